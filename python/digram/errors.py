@@ -1,0 +1,133 @@
+"""Every error that digram raises on purpose.
+
+    DigramError
+    ├── InvalidTextError      text that is not what it claims to be (a lone surrogate, an unknown character)
+    ├── SpecialTokenError     a special token that is unknown, not allowed here, or in conflict
+    ├── TokenIdError          an id that the vocabulary does not hold
+    ├── VocabError            a vocabulary that contradicts itself, or that a format cannot carry
+    ├── CorruptFileError      a file that is damaged
+    ├── PatternError          a pattern that is unknown or not supported
+    ├── OptionError           an argument with a value that makes no sense
+    ├── LimitExceededError    a stated limit was passed
+    ├── ConfigMismatchError   two things that were made with different settings
+    ├── CheckpointError       a checkpoint that does not belong to this run
+    └── InternalError         a broken promise of digram's own (also a RuntimeError)
+
+All but `CheckpointError` and `InternalError` are `ValueError`s too. `OSError`, `MemoryError`,
+`TypeError` and `KeyboardInterrupt` stay the built-in ones.
+"""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+from typing import Any
+
+__all__ = [
+    "CheckpointError",
+    "ConfigMismatchError",
+    "CorruptFileError",
+    "DigramError",
+    "InternalError",
+    "InvalidTextError",
+    "LimitExceededError",
+    "OptionError",
+    "PatternError",
+    "SpecialTokenError",
+    "TokenIdError",
+    "VocabError",
+]
+
+_PLACES = ("path", "line", "offset", "index", "value", "hint")
+
+
+class DigramError(Exception):
+    """The base of all errors of digram: what happened, where, and what to do.
+
+    >>> error = VocabError("token 7 is there twice.", path="vocab.json", line=3, hint="Remove one.")
+    >>> str(error)
+    'vocab.json, line 3: token 7 is there twice. Remove one.'
+    >>> error.line
+    3
+
+    Attributes that do not apply are None: `path`, `line` (from 1), `offset` (bytes from 0),
+    `index` (into the argument), `value` (the offending one), `hint` (the remedy).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | PathLike[str] | None = None,
+        line: int | None = None,
+        offset: int | None = None,
+        index: int | None = None,
+        value: Any = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = None if path is None else fspath(path)
+        self.line = line
+        self.offset = offset
+        self.index = index
+        self.value = value
+        self.hint = hint
+
+    def __str__(self) -> str:
+        place = "" if self.path is None else self.path
+        if self.line is not None:
+            place += f", line {self.line}" if place else f"line {self.line}"
+        text = f"{place}: {self.message}" if place else self.message
+        return text if self.hint is None else f"{text} {self.hint}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = {name: getattr(self, name) for name in _PLACES}
+        return _rebuild, (type(self), self.message, state)
+
+
+def _rebuild(kind: type[DigramError], message: str, state: dict[str, Any]) -> DigramError:
+    return kind(message, **state)
+
+
+class InvalidTextError(DigramError, ValueError):
+    """Text that cannot be encoded as it is; `.index` is its place, in characters."""
+
+
+class SpecialTokenError(DigramError, ValueError):
+    """A special token that is unknown, not allowed in this text, or in conflict with another."""
+
+
+class TokenIdError(DigramError, ValueError):
+    """An id that is not in the vocabulary; `.index` is its place in the argument."""
+
+
+class VocabError(DigramError, ValueError):
+    """A vocabulary that contradicts itself, or that the asked format cannot carry."""
+
+
+class CorruptFileError(DigramError, ValueError):
+    """A file that is truncated or damaged."""
+
+
+class PatternError(DigramError, ValueError):
+    """A pretokenizer pattern that is unknown, malformed, or outside the supported syntax."""
+
+
+class OptionError(DigramError, ValueError):
+    """An argument whose value makes no sense; the message names it and what is allowed."""
+
+
+class LimitExceededError(DigramError, ValueError):
+    """A stated limit was passed."""
+
+
+class ConfigMismatchError(DigramError, ValueError):
+    """Two things that must agree were made with different settings."""
+
+
+class CheckpointError(DigramError):
+    """A checkpoint that is damaged or belongs to another run."""
+
+
+class InternalError(DigramError, RuntimeError):
+    """digram broke a promise of its own; please report the message."""

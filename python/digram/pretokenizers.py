@@ -1,0 +1,218 @@
+r"""How text is cut before merges are learned or applied.
+
+A pretokenizer is a list of splits. Each cuts every piece that the one before it left: at each
+match of its pattern, and the text between two matches is a piece of its own, so that the pieces
+of a text always join to that text. No merge crosses the border of a piece.
+
+>>> pretokenize("It's 2,024 tokens", "gpt2")
+['It', "'s", ' 2', ',', '024', ' tokens']
+>>> pretokenize("It's 2024", Pretokenizer("gpt2", digits="individual"))
+['It', "'s", ' ', '2', '0', '2', '4']
+
+Character classes follow Unicode 16.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, NamedTuple, overload
+
+from digram import _core
+from digram.errors import OptionError, PatternError
+
+__all__ = ["NAMED", "Digits", "NamedPattern", "Pretokenizer", "Regex", "pretokenize", "resolve"]
+
+Digits = Literal["individual", "threes_from_left", "threes_from_right"]
+_DIGITS: tuple[Digits, ...] = ("individual", "threes_from_left", "threes_from_right")
+
+
+class NamedPattern(NamedTuple):
+    """A published pretokenizer: its splits, in order, and where they were published."""
+
+    patterns: tuple[str, ...]
+    source: str
+
+
+_CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_SPACES = r"\s*[\r\n]+|\s+(?!\S)|\s+"
+
+NAMED: dict[str, NamedPattern] = {
+    "gpt2": NamedPattern(
+        (r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",),
+        "github.com/openai/gpt-2, src/encoder.py",
+    ),
+    "cl100k": NamedPattern(
+        (
+            r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+            r"| ?[^\s\p{L}\p{N}]+[\r\n]*|" + _SPACES,
+        ),
+        "github.com/openai/tiktoken, tiktoken_ext/openai_public.py, cl100k_base as first published",
+    ),
+    "o200k": NamedPattern(
+        (
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
+            + _CONTRACTIONS
+            + "?"
+            + r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
+            + _CONTRACTIONS
+            + "?"
+            + r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|"
+            + _SPACES,
+        ),
+        "github.com/openai/tiktoken, tiktoken_ext/openai_public.py, o200k_base",
+    ),
+    "llama3": NamedPattern(
+        (
+            _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+            r"| ?[^\s\p{L}\p{N}]+[\r\n]*|" + _SPACES,
+        ),
+        "github.com/meta-llama/llama3, llama/tokenizer.py",
+    ),
+    "qwen2": NamedPattern(
+        (
+            _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}"
+            r"| ?[^\s\p{L}\p{N}]+[\r\n]*|" + _SPACES,
+        ),
+        "huggingface.co/Qwen/Qwen2-7B, tokenizer.json",
+    ),
+    "deepseek-v3": NamedPattern(
+        (
+            r"\p{N}{1,3}",
+            r"[一-龥぀-ゟ゠-ヿ]+",
+            r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
+            r"| ?[\p{P}\p{S}]+[\r\n]*|" + _SPACES,
+        ),
+        "huggingface.co/deepseek-ai/DeepSeek-V3, tokenizer.json",
+    ),
+    # Lossless: the white space before a word belongs to it, what follows the last word stands alone.
+    "whitespace": NamedPattern((r"\s*\S+|\s+",), "digram"),
+}
+_ALIASES = {"gpt4": "cl100k", "r50k": "gpt2", "p50k": "gpt2"}
+
+
+@dataclass(frozen=True, slots=True)
+class Regex:
+    r"""A pattern of one's own, in the syntax of Rust's `regex` crate.
+
+    Matching is linear in the text. One character of look-ahead is understood, `(?!\S)` and
+    `(?=\s)`, as the published patterns use it; look-behind, longer look-ahead and
+    back-references are not, and raise `PatternError`.
+
+    >>> pretokenize("key=value; other", Regex(r"\w+|\s+"))
+    ['key', '=', 'value', ';', ' ', 'other']
+    """
+
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Pretokenizer:
+    r"""A pretokenizer as a value: its splits, and a policy for digits before them.
+
+    `pattern` is a published name (`digram.pretokenizers.NAMED`), a `Regex`, a sequence of them
+    applied one after the other, or None for no cut at all. `digits` cuts runs of digits (`\p{N}`)
+    out first: "individual" one by one, "threes_from_left" as `123|456|7`, "threes_from_right" as
+    `1|234|567`.
+
+    >>> Pretokenizer("gpt2", digits="threes_from_right")
+    Pretokenizer('gpt2', digits='threes_from_right')
+    >>> pretokenize("1234567", Pretokenizer(None, digits="threes_from_right"))
+    ['1', '234', '567']
+    """
+
+    name: str | None
+    patterns: tuple[str, ...]
+    digits: Digits | None
+
+    def __init__(
+        self, pattern: str | Regex | Sequence[Regex] | None, *, digits: Digits | None = None
+    ) -> None:
+        if digits is not None and digits not in _DIGITS:
+            raise OptionError(
+                f"digits={digits!r} is not known.", value=digits, hint=f"Choose from {_DIGITS}."
+            )
+        name, patterns = _splits(pattern)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "patterns", patterns)
+        object.__setattr__(self, "digits", digits)
+        self.splitter()  # a pattern that is not supported fails here, not at first use
+
+    def __repr__(self) -> str:
+        pattern: object = self.name
+        if self.name is None and self.patterns:
+            regexes = [Regex(p) for p in self.patterns]
+            pattern = regexes[0] if len(regexes) == 1 else regexes
+        digits = "" if self.digits is None else f", digits={self.digits!r}"
+        return f"Pretokenizer({pattern!r}{digits})"
+
+    def splitter(self) -> _core.Splitter:
+        """The compiled form, shared by all equal pretokenizers of this process."""
+        return _compile(self.patterns, self.digits)
+
+
+def _splits(pattern: str | Regex | Sequence[Regex] | None) -> tuple[str | None, tuple[str, ...]]:
+    if pattern is None:
+        return None, ()
+    if isinstance(pattern, Regex):
+        patterns: tuple[str, ...] = (pattern.pattern,)
+    elif isinstance(pattern, str):
+        name = _ALIASES.get(pattern, pattern)
+        if name not in NAMED:
+            near = difflib.get_close_matches(name, [*NAMED, *_ALIASES], n=3, cutoff=0.3)
+            nearest = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
+            raise PatternError(
+                f"there is no pretokenizer named {pattern!r}.",
+                value=pattern,
+                hint=f"{nearest}Names: {', '.join(NAMED)}. For a regex write "
+                "digram.Regex(...).",
+            )
+        return name, NAMED[name].patterns
+    elif isinstance(pattern, Sequence) and all(isinstance(p, Regex) for p in pattern):
+        patterns = tuple(p.pattern for p in pattern)
+    else:
+        raise TypeError(
+            f"a pretokenizer is a name, a digram.Regex, a sequence of them, or None, not {pattern!r}"
+        )
+    # A published pattern written out is that pattern, so that its name is not lost in a file.
+    known = next((name for name, named in NAMED.items() if named.patterns == patterns), None)
+    return known, patterns
+
+
+@lru_cache(maxsize=32)
+def _compile(patterns: tuple[str, ...], digits: Digits | None) -> _core.Splitter:
+    return _core.Splitter(list(patterns), digits)
+
+
+def resolve(pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None) -> Pretokenizer:
+    """The `Pretokenizer` that any accepted spelling of one means.
+
+    >>> resolve("gpt4")
+    Pretokenizer('cl100k')
+    """
+    return pretokenizer if isinstance(pretokenizer, Pretokenizer) else Pretokenizer(pretokenizer)
+
+
+@overload
+def pretokenize(
+    text: str, pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None
+) -> list[str]: ...
+@overload
+def pretokenize(
+    text: bytes, pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None
+) -> list[bytes]: ...
+def pretokenize(
+    text: str | bytes, pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None
+) -> list[str] | list[bytes]:
+    """The pretokens of `text`, which join to it again.
+
+    >>> pretokenize("Hello, world!", "o200k")
+    ['Hello', ',', ' world', '!']
+
+    `bytes` give `bytes`; where they are not UTF-8 they are cut as U+FFFD would be. Raises
+    `PatternError` for an unknown name or an unsupported regex, `InvalidTextError` for a lone
+    surrogate. Linear in the text.
+    """
+    return resolve(pretokenizer).splitter().split(text)
