@@ -1,0 +1,143 @@
+"""Every fenced block of the documentation runs, and every link leads somewhere.
+
+A page is one session: its blocks run in order, in one namespace and one temporary folder.
+
+- ```python    runs; where it has `>>>` lines it is a doctest, and its output is compared
+- ```console   each `$ command` runs in a shell, and its output is compared (`...` stands for any)
+- ```sh        commands that set up a machine; they cannot run here and are listed below
+- anything else fails, so that no block escapes
+"""
+
+from __future__ import annotations
+
+import doctest
+import io
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+SET_UP = {
+    "git clone <this repository> digram && cd digram",
+    "pip install .",
+    "make setup",
+    "make develop",
+    "make demo",
+    "make demo CORPUS=path/to/your/text",
+    "make test",
+    "make lint",
+    "make bench",
+    ".ci/run",
+}
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its kind, the line of the page its first line stands on, and its text."""
+
+    kind: str
+    line: int
+    text: str
+
+
+def blocks(markdown: str) -> list[Block]:
+    r"""The fenced blocks of a page, in order.
+
+    >>> blocks("text\n```python\n1 + 1\n```\n")
+    [Block(kind='python', line=3, text='1 + 1\\n')]
+    """
+    found, kind, start, lines = [], None, 0, list[str]()
+    for number, line in enumerate(markdown.splitlines(keepends=True), start=1):
+        fence = re.match(r"\s*```(.*)", line)
+        if fence is None:
+            lines.append(line)
+        elif kind is None:
+            kind, start, lines = fence[1].strip(), number + 1, []
+        else:
+            found.append(Block(kind, start, "".join(lines)))
+            kind = None
+    assert kind is None, f"the block that starts on line {start} is never closed"
+    return found
+
+
+def run_python(block: Block, page: Path, names: dict[str, Any]) -> None:
+    """Run plain code, or check a doctest; a failure names the line of the page."""
+    if ">>>" not in block.text:
+        code = "\n" * (block.line - 1) + block.text  # so that a traceback shows the page's lines
+        exec(compile(code, str(page), "exec", dont_inherit=True), names)
+        return
+    examples = doctest.DocTestParser().get_examples(block.text)
+    test = doctest.DocTest(examples, {}, page.name, str(page), block.line - 1, None)
+    test.globs = names  # the page's own, where DocTest would work on a copy
+    report = io.StringIO()
+    result = doctest.DocTestRunner(optionflags=FLAGS).run(test, out=report.write, clear_globs=False)
+    assert result.failed == 0, report.getvalue()
+
+
+def run_console(block: Block, page: Path) -> None:
+    """Run each `$ command` and compare what it prints, on either stream."""
+    checker = doctest.OutputChecker()
+    # A colourless terminal 100 columns wide, and the commands of the interpreter that tests us.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
+    sessions = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
+    assert not sessions[0].strip(), f"{page.name}, line {block.line}: output before any command"
+    for session in sessions[1:]:
+        command, want = re.match(r"((?:.*\\\n)*.*\n?)(.*)", session, re.DOTALL).groups()  # type: ignore[union-attr]
+        done = subprocess.run(
+            ["bash", "-c", command],
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=120,
+            check=False,
+        )
+        place = f"{page.name}, line {block.line}: $ {command.strip()}\n{done.stdout}"
+        assert done.returncode == 0, f"{place}exit code {done.returncode}"
+        assert checker.check_output(want, done.stdout, FLAGS), f"{place}expected:\n{want}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_block_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": page.stem}
+    for block in blocks(page.read_text(encoding="utf-8")):
+        if block.kind == "python":
+            run_python(block, page, names)
+        elif block.kind == "console":
+            run_console(block, page)
+        elif block.kind == "sh":
+            hidden = {line.split("  #")[0].strip() for line in block.text.splitlines()} - SET_UP
+            assert hidden <= {""}, f"not a known set-up command, so it must run: {hidden}"
+        else:
+            pytest.fail(f"line {block.line}: a block of kind {block.kind!r}; see this file's top")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    prose = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", prose):
+        if not target.startswith("https://"):
+            assert (page.parent / target).exists(), target
+
+
+def test_the_table_of_contents_names_every_page() -> None:
+    docs = ROOT / "docs"
+    contents = (docs / "index.md").read_text(encoding="utf-8")
+    for page in PAGES:
+        if page.is_relative_to(docs) and page.name != "index.md":
+            assert f"]({page.relative_to(docs).as_posix()})" in contents
