@@ -1,0 +1,280 @@
+"""Files in and out: read only what is a file, and never leave half of one behind.
+
+A save writes a temporary file beside the target, brings it to the disk, and renames it over the
+target, so that a crash, a kill or a full disk leaves the old file or the new one, bit for bit.
+`write_pair` does the same for formats that are a folder of two files.
+
+What cannot be promised: a kill leaves the temporary file of that moment behind (`.digram-*.tmp`,
+which may be deleted when no save is running); the new file belongs to whoever saved it; and other
+names of the old file (hard links) keep the old content.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from typing import TypeAlias
+
+__all__ = ["atomic_write", "read_file", "read_pair", "write_pair"]
+
+StrPath: TypeAlias = str | os.PathLike[str]
+
+_UNCHANGED = "the previous file is unchanged"
+_NOTHING = "no file was written"
+_UNCONFIRMED = "the new file is in place, but the disk has not confirmed it"
+_HALF = "digram reads the new files; save again so that others do too"
+
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a FIFO or pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def read_file(path: StrPath) -> bytes:
+    """The bytes of a regular file.
+
+    >>> path = getfixture("tmp_path") / "a.json"
+    >>> atomic_write(path, b"{}")
+    >>> read_file(path)
+    b'{}'
+
+    Links are followed. Raises OSError, and at once, for a folder, a device, a socket or a pipe: a
+    pipe would block, a device never end. Memory: the size of the file.
+    """
+    name = os.fspath(path)
+    _check_regular(os.stat(name), name)
+    # Between the check and the opening another process may have put a pipe there: not blocking on
+    # it costs a flag, which means nothing for regular files.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with open(os.open(name, flags), "rb") as file:
+        _check_regular(os.fstat(file.fileno()), name)
+        return file.read()
+
+
+def atomic_write(path: StrPath, data: bytes) -> None:
+    """Makes `data` the content of the file `path`: all of it or, on any failure, none.
+
+    >>> path = getfixture("tmp_path") / "a.json"
+    >>> atomic_write(path, b"old")
+    >>> atomic_write(path, b"new")
+    >>> path.read_bytes(), [entry.name for entry in path.parent.iterdir()]
+    (b'new', ['a.json'])
+
+    An existing file keeps its mode, and one that is write-protected is refused as writing into it
+    would be. A symbolic link stays one: the file that it points to is replaced. Raises OSError
+    with errno and path; its message ends by saying what became of the file. Cost: two waits for
+    the disk.
+    """
+    name = os.fspath(path)
+    target = os.path.realpath(name)
+    outcome = _NOTHING
+    try:
+        mode = _writable(target)
+        outcome = _NOTHING if mode is None else _UNCHANGED
+        with (
+            _folder(os.path.dirname(target)) as folder,
+            _temporary(target, data, mode) as temporary,
+        ):
+            os.replace(temporary, target)
+            outcome = _UNCONFIRMED
+            _sync_folder(folder)
+    except OSError as error:
+        raise _told(error, name, outcome) from error
+
+
+def write_pair(folder: StrPath, first: tuple[str, bytes], second: tuple[str, bytes]) -> None:
+    """Makes two files, given as (name, data), the content of a folder: both of them or neither.
+
+    >>> folder = getfixture("tmp_path") / "pair"
+    >>> write_pair(folder, ("vocab.json", b"{}"), ("merges.txt", b""))
+    >>> read_pair(folder, "vocab.json", "merges.txt")
+    (b'{}', b'')
+
+    No system call renames two files at once. So the second one waits under a name that holds the
+    digest of the first (`.merges.txt.<digest>.pending`), then the first is renamed into place, then
+    the second. `read_pair` takes the waiting file where it belongs to the first that it found, so
+    it sees the old pair or the new one, whenever the save was killed. Other programs may, for the
+    instant between the two renames, see a new first and an old second file.
+
+    The folder is made if it is missing (its parent is not); other files in it are left alone.
+    Raises OSError as `atomic_write` does.
+    """
+    name = os.fspath(folder)
+    outcome = _NOTHING
+    made = False
+    try:
+        made = _make_folder(name)
+        one, two = (os.path.realpath(os.path.join(name, part)) for part, _ in (first, second))
+        modes = _writable(one), _writable(two)
+        outcome = _NOTHING if modes == (None, None) else "the previous files are unchanged"
+        waiting = os.path.join(os.path.dirname(two), _pending(second[0], first[1]))
+        with contextlib.ExitStack() as stack:
+            homes = [stack.enter_context(_folder(os.path.dirname(file))) for file in (one, two)]
+            new_one = stack.enter_context(_temporary(one, first[1], modes[0]))
+            new_two = stack.enter_context(_temporary(two, second[1], modes[1]))
+            os.replace(new_two, waiting)
+            try:
+                # Each rename must be on the disk before the next: a file system may reorder them.
+                _sync_folder(homes[1])
+                os.replace(new_one, one)
+            except BaseException:
+                _remove(waiting)
+                raise
+            outcome = _HALF
+            _sync_folder(homes[0])
+            os.replace(waiting, two)
+            outcome = _UNCONFIRMED.replace("file is", "files are")
+            _sync_folder(homes[1])
+    except BaseException as error:
+        if made and outcome == _NOTHING:
+            with contextlib.suppress(OSError):
+                os.rmdir(name)
+        if isinstance(error, OSError):
+            raise _told(error, name, outcome) from error
+        raise
+
+
+def read_pair(folder: StrPath, first: str, second: str) -> tuple[bytes, bytes]:
+    """The bytes of two files of a folder that were saved together.
+
+    A pair that `write_pair` is replacing at this moment, or that it could not finish, is read as
+    the old pair or the new one (see there). Pairs that others wrote are taken as they are: what
+    the two say about each other is for the format to check. Raises OSError as `read_file` does,
+    and `OSError(EAGAIN)` when the first file changes faster than it can be read.
+    """
+    path = os.path.join(folder, first)
+    one = read_file(path)
+    for _ in range(16):
+        two = _read_second(folder, one, second)
+        # The first is replaced before the second. If it is the same after reading the second, then
+        # the second was read before the replacement, or waited for this very first.
+        one, before = read_file(path), one
+        if one == before:
+            return one, two
+    raise OSError(errno.EAGAIN, "the file keeps changing while it is being read", path)
+
+
+def _read_second(folder: StrPath, first: bytes, second: str) -> bytes:
+    path = os.path.join(folder, second)
+    with contextlib.suppress(FileNotFoundError):
+        home = os.path.dirname(os.path.realpath(path))
+        return read_file(os.path.join(home, _pending(second, first)))
+    return read_file(path)
+
+
+def _pending(second: str, first: bytes) -> str:
+    return f".{second}.{hashlib.sha256(first).hexdigest()[:32]}.pending"
+
+
+@contextlib.contextmanager
+def _temporary(target: str, data: bytes, mode: int | None) -> Iterator[str]:
+    """A file with `data`, on the disk, beside `target`; removed at the end unless renamed."""
+    path = os.path.join(os.path.dirname(target), f".digram-{os.urandom(8).hex()}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    # Created closed where the mode is to be narrowed or widened after; else the umask decides.
+    descriptor = os.open(path, flags, 0o666 if mode is None else 0o600)
+    try:
+        try:
+            if mode is not None and hasattr(os, "fchmod"):
+                os.fchmod(descriptor, mode)
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        yield path
+    finally:
+        _remove(path)
+
+
+@contextlib.contextmanager
+def _folder(path: str) -> Iterator[int | None]:
+    """An open folder to sync, opened before anything is changed; None where that does not exist."""
+    if os.name == "nt":
+        yield None
+        return
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _sync_folder(descriptor: int | None) -> None:
+    if descriptor is None:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        # Some network file systems cannot sync a folder; their rename is as durable as it gets.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+
+
+def _make_folder(path: str) -> bool:
+    """Whether the folder had to be made."""
+    if os.path.isdir(path):
+        return False
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path) from None
+    return True
+
+
+def _writable(target: str) -> int | None:
+    """The mode of the file that will be replaced, None if there is none."""
+    try:
+        status = os.stat(target)
+    except FileNotFoundError:
+        return None
+    _check_regular(status, target)
+    if not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, "the file is write-protected", target)
+    return stat.S_IMODE(status.st_mode) & 0o777
+
+
+def _check_regular(status: os.stat_result, path: str) -> None:
+    kind = stat.S_IFMT(status.st_mode)
+    if kind != stat.S_IFREG:
+        number = errno.EISDIR if kind == stat.S_IFDIR else errno.EINVAL
+        raise OSError(number, f"expected a file, but this is {_KINDS.get(kind, 'none')}", path)
+
+
+def _remove(path: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(path)
+
+
+class _SaveError(OSError):
+    """An OSError that also says what became of the file."""
+
+    outcome: str
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} ({self.outcome})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _told, (OSError(self.errno, self.strerror), self.filename, self.outcome)
+
+
+def _told(error: OSError, path: str, outcome: str) -> OSError:
+    """The same error, still of the same built-in class, about `path` and with its outcome."""
+    told = _kind(type(error))(error.errno, error.strerror or str(error), path)
+    told.outcome = outcome
+    return told
+
+
+def _kind(builtin: type[OSError]) -> type[_SaveError]:
+    if issubclass(builtin, _SaveError):
+        return builtin
+    # Named as the built-in one, so that a traceback reads `OSError: [Errno 28] ...`.
+    return type(builtin.__name__, (_SaveError, builtin), {"__module__": "builtins"})

@@ -1,0 +1,387 @@
+"""A save leaves the old file or the new one, whatever fails and whenever it is killed."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import pickle
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from digram import storage
+from digram.storage import atomic_write, read_file, read_pair, write_pair
+
+ROOT = os.name == "posix" and os.geteuid() == 0
+CALLS = ("open", "fchmod", "write", "fsync", "close", "replace")
+FAULTS = (errno.ENOSPC, errno.EIO, errno.EINTR, errno.EACCES, errno.EDQUOT, errno.EROFS)
+
+
+class Killed(BaseException):
+    """Stands for SIGKILL: nothing runs after it."""
+
+
+class Faults:
+    """Counts the system calls of a save, fails or "kills" at the n-th, and keeps the order."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.log: list[str] = []
+        self.fail_at: int | None = None
+        self.error: BaseException = Killed()
+        self.dead = False
+        for name in (*CALLS, "mkdir", "unlink", "rmdir"):
+            monkeypatch.setattr(storage.os, name, self.wrap(name, getattr(os, name)))
+
+    def wrap(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        """The call, counted; after a "kill" no call has any effect."""
+
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            if self.dead:
+                return None
+            if self.fail_at == len(self.log):
+                self.fail_at = None
+                self.dead = isinstance(self.error, Killed)
+                if name == "close":
+                    call(*args)  # what is closed with an error is closed all the same
+                raise self.error
+            self.log.append(name)
+            return call(*args, **kwargs)
+
+        return counted
+
+
+@pytest.fixture
+def faults() -> Iterator[Faults]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        yield Faults(monkeypatch)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_is_written_and_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    for data in (b"", b"new", b"x" * 3_000_000, b"short"):
+        atomic_write(path, data)
+        assert read_file(path) == data
+    assert names(tmp_path) == ["a"]
+    atomic_write(str(path), b"by name")
+    assert read_file(str(path)) == b"by name"
+
+
+def test_the_order_of_a_save(tmp_path: Path, faults: Faults) -> None:
+    """The file is on the disk before it gets its name, and its name before the save returns."""
+    atomic_write(tmp_path / "a", b"data")
+    assert faults.log[:6] == ["open", "open", "write", "fsync", "close", "replace"]
+    assert faults.log[6] == "fsync"
+
+
+def test_short_writes_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.write
+    monkeypatch.setattr(storage.os, "write", lambda file, data: write(file, data[:3]))
+    atomic_write(tmp_path / "a", b"ten bytes!")
+    assert read_file(tmp_path / "a") == b"ten bytes!"
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda number: errno.errorcode[number])
+@pytest.mark.parametrize("old", [b"old", None], ids=["replacing", "new"])
+def test_every_call_of_a_save_may_fail(tmp_path: Path, old: bytes | None, fault: int) -> None:
+    for step in range(100):
+        folder = tmp_path / str(step)
+        folder.mkdir()
+        path = folder / "my.json"
+        if old is not None:
+            path.write_bytes(old)
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            faults = Faults(monkeypatch)
+            faults.fail_at, faults.error = step, OSError(fault, os.strerror(fault), "elsewhere")
+            try:
+                atomic_write(path, b"the new one")
+            except OSError as error:
+                failure = error
+            else:
+                assert faults.log.count("fsync") == 2
+                assert step > 6
+                break
+        assert isinstance(failure, type(OSError(fault, "")))
+        assert failure.errno == fault
+        assert failure.filename == str(path)
+        assert str(failure).startswith(f"[Errno {fault}] {os.strerror(fault)}: {str(path)!r} (")
+        replaced = "replace" in faults.log
+        if replaced:
+            assert str(failure).endswith(
+                "(the new file is in place, but the disk has not confirmed it)"
+            )
+            assert path.read_bytes() == b"the new one"
+        elif old is None:
+            assert str(failure).endswith("(no file was written)")
+            assert names(folder) == []
+        else:
+            assert str(failure).endswith("(the previous file is unchanged)")
+            assert path.read_bytes() == old
+        assert names(folder) == (["my.json"] if old is not None or replaced else [])
+    else:
+        pytest.fail("the save never came through")
+
+
+def test_a_save_error_pickles_and_keeps_its_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (tmp_path / "a").write_bytes(b"old")
+    monkeypatch.setattr(storage.os, "write", full)
+    with pytest.raises(OSError, match="No space left") as caught:
+        atomic_write(tmp_path / "a", b"new")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)
+    assert (again.errno, again.filename) == (errno.ENOSPC, str(tmp_path / "a"))
+    with pytest.raises(FileNotFoundError, match=r"\(no file was written\)$"):
+        atomic_write(tmp_path / "missing" / "a", b"new")
+
+
+def test_an_interrupted_save_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"old")
+    for step in range(2, 6):
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            faults = Faults(monkeypatch)
+            faults.fail_at, faults.error = step, KeyboardInterrupt()
+            with pytest.raises(KeyboardInterrupt):
+                atomic_write(tmp_path / "a", b"new")
+        assert read_file(tmp_path / "a") == b"old"
+        assert names(tmp_path) == ["a"]
+
+
+def test_a_folder_that_cannot_be_synced_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fsync = os.fsync
+
+    def only_files(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        fsync(descriptor)
+
+    monkeypatch.setattr(storage.os, "fsync", only_files)
+    atomic_write(tmp_path / "a", b"new")
+    assert read_file(tmp_path / "a") == b"new"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes and links are POSIX's")
+def test_modes_and_links_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    mask = os.umask(0o027)
+    try:
+        atomic_write(path, b"1")
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    path.chmod(0o604)
+    atomic_write(path, b"2")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o604
+    (tmp_path / "deep").mkdir()
+    target = tmp_path / "deep" / "target"
+    link = tmp_path / "link"
+    link.symlink_to(target)
+    atomic_write(link, b"3")
+    atomic_write(link, b"4")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"4"
+    assert names(tmp_path / "deep") == ["target"]
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(OSError, match="no file was written") as caught:
+        atomic_write(tmp_path / "loop", b"5")
+    assert caught.value.errno == errno.ELOOP
+
+
+@pytest.mark.skipif(ROOT, reason="nothing is write-protected for root")
+def test_a_write_protected_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    path.chmod(0o444)
+    with pytest.raises(PermissionError, match="write-protected"):
+        atomic_write(path, b"new")
+    assert path.read_bytes() == b"old"
+
+
+def test_write_protection_is_asked_of_the_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").write_bytes(b"old")
+    monkeypatch.setattr(storage.os, "access", lambda *_: False)
+    with pytest.raises(PermissionError, match=r"write-protected.*\(no file was written\)$"):
+        atomic_write(tmp_path / "a", b"new")
+    assert names(tmp_path) == ["a"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX's special files")
+@pytest.mark.parametrize("kind", ["folder", "fifo", "device"])
+def test_only_regular_files_are_opened(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "special"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "fifo":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    said = {"folder": "this is a folder", "fifo": "a FIFO or pipe", "device": "a device"}[kind]
+    with pytest.raises(OSError, match=said) as caught:
+        read_file(path)
+    assert caught.value.errno == (errno.EISDIR if kind == "folder" else errno.EINVAL)
+    assert caught.value.filename == str(path)
+    with pytest.raises(OSError, match=said):
+        atomic_write(path, b"new")
+    assert names(tmp_path) == ["special"]
+    with pytest.raises(FileNotFoundError):
+        read_file(tmp_path / "missing")
+
+
+def test_a_pipe_put_in_place_of_a_file_does_not_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("needs POSIX's pipes")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "file").write_bytes(b"")
+    status = os.stat(tmp_path / "file")
+    monkeypatch.setattr(storage.os, "stat", lambda _: status)
+    with pytest.raises(OSError, match="a FIFO or pipe"):
+        read_file(tmp_path / "pipe")
+
+
+PAIR = ("vocab.json", "merges.txt")
+OLD, NEW = (b"old vocabulary", b"old merges"), (b"new vocabulary", b"new merges")
+SAME_FIRST = (OLD[0], b"other merges")
+
+
+def save_pair(folder: Path, pair: tuple[bytes, bytes]) -> None:
+    write_pair(folder, (PAIR[0], pair[0]), (PAIR[1], pair[1]))
+
+
+def test_a_pair_is_written_and_replaced(tmp_path: Path) -> None:
+    folder = tmp_path / "pair"
+    for pair in (OLD, NEW, SAME_FIRST, OLD):
+        save_pair(folder, pair)
+        assert read_pair(folder, *PAIR) == pair
+        assert ((folder / PAIR[0]).read_bytes(), (folder / PAIR[1]).read_bytes()) == pair
+    assert names(folder) == sorted(PAIR)
+    (folder / "other").write_bytes(b"")
+    save_pair(folder, NEW)
+    assert names(folder) == sorted([*PAIR, "other"])
+
+
+@pytest.mark.parametrize("new", [NEW, SAME_FIRST], ids=["other", "same first"])
+@pytest.mark.parametrize("old", [OLD, None], ids=["replacing", "new"])
+def test_a_pair_may_be_killed_before_every_call(
+    tmp_path: Path, old: tuple[bytes, bytes] | None, new: tuple[bytes, bytes]
+) -> None:
+    seen = set()
+    for step in range(100):
+        folder = tmp_path / str(step)
+        if old is not None:
+            save_pair(folder, old)
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            faults = Faults(monkeypatch)
+            faults.fail_at = step
+            try:
+                save_pair(folder, new)
+                break
+            except Killed:
+                pass
+        try:
+            found: tuple[bytes, bytes] | None = read_pair(folder, *PAIR)
+        except FileNotFoundError:
+            found = None
+        assert found in (old, new)
+        seen.add(found)
+        save_pair(folder, NEW)  # what a kill left does not hinder the next save, nor reading it
+        assert read_pair(folder, *PAIR) == NEW
+        save_pair(folder, OLD)
+        assert read_pair(folder, *PAIR) == OLD
+    assert step > 15
+    assert seen == {old, new}
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda number: errno.errorcode[number])
+@pytest.mark.parametrize("old", [OLD, None], ids=["replacing", "new"])
+def test_every_call_of_saving_a_pair_may_fail(
+    tmp_path: Path, old: tuple[bytes, bytes] | None, fault: int
+) -> None:
+    outcomes = set()
+    for step in range(100):
+        folder = tmp_path / str(step)
+        if old is not None:
+            save_pair(folder, old)
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            faults = Faults(monkeypatch)
+            faults.fail_at, faults.error = step, OSError(fault, os.strerror(fault), "elsewhere")
+            try:
+                save_pair(folder, NEW)
+                break
+            except OSError as error:
+                failure = error
+        assert (failure.errno, failure.filename) == (fault, str(folder))
+        outcome = str(failure).rpartition("(")[2]
+        outcomes.add(outcome)
+        if outcome == "no file was written)":
+            assert old is None
+            assert not folder.exists()
+            continue
+        expected = OLD if outcome == "the previous files are unchanged)" else NEW
+        assert read_pair(folder, *PAIR) == expected
+        waiting = outcome.startswith("digram reads the new files")
+        assert len(names(folder)) == (2 if not waiting else len(PAIR) + (old is not None))
+    assert step > 15
+    assert len(outcomes) == 3
+
+
+def test_a_pair_is_never_mixed_while_it_is_being_replaced(tmp_path: Path) -> None:
+    save_pair(tmp_path, OLD)
+    stop = threading.Event()
+
+    def replace_for_ever() -> None:
+        while not stop.is_set():
+            for pair in (NEW, OLD):
+                save_pair(tmp_path, pair)
+
+    writer = threading.Thread(target=replace_for_ever)
+    writer.start()
+    try:
+        seen = [read_pair(tmp_path, *PAIR) for _ in range(2000)]
+    finally:
+        stop.set()
+        writer.join()
+    assert set(seen) <= {OLD, NEW}
+
+
+def test_a_pair_refuses_a_file_in_the_folders_place(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"")
+    with pytest.raises(NotADirectoryError):
+        save_pair(tmp_path / "a", NEW)
+    with pytest.raises(FileNotFoundError, match="no file was written"):
+        save_pair(tmp_path / "missing" / "folder", NEW)
+    (tmp_path / "folder" / "merges.txt").mkdir(parents=True)
+    with pytest.raises(IsADirectoryError):
+        save_pair(tmp_path / "folder", NEW)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked processes")
+def test_a_thousand_kills_leave_the_old_or_the_new_file() -> None:
+    script = Path(__file__).with_name("kill_saves.py")
+    run = subprocess.run(
+        [sys.executable, script, "--kills", "1000"], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    results = [json.loads(line) for line in run.stdout.splitlines()]
+    print(run.stdout)
+    assert sum(result["kills"] for result in results) == 1000
+    assert all(result["while writing"] > 0 for result in results)
