@@ -1,0 +1,70 @@
+# digram: `make demo` shows it, `make test` proves it. Both set up what they need.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CORPUS ?=
+
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+.PHONY: help setup develop demo test lint format types bench clean
+
+help:
+	@echo "make demo    train, save, load, encode, decode and show, on real text (CORPUS=path for your own)"
+	@echo "make test    all tests"
+	@echo "make lint    formatting, lint and types"
+	@echo "make format  format the sources"
+	@echo "make bench   ratios to the peers (DIGRAM_DATA=folder for the corpora)"
+	@echo "make develop build the core into $(VENV)"
+
+# One stamp a step: what was done is not done again.
+$(VENV)/.created:
+	@command -v cargo >/dev/null || { \
+	  echo "digram is built with Rust, and cargo is not on the PATH. Install it with:"; \
+	  echo "  curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "digram needs Python 3.11 or newer; $(PYTHON) is older. Name another with PYTHON=..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.created pyproject.toml $(RUST_SOURCES)
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.tools: $(VENV)/.built requirements-dev.lock
+	$(BIN)/python -m pip install --quiet -r requirements-dev.lock
+	@touch $@
+
+setup: $(VENV)/.tools
+
+# The quick way back to a running tree after a change in Rust.
+develop: $(VENV)/.tools
+	$(BIN)/maturin develop --quiet --profile quick
+
+demo: $(VENV)/.built
+	@$(BIN)/python examples/demo.py $(CORPUS)
+
+test: $(VENV)/.tools
+	cargo test --quiet --workspace
+	$(BIN)/python -m pytest --quiet
+
+lint: $(VENV)/.tools
+	cargo fmt --check
+	cargo clippy --quiet --workspace --all-targets -- --deny warnings
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest digram._core --concise
+
+format: $(VENV)/.tools
+	cargo fmt
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.tools
+	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python -m benches $(BENCH)
+
+clean:
+	rm -rf $(VENV) target demo-output

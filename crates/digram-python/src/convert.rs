@@ -1,0 +1,201 @@
+//! Between Python's values and the core's.
+
+use digram::merges::Merge;
+use pyo3::buffer::{Element, PyBuffer};
+use pyo3::exceptions::{PyTypeError, PyUnicodeEncodeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyList, PyString, PyTuple};
+
+use crate::errors;
+
+/// A text as Python gave it, borrowed.
+pub(crate) enum Text<'a> {
+    Str(&'a str),
+    Bytes(&'a [u8]),
+}
+
+impl<'a> Text<'a> {
+    /// A `str` or `bytes`; anything else is a `TypeError`, a lone surrogate an `InvalidTextError`.
+    #[inline]
+    pub(crate) fn new(object: &'a Bound<'_, PyAny>) -> PyResult<Text<'a>> {
+        if let Ok(text) = object.cast::<PyString>() {
+            return match text.to_str() {
+                Ok(text) => Ok(Text::Str(text)),
+                Err(error) => Err(lone_surrogate(object.py(), &error, None)),
+            };
+        }
+        if let Ok(bytes) = object.cast::<PyBytes>() {
+            return Ok(Text::Bytes(bytes.as_bytes()));
+        }
+        Err(not_text(object, "text"))
+    }
+
+    #[inline]
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        match self {
+            Text::Str(text) => text.as_bytes(),
+            Text::Bytes(bytes) => bytes,
+        }
+    }
+
+    /// How many characters start before byte `offset`.
+    pub(crate) fn characters_before(&self, offset: usize) -> usize {
+        self.bytes()[..offset].iter().filter(|byte| **byte & 0xc0 != 0x80).count()
+    }
+}
+
+/// The texts of a list, borrowed; errors name the index.
+pub(crate) fn texts<'a>(objects: &'a [Bound<'_, PyAny>], argument: &str) -> PyResult<Vec<Text<'a>>> {
+    let text = |(index, object): (usize, &'a Bound<'_, PyAny>)| match object.cast::<PyString>() {
+        Ok(text) => text
+            .to_str()
+            .map(Text::Str)
+            .map_err(|error| lone_surrogate(object.py(), &error, Some(&format!("{argument}[{index}]")))),
+        Err(_) => match object.cast::<PyBytes>() {
+            Ok(bytes) => Ok(Text::Bytes(bytes.as_bytes())),
+            Err(_) => Err(not_text(object, &format!("{argument}[{index}]"))),
+        },
+    };
+    objects.iter().enumerate().map(text).collect()
+}
+
+fn not_text(object: &Bound<'_, PyAny>, name: &str) -> PyErr {
+    let kind = object.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
+    PyTypeError::new_err(format!("{name} is str or bytes, not {kind}"))
+}
+
+/// Python's complaint that a `str` has no UTF-8, as digram tells it everywhere.
+fn lone_surrogate(py: Python<'_>, error: &PyErr, name: Option<&str>) -> PyErr {
+    let place = || -> PyResult<(usize, u32)> {
+        let error = error.value(py).cast::<pyo3::exceptions::PyUnicodeEncodeError>()?;
+        let index: usize = error.getattr("start")?.extract()?;
+        let character = error.getattr("object")?.get_item(index)?;
+        let code: u32 = py.import("builtins")?.call_method1("ord", (character,))?.extract()?;
+        Ok((index, code))
+    };
+    if !error.is_instance_of::<PyUnicodeEncodeError>(py) {
+        return error.clone_ref(py);
+    }
+    let (index, code) = place().unwrap_or((0, 0));
+    let name = name.map_or_else(|| "the text".to_owned(), str::to_owned);
+    let message =
+        format!("{name} has a lone surrogate (U+{code:04X}) at index {index}, which is no character.");
+    errors::build(py, "InvalidTextError", message, |places| {
+        places.set_item("index", index)?;
+        places.set_item("value", code)?;
+        places.set_item("hint", "Decode the source with errors=\"replace\", or pass its bytes.")
+    })
+}
+
+/// Ids from a list, a tuple, an array of any integer type, or any iterable of integers.
+///
+/// `bool` and `float` are a `TypeError`, numbers that no id can be a `TokenIdError`.
+pub(crate) fn ids(object: &Bound<'_, PyAny>, vocab_size: usize) -> PyResult<Vec<u32>> {
+    if let Ok(list) = object.cast::<PyList>() {
+        let mut ids = Vec::with_capacity(list.len());
+        for (index, item) in list.iter().enumerate() {
+            ids.push(id(&item, index, vocab_size)?);
+        }
+        return Ok(ids);
+    }
+    if object.is_instance_of::<PyString>()
+        || object.is_instance_of::<PyBytes>()
+        || object.is_instance_of::<PyByteArray>()
+    {
+        return Err(PyTypeError::new_err(format!(
+            "ids is a sequence of integers, not {}",
+            object.get_type().name()?
+        )));
+    }
+    if !object.is_instance_of::<PyTuple>()
+        && let Some(ids) = ids_from_buffer(object, vocab_size)?
+    {
+        return Ok(ids);
+    }
+    object.try_iter()?.enumerate().map(|(index, item)| id(&item?, index, vocab_size)).collect()
+}
+
+#[inline]
+fn id(item: &Bound<'_, PyAny>, index: usize, vocab_size: usize) -> PyResult<u32> {
+    if item.is_instance_of::<PyBool>() || item.is_instance_of::<PyFloat>() {
+        return Err(PyTypeError::new_err(format!(
+            "ids[{index}] = {} is a {}, not a token id",
+            item.repr()?,
+            item.get_type().name()?
+        )));
+    }
+    item.extract::<u32>().map_err(|error| {
+        if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(item.py()) {
+            out_of_range(item, index, vocab_size)
+        } else {
+            let kind = item.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
+            PyTypeError::new_err(format!("ids[{index}] is a {kind}, not a token id"))
+        }
+    })
+}
+
+fn out_of_range(value: &Bound<'_, PyAny>, index: usize, vocab_size: usize) -> PyErr {
+    let mut shown = value.repr().map_or_else(|_| "?".into(), |repr| repr.to_string());
+    if shown.len() > 80 {
+        shown.truncate(77);
+        shown.push('…');
+    }
+    let message =
+        format!("ids[{index}] = {shown} is not in this vocabulary (0..{}).", vocab_size.saturating_sub(1));
+    errors::token_id(value.py(), message, index, value.clone())
+}
+
+/// The numbers of a one-dimensional buffer (NumPy, array, memoryview); `None` if it is no buffer.
+fn ids_from_buffer(object: &Bound<'_, PyAny>, vocab_size: usize) -> PyResult<Option<Vec<u32>>> {
+    fn read<T: Element + TryInto<u32> + Copy>(
+        object: &Bound<'_, PyAny>,
+        vocab_size: usize,
+    ) -> PyResult<Option<Vec<u32>>> {
+        let Ok(buffer) = PyBuffer::<T>::get(object) else { return Ok(None) };
+        if buffer.dimensions() != 1 {
+            return Err(PyTypeError::new_err(format!(
+                "ids has {} dimensions; give one sequence of ids",
+                buffer.dimensions()
+            )));
+        }
+        let numbers = buffer.to_vec(object.py())?;
+        let mut ids = Vec::with_capacity(numbers.len());
+        for (index, number) in numbers.into_iter().enumerate() {
+            match number.try_into() {
+                Ok(id) => ids.push(id),
+                Err(_) => return Err(out_of_range(&object.get_item(index)?, index, vocab_size)),
+            }
+        }
+        Ok(Some(ids))
+    }
+    let readers = [
+        read::<u32>,
+        read::<i64>,
+        read::<i32>,
+        read::<u64>,
+        read::<u16>,
+        read::<i16>,
+        read::<u8>,
+        read::<i8>,
+    ];
+    for read in readers {
+        if let Some(ids) = read(object, vocab_size)? {
+            return Ok(Some(ids));
+        }
+    }
+    Ok(None)
+}
+
+/// A list of `bytes` and `None`.
+pub(crate) fn token_table(tokens: &Bound<'_, PyList>) -> PyResult<Vec<Option<Vec<u8>>>> {
+    let mut table = Vec::with_capacity(tokens.len());
+    for token in tokens.iter() {
+        table.push(if token.is_none() { None } else { Some(token.cast::<PyBytes>()?.as_bytes().to_vec()) });
+    }
+    Ok(table)
+}
+
+/// Merges as (left id, right id, resulting id).
+pub(crate) fn merges_to_python<'py>(py: Python<'py>, merges: &[Merge]) -> PyResult<Bound<'py, PyList>> {
+    PyList::new(py, merges.iter().map(|merge| (merge.left, merge.right, merge.id)))
+}

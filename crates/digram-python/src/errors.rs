@@ -1,0 +1,101 @@
+//! Core errors as the exceptions of `digram.errors`.
+
+use digram::Error;
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::convert::Text;
+
+/// An exception of the class named `class`, without a place.
+pub(crate) fn raise(py: Python<'_>, class: &str, message: impl Into<String>) -> PyErr {
+    build(py, class, message.into(), |_| Ok(()))
+}
+
+/// An exception of the class named `class`, with the attributes that `fill` sets.
+pub(crate) fn build(
+    py: Python<'_>,
+    class: &str,
+    message: String,
+    fill: impl FnOnce(&Bound<'_, PyDict>) -> PyResult<()>,
+) -> PyErr {
+    let make = || {
+        let places = PyDict::new(py);
+        fill(&places)?;
+        let class = py.import("digram.errors")?.getattr(class)?;
+        class.call((message,), Some(&places))
+    };
+    make().map_or_else(|error| error, PyErr::from_value)
+}
+
+/// The exception for an error of the core. `text` is what was being encoded: places in a `str` are
+/// told in characters.
+pub(crate) fn from_core(py: Python<'_>, error: Error, text: Option<&Text<'_>>) -> PyErr {
+    let message = error.to_string();
+    // A place in a str counts characters, in bytes it counts bytes.
+    let place = |offset: usize| match text {
+        Some(Text::Str(_)) => ("character", text.map_or(offset, |text| text.characters_before(offset))),
+        _ => ("byte", offset),
+    };
+    match error {
+        Error::Pattern { pattern, reason: _ } => {
+            build(py, "PatternError", message, |places| places.set_item("value", pattern))
+        }
+        Error::Vocabulary { .. } => raise(py, "VocabError", message),
+        Error::Option { .. } => raise(py, "OptionError", message),
+        Error::Limit { .. } => raise(py, "LimitExceededError", message),
+        Error::TokenId { index, id, .. } => token_id(py, message, index, id),
+        Error::UnknownCharacter { character, offset } => {
+            let (unit, index) = place(offset);
+            let message = format!(
+                "{character:?} (U+{:04X}) at {unit} {index} is in no token of this vocabulary.",
+                character as u32
+            );
+            build(py, "InvalidTextError", message, |places| {
+                places.set_item("index", index)?;
+                places.set_item("value", character)?;
+                places.set_item(
+                    "hint",
+                    "Train with on_unknown=\"bytes\", or with on_unknown=digram.Special(...), to encode any text.",
+                )
+            })
+        }
+        Error::InvalidUtf8 { offset } => {
+            build(py, "InvalidTextError", message, |places| places.set_item("index", offset))
+        }
+        Error::DecodedInvalidUtf8 { offset } => build(py, "InvalidTextError", message, |places| {
+            places.set_item("index", offset)?;
+            places.set_item("hint", "Pass errors=\"replace\", or take the bytes with decode_bytes.")
+        }),
+        Error::SpecialToken { token, offset } => {
+            let (unit, index) = place(offset);
+            let message = format!("the text holds the special token {token:?} at {unit} {index}.");
+            build(py, "SpecialTokenError", message, |places| {
+                places.set_item("index", index)?;
+                places.set_item("value", token)?;
+                places.set_item(
+                    "hint",
+                    "Pass special=\"parse\" to encode it as that token, or special=\"text\" as plain text.",
+                )
+            })
+        }
+        _ => raise(py, "InternalError", message),
+    }
+}
+
+/// A `TokenIdError` for the id at `index`.
+pub(crate) fn token_id<'v>(
+    py: Python<'v>,
+    message: String,
+    index: usize,
+    value: impl IntoPyObject<'v>,
+) -> PyErr {
+    let value = match value.into_bound_py_any(py) {
+        Ok(value) => value,
+        Err(error) => return error,
+    };
+    build(py, "TokenIdError", message, |places| {
+        places.set_item("index", index)?;
+        places.set_item("value", &value)
+    })
+}

@@ -1,0 +1,88 @@
+//! The Python face of the `digram` crate: converts values, gives up the GIL, maps errors.
+
+mod convert;
+mod errors;
+mod tokenizer;
+mod training;
+mod watch;
+
+use std::sync::Arc;
+
+use digram::pretokenize::{Pretokenizer, Stage};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyString};
+
+use convert::{Text, merges_to_python, token_table};
+
+/// A compiled pretokenizer.
+#[pyclass(frozen, module = "digram._core")]
+struct Splitter {
+    pretokenizer: Arc<Pretokenizer>,
+}
+
+#[pymethods]
+impl Splitter {
+    /// Compiles the patterns, applied one after the other, after a split of digits if one is named.
+    #[new]
+    #[pyo3(signature = (patterns, digits=None))]
+    fn new(py: Python<'_>, patterns: Vec<String>, digits: Option<&str>) -> PyResult<Self> {
+        let digits = match digits {
+            None => None,
+            Some("individual") => Some(Stage::Pattern(r"\p{N}".into())),
+            Some("threes_from_left") => Some(Stage::Pattern(r"\p{N}{1,3}".into())),
+            Some("threes_from_right") => Some(Stage::ThreesFromRight),
+            Some(other) => {
+                return Err(errors::raise(py, "OptionError", format!("digits={other:?} is not known.")));
+            }
+        };
+        let stages: Vec<Stage> = digits.into_iter().chain(patterns.into_iter().map(Stage::Pattern)).collect();
+        let pretokenizer = Pretokenizer::new(&stages).map_err(|error| errors::from_core(py, error, None))?;
+        Ok(Splitter { pretokenizer: Arc::new(pretokenizer) })
+    }
+
+    /// The pretokens of a text, as texts of the same type.
+    fn split<'py>(&self, py: Python<'py>, text: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let text = Text::new(&text)?;
+        let pieces = py.detach(|| self.pretokenizer.split(text.bytes()));
+        match text {
+            Text::Str(_) => PyList::new(
+                py,
+                // Pieces of a str are cut between characters.
+                pieces
+                    .into_iter()
+                    .map(|piece| PyString::from_bytes(py, piece))
+                    .collect::<PyResult<Vec<_>>>()?,
+            ),
+            Text::Bytes(_) => PyList::new(py, pieces.into_iter().map(|piece| PyBytes::new(py, piece))),
+        }
+    }
+}
+
+/// The merges behind a list of tokens in rank order, and the ids that no merge makes.
+#[pyfunction]
+fn merges_from_ranks<'py>(
+    py: Python<'py>,
+    tokens: &Bound<'py, PyList>,
+) -> PyResult<(Bound<'py, PyList>, Vec<u32>)> {
+    let tokens = token_table(tokens)?;
+    let (merges, unreachable) = py
+        .detach(|| digram::ranks::merges_from_ranks(&tokens))
+        .map_err(|error| errors::from_core(py, error, None))?;
+    Ok((merges_to_python(py, &merges)?, unreachable))
+}
+
+#[pymodule(gil_used = false)]
+mod _core {
+    #[pymodule_export]
+    use super::Splitter;
+    #[pymodule_export]
+    use super::merges_from_ranks;
+    #[pymodule_export]
+    use super::tokenizer::Core;
+    #[pymodule_export]
+    use super::training::{Counter, Counts, train};
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,214 @@
+//! Merging a long run of symbols in near-linear time.
+//!
+//! A merge makes tokens that only merges of higher rank can join further (where the list of merges
+//! is rising, see [`Merges::is_rising`]). So the ranks can be gone through in order, each with
+//! all its places at once, left to right, and no place is looked at again: a queue holds the few
+//! hundred distinct ranks in play, not the million places.
+//!
+//! The symbols lie where their bytes lie. Of a token's places the first and the last hold its id
+//! and the others a mark, so the neighbours of a token are found by the lengths of tokens alone,
+//! without links.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use hashbrown::HashMap;
+
+use crate::error::{Error, Result};
+use crate::merges::{Merges, Rank};
+use crate::vocabulary::{TokenId, Vocabulary};
+use crate::watch::Watch;
+
+/// Marks a place inside a token. No token has this id.
+const INSIDE: TokenId = TokenId::MAX;
+
+/// Work between two questions to the watch, in places looked at.
+const BETWEEN_CHECKS: usize = 1 << 16;
+
+/// Memory that a thread reuses from one long run to the next.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    places: Vec<TokenId>,
+    by_rank: HashMap<Rank, Vec<u32>>,
+    ranks: BinaryHeap<Reverse<Rank>>,
+}
+
+/// Kept between calls: enough for most runs, little enough to forget about.
+const KEEP: usize = 1 << 16;
+
+/// Merges symbols, given with their lengths, that are `len` bytes long, and emits what is left.
+///
+/// Takes 4 bytes of memory for each byte, and 4 more for each place of a pair that can be merged.
+pub(super) fn merge(
+    symbols: impl Iterator<Item = (TokenId, usize)>,
+    len: usize,
+    merges: &Merges,
+    vocabulary: &Vocabulary,
+    scratch: &mut Scratch,
+    watch: &dyn Watch,
+    emit: &mut impl FnMut(TokenId),
+) -> Result<()> {
+    if u32::try_from(len).is_err() {
+        return Err(Error::Limit {
+            reason: format!(
+                "one pretoken is {len} bytes long; at most 4 GiB can be merged as one. Use a pretokenizer that cuts the text."
+            ),
+        });
+    }
+    let mut places = std::mem::take(&mut scratch.places);
+    places.clear();
+    places.resize(len, INSIDE);
+    let mut at = 0;
+    for (id, width) in symbols {
+        places[at] = id;
+        places[at + width - 1] = id;
+        at += width;
+    }
+    let mut run = Run { places, merges, vocabulary };
+    let merged = if merges.is_rising() { run.by_rank(scratch, watch) } else { run.one_by_one(watch) };
+    if merged.is_ok() {
+        let mut at = 0;
+        while at < len {
+            emit(run.places[at]);
+            at += vocabulary.len_of(run.places[at]);
+        }
+    }
+    scratch.places = run.places;
+    scratch.places.truncate(KEEP);
+    scratch.places.shrink_to(KEEP);
+    merged
+}
+
+struct Run<'a> {
+    places: Vec<TokenId>,
+    merges: &'a Merges,
+    vocabulary: &'a Vocabulary,
+}
+
+impl Run<'_> {
+    /// Where the token after the one at `at` starts, if there is one.
+    fn after(&self, at: usize) -> Option<usize> {
+        let next = at + self.vocabulary.len_of(self.places[at]);
+        (next < self.places.len()).then_some(next)
+    }
+
+    /// Where the token before the one at `at` starts, if there is one.
+    fn before(&self, at: usize) -> Option<usize> {
+        Some(at - self.vocabulary.len_of(*self.places.get(at.checked_sub(1)?)?))
+    }
+
+    /// The rank of the pair that starts at `at`.
+    fn rank(&self, at: usize) -> Option<Rank> {
+        let next = self.after(at)?;
+        Some(self.merges.get(self.places[at], self.places[next])?.0)
+    }
+
+    /// Merges the pair that starts at `at` if it still is the one of this rank. Tokens only grow,
+    /// so a pair that went from a place does not come back to it.
+    fn merge_at(&mut self, at: usize, rank: Rank) -> bool {
+        let merge = self.merges.in_order()[rank as usize];
+        if self.places[at] != merge.left {
+            return false;
+        }
+        let right = at + self.vocabulary.len_of(merge.left);
+        if self.places.get(right) != Some(&merge.right) {
+            return false;
+        }
+        let end = right + self.vocabulary.len_of(merge.right);
+        // The marks come first: where a part has one place, that place is an end of the token.
+        self.places[right - 1] = INSIDE;
+        self.places[right] = INSIDE;
+        self.places[at] = merge.id;
+        self.places[end - 1] = merge.id;
+        true
+    }
+
+    /// All places of the lowest rank, then of the next one, and so on.
+    fn by_rank(&mut self, scratch: &mut Scratch, watch: &dyn Watch) -> Result<()> {
+        let Scratch { by_rank, ranks, .. } = scratch;
+        by_rank.clear();
+        ranks.clear();
+        let mut queue = Queue { by_rank, ranks };
+        let mut at = Some(0);
+        while let Some(start) = at {
+            if let Some(rank) = self.rank(start) {
+                queue.put(rank, start);
+            }
+            at = self.after(start);
+        }
+        let mut looked = 0;
+        while let Some((rank, mut starts)) = queue.take() {
+            let merge = self.merges.in_order()[rank as usize];
+            if merge.left == merge.right {
+                // Only such pairs overlap (`aaa`), and there the left one must come first.
+                starts.sort_unstable();
+            }
+            for start in starts {
+                looked += 1;
+                if looked % BETWEEN_CHECKS == 0 {
+                    watch.check()?;
+                }
+                let start = start as usize;
+                if !self.merge_at(start, rank) {
+                    continue;
+                }
+                if let Some(before) = self.before(start)
+                    && let Some(rank) = self.rank(before)
+                {
+                    queue.put(rank, before);
+                }
+                if let Some(rank) = self.rank(start) {
+                    queue.put(rank, start);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The lowest rank of all places, the leftmost of them, again and again. Needed where a merge
+    /// can bring a lower rank than its own.
+    fn one_by_one(&mut self, watch: &dyn Watch) -> Result<()> {
+        let mut queue: BinaryHeap<Reverse<(Rank, u32)>> = BinaryHeap::new();
+        let mut at = Some(0);
+        while let Some(start) = at {
+            queue.extend(self.rank(start).map(|rank| Reverse((rank, start as u32))));
+            at = self.after(start);
+        }
+        let mut looked = 0;
+        while let Some(Reverse((rank, start))) = queue.pop() {
+            looked += 1;
+            if looked % BETWEEN_CHECKS == 0 {
+                watch.check()?;
+            }
+            let start = start as usize;
+            if self.merge_at(start, rank) {
+                let starts = [self.before(start), Some(start)];
+                for start in starts.into_iter().flatten() {
+                    queue.extend(self.rank(start).map(|rank| Reverse((rank, start as u32))));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The places of each rank, and the ranks in order.
+struct Queue<'a> {
+    by_rank: &'a mut HashMap<Rank, Vec<u32>>,
+    ranks: &'a mut BinaryHeap<Reverse<Rank>>,
+}
+
+impl Queue<'_> {
+    fn put(&mut self, rank: Rank, start: usize) {
+        let starts = self.by_rank.entry(rank).or_insert_with(|| {
+            self.ranks.push(Reverse(rank));
+            Vec::new()
+        });
+        starts.push(start as u32);
+    }
+
+    fn take(&mut self) -> Option<(Rank, Vec<u32>)> {
+        let Reverse(rank) = self.ranks.pop()?;
+        Some((rank, self.by_rank.remove(&rank)?))
+    }
+}

@@ -1,0 +1,42 @@
+//! Byte-pair encoding: split text into pretokens, count them, learn merges, encode and decode.
+//!
+//! ```
+//! use digram::count::Counter;
+//! use digram::pretokenize::{Pretokenizer, Stage};
+//! use digram::train::{Options, train};
+//! use digram::{OnSpecial, Tokenizer, Unwatched};
+//!
+//! let words = || Pretokenizer::new(&[Stage::Pattern(r"\s*\S+|\s+".into())]);
+//! let mut counter = Counter::new(words()?);
+//! counter.add(&["low low lower lowest"], 1, &Unwatched)?;
+//! let trained = train(&counter.finish()?, &Options::bytes(260), &mut |_| Ok(()), &Unwatched)?;
+//! let tokenizer = Tokenizer::new(trained.into_definition(words()?))?;
+//!
+//! let mut ids = Vec::new();
+//! tokenizer.encode(b"lower", OnSpecial::Text, &Unwatched, &mut ids)?;
+//! assert_eq!(ids, [257, 101, 114]);
+//! assert_eq!(tokenizer.token(257), Some(&b"low"[..]));
+//! # Ok::<(), digram::Error>(())
+//! ```
+//!
+//! The modules build on each other in one line: [`error`] and [`watch`], then [`vocabulary`] and
+//! [`merges`], then [`pretokenize`], [`count`], [`train`], [`encode`], and [`tokenizer`] on top.
+//! The crate prints nothing, opens no file, keeps no global state and starts no thread that
+//! outlives a call.
+
+pub mod count;
+pub mod encode;
+pub mod error;
+pub mod merges;
+pub mod pretokenize;
+pub mod ranks;
+pub mod special;
+pub mod tokenizer;
+pub mod train;
+pub mod vocabulary;
+pub mod watch;
+
+pub use error::{Error, Result};
+pub use special::OnSpecial;
+pub use tokenizer::{Definition, Tokenizer};
+pub use watch::Unwatched;

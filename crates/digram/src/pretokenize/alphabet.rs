@@ -1,0 +1,129 @@
+//! Character classes: all of Unicode folded into the few classes that a pattern can tell apart.
+
+use regex_syntax::hir::ClassUnicode;
+
+/// Number of code points, surrogates included (they never occur in decoded text).
+const CODE_POINTS: usize = 0x11_0000;
+const BLOCK: usize = 256;
+
+/// A class of characters that no set of the pattern separates.
+pub(super) type Class = u8;
+
+/// Maps each character to its class.
+///
+/// Two characters share a class exactly when every set of the pattern holds both or neither. The
+/// published patterns need 6 to 20 classes, so an automaton over classes stays small where one
+/// over bytes or characters would not.
+#[derive(Clone)]
+pub(super) struct Alphabet {
+    /// `blocks[c >> 8]` is the block of `c`; equal blocks are stored once.
+    blocks: Vec<u16>,
+    classes: Vec<[Class; BLOCK]>,
+    /// For each class: which sets of the pattern hold it, a bit each.
+    sets: Vec<u128>,
+}
+
+impl Alphabet {
+    /// The most sets that one alphabet can tell apart.
+    pub(super) const MAX_SETS: usize = 128;
+
+    /// Builds the alphabet that tells `sets` apart; `None` if that takes more than 256 classes.
+    pub(super) fn new(sets: &[ClassUnicode]) -> Option<Alphabet> {
+        assert!(sets.len() <= Self::MAX_SETS);
+        // Walk over the borders of all sets; between two borders nothing tells characters apart.
+        let mut borders = vec![(0, 0u128), (CODE_POINTS, 0)];
+        for (number, set) in sets.iter().enumerate() {
+            for range in set.iter() {
+                borders.push((range.start() as usize, 1 << number));
+                borders.push((range.end() as usize + 1, 1 << number));
+            }
+        }
+        borders.sort_unstable();
+
+        let mut of = vec![0 as Class; CODE_POINTS];
+        let mut known: hashbrown::HashMap<u128, Class> = hashbrown::HashMap::new();
+        let mut classes_of_sets = Vec::new();
+        let mut holding = 0u128;
+        for pair in borders.windows(2) {
+            holding ^= pair[0].1;
+            let (start, end) = (pair[0].0, pair[1].0);
+            if start < end {
+                let class = match known.get(&holding) {
+                    Some(&class) => class,
+                    None => {
+                        let class = Class::try_from(classes_of_sets.len()).ok()?;
+                        known.insert(holding, class);
+                        classes_of_sets.push(holding);
+                        class
+                    }
+                };
+                of[start..end].fill(class);
+            }
+        }
+
+        let mut blocks = Vec::with_capacity(CODE_POINTS / BLOCK);
+        let mut classes: Vec<[Class; BLOCK]> = Vec::new();
+        let mut stored = hashbrown::HashMap::new();
+        for block in of.chunks_exact(BLOCK) {
+            let block: [Class; BLOCK] = block.try_into().expect("chunks are of this size");
+            let index = *stored.entry(block).or_insert_with(|| {
+                classes.push(block);
+                (classes.len() - 1) as u16
+            });
+            blocks.push(index);
+        }
+        Some(Alphabet { blocks, classes, sets: classes_of_sets })
+    }
+
+    /// How many classes there are.
+    pub(super) fn len(&self) -> usize {
+        self.sets.len()
+    }
+
+    /// Whether the set numbered `set` holds the characters of `class`.
+    pub(super) fn holds(&self, set: usize, class: usize) -> bool {
+        self.sets[class] >> set & 1 == 1
+    }
+
+    /// The class of a character.
+    #[inline]
+    pub(super) fn class(&self, c: char) -> Class {
+        let c = c as usize;
+        self.classes[self.blocks[c / BLOCK] as usize][c % BLOCK]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use regex_syntax::hir::{Class as HirClass, HirKind};
+
+    fn set(pattern: &str) -> ClassUnicode {
+        match regex_syntax::parse(pattern).unwrap().into_kind() {
+            HirKind::Class(HirClass::Unicode(class)) => class,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_character_is_in_the_sets_that_hold_it() {
+        let sets = [set(r"\p{L}"), set(r"[^\s\p{L}]"), set(r"[a-f0-9]"), set(r"\p{Lu}"), set(r"[^a]")];
+        let alphabet = Alphabet::new(&sets).unwrap();
+        for (number, set) in sets.iter().enumerate() {
+            let mut expected = vec![false; CODE_POINTS];
+            for range in set.iter() {
+                expected[range.start() as usize..=range.end() as usize].fill(true);
+            }
+            for c in '\0'..=char::MAX {
+                let class = alphabet.class(c) as usize;
+                assert_eq!(alphabet.holds(number, class), expected[c as usize], "{c:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_tables_are_those_of_unicode_16() {
+        let letters: usize = set(r"\p{L}").iter().map(|r| r.end() as usize - r.start() as usize + 1).sum();
+        assert_eq!(letters, 141_028);
+    }
+}

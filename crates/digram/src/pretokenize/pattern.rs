@@ -1,0 +1,301 @@
+//! From the text of a regex to a small program over character sets.
+//!
+//! The syntax is that of the `regex` crate, parsed by its own parser, plus one character of
+//! look-ahead: `(?!X)` and `(?=X)` where X is one character or one set, as in `\s+(?!\S)`.
+
+use hashbrown::HashMap;
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look};
+
+use crate::error::{Error, Result};
+
+use super::alphabet::Alphabet;
+
+/// One instruction; targets are indices into the program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Inst {
+    /// Take one character of the set, then go on at the target.
+    Take { set: usize, then: usize },
+    /// Try the targets in order.
+    Split(Vec<usize>),
+    /// Go on at the target if the condition holds here.
+    If { condition: Condition, then: usize },
+    /// The pattern has matched.
+    Match,
+}
+
+/// A condition on the characters on either side of a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Condition {
+    /// The next character exists and is in the set.
+    Next(usize),
+    /// There is no next character, or it is not in the set.
+    NotNext(usize),
+    /// At the start (or end) of the text.
+    Start,
+    End,
+    /// At the start (or end) of a line.
+    LineStart {
+        newline: usize,
+    },
+    LineEnd {
+        newline: usize,
+    },
+    /// Where a word begins or ends (or not).
+    WordBorder {
+        word: usize,
+        negate: bool,
+    },
+}
+
+/// A compiled pattern.
+#[derive(Debug)]
+pub(super) struct Program {
+    pub(super) insts: Vec<Inst>,
+    pub(super) start: usize,
+    /// The sets that the instructions name by number.
+    pub(super) sets: Vec<ClassUnicode>,
+}
+
+/// Repetitions are written out, so that `a{1,1000}` costs a thousand instructions.
+const MAX_INSTRUCTIONS: usize = 20_000;
+
+/// Compiles `pattern`.
+pub(super) fn compile(pattern: &str) -> Result<Program> {
+    let fail = |reason: String| Error::Pattern { pattern: pattern.to_owned(), reason };
+    let (source, conditions) = lift_lookahead(pattern).map_err(&fail)?;
+    let hir = regex_syntax::ParserBuilder::new()
+        .nest_limit(100)
+        .build()
+        .parse(&source)
+        .map_err(|error| fail(explain(&error)))?;
+    let mut compiler =
+        Compiler { insts: vec![Inst::Match], sets: Vec::new(), known: HashMap::new(), conditions };
+    let start = compiler.hir(&hir, 0).map_err(&fail)?;
+    let Compiler { insts, sets, conditions, .. } = compiler;
+    if conditions.values().any(|lifted| !lifted.used) {
+        return Err(fail("look-ahead is not supported inside a set of characters.".into()));
+    }
+    Ok(Program { insts, start, sets })
+}
+
+/// The parser's own words, on one line and without its drawing of the place.
+fn explain(error: &regex_syntax::Error) -> String {
+    let text = match error {
+        regex_syntax::Error::Parse(error) => {
+            format!("{} (at byte {})", error.kind(), error.span().start.offset)
+        }
+        regex_syntax::Error::Translate(error) => {
+            format!("{} (at byte {})", error.kind(), error.span().start.offset)
+        }
+        _ => error.to_string(),
+    };
+    format!("{text}. Write it without, or split with several patterns one after the other.")
+}
+
+/// A look-ahead that was taken out of a pattern before parsing.
+struct Lifted {
+    negate: bool,
+    set: ClassUnicode,
+    used: bool,
+}
+
+/// Replaces each `(?!X)` and `(?=X)` by a noncharacter that occurs nowhere else in the pattern,
+/// since the parser knows no look-around; returns what each stands for.
+fn lift_lookahead(pattern: &str) -> std::result::Result<(String, HashMap<char, Lifted>), String> {
+    let mut free = ('\u{fdd0}'..='\u{fdef}').filter(|&c| !pattern.contains(c));
+    let mut source = String::with_capacity(pattern.len());
+    let mut conditions = HashMap::new();
+    let mut rest = pattern;
+    let mut in_set = 0usize;
+    while let Some(c) = rest.chars().next() {
+        if c == '\\' {
+            let length = c.len_utf8() + rest[1..].chars().next().map_or(0, char::len_utf8);
+            source.push_str(&rest[..length]);
+            rest = &rest[length..];
+            continue;
+        }
+        match c {
+            '[' => in_set += 1,
+            ']' => in_set = in_set.saturating_sub(1),
+            _ => {}
+        }
+        let negate = rest.starts_with("(?!");
+        if in_set == 0 && (negate || rest.starts_with("(?=")) {
+            let body = lookahead_body(&rest[3..]).ok_or("a look-ahead is not closed.")?;
+            let set = single_character(body).ok_or_else(|| {
+                format!("look-ahead can see one character or set, as in (?!\\S), not {body:?}.")
+            })?;
+            let mark = free.next().ok_or("it has too many look-aheads (more than 32).")?;
+            source.push_str(&format!("(?-i:{mark})"));
+            conditions.insert(mark, Lifted { negate, set, used: false });
+            rest = &rest[3 + body.len() + 1..];
+        } else {
+            source.push(c);
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    Ok((source, conditions))
+}
+
+/// What stands before the parenthesis that closes a group.
+fn lookahead_body(text: &str) -> Option<&str> {
+    let (mut depth, mut in_set, mut escaped) = (0usize, false, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '[' => in_set = true,
+            ']' => in_set = false,
+            '(' if !in_set => depth += 1,
+            ')' if !in_set && depth == 0 => return Some(&text[..at]),
+            ')' if !in_set => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+fn single_character(pattern: &str) -> Option<ClassUnicode> {
+    let hir = regex_syntax::parse(pattern).ok()?;
+    match hir.kind() {
+        HirKind::Class(Class::Unicode(set)) => Some(set.clone()),
+        HirKind::Class(Class::Bytes(set)) => set.to_unicode_class(),
+        HirKind::Literal(literal) => {
+            let mut chars = std::str::from_utf8(&literal.0).ok()?.chars();
+            let c = chars.next()?;
+            chars.next().is_none().then(|| one(c))
+        }
+        _ => None,
+    }
+}
+
+fn one(c: char) -> ClassUnicode {
+    ClassUnicode::new([ClassUnicodeRange::new(c, c)])
+}
+
+struct Compiler {
+    insts: Vec<Inst>,
+    sets: Vec<ClassUnicode>,
+    known: HashMap<Vec<(char, char)>, usize>,
+    conditions: HashMap<char, Lifted>,
+}
+
+/// Programs are built back to front: each piece is given the place to go on at.
+impl Compiler {
+    fn push(&mut self, inst: Inst) -> std::result::Result<usize, String> {
+        if self.insts.len() >= MAX_INSTRUCTIONS {
+            return Err(format!(
+                "it needs more than {MAX_INSTRUCTIONS} steps. Shorten its counted repetitions."
+            ));
+        }
+        self.insts.push(inst);
+        Ok(self.insts.len() - 1)
+    }
+
+    fn set(&mut self, set: ClassUnicode) -> std::result::Result<usize, String> {
+        let key: Vec<(char, char)> = set.iter().map(|range| (range.start(), range.end())).collect();
+        let next = self.sets.len();
+        let number = *self.known.entry(key).or_insert(next);
+        if number == next {
+            if next == Alphabet::MAX_SETS {
+                return Err(format!("it has more than {} sets of characters.", Alphabet::MAX_SETS));
+            }
+            self.sets.push(set);
+        }
+        Ok(number)
+    }
+
+    fn hir(&mut self, hir: &Hir, then: usize) -> std::result::Result<usize, String> {
+        match hir.kind() {
+            HirKind::Empty => Ok(then),
+            HirKind::Literal(literal) => {
+                let text = std::str::from_utf8(&literal.0)
+                    .map_err(|_| "it names single bytes; write characters.".to_owned())?;
+                text.chars().rev().try_fold(then, |then, c| self.character(c, then))
+            }
+            HirKind::Class(Class::Unicode(set)) => {
+                let set = self.set(set.clone())?;
+                self.push(Inst::Take { set, then })
+            }
+            HirKind::Class(Class::Bytes(set)) => {
+                let set = set.to_unicode_class().ok_or("it names single bytes; write characters.")?;
+                let set = self.set(set)?;
+                self.push(Inst::Take { set, then })
+            }
+            HirKind::Look(look) => {
+                let condition = self.look(*look)?;
+                self.push(Inst::If { condition, then })
+            }
+            HirKind::Repetition(repetition) => {
+                self.repeat(&repetition.sub, repetition.min, repetition.max, repetition.greedy, then)
+            }
+            HirKind::Capture(capture) => self.hir(&capture.sub, then),
+            HirKind::Concat(parts) => parts.iter().rev().try_fold(then, |then, part| self.hir(part, then)),
+            HirKind::Alternation(parts) => {
+                let targets =
+                    parts.iter().map(|part| self.hir(part, then)).collect::<std::result::Result<_, _>>()?;
+                self.push(Inst::Split(targets))
+            }
+        }
+    }
+
+    fn character(&mut self, c: char, then: usize) -> std::result::Result<usize, String> {
+        if let Some(lifted) = self.conditions.get_mut(&c) {
+            lifted.used = true;
+            let (negate, set) = (lifted.negate, lifted.set.clone());
+            let set = self.set(set)?;
+            let condition = if negate { Condition::NotNext(set) } else { Condition::Next(set) };
+            return self.push(Inst::If { condition, then });
+        }
+        let set = self.set(one(c))?;
+        self.push(Inst::Take { set, then })
+    }
+
+    fn repeat(
+        &mut self,
+        sub: &Hir,
+        min: u32,
+        max: Option<u32>,
+        greedy: bool,
+        then: usize,
+    ) -> std::result::Result<usize, String> {
+        if sub.properties().minimum_len() == Some(0) && max.is_none() {
+            return Err("it repeats without end a part that can match nothing.".into());
+        }
+        let split = |inside: usize, after: usize| {
+            Inst::Split(if greedy { vec![inside, after] } else { vec![after, inside] })
+        };
+        let mut then = then;
+        match max {
+            None => {
+                // The loop points back at itself, so its place is taken before its body is known.
+                let again = self.push(Inst::Split(Vec::new()))?;
+                let body = self.hir(sub, again)?;
+                self.insts[again] = split(body, then);
+                then = again;
+            }
+            Some(max) => {
+                let after = then;
+                for _ in min..max {
+                    let body = self.hir(sub, then)?;
+                    then = self.push(split(body, after))?;
+                }
+            }
+        }
+        (0..min).try_fold(then, |then, _| self.hir(sub, then))
+    }
+
+    fn look(&mut self, look: Look) -> std::result::Result<Condition, String> {
+        Ok(match look {
+            Look::Start => Condition::Start,
+            Look::End => Condition::End,
+            Look::StartLF => Condition::LineStart { newline: self.set(one('\n'))? },
+            Look::EndLF => Condition::LineEnd { newline: self.set(one('\n'))? },
+            Look::WordUnicode | Look::WordUnicodeNegate => {
+                let word = single_character(r"\w").expect("\\w is a set");
+                Condition::WordBorder { word: self.set(word)?, negate: look == Look::WordUnicodeNegate }
+            }
+            _ => return Err("this kind of anchor is not supported; use ^, $, \\b or \\B.".into()),
+        })
+    }
+}

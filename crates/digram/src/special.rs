@@ -1,0 +1,70 @@
+//! Special tokens: finding their text, only where the caller asks for it.
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use crate::error::{Error, Result};
+use crate::vocabulary::TokenId;
+
+/// What to do with text that spells a special token.
+#[derive(Debug, Clone, Copy)]
+pub enum OnSpecial<'a> {
+    /// It is text like any other.
+    Text,
+    /// It becomes the special token.
+    Parse,
+    /// It is an error.
+    Fail,
+    /// It becomes the special token if it is one of these, and is text otherwise.
+    Allow(&'a SpecialTokens),
+}
+
+/// A set of special tokens with an automaton that finds them.
+#[derive(Debug, Clone)]
+pub struct SpecialTokens {
+    tokens: Vec<(String, TokenId)>,
+    finder: Option<AhoCorasick>,
+}
+
+impl SpecialTokens {
+    /// A set of special tokens; fails if one is empty, or if a text or an id is there twice.
+    pub fn new(tokens: Vec<(String, TokenId)>) -> Result<SpecialTokens> {
+        let fail = |reason: String| Err(Error::Vocabulary { reason });
+        let mut texts: Vec<&str> = tokens.iter().map(|(text, _)| &text[..]).collect();
+        let mut ids: Vec<TokenId> = tokens.iter().map(|(_, id)| *id).collect();
+        texts.sort_unstable();
+        ids.sort_unstable();
+        if texts.first() == Some(&"") {
+            return fail("a special token is empty.".into());
+        }
+        if let Some(twice) = texts.windows(2).find(|pair| pair[0] == pair[1]) {
+            return fail(format!("the special token {:?} is there twice.", twice[0]));
+        }
+        if let Some(twice) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
+            return fail(format!("two special tokens have the id {}.", twice[0]));
+        }
+        let finder = (!tokens.is_empty())
+            .then(|| {
+                AhoCorasick::builder()
+                    .match_kind(MatchKind::LeftmostLongest)
+                    .build(tokens.iter().map(|(text, _)| text))
+                    .map_err(|error| Error::Limit {
+                        reason: format!("the special tokens are too many: {error}."),
+                    })
+            })
+            .transpose()?;
+        Ok(SpecialTokens { tokens, finder })
+    }
+
+    /// The special tokens with their ids, in the order given.
+    pub fn tokens(&self) -> &[(String, TokenId)] {
+        &self.tokens
+    }
+
+    /// The first special token at or after `from`, the longest of those that start there: where it
+    /// starts and ends in bytes, and which it is.
+    pub(crate) fn find(&self, text: &[u8], from: usize) -> Option<(usize, usize, &(String, TokenId))> {
+        let input = aho_corasick::Input::new(text).range(from..);
+        let found = self.finder.as_ref()?.find(input)?;
+        Some((found.start(), found.end(), &self.tokens[found.pattern().as_usize()]))
+    }
+}

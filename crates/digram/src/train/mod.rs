@@ -1,0 +1,202 @@
+//! Learning merges from counts.
+//!
+//! At each step the most frequent pair of neighbouring tokens becomes a token. Counts are of
+//! neighbouring places and overlap (`aaa` holds the pair of `a` and `a` twice); a merge replaces
+//! from the left (`aaa` becomes `aa`, `a`). Nothing is ever counted again: a merge changes only
+//! the counts of pairs beside it, and postings say where those are.
+
+mod corpus;
+mod pairs;
+mod ties;
+
+use std::sync::Arc;
+
+use crate::count::Counts;
+use crate::encode::{OnUnknown, Unit};
+use crate::error::{Error, Result};
+use crate::merges::Merge;
+use crate::pretokenize::Pretokenizer;
+use crate::tokenizer::Definition;
+use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId};
+use crate::watch::Watch;
+
+use corpus::Corpus;
+use ties::{FirstSeen, Lexicographic, SmallestIds};
+
+pub use corpus::characters;
+
+/// Which of several pairs of the same count is merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ties {
+    /// The smallest pair of ids. The merges do not depend on the order of the corpus.
+    Ids,
+    /// The pair whose first occurrence, in the corpus as it is merged so far, comes first.
+    FirstSeen,
+    /// The greatest pair of byte strings.
+    Lexicographic,
+}
+
+/// The tokens that training starts from.
+#[derive(Debug, Clone)]
+pub enum Base {
+    /// The 256 bytes; the index is the id.
+    Bytes(Box<[u8; 256]>),
+    /// Characters, each once; the index is the id. Others are in no merge.
+    Chars(Vec<char>),
+    /// The 256 bytes first, then characters. Other characters are in no merge.
+    CharsAndBytes(Vec<char>),
+}
+
+impl Base {
+    /// The bytes of each base token, by id.
+    pub fn tokens(&self) -> Vec<Vec<u8>> {
+        let bytes =
+            |bytes: &mut dyn Iterator<Item = u8>| -> Vec<Vec<u8>> { bytes.map(|byte| vec![byte]).collect() };
+        let texts = |chars: &[char]| chars.iter().map(|c| c.to_string().into_bytes()).collect::<Vec<_>>();
+        match self {
+            Base::Bytes(order) => bytes(&mut order.iter().copied()),
+            Base::Chars(chars) => texts(chars),
+            Base::CharsAndBytes(chars) => [bytes(&mut (0..=255)), texts(chars)].concat(),
+        }
+    }
+
+    /// The unit of a tokenizer over these base tokens; unknown characters without bytes fail.
+    fn unit(&self) -> Unit {
+        match self {
+            Base::Bytes(order) => {
+                let mut ids = Box::new([0; 256]);
+                for (id, &byte) in order.iter().enumerate() {
+                    ids[byte as usize] = id as TokenId;
+                }
+                Unit::Byte { ids }
+            }
+            Base::Chars(_) => Unit::Char { on_unknown: OnUnknown::Fail },
+            Base::CharsAndBytes(_) => {
+                let ids = Box::new(std::array::from_fn(|byte| byte as TokenId));
+                Unit::Char { on_unknown: OnUnknown::Bytes { ids } }
+            }
+        }
+    }
+}
+
+/// How to train.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// What training starts from.
+    pub base: Base,
+    /// Stop after this many merges.
+    pub max_merges: Option<usize>,
+    /// Merge no pair that occurs less often; at least 1.
+    pub min_frequency: u64,
+    /// Make no token of more bytes.
+    pub max_token_length: Option<usize>,
+    /// The rule for equal counts.
+    pub ties: Ties,
+}
+
+impl Options {
+    /// Bytes in the order of their values, up to `vocab_size` tokens, no other limit.
+    pub fn bytes(vocab_size: usize) -> Options {
+        Options {
+            base: Base::Bytes(Box::new(std::array::from_fn(|byte| byte as u8))),
+            max_merges: Some(vocab_size.saturating_sub(256)),
+            min_frequency: 1,
+            max_token_length: None,
+            ties: Ties::Ids,
+        }
+    }
+}
+
+/// A merge that was just learned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Learned {
+    /// The parts and the new token, as ids that start with the base tokens.
+    pub merge: Merge,
+    /// How often the pair stood in the corpus.
+    pub count: u64,
+}
+
+/// Why training came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// As many merges as were asked for.
+    MaxMerges,
+    /// Every pair that is left is too rare.
+    MinFrequency,
+    /// No pair is left that may be merged.
+    NoPairs,
+}
+
+/// What was learned.
+#[derive(Debug)]
+pub struct Trained {
+    /// What training started from.
+    pub base: Base,
+    /// The merges in the order they were learned; the first makes the first id after the base.
+    pub merges: Vec<Learned>,
+    /// Why there are not more.
+    pub stop: Stop,
+}
+
+impl Trained {
+    /// The bytes of each token, by id.
+    pub fn tokens(&self) -> Vec<Vec<u8>> {
+        let mut tokens = self.base.tokens();
+        for Learned { merge, .. } in &self.merges {
+            let token = [&tokens[merge.left as usize][..], &tokens[merge.right as usize]].concat();
+            tokens.push(token);
+        }
+        tokens
+    }
+
+    /// A tokenizer of these merges, without special tokens.
+    pub fn into_definition(self, pretokenizer: impl Into<Arc<Pretokenizer>>) -> Definition {
+        Definition {
+            tokens: self.tokens().into_iter().map(Some).collect(),
+            merges: self.merges.iter().map(|learned| learned.merge).collect(),
+            special_tokens: Vec::new(),
+            unit: self.base.unit(),
+            pretokenizer: pretokenizer.into(),
+            ignore_merges: false,
+        }
+    }
+}
+
+/// Learns merges from `counts`, telling `on_merge` of each as it is made.
+///
+/// With [`Ties::Ids`] and [`Ties::Lexicographic`] the result depends on the counts alone, with
+/// [`Ties::FirstSeen`] also on their order. Memory: about 20 bytes for each byte of distinct
+/// pretokens.
+pub fn train(
+    counts: &Counts,
+    options: &Options,
+    on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
+    watch: &dyn Watch,
+) -> Result<Trained> {
+    if options.min_frequency == 0 {
+        return Err(Error::Option {
+            reason: "min_frequency is 0, but a pair that does not occur cannot be merged.".into(),
+        });
+    }
+    let room = MAX_VOCAB_SIZE - options.base.tokens().len();
+    if options.max_merges.is_some_and(|merges| merges > room) {
+        return Err(Error::Option {
+            reason: format!("the vocabulary would be larger than {MAX_VOCAB_SIZE} tokens."),
+        });
+    }
+    let corpus = Corpus::new(counts, &options.base, watch)?;
+    let limits = pairs::Limits {
+        max_merges: options.max_merges.unwrap_or(room),
+        min_frequency: options.min_frequency,
+        max_token_length: options.max_token_length.unwrap_or(usize::MAX),
+    };
+    let tokens = options.base.tokens();
+    let (merges, stop) = match options.ties {
+        Ties::Ids => pairs::learn(corpus, tokens, SmallestIds, limits, on_merge, watch),
+        Ties::FirstSeen => pairs::learn(corpus, tokens, FirstSeen, limits, on_merge, watch),
+        Ties::Lexicographic => {
+            pairs::learn(corpus, tokens, Lexicographic::default(), limits, on_merge, watch)
+        }
+    }?;
+    Ok(Trained { base: options.base.clone(), merges, stop })
+}

@@ -1,0 +1,60 @@
+//! The rules for pairs of the same count.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use crate::vocabulary::TokenId;
+
+/// A rule for ties, as a key: of the pairs of one count the one with the greatest key is merged.
+pub(super) trait TieRule {
+    type Key: Ord + Clone;
+
+    /// Whether keys can fall while training goes on, as first occurrences move to the right.
+    const MOVES: bool;
+
+    /// The key of a pair that first occurs at place `first`.
+    fn key(&mut self, left: TokenId, right: TokenId, first: u32, tokens: &[Vec<u8>]) -> Self::Key;
+}
+
+/// The smallest pair of ids.
+pub(super) struct SmallestIds;
+
+impl TieRule for SmallestIds {
+    type Key = Reverse<(TokenId, TokenId)>;
+    const MOVES: bool = false;
+
+    // Reversed: the queue gives the greatest key first, and the smallest pair must win.
+    fn key(&mut self, left: TokenId, right: TokenId, _: u32, _: &[Vec<u8>]) -> Self::Key {
+        Reverse((left, right))
+    }
+}
+
+/// The pair that occurs first.
+pub(super) struct FirstSeen;
+
+impl TieRule for FirstSeen {
+    type Key = Reverse<u32>;
+    const MOVES: bool = true;
+
+    fn key(&mut self, _: TokenId, _: TokenId, first: u32, _: &[Vec<u8>]) -> Self::Key {
+        Reverse(first)
+    }
+}
+
+/// The greatest pair of byte strings.
+#[derive(Default)]
+pub(super) struct Lexicographic {
+    /// The token of each id, shared by all keys that name it.
+    shared: Vec<Arc<[u8]>>,
+}
+
+impl TieRule for Lexicographic {
+    type Key = (Arc<[u8]>, Arc<[u8]>);
+    const MOVES: bool = false;
+
+    fn key(&mut self, left: TokenId, right: TokenId, _: u32, tokens: &[Vec<u8>]) -> Self::Key {
+        let known = self.shared.len();
+        self.shared.extend(tokens[known..].iter().map(|token| Arc::from(&token[..])));
+        (self.shared[left as usize].clone(), self.shared[right as usize].clone())
+    }
+}

@@ -1,0 +1,110 @@
+//! Long work asks now and then whether it should go on.
+
+use crate::error::{Error, Result};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Tells long work whether to go on. It is asked every few milliseconds.
+pub trait Watch {
+    /// `Ok` to go on; an error, usually [`Error::Interrupted`], stops the work and is its result.
+    fn check(&self) -> Result<()>;
+}
+
+/// Lets all work run to its end.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// What the other threads watch while the calling one watches for its caller.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Watch for Stop<'_> {
+    fn check(&self) -> Result<()> {
+        if self.0.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}
+
+/// How many threads to use where the caller leaves it open.
+pub fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |n| n.get())
+}
+
+/// Does `tasks` tasks on up to `threads` threads, the calling one among them, and returns their
+/// results in order. Each thread has a state of its own, made by `state`.
+///
+/// Threads live for this call only: there is no pool that a fork could leave without threads. Of
+/// several errors the one of the lowest task is returned.
+pub(crate) fn in_parallel<S, R: Send>(
+    threads: usize,
+    tasks: usize,
+    watch: &dyn Watch,
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, usize, &dyn Watch) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let next = AtomicUsize::new(0);
+    let stop = AtomicBool::new(false);
+    let done: Mutex<Vec<(usize, Result<R>)>> = Mutex::new(Vec::with_capacity(tasks));
+    let run = |watch: &dyn Watch| {
+        let mut state = state();
+        loop {
+            let task = next.fetch_add(1, Ordering::Relaxed);
+            if task >= tasks {
+                break;
+            }
+            let result = watch.check().and_then(|()| work(&mut state, task, watch));
+            let failed = result.is_err();
+            if result.as_ref().is_err_and(|error| *error == Error::Interrupted) {
+                stop.store(true, Ordering::Relaxed);
+            }
+            done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((task, result));
+            if failed {
+                // Tasks before this one have all been taken; those after it are not needed.
+                next.fetch_max(tasks, Ordering::Relaxed);
+                break;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(tasks) {
+            scope.spawn(|| run(&Stop(&stop)));
+        }
+        run(watch);
+    });
+    let mut done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    done.sort_unstable_by_key(|(task, _)| *task);
+    // A thread that was told to stop reports an interruption too; the cause comes first.
+    if let Some((_, Err(error))) =
+        done.iter().find(|(_, result)| matches!(result, Err(e) if *e != Error::Interrupted))
+    {
+        return Err(error.clone());
+    }
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_order_and_the_first_error_wins() {
+        for threads in [1, 2, 7] {
+            let squares = in_parallel(threads, 50, &Unwatched, || (), |(), task, _| Ok(task * task)).unwrap();
+            assert_eq!(squares, (0..50).map(|i| i * i).collect::<Vec<_>>());
+            let failed = in_parallel(
+                threads,
+                50,
+                &Unwatched,
+                || (),
+                |(), task, _| {
+                    if task % 10 == 7 { Err(Error::Internal { reason: task.to_string() }) } else { Ok(()) }
+                },
+            );
+            assert_eq!(failed, Err(Error::Internal { reason: "7".into() }));
+        }
+    }
+}

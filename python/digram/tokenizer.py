@@ -1,0 +1,328 @@
+"""The tokenizer: an immutable value that encodes, decodes and counts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, overload
+
+from digram._core import Core
+from digram.definition import Definition, OnUnknown, TrainingRecord, Unit
+from digram.errors import OptionError
+from digram.pretokenizers import Pretokenizer
+from digram.special import Special
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["FlatIds", "Merge", "Tokenizer"]
+
+OnSpecial = Literal["text", "parse", "raise"] | Collection[str]
+
+
+class Merge(NamedTuple):
+    """A merge: the parts and the token they make, as bytes, with its rank and id.
+
+    `count` is how often the pair stood in the training corpus when it was chosen; None where the
+    tokenizer was not trained here.
+    """
+
+    rank: int
+    left: bytes
+    right: bytes
+    token: bytes
+    id: int
+    count: int | None
+
+
+class FlatIds(NamedTuple):
+    """The ids of several texts in one array; text i is `ids[offsets[i]:offsets[i + 1]]`."""
+
+    ids: NDArray[np.uint32]
+    offsets: NDArray[np.uint64]
+
+
+class Tokenizer(Core):
+    """Turns text into ids and back. Made by `digram.train`, by `digram.load`, or of a `Definition`.
+
+    >>> import digram
+    >>> tok = digram.train("low low lower lowest", vocab_size=259, pretokenizer="whitespace")
+    >>> tok.encode("lower")
+    [257, 101, 114]
+    >>> tok.tokens([257, 101, 114])
+    [b'low', b'e', b'r']
+    >>> tok.decode([257, 101, 114])
+    'lower'
+
+    Immutable: every change gives a new tokenizer, so any number of threads and processes may
+    share one. Two tokenizers are equal exactly when they do the same with every text; where they
+    come from plays no part.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, definition: Definition) -> Self:  # type: ignore[misc]
+        """Check a definition and make a tokenizer of it; `VocabError` where it contradicts itself."""
+        d = definition
+        unknown: int | list[int] | None = None
+        if d.unit == "char" and isinstance(d.on_unknown, Special):
+            if d.on_unknown.text not in d.special_tokens:
+                raise OptionError(
+                    f"on_unknown names {d.on_unknown.text!r}, which is no special token of this "
+                    "tokenizer.",
+                    value=d.on_unknown,
+                )
+            unknown = d.special_tokens[d.on_unknown.text]
+        elif d.unit == "char" and d.on_unknown == "bytes":
+            unknown = d.byte_ids
+        settings = {
+            "unit": d.unit,
+            "on_unknown": unknown,
+            "patterns": d.pretokenizer.patterns,
+            "digits": d.pretokenizer.digits,
+            "ignore_merges": d.ignore_merges,
+        }
+        return super().__new__(
+            cls,
+            d.tokens,
+            d.merges,
+            list(d.special_tokens.items()),
+            d.pretokenizer.splitter(),
+            d.unit,
+            unknown,
+            d.ignore_merges,
+            json.dumps(settings),
+            (d.pretokenizer, d.unit, d.on_unknown, d.byte_ids, d.ignore_merges, d.training),
+        )
+
+    @property
+    def definition(self) -> Definition:
+        """The tokenizer as plain values, built anew at each call."""
+        pretokenizer, unit, on_unknown, byte_ids, ignore_merges, training = self._extra
+        return Definition(
+            tokens=self._tokens(),
+            merges=self._merges(),
+            pretokenizer=pretokenizer,
+            special_tokens=self.special_tokens,
+            unit=unit,
+            on_unknown=on_unknown,
+            byte_ids=byte_ids,
+            ignore_merges=ignore_merges,
+            training=training,
+        )
+
+    @property
+    def pretokenizer(self) -> Pretokenizer:
+        """How text is cut before merging."""
+        pretokenizer: Pretokenizer = self._extra[0]
+        return pretokenizer
+
+    @property
+    def unit(self) -> Unit:
+        """What base tokens stand for: "byte" or "char"."""
+        unit: Unit = self._extra[1]
+        return unit
+
+    @property
+    def on_unknown(self) -> OnUnknown:
+        """What becomes of characters without a token, for unit "char"."""
+        on_unknown: OnUnknown = self._extra[2]
+        return on_unknown
+
+    @property
+    def training(self) -> TrainingRecord | None:
+        """How it was trained; None where that is not known."""
+        training: TrainingRecord | None = self._extra[5]
+        return training
+
+    @overload
+    def encode_batch(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        threads: int | None = None,
+        out: Literal["list"] = "list",
+    ) -> list[list[int]]: ...
+    @overload
+    def encode_batch(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        threads: int | None = None,
+        out: Literal["numpy"],
+    ) -> FlatIds: ...
+    def encode_batch(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        threads: int | None = None,
+        out: Literal["list", "numpy"] = "list",
+    ) -> list[list[int]] | FlatIds:
+        """The ids of several texts, in their order: what `encode` gives for each.
+
+        >>> import digram
+        >>> tok = digram.train("a b", max_merges=0)
+        >>> tok.encode_batch(["a", "", "ab"])
+        [[97], [], [97, 98]]
+        >>> flat = tok.encode_batch(["a", "", "ab"], out="numpy")
+        >>> flat.ids.tolist(), flat.offsets.tolist()
+        ([97, 97, 98], [0, 1, 1, 3])
+
+        Runs without the GIL on `threads` threads (all cores by default). `out="numpy"` gives one
+        uint32 array of ids and one uint64 array of offsets, `len(texts) + 1` long, and saves the
+        time of making Python integers.
+        """
+        if isinstance(texts, str | bytes):
+            raise TypeError("texts is several texts; pass one text to encode, or put it in a list")
+        batch = texts if isinstance(texts, list) else list(texts)
+        rule = None if special == "text" else special
+        _check_threads(threads)
+        if out == "list":
+            return self._encode_batch(batch, rule, threads)
+        if out == "numpy":
+            return FlatIds(*self._encode_batch_numpy(batch, rule, threads))
+        raise OptionError(f"out={out!r} is not known. Pass 'list' or 'numpy'.", value=out)
+
+    def token_bytes(self, id: int) -> bytes:
+        """The bytes of a token; those of a special token are its text in UTF-8.
+
+        Raises `TokenIdError` for an id that is not in the vocabulary.
+        """
+        return self.tokens([id])[0]
+
+    @property
+    def merges(self) -> list[tuple[bytes, bytes]]:
+        """The pairs of tokens that are merged, in rank order."""
+        tokens = self._tokens()
+        return [(_known(tokens, left), _known(tokens, right)) for left, right, _ in self._merges()]
+
+    @property
+    def merge_log(self) -> list[Merge]:
+        """The merges in rank order, with what each made and its count in training.
+
+        >>> import digram
+        >>> digram.train("banana", max_merges=1, pretokenizer=None).merge_log
+        [Merge(rank=0, left=b'a', right=b'n', token=b'an', id=256, count=2)]
+        """
+        tokens = self._tokens()
+        counts: Iterable[int | None] = repeat(None)
+        if self.training is not None:
+            counts = self.training.counts
+        return [
+            Merge(rank, _known(tokens, a), _known(tokens, b), _known(tokens, id), id, count)
+            for rank, ((a, b, id), count) in enumerate(zip(self._merges(), counts, strict=False))
+        ]
+
+    @overload
+    def pretokenize(self, text: str) -> list[str]: ...
+    @overload
+    def pretokenize(self, text: bytes) -> list[bytes]: ...
+    def pretokenize(self, text: str | bytes) -> list[str] | list[bytes]:
+        """The pretokens of `text`: the pieces inside which merges happen. They join to the text."""
+        return self.pretokenizer.splitter().split(text)
+
+    def with_special_tokens(self, tokens: Iterable[str] | Mapping[str, int]) -> Tokenizer:
+        """A new tokenizer with more special tokens; this one stays as it is.
+
+        >>> import digram
+        >>> tok = digram.train("a", max_merges=0)
+        >>> chat = tok.with_special_tokens(["<|user|>", "<|bot|>"])
+        >>> chat.special_tokens
+        {'<|user|>': 256, '<|bot|>': 257}
+        >>> chat.encode("<|user|>a", special="parse")
+        [256, 97]
+
+        New tokens take the ids after the highest one, in order; a mapping names the ids. Raises
+        `VocabError` where a token or an id is there already.
+        """
+        if isinstance(tokens, str):
+            raise TypeError("tokens is several special tokens; put the one in a list")
+        definition = self.definition
+        if isinstance(tokens, Mapping):
+            added = dict(tokens)
+        else:
+            added = {}
+            for text in tokens:
+                added[text] = self.vocab_size + len(added)
+        special = list(definition.special_tokens.items()) + list(added.items())
+        known = definition.special_tokens.keys() & added.keys()
+        if known:
+            raise OptionError(
+                f"{min(known)!r} is a special token of this tokenizer already.", value=min(known)
+            )
+        return Tokenizer(_replace(definition, special_tokens=dict(special)))
+
+    def save(
+        self,
+        path: str | PathLike[str],
+        *,
+        format: str | None = None,
+        allow_loss: bool = False,
+    ) -> None:
+        """Write the tokenizer to `path`, so that a crash leaves the old file or the new one.
+
+        `format` is "huggingface" (`tokenizer.json`, which Hugging Face's libraries read as it is),
+        "tiktoken", "vocab_merges" (a folder with `vocab.json` and `merges.txt`) or "seed_pair" (a
+        folder with `vocabulary.json` and `merges.json`); by default it follows from the name of
+        the file. What the format cannot carry is a `VocabError`, unless `allow_loss`.
+        """
+        from digram import formats
+
+        formats.write(self.definition, path, format=format, allow_loss=allow_loss)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tokenizer):
+            return NotImplemented
+        return self is other or self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        special = f", {len(self.special_tokens)} special" if self.special_tokens else ""
+        unit = "" if self.unit == "byte" else f", unit={self.unit!r}"
+        return (
+            f"<digram.Tokenizer: {len(self):,} tokens{special}, "
+            f"pretokenizer={_shown(self.pretokenizer)}{unit}>"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tokenizer, (self.definition,)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __iter__(self) -> Iterator[Any]:
+        # `len` and `tokens` would make Python believe that it can be iterated over.
+        raise TypeError("a Tokenizer is not iterable; encode a text, or look at merges or tokens")
+
+
+def _known(tokens: Sequence[bytes | None], id: int) -> bytes:
+    token = tokens[id]
+    assert token is not None, "the core checked that every part of a merge is a token"
+    return token
+
+
+def _replace(definition: Definition, **changes: Any) -> Definition:
+    import dataclasses
+
+    return dataclasses.replace(definition, **changes)
+
+
+def _shown(pretokenizer: Pretokenizer) -> str:
+    plain = pretokenizer.digits is None and (pretokenizer.name or not pretokenizer.patterns)
+    return repr(pretokenizer.name) if plain else repr(pretokenizer)
+
+
+def _check_threads(threads: int | None) -> None:
+    if threads is not None and threads < 1:
+        raise OptionError(f"threads={threads} is not at least 1.", value=threads)

@@ -1,0 +1,287 @@
+"""Training: from text to a tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Literal, get_args
+
+from digram import _core
+from digram.definition import Definition, OnUnknown, StopReason, TrainingRecord, Unit
+from digram.errors import OptionError
+from digram.pretokenizers import Pretokenizer, Regex, resolve
+from digram.progress import progress as progress_bar
+from digram.sources import Source, batches, documents, total_bytes
+from digram.special import Special
+from digram.tokenizer import Merge, Tokenizer
+
+__all__ = ["train"]
+
+Ties = Literal["ids", "first_seen", "lexicographic"]
+ByteOrder = Literal["value", "gpt2"]
+
+# The bytes that GPT-2 prints as themselves, and then the others: the order of the base tokens in
+# Hugging Face's vocabularies, which sort the printable stand-ins.
+GPT2_BYTE_ORDER = bytes([*range(33, 127), *range(161, 173), *range(174, 256)])
+GPT2_BYTE_ORDER += bytes(byte for byte in range(256) if byte not in GPT2_BYTE_ORDER)
+
+
+def train(
+    source: Source,
+    *,
+    vocab_size: int | None = None,
+    min_frequency: int | None = None,
+    max_merges: int | None = None,
+    max_token_length: int | None = None,
+    unit: Unit = "byte",
+    alphabet: Iterable[str] | None = None,
+    on_unknown: OnUnknown = "error",
+    pretokenizer: str | Regex | Pretokenizer | None = "o200k",
+    ties: Ties = "ids",
+    special_tokens: Iterable[str] = (),
+    special_first: bool = False,
+    byte_order: ByteOrder = "value",
+    separator: str | bytes | None = None,
+    threads: int | None = None,
+    on_merge: Callable[[Merge], object] | None = None,
+    progress: bool | None = None,
+) -> Tokenizer:
+    """Learn a tokenizer from text: again and again the most frequent pair of tokens becomes one.
+
+    >>> import digram
+    >>> tok = digram.train("banana", max_merges=1, pretokenizer=None)
+    >>> tok.merges, tok.encode("banana")
+    ([(b'a', b'n')], [98, 256, 256, 97])
+    >>> tok.training.stop_reason
+    'max_merges'
+
+    What comes in:
+        source: a `str` or `bytes` is one text. A `Path`, a list of them, or `digram.files(...)`
+            are files. A list or any iterator of texts is several texts, which never join.
+        separator: cuts each text or file into documents; it is itself no part of them.
+        pretokenizer: how text is cut before merging (`digram.pretokenizers`); the same cut is kept
+            for encoding. None leaves texts whole.
+
+    What goes out, in order of id: the base, the merges, the special tokens.
+        unit: "byte" starts from the 256 bytes, so that every text can be encoded; "char" from the
+            characters of the corpus, sorted, or from `alphabet`.
+        on_unknown: for unit "char", what becomes of other characters when encoding: "error",
+            "bytes" (256 byte tokens come first) or `digram.Special("<unk>")`.
+        special_tokens: they stand for no text; `special_first` gives them the first ids instead.
+        byte_order: "value", or "gpt2" for the base ids that Hugging Face's trainer gives.
+
+    When to stop, whichever comes first; `training.stop_reason` says which it was:
+        vocab_size: this many tokens in all.
+        max_merges: this many merges.
+        min_frequency: no pair is left that occurs so often. At least 2 where neither size nor
+            number of merges is given; 1 by default otherwise.
+        max_token_length: no token is longer, in bytes.
+
+    Which pair, among those of the same count:
+        ties: "ids" the smallest pair of ids; "first_seen" the one that occurs first in the corpus
+            as it is merged so far; "lexicographic" the greatest pair of byte strings. Except for
+            "first_seen" the result does not depend on the order of the texts; it never depends on
+            `threads`.
+
+    Counts are of neighbouring places and overlap: "aaa" holds (a, a) twice. A merge replaces from
+    the left: "aaa" becomes "aa", "a".
+
+    `on_merge` is called with each `Merge`. `progress` draws a bar on stderr (by default where that
+    is a terminal). Raises `OptionError` for options that make no sense, `InvalidTextError` for
+    text that is none, `OSError` for files that cannot be read. Memory: the distinct pretokens, and
+    about 20 bytes for each of their bytes.
+    """
+    if isinstance(special_tokens, str):
+        raise TypeError("special_tokens is several texts; put the one in a list")
+    special = list(special_tokens)
+    _check_choices(unit, on_unknown, ties, byte_order)
+    _check_limits(vocab_size, max_merges, min_frequency, max_token_length, threads)
+    if isinstance(on_unknown, Special) and unit == "char" and on_unknown.text not in special:
+        special.append(on_unknown.text)
+    cut = resolve(pretokenizer)
+
+    counts = _count(source, separator, cut, threads, progress)
+    base = _base(unit, alphabet, byte_order, counts)
+    with_bytes = unit == "char" and on_unknown == "bytes"
+    first_merge = len(base) + 256 * with_bytes
+    room = _room(vocab_size, first_merge, len(special))
+    limit = min((n for n in (room, max_merges) if n is not None), default=None)
+    shift = len(special) if special_first else 0
+
+    with progress_bar("Merging", total=limit, unit="merges", enabled=progress) as advance:
+        tokens, merges, merge_counts, stop = _core.train(
+            counts,
+            base,
+            with_bytes=with_bytes,
+            max_merges=limit,
+            min_frequency=1 if min_frequency is None else min_frequency,
+            max_token_length=max_token_length,
+            ties=ties,
+            on_merge=None if on_merge is None else _Reporter(on_merge, base, with_bytes, shift),
+            on_progress=_differences(advance),
+        )
+    stop_reason: StopReason = "vocab_size" if stop == "max_merges" and limit == room else stop
+    first_special = 0 if special_first else len(tokens)
+    return Tokenizer(
+        Definition(
+            tokens=[None] * shift + tokens,
+            merges=[(a + shift, b + shift, id + shift) for a, b, id in merges],
+            pretokenizer=cut,
+            special_tokens={text: first_special + i for i, text in enumerate(special)},
+            unit=unit,
+            on_unknown=on_unknown if unit == "char" else "error",
+            byte_ids=list(range(shift, shift + 256)) if with_bytes else None,
+            training=TrainingRecord(
+                ties=ties,
+                stop_reason=stop_reason,
+                documents=counts.documents,
+                bytes=counts.bytes,
+                pretokens=counts.pretokens,
+                distinct_pretokens=len(counts),
+                options={
+                    "vocab_size": vocab_size,
+                    "min_frequency": min_frequency,
+                    "max_merges": max_merges,
+                    "max_token_length": max_token_length,
+                    "byte_order": byte_order,
+                    "special_first": special_first,
+                },
+                counts=merge_counts,
+                version=_core.__version__,
+            ),
+        )
+    )
+
+
+def _check_choices(unit: str, on_unknown: OnUnknown, ties: str, byte_order: str) -> None:
+    for name, value, allowed in (
+        ("unit", unit, get_args(Unit)),
+        ("ties", ties, get_args(Ties)),
+        ("byte_order", byte_order, get_args(ByteOrder)),
+    ):
+        if value not in allowed:
+            raise OptionError(
+                f"{name}={value!r} is not known.", value=value, hint=f"Choose from {allowed}."
+            )
+    if not isinstance(on_unknown, Special) and on_unknown not in ("error", "bytes"):
+        raise OptionError(
+            f"on_unknown={on_unknown!r} is not known.",
+            value=on_unknown,
+            hint='Pass "error", "bytes", or a token as digram.Special("<unk>").',
+        )
+
+
+def _check_limits(
+    vocab_size: int | None,
+    max_merges: int | None,
+    min_frequency: int | None,
+    max_token_length: int | None,
+    threads: int | None,
+) -> None:
+    for name, value, least in (
+        ("vocab_size", vocab_size, 1),
+        ("max_merges", max_merges, 0),
+        ("min_frequency", min_frequency, 1),
+        ("max_token_length", max_token_length, 1),
+        ("threads", threads, 1),
+    ):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+            raise TypeError(f"{name} is a whole number, not {value!r}")
+        if value is not None and value < least:
+            raise OptionError(f"{name}={value} is not at least {least}.", value=value)
+    if vocab_size is None and max_merges is None and (min_frequency is None or min_frequency < 2):
+        raise OptionError(
+            "without vocab_size or max_merges, min_frequency must be at least 2, or training "
+            "would go on until every pretoken is one token.",
+            value=min_frequency,
+            hint="Say when to stop: vocab_size=32_000 is a usual size.",
+        )
+
+
+def _count(
+    source: Source,
+    separator: str | bytes | None,
+    cut: Pretokenizer,
+    threads: int | None,
+    progress: bool | None,
+) -> _core.Counts:
+    counter = _core.Counter(cut.splitter())
+    size = total_bytes(source)
+    with progress_bar("Counting", total=size, unit="B", enabled=progress) as advance:
+        for batch in batches(documents(source, separator)):
+            counter.add(batch, threads)
+            advance(sum(map(len, batch)))
+    return counter.finish()
+
+
+def _base(
+    unit: Unit, alphabet: Iterable[str] | None, byte_order: ByteOrder, counts: _core.Counts
+) -> str | bytes:
+    """The base tokens in the order of their ids, but for the bytes of a fallback."""
+    if unit == "byte":
+        if alphabet is not None:
+            raise OptionError('alphabet is for unit="char"; the base of unit="byte" is the bytes.')
+        return GPT2_BYTE_ORDER if byte_order == "gpt2" else bytes(range(256))
+    if alphabet is None:
+        return counts.characters()
+    characters = list(alphabet)
+    for index, character in enumerate(characters):
+        if not isinstance(character, str) or len(character) != 1:
+            raise OptionError(
+                f"alphabet[{index}] = {character!r} is not one character.", index=index
+            )
+    if len(set(characters)) < len(characters):
+        twice = next(c for i, c in enumerate(characters) if c in characters[:i])
+        raise OptionError(f"alphabet holds {twice!r} twice.", value=twice)
+    return "".join(characters)
+
+
+def _room(vocab_size: int | None, base: int, special: int) -> int | None:
+    """How many merges fit into the vocabulary."""
+    if vocab_size is None:
+        return None
+    if vocab_size <= base + special:
+        raise OptionError(
+            f"vocab_size={vocab_size} leaves no room for a merge: the base has {base} tokens and "
+            f"{special} are special.",
+            value=vocab_size,
+            hint=f"It must be at least {base + special + 1}.",
+        )
+    return vocab_size - base - special
+
+
+def _differences(advance: Callable[[int], None]) -> Callable[[int], None]:
+    """Tells `advance` how much more there is, given how much there is."""
+    done = 0
+
+    def to(now: int) -> None:
+        nonlocal done
+        advance(now - done)
+        done = now
+
+    return to
+
+
+class _Reporter:
+    """Tells a callback of each merge, in bytes and final ids."""
+
+    def __init__(
+        self,
+        on_merge: Callable[[Merge], object],
+        base: str | bytes,
+        with_bytes: bool,
+        shift: int,
+    ) -> None:
+        self._on_merge = on_merge
+        self._tokens = [bytes([byte]) for byte in range(256)] if with_bytes else []
+        if isinstance(base, bytes):
+            self._tokens += [bytes([byte]) for byte in base]
+        else:
+            self._tokens += [character.encode() for character in base]
+        self._first = len(self._tokens)
+        self._shift = shift
+
+    def __call__(self, left: int, right: int, id: int, count: int) -> None:
+        parts = self._tokens[left], self._tokens[right]
+        token = parts[0] + parts[1]
+        self._tokens.append(token)
+        self._on_merge(Merge(id - self._first, *parts, token, id + self._shift, count))
