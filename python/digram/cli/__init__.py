@@ -1,0 +1,113 @@
+"""The command line: `digram VERB`, one file a verb, click alone imported at the start."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from importlib import import_module
+from typing import Any
+
+import click
+
+from digram.cli.common import example
+from digram.cli.faults import failure, quiet_stdout
+
+__all__ = ["VERBS", "cli", "main"]
+
+# A verb's module is imported when it is called, so that none waits for the others.
+VERBS = {
+    "train": ("train", "Learn a tokenizer from files."),
+    "encode": ("encode", "Turn text into ids."),
+    "decode": ("encode", "Turn ids into text."),
+    "count": ("count", "Count tokens, bytes and characters."),
+    "show": ("show", "Show a text with its tokens in colour."),
+    "inspect": ("inspect", "Show what a tokenizer holds."),
+    "convert": ("convert", "Rewrite a tokenizer in another format."),
+}
+
+
+class _Verbs(click.Group):
+    """The verbs in the order in which one meets them, and every fault as a message and a code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        command = getattr(import_module(f"digram.cli.{VERBS[cmd_name][0]}"), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in VERBS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            try:
+                result = super().invoke(ctx)
+                if sys.stdout is not None:
+                    sys.stdout.flush()
+                return result
+            except BrokenPipeError:
+                # Whoever read has read enough, as in `digram show ... | head`: no fault of ours.
+                quiet_stdout()
+                ctx.exit(0)
+            except BaseException as error:
+                if isinstance(error, click.exceptions.Exit | click.ClickException | SystemExit):
+                    raise
+                quiet_stdout()
+                raise failure(error) from None
+
+
+def _warn(message: Warning | str, *_place: Any) -> None:
+    click.echo(f"Warning: {message}", err=True)
+
+
+def _version(ctx: click.Context, _parameter: click.Parameter, asked: bool) -> None:
+    if asked:
+        from digram import __version__
+
+        click.echo(f"digram {__version__}")
+        ctx.exit()
+
+
+@click.group(
+    epilog=example(
+        "digram train book.txt --vocab-size 4000 -o tokenizer.json",
+        "echo 'Hello, world!' | digram show -t tokenizer.json",
+    ),
+    cls=_Verbs,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_version,
+    help="Show the version and exit.",
+)
+def cli() -> None:
+    """Byte-pair encoding: train a tokenizer, use it, look inside, take it anywhere.
+
+    Data goes to stdout, everything else to stderr. The exit code is 0 when all went well, 1 when
+    a check failed, 2 for wrong usage, 3 for bad input, 4 when reading or writing failed, 70 for
+    a fault of digram itself, 130 after Ctrl-C.
+    """
+
+
+def main() -> None:
+    """Run the command line of this process and exit."""
+    try:
+        code = cli.main(prog_name="digram", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except (click.Abort, KeyboardInterrupt) as error:
+        interrupted = failure(error)
+        interrupted.show()
+        code = interrupted.exit_code
+    sys.exit(code if isinstance(code, int) else 0)

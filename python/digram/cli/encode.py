@@ -1,0 +1,175 @@
+"""`digram encode` and `digram decode`: text to ids and back, from stdin to stdout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from io import BufferedReader
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from digram.cli import common
+
+if TYPE_CHECKING:
+    from digram.tokenizer import Tokenizer
+
+__all__ = ["decode", "encode"]
+
+_BLOCK = 1 << 16  # bytes read, or ids written, at once
+_LONGEST_ID = 20  # digits; far beyond any id, and short enough to keep in a message
+_WIDTHS = {"u16": 2, "u32": 4}
+
+_input = click.argument("file", default="-", metavar="[FILE]")
+_raw = click.option(
+    "--raw", type=click.Choice(list(_WIDTHS)), help="Ids as little-endian integers, no separators."
+)
+
+
+@click.command(
+    epilog=common.example("digram encode -t tokenizer.json < book.txt > book.ids"),
+)
+@_input
+@common.with_tokenizer
+@click.option("--lines", is_flag=True, help="One line of ids for each line of text.")
+@_raw
+@common.special_option
+@click.option("--threads", type=int, metavar="N", help="With --lines. Default: one for each core.")
+def encode(
+    *, tok: Tokenizer, file: str, lines: bool, raw: str | None, special: Any, threads: int | None
+) -> None:
+    """Turn text from FILE or stdin into ids on stdout.
+
+    The whole text becomes one line of ids with spaces between them; it is held in memory. With
+    --lines each line is a text of its own, without its line feed, and memory stays small.
+    `digram decode` with the same options gives the bytes back.
+    """
+    if lines and raw:
+        raise click.UsageError("--raw has no place for line ends; leave out --lines.")
+    if raw == "u16" and tok.vocab_size > 1 << 16:
+        raise click.UsageError(
+            f"--raw u16 holds ids below 65,536, and this vocabulary has {tok.vocab_size:,}; "
+            "use --raw u32."
+        )
+    out = common.stdout()
+    with common.open_input(file) as text:
+        if lines:
+            _encode_lines(tok, text, out, special, threads)
+            return
+        flat = tok.encode_batch([text.read()], special=special, out="numpy").ids
+    if raw:
+        out.write(flat.astype(f"<u{_WIDTHS[raw]}").tobytes())
+        return
+    for start in range(0, len(flat), _BLOCK):
+        ids = " ".join(map(str, flat[start : start + _BLOCK].tolist()))
+        out.write((" " if start else "").encode() + ids.encode())
+    out.write(b"\n")
+
+
+def _encode_lines(
+    tok: Tokenizer, text: BufferedReader, out: BinaryIO, special: Any, threads: int | None
+) -> None:
+    from digram.progress import progress
+    from digram.sources import batches
+
+    with progress("Encoding") as advance:
+        for batch in batches(line.removesuffix(b"\n") for line in text):
+            for ids in tok.encode_batch(batch, special=special, threads=threads):
+                out.write(" ".join(map(str, ids)).encode() + b"\n")
+            advance(sum(map(len, batch)) + len(batch))
+
+
+@click.command(
+    epilog=common.example("digram decode -t tokenizer.json < book.ids"),
+)
+@_input
+@common.with_tokenizer
+@click.option("--lines", is_flag=True, help="One line of text for each line of ids.")
+@_raw
+def decode(*, tok: Tokenizer, file: str, lines: bool, raw: str | None) -> None:
+    """Turn ids from FILE or stdin into text on stdout.
+
+    Ids are decimal, with white space between them, unless --raw says otherwise. The bytes are
+    exact: nothing is replaced where they are no UTF-8. Memory stays small for any length.
+    """
+    if lines and raw:
+        raise click.UsageError("--raw has no place for line ends; leave out --lines.")
+    out = common.stdout()
+    done = 0
+    with common.open_input(file) as stream:
+        if raw:
+            chunks = _raw_ids(stream, _WIDTHS[raw])
+        else:
+            chunks = _decimal_ids(stream if lines else _blocks(stream))
+        for ids in chunks:
+            out.write(_decoded(tok, ids, done) + (b"\n" if lines else b""))
+            out.flush()
+            done += len(ids)
+
+
+def _decoded(tok: Tokenizer, ids: list[int], before: int) -> bytes:
+    from digram.errors import TokenIdError
+
+    try:
+        return tok.decode_bytes(ids)
+    except TokenIdError as error:
+        if error.index is None or not before:
+            raise
+        index = before + error.index  # counted in the whole input, not in this chunk
+        raise TokenIdError(
+            f"ids[{index}] = {error.value} is not in this vocabulary (0..{tok.vocab_size - 1}).",
+            index=index,
+            value=error.value,
+        ) from None
+
+
+def _blocks(stream: BufferedReader) -> Iterator[bytes]:
+    """Blocks that end where an id ends."""
+    rest = b""
+    while block := stream.read1(_BLOCK):  # what is there now: a pipe is not made to wait
+        block = rest + block
+        rest = b"" if block[-1:].isspace() else block.rsplit(None, 1)[-1]
+        if len(rest) > _BLOCK:  # no id is that long; let it be refused before memory runs out
+            rest = b""
+        yield block[: len(block) - len(rest)]
+    yield rest
+
+
+def _decimal_ids(blocks: Iterable[bytes]) -> Iterator[list[int]]:
+    from digram.errors import TokenIdError
+
+    done = 0
+    for block in blocks:
+        words = block.split()
+        for index, word in enumerate(words):
+            if not word.isdigit() or len(word) > _LONGEST_ID:
+                shown = word[:_LONGEST_ID].decode("ascii", "backslashreplace")
+                raise TokenIdError(
+                    f"ids[{done + index}] is {shown!r}, which is not an id.",
+                    index=done + index,
+                    value=shown,
+                    hint="Ids are decimal numbers with white space between them; for binary input "
+                    "use --raw.",
+                )
+        yield list(map(int, words))
+        done += len(words)
+
+
+def _raw_ids(stream: BufferedReader, width: int) -> Iterator[list[int]]:
+    import numpy as np
+
+    from digram.errors import CorruptFileError
+
+    offset = 0
+    rest = b""
+    while block := stream.read1(_BLOCK):
+        block = rest + block
+        whole = len(block) - len(block) % width
+        rest = block[whole:]
+        offset += whole
+        yield np.frombuffer(block[:whole], f"<u{width}").tolist()
+    if rest:
+        raise CorruptFileError(
+            f"the input ends at byte {offset + len(rest)}, within an id of {width} bytes.",
+            offset=offset,
+            hint="It is truncated, or was written with another width.",
+        )

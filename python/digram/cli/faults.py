@@ -1,0 +1,73 @@
+"""What went wrong, as one message on stderr and an exit code; never a traceback."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import IO, Any
+
+import click
+
+__all__ = ["Failure", "failure", "quiet_stdout"]
+
+_USAGE, _INPUT, _IO, _INTERNAL, _INTERRUPTED = 2, 3, 4, 70, 130
+
+
+class Failure(click.ClickException):
+    """A message with the exit code that it calls for."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the message to stderr."""
+        click.echo(f"Error: {self.format_message()}", file=file, err=True)
+
+
+def failure(error: BaseException) -> Failure:
+    """The message and the exit code that an exception of a verb amounts to."""
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return Failure("interrupted.", _INTERRUPTED)
+    if isinstance(error, OSError):
+        return Failure(_system_message(error), _IO)
+    if isinstance(error, MemoryError):
+        return Failure("out of memory.", _IO)
+
+    from digram.errors import DigramError, InternalError, OptionError, PatternError
+
+    if isinstance(error, DigramError) and not isinstance(error, InternalError):
+        of_an_argument = isinstance(error, OptionError | PatternError) and error.path is None
+        return Failure(str(error), _USAGE if of_an_argument else _INPUT)
+    import traceback
+
+    # A panic of the core is a BaseException of its own and ends here as well.
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
+    return Failure(
+        f"internal fault{place}: {type(error).__name__}: {error}\n"
+        "This should not happen; please report the command and this message.",
+        _INTERNAL,
+    )
+
+
+def quiet_stdout() -> None:
+    """Let what stdout still buffers go nowhere, if nobody can take it.
+
+    Otherwise Python tries again at exit, prints a traceback and changes the exit code.
+    """
+    if sys.stdout is None:  # closed by whoever started us
+        return
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _system_message(error: OSError) -> str:
+    if error.strerror is None:
+        return str(error)
+    where = "" if error.filename is None else f"{click.format_filename(error.filename)}: "
+    return f"{where}{error.strerror}."

@@ -1,0 +1,219 @@
+"""`digram inspect`: what a tokenizer holds."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from digram.cli import common
+
+if TYPE_CHECKING:
+    from digram.tokenizer import Merge, Tokenizer
+
+__all__ = ["inspect", "kind_of"]
+
+_KINDS = {
+    "single_byte": "one byte of a character",
+    "partial_character": "ends or starts within a character",
+    "word_after_space": "space and letters",
+    "word": "letters",
+    "number": "digits",
+    "white_space": "white space",
+    "punctuation": "punctuation and symbols",
+    "mixed": "several of these",
+    "special": "special token",
+}
+_BAR = 24  # columns
+
+
+@click.command(
+    epilog=common.example("digram inspect -t tokenizer.json"),
+)
+@common.with_tokenizer
+@click.option(
+    "-n", "--rows", type=click.IntRange(min=0), default=10, show_default=True, help="Rows a list."
+)
+@common.json_option
+def inspect(*, tok: Tokenizer, rows: int, as_json: bool) -> None:
+    """Show what a tokenizer holds: its size, settings, training record, first and last merges,
+    tokens by length and by kind, the longest tokens, and those that no text can reach.
+    """
+    facts = _facts(tok, rows)
+    if as_json:
+        common.emit_json(facts)
+        return
+    for title, lines in _sections(facts, tok, rows):
+        common.emit(f"{common.heading(title)}\n")
+        for line in lines:
+            common.emit(f"  {line}\n")
+        common.emit("\n")
+
+
+def kind_of(token: bytes) -> str:
+    r"""What a token is made of, as one of a few kinds.
+
+    >>> [kind_of(token) for token in (b" the", b"ing", b"\xe4\xb8", b"2024", b"\n\n", b"):", b"x1")]
+    ['word_after_space', 'word', 'partial_character', 'number', 'white_space', 'punctuation',
+    'mixed']
+    """
+    try:
+        text = token.decode()
+    except UnicodeDecodeError:
+        return "single_byte" if len(token) == 1 else "partial_character"
+    if text.isspace():
+        return "white_space"
+    word = text.removeprefix(" ")
+    kinds = {_kind_of_character(character) for character in word}
+    if kinds == {"word"} and word != text:
+        return "word_after_space"
+    return kinds.pop() if len(kinds) == 1 else "mixed"
+
+
+def _kind_of_character(character: str) -> str:
+    category = unicodedata.category(character)[0]
+    if category in "LM":
+        return "word"
+    if category == "N":
+        return "number"
+    return "mixed" if character.isspace() else "punctuation"
+
+
+def _facts(tok: Tokenizer, rows: int) -> dict[str, Any]:
+    special = tok.special_tokens
+    ordinary = list(_ordinary(tok))
+    log = tok.merge_log
+    record = tok.training
+    unreachable = tok.unreachable()
+    kinds = Counter(kind_of(token) for _, token in ordinary)
+    kinds["special"] = len(special)
+    longest = sorted(ordinary, key=lambda entry: (-len(entry[1]), entry[0]))[:rows]
+    return {
+        "tokens": len(tok),
+        "vocab_size": tok.vocab_size,
+        "base": len(tok) - len(log) - len(special),
+        "merges": len(log),
+        "special_tokens": special,
+        "unit": tok.unit,
+        "pretokenizer": tok.pretokenizer.name,
+        "patterns": list(tok.pretokenizer.patterns),
+        "digits": tok.pretokenizer.digits,
+        "digest": tok.digest,
+        "training": None if record is None else _record(record),
+        "first_merges": [_merge(merge) for merge in log[:rows]],
+        "last_merges": [_merge(merge) for merge in log[max(rows, len(log) - rows) :]],
+        "by_length": dict(sorted(Counter(len(token) for _, token in ordinary).items())),
+        "by_kind": {kind: kinds[kind] for kind in _KINDS if kinds[kind]},
+        "longest": [_token(id_, token) for id_, token in longest],
+        "unreachable": {
+            "count": len(unreachable),
+            "first": [_token(id_, tok.token_bytes(id_)) for id_ in unreachable[:rows]],
+        },
+    }
+
+
+def _ordinary(tok: Tokenizer) -> Iterator[tuple[int, bytes]]:
+    tokens = tok.definition.tokens
+    return ((id_, token) for id_, token in enumerate(tokens) if token is not None)
+
+
+def _record(record: Any) -> dict[str, Any]:
+    names = ("ties", "stop_reason", "documents", "bytes", "pretokens", "distinct_pretokens")
+    return {**{name: getattr(record, name) for name in names}, "options": record.options}
+
+
+def _token(id_: int, token: bytes) -> dict[str, Any]:
+    return {"id": id_, "text": token.decode("utf-8", "replace"), "hex": token.hex()}
+
+
+def _merge(merge: Merge) -> dict[str, Any]:
+    return {
+        "rank": merge.rank,
+        "left": merge.left.hex(),
+        "right": merge.right.hex(),
+        **_token(merge.id, merge.token),
+        "count": merge.count,
+    }
+
+
+def _sections(
+    facts: dict[str, Any], tok: Tokenizer, rows: int
+) -> Iterator[tuple[str, Sequence[str]]]:
+    yield f"{facts['tokens']:,} tokens", list(_summary(facts))
+    if facts["training"] is not None:
+        yield "Training", list(_training(facts["training"]))
+    if facts["merges"] and rows:
+        yield "First merges", list(_merge_lines(facts["first_merges"]))
+        if facts["last_merges"]:
+            yield "Last merges", list(_merge_lines(facts["last_merges"]))
+    yield "Tokens by length, in bytes", list(_bars(facts["by_length"]))
+    named = {_KINDS[kind]: number for kind, number in facts["by_kind"].items()}
+    yield "Tokens by kind", list(_bars(named))
+    if rows:
+        yield "Longest tokens", list(_token_lines(facts["longest"]))
+    unreachable = facts["unreachable"]
+    title = f"{unreachable['count']:,} tokens that no text can reach"
+    yield title, list(_token_lines(unreachable["first"]))
+
+
+def _summary(facts: dict[str, Any]) -> Iterator[str]:
+    special = facts["special_tokens"]
+    base = "bytes" if facts["unit"] == "byte" else "characters and bytes"
+    yield f"{facts['base']:,} {base}, {facts['merges']:,} merges, {len(special):,} special"
+    yield f"ids          0 to {facts['vocab_size'] - 1:,}"
+    yield f"unit         {facts['unit']}"
+    patterns = facts["patterns"]
+    pretokenizer = facts["pretokenizer"] or (" then ".join(patterns) if patterns else "none")
+    digits = f", digits {facts['digits']}" if facts["digits"] else ""
+    yield f"pretokenizer {pretokenizer}{digits}"
+    if special:
+        shown = [f"{text} {id_}" for text, id_ in list(special.items())[:5]]
+        yield f"special      {', '.join(shown)}{', …' if len(special) > len(shown) else ''}"
+    yield f"digest       {facts['digest']}"
+
+
+def _training(record: dict[str, Any]) -> Iterator[str]:
+    yield f"documents    {record['documents']:,} ({record['bytes']:,} bytes)"
+    yield f"pretokens    {record['pretokens']:,} ({record['distinct_pretokens']:,} different)"
+    yield f"ties         {record['ties']}"
+    yield f"stopped by   {record['stop_reason']}"
+
+
+def _merge_lines(merges: Sequence[dict[str, Any]]) -> Iterator[str]:
+    from digram.terminal import columns, visible
+
+    sides = [[f"[{visible(bytes.fromhex(m[side]))}]" for side in ("left", "right")] for m in merges]
+    widths = [min(20, max(columns(pair[side]) for pair in sides)) for side in (0, 1)]
+    for merge, (left, right) in zip(merges, sides, strict=True):
+        token = f"[{visible(bytes.fromhex(merge['hex']))}]"
+        count = "" if merge["count"] is None else f"{merge['count']:>12,}"
+        pair = f"{_padded(left, widths[0])} + {_padded(right, widths[1])}"
+        yield f"{merge['rank']:>7,}{count}  {pair} → {token} {merge['id']}"
+
+
+def _token_lines(tokens: Sequence[dict[str, Any]]) -> Iterator[str]:
+    from digram.terminal import visible
+
+    for token in tokens:
+        data = bytes.fromhex(token["hex"])
+        shown = visible(data)
+        shown = shown if len(shown) <= 56 else shown[:55] + "…"
+        yield f"{token['id']:>7,}  {len(data):>4} bytes  [{shown}]"
+
+
+def _bars(counts: dict[Any, int]) -> Iterator[str]:
+    names = [str(name) for name in counts]
+    width = max(map(len, names), default=0)
+    most = max(chain(counts.values(), [1]))
+    for name, number in zip(names, counts.values(), strict=True):
+        yield f"{name:>{width}}  {number:>9,}  {'█' * round(_BAR * number / most)}".rstrip()
+
+
+def _padded(text: str, width: int) -> str:
+    from digram.terminal import columns
+
+    return text + " " * (width - columns(text))

@@ -1,0 +1,70 @@
+"""`digram show`: a text with its tokens in colour."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from digram.cli import common
+
+if TYPE_CHECKING:
+    from digram.tokenizer import Tokenizer
+
+__all__ = ["show"]
+
+
+@click.command(
+    epilog=common.example("digram show -t tokenizer.json --ids --text 'Hello, world!'"),
+)
+@click.argument("file", default="-", metavar="[FILE]")
+@common.with_tokenizer
+@click.option("--text", help="Show this text instead of a file.")
+@click.option("--ids", "with_ids", is_flag=True, help="Each id below its token.")
+@click.option(
+    "--color/--no-color", default=None, help="Colours or brackets. Default: colours on a terminal."
+)
+@common.special_option
+@common.json_option
+def show(
+    *,
+    tok: Tokenizer,
+    file: str,
+    text: str | None,
+    with_ids: bool,
+    color: bool | None,
+    special: Any,
+    as_json: bool,
+) -> None:
+    """Show the tokens of FILE or stdin: neighbours in different colours, or in brackets.
+
+    Spaces show as ·, line feeds as ↵, tabs as →. The bytes of a character that is spread over
+    several tokens show as ⟨E4⟩ in each of them, characters that cannot be seen as ⟨U+200B⟩.
+    """
+    from digram.terminal import rendered, use_color
+
+    if text is not None and file != "-":
+        raise click.UsageError("give a FILE or --text, not both.")
+    if text is None:
+        with common.open_input(file) as stream:
+            data: str | bytes = stream.read()
+    else:
+        data = text
+    ids = tok.encode(data, special=special)
+    tokens = tok.tokens(ids)
+    if as_json:
+        common.emit_json(
+            [
+                {"id": id_, "text": token.decode("utf-8", "replace"), "hex": token.hex()}
+                for id_, token in zip(ids, tokens, strict=True)
+            ]
+        )
+        return
+    colored = use_color(sys.stdout) if color is None else color
+    width = shutil.get_terminal_size().columns
+    for piece in rendered(tokens, ids if with_ids else None, color=colored, width=width):
+        common.emit(piece)
+    if not with_ids and not (tokens and tokens[-1].endswith(b"\n")):
+        common.emit("\n")

@@ -1,0 +1,204 @@
+"""`digram train`: files in, a tokenizer out."""
+
+from __future__ import annotations
+
+import errno
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from digram.cli import common
+
+if TYPE_CHECKING:
+    from digram.definition import TrainingRecord
+    from digram.sources import Source
+
+__all__ = ["train"]
+
+_WHY = {
+    "vocab_size": "the vocabulary has the size asked for",
+    "max_merges": "the merges asked for are made",
+    "min_frequency": "no pair is frequent enough any more",
+    "no_pairs": "no pair is left to merge",
+}
+
+
+@click.command(
+    epilog=common.example("digram train 'corpus/**/*.txt' --vocab-size 32000 -o tokenizer.json"),
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@click.option(
+    "-o",
+    "--output",
+    metavar="PATH",
+    required=True,
+    help="Where to save the tokenizer; - is stdout. Replaced at once or not at all.",
+)
+@click.option(
+    "--vocab-size",
+    type=int,
+    metavar="N",
+    help="Stop at N tokens, special tokens and base included.",
+)
+@click.option(
+    "--min-frequency",
+    type=int,
+    metavar="N",
+    help="Stop when no pair occurs N times; at least 2 where it is the only limit.",
+)
+@click.option("--max-merges", type=int, metavar="N", help="Stop after N merges.")
+@click.option(
+    "--max-token-length", type=int, metavar="BYTES", help="Learn no token longer than this."
+)
+@click.option(
+    "--unit",
+    type=click.Choice(["byte", "char"]),
+    default="byte",
+    show_default=True,
+    help="What merges start from.",
+)
+@click.option(
+    "--alphabet",
+    metavar="TEXT",
+    help="Unit char: the base characters, in place of all those of the corpus.",
+)
+@click.option(
+    "--on-unknown",
+    default="error",
+    metavar="error|bytes|TOKEN",
+    show_default=True,
+    help="Unit char: an unknown character is an error, its bytes, or this token.",
+)
+@click.option(
+    "--pretokenizer",
+    metavar="NAME",
+    help="gpt2, cl100k, o200k, llama3, qwen2, deepseek-v3, whitespace or none.  [default: o200k]",
+)
+@common.pretokenizer_options
+@click.option(
+    "--ties",
+    type=click.Choice(["ids", "first_seen", "lexicographic"]),
+    default="ids",
+    show_default=True,
+    help="Among pairs of equal count: the smallest ids, the first in the text, or the greatest "
+    "bytes.",
+)
+@click.option(
+    "--special-token",
+    "special_tokens",
+    multiple=True,
+    metavar="TEXT",
+    help="A special token; repeat it for several.",
+)
+@click.option("--special-first", is_flag=True, help="Give special tokens the first ids.")
+@click.option(
+    "--byte-order",
+    type=click.Choice(["value", "gpt2"]),
+    default="value",
+    show_default=True,
+    help="Ids of the single bytes: by value, or as in GPT-2 and Hugging Face.",
+)
+@click.option(
+    "--separator",
+    callback=common.unescaped,
+    metavar="TEXT",
+    help=r"Cut files into documents here; \n, \t, \0 and \xHH are understood.",
+)
+@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
+@click.option(
+    "--format", "format_", type=click.Choice(list(common.FORMATS)), help="Default: by the name."
+)
+@click.option("-q", "--quiet", is_flag=True, help="No bar and no summary.")
+@common.json_option
+def train(
+    *,
+    files: tuple[str, ...],
+    output: str,
+    pretokenizer: str | None,
+    regex: tuple[str, ...],
+    digits: Any,
+    on_unknown: str,
+    separator: str | None,
+    format_: str | None,
+    quiet: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Learn a tokenizer from text.
+
+    FILES are files, folders (everything below them) and quoted patterns, where ** crosses
+    folders; - is stdin. Each file is one document unless --separator cuts it; merges never
+    cross documents. Says on stderr what was learned and why training stopped.
+    """
+    if options["vocab_size"] is options["max_merges"] is options["min_frequency"] is None:
+        raise click.UsageError("say when to stop: --vocab-size, --max-merges or --min-frequency.")
+    if output == "-" and as_json:
+        raise click.UsageError("-o - and --json both want stdout; give one of them.")
+    import digram
+
+    folder = Path(output).parent
+    if not folder.is_dir():  # known now, so not said after an hour of training
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder to save in", str(folder))
+    if not regex and pretokenizer is None:
+        pretokenizer = "o200k"
+    options["pretokenizer"] = common.pretokenizer_from(pretokenizer, regex, digits)
+    is_rule = on_unknown in ("error", "bytes")
+    options["on_unknown"] = on_unknown if is_rule else digram.Special(on_unknown)
+    started = time.perf_counter()
+    tok = digram.train(
+        _source(files, separator), progress=False if quiet else None, separator=separator, **options
+    )
+    seconds = time.perf_counter() - started
+    common.save(tok, output, format_, allow_loss=False)
+    record = tok.training
+    assert record is not None
+    if not quiet:
+        common.log(_summary(len(tok), len(tok.merges), record, seconds))
+        if output != "-":
+            common.log(f"Saved {output}")
+    if as_json:
+        common.emit_json(
+            {
+                "path": output,
+                "vocab_size": tok.vocab_size,
+                "merges": len(tok.merges),
+                "stop_reason": record.stop_reason,
+                "documents": record.documents,
+                "bytes": record.bytes,
+                "pretokens": record.pretokens,
+                "distinct_pretokens": record.distinct_pretokens,
+                "digest": tok.digest,
+                "seconds": round(seconds, 3),
+            }
+        )
+
+
+def _source(arguments: tuple[str, ...], separator: str | None) -> Source:
+    from digram import sources
+
+    paths = [argument for argument in arguments if argument != "-"]
+    if len(paths) == len(arguments):
+        return sources.files(*paths)
+    named = {path: sources.files(path, separator=separator) for path in paths}
+
+    def texts() -> Iterator[bytes]:
+        for argument in arguments:
+            if argument == "-":
+                yield from sources.read(common.stdin(), separator)
+            else:
+                yield from named[argument]
+
+    return texts()
+
+
+def _summary(tokens: int, merges: int, record: TrainingRecord, seconds: float) -> str:
+    from digram.progress import amount
+
+    documents = "1 document" if record.documents == 1 else f"{record.documents:,} documents"
+    return (
+        f"Learned {merges:,} merges, {tokens:,} tokens in all, from {amount(record.bytes)} in "
+        f"{documents}, in {seconds:.1f} s.\nStopped because {_WHY[record.stop_reason]}."
+    )

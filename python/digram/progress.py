@@ -1,0 +1,99 @@
+"""A bar on a terminal, and silence everywhere else."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["amount", "progress"]
+
+_EVERY = 0.1  # seconds between updates; a merge takes microseconds, redrawing takes longer
+
+
+@contextmanager
+def progress(
+    description: str, total: int | None = None, unit: str = "B", enabled: bool | None = None
+) -> Iterator[Callable[[int], None]]:
+    """A progress bar on stderr for as long as the block runs; call the given function to advance.
+
+    >>> with progress("Reading", total=300, unit="B") as advance:
+    ...     for block in (100, 100, 100):
+    ...         advance(block)
+
+    Shows the part done, the rate and, where `total` is known, the time left; `unit` is "B" for
+    bytes or a plural such as "merges". The bar is drawn where stderr is a terminal, and leaves
+    nothing behind; `enabled` True or False decides instead. `NO_COLOR` is honoured. A call costs
+    about half a microsecond, and no library is loaded while silent.
+    """
+    if not (_is_terminal() if enabled is None else enabled):
+        yield _silent
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = [
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TextColumn("{task.fields[done]}"),
+        TextColumn("{task.fields[rate]}", style="cyan"),
+        *([TimeRemainingColumn()] if total else []),
+    ]
+    console = Console(stderr=True, force_terminal=True)
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(description, total=total, done="", rate="")
+        started = last = time.monotonic()
+        done = 0
+
+        def advance(more: int) -> None:
+            nonlocal done, last
+            done += more
+            now = time.monotonic()
+            if now - last >= _EVERY:
+                last = now
+                of = amount(done, unit) if total is None else _part(done, total, unit)
+                rate = f"{amount(done / (now - started), unit)}/s"
+                bar.update(task, completed=done, done=of, rate=rate)
+
+        yield advance
+
+
+def amount(number: float, unit: str = "B") -> str:
+    """A quantity for people, three digits of it or more.
+
+    >>> amount(28_612_345), amount(7), amount(1_234_567, "merges")
+    ('28.6 MB', '7 B', '1,234,567 merges')
+
+    Bytes are decimal: 1 MB is 1,000,000 of them.
+    """
+    if unit != "B":
+        return f"{number:,.0f} {unit}"
+    if number < 1000:
+        return f"{number:.0f} B"
+    for prefix in "kMGTPE":
+        number /= 1000
+        if number < 999.5 or prefix == "E":
+            break
+    return f"{number:.{0 if number >= 100 else 1 if number >= 10 else 2}f} {prefix}B"
+
+
+def _part(done: int, total: int, unit: str) -> str:
+    if unit == "B":
+        return f"{amount(done)} of {amount(total)}"
+    return f"{done:,} of {amount(total, unit)}"
+
+
+def _is_terminal() -> bool:
+    stderr = sys.stderr
+    return (
+        stderr is not None
+        and not stderr.closed
+        and stderr.isatty()
+        and os.environ.get("TERM") != "dumb"
+    )
+
+
+def _silent(_more: int) -> None:
+    pass
