@@ -10,17 +10,19 @@ r"""Tokens as a person reads them in a terminal.
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
-__all__ = ["columns", "render", "rendered", "use_color", "visible"]
+__all__ = ["chip", "columns", "render", "rendered", "use_color", "visible"]
 
 # Background colours of the 256-colour palette: light, so that black text reads well on each, in
 # an order in which neighbours differ in hue, also to most colour-blind eyes.
 _BACKGROUNDS = (153, 222, 158, 218, 189, 187)
-_TEXT, _FAINT = 16, 242  # black, and a grey for what is not the text itself
+_TEXT, _FAINT = 16, 241  # black, and a grey for what is not the text itself
 _RESET = "\x1b[0m"
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _BREAK = "\n"
 _MARKS = {_BREAK: "↵", "\r": "␍", "\t": "→"}
 _JOINERS = "\u200c\u200d"
@@ -44,13 +46,24 @@ def visible(token: bytes, *, space: str = " ") -> str:
     return _body(token, space)
 
 
-def columns(text: str) -> int:
-    """How many terminal columns a text takes: two for a wide character, none for a mark.
+def chip(token: bytes, position: int = 0, *, color: bool = True) -> str:
+    r"""One token on one line: on the background of its `position`, or in brackets.
 
-    >>> columns("abc"), columns("中文"), columns("e\u0301")
-    (3, 4, 1)
+    >>> chip(b" the\n", color=False), chip(b"a")
+    ('[ the↵]', '\x1b[48;5;153;38;5;16ma\x1b[0m')
     """
-    return sum(_width(character) for character in text)
+    if not color:
+        return f"[{visible(token)}]"
+    return _paint(position) + _body(token, "·", faint=True) + _RESET
+
+
+def columns(text: str) -> int:
+    r"""How many terminal columns a text takes: two for a wide character, none for a mark.
+
+    >>> columns("abc"), columns("中文"), columns("e\u0301"), columns("\x1b[1mbold\x1b[0m")
+    (3, 4, 1, 4)
+    """
+    return sum(_width(character) for character in _STYLE.sub("", text))
 
 
 def render(
@@ -63,7 +76,7 @@ def render(
     r"""Tokens as one string for the terminal.
 
     >>> render([b"a", b" b"])
-    '\x1b[48;5;153;38;5;16ma\x1b[0m\x1b[48;5;222;38;5;16m\x1b[38;5;242m·\x1b[38;5;16mb\x1b[0m'
+    '\x1b[48;5;153;38;5;16ma\x1b[0m\x1b[48;5;222;38;5;16m\x1b[38;5;241m·\x1b[38;5;16mb\x1b[0m'
     >>> print(render([b"It", b"'s", b" fine"], [1026, 338, 3734], color=False))
     [It] ['s] [ fine]
     1026 338  3734
@@ -107,15 +120,13 @@ def _with_ids(
     lower: list[str] = []
     used = 0
     for position, (token, id_) in enumerate(zip(tokens, ids, strict=True)):
-        text = visible(token, space="·") if color else f"[{visible(token)}]"
+        text = chip(token, position, color=color)
         number = str(id_)
         wide = columns(text)
         cell = max(wide, len(number))
         if upper and used + cell > width:
             yield _two_lines(upper, lower)
             upper, lower, used = [], [], 0
-        if color:
-            text = _paint(position) + _body(token, "·", faint=True) + _RESET
         upper.append(text + " " * (cell - wide))
         lower.append((_dim(number) if color else number) + " " * (cell - len(number)))
         used += cell + 1

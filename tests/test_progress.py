@@ -1,0 +1,169 @@
+"""The bar: there on a terminal, silent elsewhere, and right about what it counts."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+from digram import progress as module
+from digram.progress import amount, progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def as_terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Terminal]:
+    """Makes stderr a terminal; called in the test, since pytest sets stderr anew before it."""
+
+    def install() -> Terminal:
+        stream = Terminal()
+        monkeypatch.setattr(sys, "stderr", stream)
+        return stream
+
+    monkeypatch.setattr(module, "_EVERY", 0)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return install
+
+
+def shown_in(terminal: Terminal) -> str:
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", terminal.getvalue())
+
+
+def test_a_terminal_shows_part_rate_and_time_left(as_terminal: Callable[[], Terminal]) -> None:
+    terminal = as_terminal()
+    with progress("Reading", total=4_000_000) as advance:
+        for _ in range(4):
+            time.sleep(0.15)  # the bar is redrawn ten times a second
+            advance(1_000_000)
+    shown = shown_in(terminal)
+    assert "Reading" in shown
+    assert "2.00 MB of 4.00 MB" in shown
+    assert "MB/s" in shown
+    assert re.search(r"\d:\d\d:\d\d", shown)
+    assert "\x1b[" in terminal.getvalue()
+
+
+def test_other_units_and_no_total(as_terminal: Callable[[], Terminal]) -> None:
+    terminal = as_terminal()
+    with progress("Merging", unit="merges") as advance:
+        time.sleep(0.15)
+        advance(1234)
+        time.sleep(0.15)
+    shown = shown_in(terminal)
+    assert "1,234 merges" in shown
+    assert "merges/s" in shown
+    assert " of " not in shown
+
+
+def test_nothing_is_left_behind(as_terminal: Callable[[], Terminal]) -> None:
+    terminal = as_terminal()
+    with progress("Reading", total=10) as advance:
+        advance(10)
+    assert terminal.getvalue().rstrip().endswith("\x1b[2K")  # the last thing is an erased line
+
+
+def test_silence_off_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with progress("Reading", total=10) as advance:
+        advance(10)
+    monkeypatch.setattr(sys, "stderr", None)
+    with progress("Reading", total=10) as advance:
+        advance(10)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_enabled_decides(
+    as_terminal: Callable[[], Terminal], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = as_terminal()
+    with progress("Reading", total=10, enabled=False) as advance:
+        advance(10)
+    assert terminal.getvalue() == ""
+    plain = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", plain)
+    with progress("Reading", total=10, enabled=True) as advance:
+        advance(10)
+    assert "Reading" in plain.getvalue()
+
+
+def test_dumb_terminals_get_no_bar(
+    as_terminal: Callable[[], Terminal], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = as_terminal()
+    monkeypatch.setenv("TERM", "dumb")
+    with progress("Reading", total=10) as advance:
+        advance(10)
+    assert terminal.getvalue() == ""
+
+
+def test_no_color(as_terminal: Callable[[], Terminal], monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = as_terminal()
+    monkeypatch.setenv("NO_COLOR", "1")
+    with progress("Reading", total=10) as advance:
+        time.sleep(0.15)
+        advance(10)
+    assert "Reading" in terminal.getvalue()
+    assert not re.search(r"\x1b\[[0-9;]*m", terminal.getvalue().replace("\x1b[0m", ""))
+
+
+def test_an_error_passes_through_and_ends_the_bar(as_terminal: Callable[[], Terminal]) -> None:
+    terminal = as_terminal()
+    with pytest.raises(ZeroDivisionError), progress("Reading", total=10):
+        raise ZeroDivisionError
+    assert "\x1b[?25h" in terminal.getvalue()  # the cursor is back
+
+
+def test_nothing_is_imported_while_silent() -> None:
+    code = (
+        "import sys; from digram.progress import progress\n"
+        "with progress('x') as advance: advance(1)\n"
+        "assert 'rich' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stderr=subprocess.PIPE)
+
+
+def test_a_real_terminal() -> None:
+    code = (
+        "import time; from digram.progress import progress\n"
+        "with progress('Reading', total=300) as advance:\n"
+        "    for _ in range(3): time.sleep(0.15); advance(100)\n"
+    )
+    ours, theirs = pty.openpty()
+    env = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    subprocess.run([sys.executable, "-c", code], check=True, stderr=theirs, env=env)
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert "Reading" in shown
+    assert "200 B of 300 B" in shown
+
+
+@pytest.mark.parametrize(
+    ("number", "unit", "shown"),
+    [
+        (0, "B", "0 B"),
+        (999, "B", "999 B"),
+        (1000, "B", "1.00 kB"),
+        (12_345, "B", "12.3 kB"),
+        (999_499, "B", "999 kB"),
+        (999_999, "B", "1.00 MB"),
+        (2.5e12, "B", "2.50 TB"),
+        (0, "merges", "0 merges"),
+        (1234.6, "merges", "1,235 merges"),
+    ],
+)
+def test_amounts(number: float, unit: str, shown: str) -> None:
+    assert amount(number, unit) == shown
