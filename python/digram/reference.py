@@ -1,0 +1,228 @@
+r"""Byte-pair encoding, to be read: this module is the specification that the fast core obeys.
+
+Nothing here is fast and nothing is hidden. Training counts all pairs anew at every step, encoding
+looks at every pair again after every merge. It needs Python alone: copy it and change it.
+
+A **symbol** is an id, a place in the list of tokens. The first tokens are the **base**: the 256
+bytes, or some characters. A **word** is a sequence of symbols with a weight, the number of times
+it stands in the corpus; pairs are counted within words only. Whoever wants no cut makes each text
+one word. A **merge** says that two neighbouring symbols become a new one; the dictionary of all
+merges, pair to new symbol, is in the order of their **ranks**: the first learned comes first.
+
+>>> text = "like liker love lovely hug hugs hugging hearts"
+>>> base = characters([text])
+>>> trained = train(words([text], base), base, vocab_size=25, ties="first_seen")
+>>> [token.decode() for token in trained.tokens[16:]]
+[' h', ' l', ' hu', ' hug', 'ik', 'ike', ' lo', ' lov', ' love']
+>>> ids = encode(symbols("like hugs", base), trained.merges)
+>>> [trained.tokens[n].decode() for n in ids], decode(ids, trained.tokens)
+(['l', 'ike', ' hug', 's'], 'like hugs')
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+Pair = tuple[int, int]
+Word = tuple[Sequence[int], int]
+
+BYTES = [bytes([value]) for value in range(256)]
+"""The base of the byte unit: the id of a byte is its value."""
+
+_PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+GPT2_BYTES = [BYTES[value] for value in dict.fromkeys([*_PRINTABLE, *range(256)])]
+"""The same in GPT-2's order: the bytes that Latin-1 can print first, then the others."""
+
+
+def characters(texts: Iterable[str]) -> list[bytes]:
+    r"""The base of the character unit: each character that occurs, sorted, as UTF-8.
+
+    >>> characters(["banana", "né"])
+    [b'a', b'b', b'n', b'\xc3\xa9']
+    """
+    return [character.encode() for character in sorted(set("".join(texts)))]
+
+
+def _units(text: str | bytes) -> list[bytes]:
+    return [c.encode() for c in text] if isinstance(text, str) else [BYTES[value] for value in text]
+
+
+def symbols(text: str | bytes, base: Sequence[bytes]) -> list[int]:
+    """The base symbols of a text: one for each byte of `bytes`, for each character of `str`.
+
+    >>> symbols(b"banana", BYTES), symbols("banana", [b"a", b"b", b"n"])
+    ([98, 97, 110, 97, 110, 97], [1, 0, 2, 0, 2, 0])
+
+    Raises KeyError for a byte or a character that is not in the base.
+    """
+    number = {token: n for n, token in enumerate(base)}
+    return [number[unit] for unit in _units(text)]
+
+
+def words(pretokens: Iterable[str | bytes], base: Sequence[bytes]) -> list[Word]:
+    """The pretokens of a corpus as words: each different one once, in the order of appearance.
+
+    >>> words(["be", "or", "be"], [b"b", b"e", b"o", b"r"])
+    [((0, 1), 2), ((2, 3), 1)]
+
+    A character outside the base is in no word: it ends one, as the border of a pretoken does.
+
+    >>> words(["be or", "be"], [b"b", b"e", b"o", b"r"])
+    [((0, 1), 2), ((2, 3), 1)]
+    """
+    number = {token: n for n, token in enumerate(base)}
+    counts = Counter(
+        tuple(number[unit] for unit in run)
+        for pretoken in pretokens
+        for known, run in groupby(_units(pretoken), number.__contains__)
+        if known
+    )
+    return list(counts.items())
+
+
+def count_pairs(corpus: Iterable[Word]) -> dict[Pair, int]:
+    """How often each pair of neighbours stands in the words, in the order of first occurrence.
+
+    Places that overlap count each: `aaa` holds (a, a) twice. A word of weight 10 counts ten times.
+
+    >>> count_pairs([(b"banana", 1)])
+    {(98, 97): 1, (97, 110): 2, (110, 97): 2}
+    >>> count_pairs([([7, 7, 7], 1), ([5, 7], 10)])
+    {(7, 7): 2, (5, 7): 10}
+    """
+    counts: dict[Pair, int] = {}
+    for word, weight in corpus:
+        for pair in pairwise(word):
+            counts[pair] = counts.get(pair, 0) + weight
+    return counts
+
+
+def merge(word: Sequence[int], pair: Pair, new: int) -> list[int]:
+    """`word` with `new` in place of each `pair`, from the left; no symbol is used twice.
+
+    >>> merge(b"banana", (97, 110), 256)
+    [98, 256, 256, 97]
+    >>> merge([7, 7, 7], (7, 7), 9)
+    [9, 7]
+    """
+    merged: list[int] = []
+    at = 0
+    while at < len(word):
+        found = tuple(word[at : at + 2]) == pair
+        merged.append(new if found else word[at])
+        at += 2 if found else 1
+    return merged
+
+
+class Trained(NamedTuple):
+    """What training found. `counts[rank]` is the count of that merge when it was chosen."""
+
+    tokens: list[bytes]
+    merges: dict[Pair, int]
+    counts: list[int]
+    stop_reason: str
+    words: list[Word]
+
+
+def train(
+    corpus: Iterable[Word],
+    base: Sequence[bytes],
+    *,
+    vocab_size: int | None = None,
+    max_merges: int | None = None,
+    min_frequency: int = 1,
+    max_token_length: int | None = None,
+    ties: str = "ids",
+) -> Trained:
+    """Make the most frequent pair a token, put it wherever the pair stands, and start again.
+
+    It ends with `vocab_size` tokens (base included), after `max_merges` merges, when every pair
+    stands less than `min_frequency` times, or when no pair is left. A pair whose token would have
+    more than `max_token_length` bytes is never chosen; the others go on.
+
+    >>> use = "use byte pair encoding to tokenize text".split()
+    >>> base = characters(["abcdefghijklmnopqrstuvwxyz"])
+    >>> trained = train(words(use, base), base, max_merges=7, ties="first_seen")
+    >>> [(token.decode(), n) for token, n in zip(trained.tokens[26:], trained.counts)]
+    [('te', 2), ('en', 2), ('to', 2), ('us', 1), ('use', 1), ('by', 1), ('byte', 1)]
+    >>> train([([7, 7, 7], 1)], BYTES, vocab_size=999).stop_reason
+    'no_pairs'
+
+    `ties` decides among the pairs of the highest count. "ids": the smallest pair of symbols.
+    "first_seen": the pair whose first place comes first, in the words as they are by now.
+    "lexicographic": the greatest pair of byte strings, the left ones compared first.
+
+    >>> for ties in ("ids", "first_seen", "lexicographic"):
+    ...     trained = train([(b"banana", 1), (b"cc", 2)], BYTES, max_merges=4, ties=ties)
+    ...     print([token.decode() for token in trained.tokens[256:]])
+    ['an', 'cc', 'ban', 'ana']
+    ['an', 'cc', 'ban', 'banan']
+    ['na', 'cc', 'nana', 'ba']
+
+    Raises ValueError if `vocab_size` leaves no room for a merge, and if neither a size nor a
+    number of merges is given and `min_frequency` is below 2.
+    """
+    if vocab_size is not None and vocab_size <= len(base):
+        raise ValueError(f"vocab_size must be greater than {len(base)}.")
+    if vocab_size is None and max_merges is None and min_frequency < 2:
+        raise ValueError("min_frequency must be at least 2 when no size is given.")
+    now, tokens = list(corpus), list(base)
+    merges: dict[Pair, int] = {}
+    counts: list[int] = []
+
+    def preference(pair: Pair) -> tuple[object, ...]:
+        left, right = pair
+        return {
+            "ids": (found[pair], -left, -right),
+            "first_seen": (found[pair],),  # `max` takes the first of equals, and `found` has order
+            "lexicographic": (found[pair], tokens[left], tokens[right]),
+        }[ties]
+
+    while True:
+        found = count_pairs(now)
+        if max_token_length is not None:
+            long = [p for p in found if len(tokens[p[0]] + tokens[p[1]]) > max_token_length]
+            found = {pair: count for pair, count in found.items() if pair not in long}
+        if len(tokens) == vocab_size:
+            reason = "vocab_size"
+        elif len(merges) == max_merges:
+            reason = "max_merges"
+        elif not found:
+            reason = "no_pairs"
+        elif found[best := max(found, key=preference)] < min_frequency:
+            reason = "min_frequency"
+        else:
+            new = merges[best] = len(tokens)
+            tokens.append(tokens[best[0]] + tokens[best[1]])
+            counts.append(found[best])
+            now = [(merge(word, best, new), weight) for word, weight in now]
+            continue
+        return Trained(tokens, merges, counts, reason, now)
+
+
+def encode(word: Iterable[int], merges: Mapping[Pair, int]) -> list[int]:
+    """One word, merged: always the pair of the lowest rank, and of its places the leftmost.
+
+    >>> encode(b"banana", {(97, 110): 256, (256, 97): 257, (110, 97): 258})
+    [98, 256, 257]
+    >>> encode(b"", {})
+    []
+    """
+    ids = list(word)
+    ranks = {pair: rank for rank, pair in enumerate(merges)}
+    while places := [(ranks[p], at) for at, p in enumerate(pairwise(ids)) if p in ranks]:
+        _, at = min(places)
+        ids[at : at + 2] = [merges[ids[at], ids[at + 1]]]
+    return ids
+
+
+def decode(ids: Iterable[int], tokens: Sequence[bytes]) -> str:
+    r"""The text of `ids`: the bytes of their tokens, joined. What is not UTF-8 becomes U+FFFD.
+
+    >>> decode([98, 256, 256, 97], [*BYTES, b"an"])
+    'banana'
+    >>> decode([65, 0xC3, 66], BYTES)
+    'A\ufffdB'
+    """
+    return b"".join(tokens[n] for n in ids).decode("utf-8", errors="replace")

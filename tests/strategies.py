@@ -1,0 +1,218 @@
+"""What the properties are tried on.
+
+Small alphabets make ties and repeats, runs (`aaaa`) make pairs that overlap, and both make the
+shortest failing cases. Texts may be empty or one symbol long; a corpus may hold a text many times.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Literal, TypeVar, cast
+
+from digram import reference
+from digram.definition import Definition
+from digram.pretokenizers import resolve
+from hypothesis import settings
+from hypothesis import strategies as st
+
+SCALE = int(os.environ.get("DIGRAM_CASES", "1"))
+RAN: Counter[str] = Counter()
+"""How many cases of each property ran in this session."""
+
+PROPERTIES: dict[str, int] = {}
+"""The properties that were collected, and how many cases each asks for."""
+
+Test = TypeVar("Test", bound=Callable[..., None])
+
+
+def cases(number: int) -> Callable[[Test], Test]:
+    """Run a property on `number` cases, and count them. Stands above `@given`."""
+
+    def decorate(test: Test) -> Test:
+        name = test.__name__
+        handle = cast(Any, test).hypothesis
+        inner = handle.inner_test
+
+        @functools.wraps(inner)
+        def counted(*args: Any, **kwargs: Any) -> None:
+            RAN[name] += 1
+            inner(*args, **kwargs)
+
+        handle.inner_test = counted
+        PROPERTIES[name] = number
+        return settings(max_examples=number * SCALE)(test)
+
+    return decorate
+
+
+# --- texts
+
+
+def concatenations(pieces: Sequence[str], max_size: int) -> st.SearchStrategy[str]:
+    """Texts made of pieces.
+
+    Drawn as one string of letters, each of which stands for a piece: Hypothesis takes several
+    times as long over a list.
+    """
+    letters = [chr(0x4E00 + number) for number in range(len(pieces))]
+    table = str.maketrans(dict(zip(letters, pieces, strict=True)))
+    return st.text(letters, max_size=max_size).map(lambda text: text.translate(table))
+
+
+def with_runs(alphabet: str) -> list[str]:
+    """The characters of an alphabet, and runs of the first two."""
+    return [*alphabet, *(character * times for times in (2, 3, 4, 7) for character in alphabet[:2])]
+
+
+def over(alphabet: str, max_size: int = 16) -> st.SearchStrategy[str]:
+    """Texts over the characters of `alphabet`, some of them in runs."""
+    return concatenations(with_runs(alphabet), max_size)
+
+
+ALPHABETS = ["ab", "abc", "a b", "aé", "ab\n", "é€🙂", "aA1. "]
+WORDS = ["low", "lower", "slow", " ", "  ", ", ", "'s", "\n", "é", "1", "12", " low", " slower"]
+SOUP = [
+    *"abzABZ", "ß", "ſ", "Dž", "ʰ", "中", "あ", "ア", "ا", "क", "ि", "\u0301", "\u200d",
+    *"019", "٣", "Ⅷ", "½", "²", "𝟘",
+    *" \t\n\r", "\r\n", "\x0b", "\x1c", "\x85", "\u00a0", "\u2003", "\u2028", "\u3000", "\ufeff",
+    *"'\"!.,/-_$+^|<>", "’", "。", "€", "🙂", "👩‍👩‍👧", "\x00", "\u200b", "\ufffd",
+    "'s", "'S", "'ſ", "'ll", "'LL", "'re", "'vE", "'d", "'m", "'T", "'x", "  ", "   ",
+]  # fmt: skip
+"""Characters of every class that a published pattern tells apart, and their usual company."""
+
+small_texts = st.sampled_from(ALPHABETS).flatmap(over)
+"""Texts over a few characters."""
+
+sentences = concatenations(WORDS, 12)
+"""Words that come again, with what stands between words."""
+
+soups = concatenations(SOUP, 12)
+"""Texts in which every two classes of characters meet."""
+
+texts = small_texts | soups | st.text(max_size=20)
+"""Any text, the likely trouble first."""
+
+long_texts = st.builds(
+    lambda text, times, end: (text * times + end)[:300], over("ab"), st.integers(1, 40), over("ab")
+)
+"""Texts over two letters with repeats, long enough for the encoder's path for long pretokens."""
+
+any_bytes = st.binary(max_size=20) | st.builds(
+    lambda text, start: text.encode()[start:], texts, st.integers(0, 3)
+)
+"""Any bytes, many of them UTF-8 or UTF-8 that begins inside a character."""
+
+special_texts = st.lists(
+    st.sampled_from(["<a>", "<a>b", "<", "<a", "ab", "b", "é", "é>", "a>", "<|end|>"]),
+    max_size=4,
+    unique=True,
+)
+"""Special tokens that begin, end and contain each other."""
+
+special_soups = concatenations(["<a>", "<a>b", "<", ">", "a", "b", "é", " ", "<|end|>"], 10)
+"""Texts that hold them."""
+
+
+# --- corpora
+
+Ties = Literal["ids", "first_seen", "lexicographic"]
+TIES: list[Ties] = ["ids", "first_seen", "lexicographic"]
+ties = st.sampled_from(TIES)
+
+
+def corpora(pieces: Sequence[str]) -> st.SearchStrategy[list[str]]:
+    """Several texts, or one or none, made of pieces; the first ones may be there again."""
+    border = "\x1e"
+
+    def cut(text: str, again: int) -> list[str]:
+        found = text.split(border) if text else []
+        return found + found[:again] + found[: again // 2]
+
+    drawn = concatenations([*pieces[:2], border, border, *pieces[2:], *pieces[:2]], 24)
+    return st.builds(cut, drawn, st.integers(0, 4))
+
+
+small_corpora = st.sampled_from(ALPHABETS).map(with_runs).flatmap(corpora)
+"""Texts over a few characters: many ties, many overlapping pairs."""
+
+prose = corpora(WORDS)
+"""Texts in which the same pretokens come again and again."""
+
+any_corpora = small_corpora | prose | st.lists(texts, max_size=4)
+
+LIMITS = [
+    {name: value for name, value in zip(names, values, strict=True) if value is not None}
+    for names in [("room", "max_merges", "min_frequency", "max_token_length")]
+    for values in product(
+        (None, 1, 3, 8, 40), (None, 0, 2, 5, 20), (None, 1, 2, 3), (None, None, 1, 2, 3, 5)
+    )
+    if any(values[:2]) or 0 in values[:2] or (values[2] or 0) >= 2
+]
+limits = st.sampled_from(LIMITS)
+"""Every way to stop, alone and together. `room` stands for the `vocab_size` with so much room."""
+
+
+def sized(limits: dict[str, int], base: Sequence[bytes]) -> dict[str, Any]:
+    """The same limits with `vocab_size`, as training takes them."""
+    options = dict(limits)
+    if "room" in options:
+        options["vocab_size"] = len(base) + options.pop("room")
+    return options
+
+
+# --- vocabularies that nobody trained
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """A vocabulary as the reference sees it (`merges`) and as the core does (`definition`)."""
+
+    merges: dict[tuple[int, int], int]
+    definition: Definition
+
+
+@st.composite
+def vocabularies(
+    draw: st.DrawFn, alphabet: bytes = b"abc", ignore_merges: bool = False, size: int = 12
+) -> Vocabulary:
+    """Random merges over bytes, without a pretokenizer.
+
+    Their order is not that of any corpus: a token may be hard or impossible to reach. Two merges
+    may make the same token, as in published files, and ids need not follow ranks.
+    """
+    known = {bytes([byte]): byte for byte in range(256)}
+    parts = [bytes([byte]) for byte in alphabet]
+    merges: dict[tuple[bytes, bytes], bytes] = {}
+    choices = draw(st.binary(max_size=2 * size))  # each two name a left and a right part
+    for first, second in zip(choices[::2], choices[1::2], strict=False):
+        left, right = parts[first % len(parts)], parts[second % len(parts)]
+        if len(left + right) <= 16:
+            merges.setdefault((left, right), left + right)
+            parts = list(dict.fromkeys([*parts, left + right]))
+    extra = draw(over("ab", 24)).encode() if ignore_merges else b""
+    new = dict.fromkeys(
+        [*parts[len(alphabet) :], *(extra[n : n + 4] for n in range(0, len(extra), 4))]
+    )
+    order = draw(st.permutations(list(new))) if draw(st.booleans()) else list(new)
+    known |= {token: 256 + n for n, token in enumerate(t for t in order if t not in known)}
+    by_id = {(known[left], known[right]): known[token] for (left, right), token in merges.items()}
+    definition = Definition(
+        tokens=list(known),
+        merges=[(left, right, token) for (left, right), token in by_id.items()],
+        pretokenizer=resolve(None),
+        ignore_merges=ignore_merges,
+    )
+    return Vocabulary(by_id, definition)
+
+
+def trained_reference(
+    pretokens: Iterable[str], unit: str, base: Sequence[bytes], ties: str, limits: dict[str, int]
+) -> reference.Trained:
+    """What the reference learns from pretokens."""
+    units = [text.encode() if unit == "byte" else text for text in pretokens]
+    return reference.train(reference.words(units, base), base, ties=ties, **sized(limits, base))
