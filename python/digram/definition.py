@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import sys
+from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal
 
 from digram.pretokenizers import Pretokenizer
 from digram.special import Special
 
-__all__ = ["Definition", "OnUnknown", "StopReason", "TrainingRecord", "Unit"]
+__all__ = ["Definition", "OnUnknown", "StopReason", "TrainingRecord", "Unit", "digest"]
 
 Unit = Literal["byte", "char"]
 OnUnknown = Literal["error", "bytes"] | Special
@@ -56,3 +62,39 @@ class Definition:
     byte_ids: list[int] | None = None
     ignore_merges: bool = False
     training: TrainingRecord | None = None
+
+
+def digest(definition: Definition) -> str:
+    """SHA-256, in hexadecimal, of everything that decides what a tokenizer does.
+
+    Two definitions share it exactly when they hold the same tokens, merges, pretokenizer, special
+    tokens and settings; where they come from plays no part. Files carry it, so it is fixed for
+    good: a line of JSON with the settings, the lengths of the tokens (-1 for none), their bytes,
+    and the merges, numbers as 64 bits with the lowest byte first. Linear, some 0.2 µs a token.
+    """
+    tokens = definition.tokens
+    end = max((i + 1 for i, token in enumerate(tokens) if token is not None), default=0)
+    unknown = definition.on_unknown
+    settings = {
+        "unit": definition.unit,
+        "on_unknown": {"special": unknown.text} if isinstance(unknown, Special) else unknown,
+        "byte_ids": definition.byte_ids,
+        "patterns": definition.pretokenizer.patterns,
+        "digits": definition.pretokenizer.digits,
+        "ignore_merges": definition.ignore_merges,
+        "special_tokens": sorted((i, text) for text, i in definition.special_tokens.items()),
+        "tokens": end,
+        "merges": len(definition.merges),
+    }
+    sha = hashlib.sha256(json.dumps(settings, sort_keys=True).encode() + b"\n")
+    sha.update(_numbers(-1 if token is None else len(token) for token in tokens[:end]))
+    sha.update(b"".join([token for token in tokens if token is not None]))
+    sha.update(_numbers(chain.from_iterable(definition.merges)))
+    return sha.hexdigest()
+
+
+def _numbers(values: Iterable[int]) -> bytes:
+    numbers = array("q", values)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers.tobytes()

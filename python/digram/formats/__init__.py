@@ -1,0 +1,183 @@
+"""Tokenizers as files: one module for each format, and the choice among them.
+
+    huggingface    tokenizer.json: all there is to say, in one file; digram's own format
+    tiktoken       .tiktoken: tokens by rank; the pattern and special tokens must be named
+    vocab_merges   a folder with vocab.json and merges.txt (GPT-2); the pattern must be named
+    seed_pair      a folder with vocabulary.json and merges.json; no pattern
+
+Each module has `read` and `write` for paths, `loads` and `dumps` for bytes. All of them refuse,
+with file, line and remedy, what is damaged, what contradicts itself, and what the other side
+could not carry or do.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from os import PathLike, fspath
+
+from digram.definition import Definition
+from digram.errors import CorruptFileError, OptionError, VocabError
+from digram.formats import huggingface, seed_pair, tiktoken, vocab_merges
+from digram.formats._check import unreachable
+from digram.formats._json import BOMS, show
+from digram.formats._published import ENCODINGS, MISSING, Encoding, Missing, PretokenizerLike
+from digram.storage import read_file
+
+__all__ = [
+    "ENCODINGS",
+    "FORMATS",
+    "MISSING",
+    "Encoding",
+    "Missing",
+    "PretokenizerLike",
+    "read",
+    "write",
+]
+
+FORMATS = ("huggingface", "tiktoken", "vocab_merges", "seed_pair")
+"""The names that `write` knows."""
+
+_WRITERS = {
+    "huggingface": huggingface.write,
+    "tiktoken": tiktoken.write,
+    "vocab_merges": vocab_merges.write,
+    "seed_pair": seed_pair.write,
+}
+_SUFFIXES = {".json": "huggingface", ".tiktoken": "tiktoken"}
+_PARTS = {name for pair in (*vocab_merges.NAMES, seed_pair.NAMES) for name in pair}
+_RANK_LINE = re.compile(rb"[A-Za-z0-9+/]+=*[ \t]+[0-9]+\s")
+_KNOWN = (
+    "digram reads tokenizer.json, .tiktoken, a folder with vocab.json and merges.txt, and a folder "
+    "with vocabulary.json and merges.json."
+)
+
+
+def read(
+    path: str | PathLike[str],
+    *,
+    pretokenizer: PretokenizerLike = MISSING,
+    encoding: str | None = None,
+) -> Definition:
+    """The definition in a file or folder, whose format is recognised by what it holds.
+
+    `pretokenizer` or `encoding` must be named for the formats that do not say how text is cut, and
+    may not be for those that do. A folder that holds both kinds is read as the kind that fits.
+    Tokens that no text yields are kept, with one UserWarning. Raises `OptionError`,
+    `CorruptFileError`, `VocabError`, `PatternError` and OSError, as the modules do.
+    """
+    name = fspath(path)
+    folder = os.path.isdir(name)
+    data = b"" if folder else read_file(name)
+    named = pretokenizer is not MISSING or encoding is not None
+    kind = _kind_of_folder(name, named) if folder else _kind_of_file(data, name)
+    if kind == "tiktoken":
+        definition = tiktoken.loads(data, name, pretokenizer=pretokenizer, encoding=encoding)
+    elif kind == "vocab_merges":
+        definition = vocab_merges.read(name, pretokenizer=pretokenizer, encoding=encoding)
+    elif named and not (kind == "seed_pair" and pretokenizer is None):
+        raise OptionError(
+            "this format says itself how text is cut before it is encoded.",
+            path=name,
+            hint="Leave out pretokenizer= and encoding=.",
+        )
+    elif kind == "seed_pair":
+        definition = seed_pair.read(name)
+    elif folder:
+        definition = huggingface.read(os.path.join(name, "tokenizer.json"))
+    else:
+        definition = huggingface.loads(data, name)
+    _warn(definition, name)
+    return definition
+
+
+def write(
+    definition: Definition,
+    path: str | PathLike[str],
+    *,
+    format: str | None = None,
+    allow_loss: bool = False,
+) -> None:
+    """Writes a definition to a file or folder, all of it or nothing.
+
+    Without a `format` the name decides: `.json` is "huggingface", `.tiktoken` is "tiktoken". What
+    the format cannot carry is a `VocabError`, unless `allow_loss`. Raises `OptionError` for a
+    format that is not known or cannot be told from the name, and OSError.
+    """
+    name = fspath(path)
+    kind = format
+    if kind is None:
+        base, suffix = os.path.basename(name), os.path.splitext(name)[1].lower()
+        kind = None if base in _PARTS else _SUFFIXES.get(suffix)
+        if kind is None:
+            raise OptionError(
+                f"the name {show(base)} does not say which format to write.",
+                path=name,
+                value=name,
+                hint='Name it, as in format="vocab_merges" (a folder), or end the path in .json '
+                "or .tiktoken.",
+            )
+    if kind not in _WRITERS:
+        raise OptionError(
+            f"format={format!r} is not known.", value=format, hint=f"Choose from {FORMATS}."
+        )
+    _WRITERS[kind](definition, path, allow_loss=allow_loss)
+
+
+def _kind_of_folder(folder: str, named: bool) -> str:
+    there = set(os.listdir(folder))
+    kinds = {
+        kind
+        for kind, pairs in (("vocab_merges", vocab_merges.NAMES), ("seed_pair", (seed_pair.NAMES,)))
+        if any(there.issuperset(pair) for pair in pairs)
+    }
+    if "tokenizer.json" in there and not (named and kinds):
+        return "huggingface"
+    if len(kinds) == 1:
+        return kinds.pop()
+    if kinds:
+        raise VocabError(
+            "the folder holds two vocabularies, vocab.json and vocabulary.json.",
+            path=folder,
+            hint="Put one of them into a folder of its own.",
+        )
+    half = next(
+        (pair for pair in (*vocab_merges.NAMES, seed_pair.NAMES) if there.intersection(pair)), None
+    )
+    if half is not None:
+        missing = half[0] if half[1] in there else half[1]
+        raise VocabError(
+            f"the folder holds no {missing}, which belongs to the "
+            f"{half[1] if missing == half[0] else half[0]} in it.",
+            path=folder,
+            hint="Copy both files.",
+        )
+    raise VocabError("the folder holds no tokenizer.", path=folder, hint=_KNOWN)
+
+
+def _kind_of_file(data: bytes, path: str) -> str:
+    suffix = os.path.splitext(path)[1].lower()
+    if not data.strip():
+        raise CorruptFileError("the file is empty.", path=path, hint="Copy it again.")
+    if os.path.basename(path) in _PARTS and b'"model"' not in data:
+        raise VocabError(
+            "this is one of two files of a format.", path=path, hint="Name their folder instead."
+        )
+    if data.startswith((*BOMS, b"{", b"[")) or data.lstrip()[:1] == b"{" or suffix == ".json":
+        return "huggingface"
+    if suffix == ".tiktoken" or _RANK_LINE.match(data):
+        return "tiktoken"
+    raise VocabError("this is no tokenizer that digram knows.", path=path, hint=_KNOWN)
+
+
+def _warn(definition: Definition, path: str) -> None:
+    lost = unreachable(definition)
+    if lost:
+        few = ", ".join(f"{i} {show(definition.tokens[i])}" for i in lost[:3])
+        warnings.warn(
+            f"{path}: no text yields {len(lost):,} of the tokens, since no merge makes them "
+            f"({few}{', ...' if len(lost) > 3 else ''}). They are kept.",
+            UserWarning,
+            stacklevel=4,
+        )

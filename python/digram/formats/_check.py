@@ -1,0 +1,288 @@
+"""What must hold of every vocabulary, whatever file it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from operator import add, lt
+from typing import NamedTuple, TypeVar
+
+from digram.definition import Definition
+from digram.errors import InternalError, VocabError
+from digram.formats._json import show
+from digram.special import Special
+
+__all__ = ["Place", "check", "id_table", "named_merges", "unreachable"]
+
+Part = TypeVar("Part", str, bytes)
+Merge = tuple[int, int, int]
+
+
+class Place(NamedTuple):
+    """Where a vocabulary was read, for errors: its file, and that of its merges if another.
+
+    `first_line` is the line of the merge of rank 0, where merges stand one on a line.
+    """
+
+    path: str | None = None
+    merges_path: str | None = None
+    first_line: int | None = None
+
+    def bad_merge(self, rank: int, problem: str, value: object, hint: str) -> VocabError:
+        """An error about the merge of this rank."""
+        path = self.merges_path or self.path
+        if self.first_line is None:
+            return VocabError(f"merge {rank}: {problem}", path=path, value=value, hint=hint)
+        line = self.first_line + rank
+        return VocabError(problem, path=path, line=line, value=value, hint=hint)
+
+
+NOWHERE = Place()
+_TOGETHER = (
+    "Do the vocabulary and the merges belong together? Special tokens take no part in merges."
+)
+
+
+def check(definition: Definition, place: Place = NOWHERE) -> Definition:
+    """The definition itself, if it does not contradict itself.
+
+    Tokens are not empty and differ; special tokens have texts and ids of their own; each merge
+    makes a token of exactly the bytes of its parts, none stands there twice, and no part is made
+    only by a later merge; all 256 bytes are there where they are the alphabet or the fallback.
+    Raises `VocabError`, naming the place. Linear in the vocabulary.
+    """
+    _check_tokens(definition, place.path)
+    _check_special(definition, place.path)
+    _check_unit(definition, place.path)
+    _check_merges(definition, place)
+    return definition
+
+
+def id_table(ids: Sequence[int], tokens: Iterable[Part], path: str | None) -> list[Part | None]:
+    """The tokens by id, with None where there is none.
+
+    Raises `VocabError` for ids that are negative, given twice, or so far beyond the number of
+    tokens that their table would be much larger than the file.
+    """
+    limit = 16 * len(ids) + (1 << 20)
+    if not ids:
+        return []
+    wrong = next((token_id for token_id in (min(ids), max(ids)) if not 0 <= token_id < limit), None)
+    if wrong is not None:
+        raise VocabError(
+            f"id {show(wrong)} is out of range.",
+            path=path,
+            value=wrong,
+            hint=f"Ids of {len(ids):,} tokens start at 0 and end below {limit:,}.",
+        )
+    table: list[Part | None] = [None] * (max(ids) + 1)
+    for token_id, token in zip(ids, tokens, strict=True):
+        if table[token_id] is not None:
+            raise VocabError(
+                f"id {token_id} stands for {show(table[token_id])} and for {show(token)}.",
+                path=path,
+                value=token_id,
+                hint="Give each token an id of its own.",
+            )
+        table[token_id] = token
+    return table
+
+
+def named_merges(
+    pairs: Sequence[Sequence[Part]], id_of: dict[Part, int], place: Place
+) -> list[Merge]:
+    """Merges that a file writes as pairs of tokens, as ids. Each pair has two parts.
+
+    Raises `VocabError` for a part or a result that is not in the vocabulary.
+    """
+    try:
+        return [(id_of[left], id_of[right], id_of[left + right]) for left, right in pairs]
+    except KeyError:
+        pass
+    for rank, (left, right) in enumerate(pairs):
+        for needed in (left, right, left + right):
+            if needed not in id_of:
+                problem = (
+                    f"{show(left)} + {show(right)} needs token {show(needed)}, which is not in the "
+                    "vocabulary."
+                )
+                raise place.bad_merge(rank, problem, needed, _TOGETHER)
+    raise InternalError("a merge failed, and all its tokens are there.")
+
+
+def unreachable(definition: Definition) -> list[int]:
+    """The ids of tokens that no merge makes and that are no base tokens: text never yields them.
+
+    With `ignore_merges` a token that the pretokenizer leaves whole is reached without a merge.
+    """
+    made = {token_id for _, _, token_id in definition.merges}
+    base = set(definition.byte_ids or ())
+    one = (lambda token: len(token) == 1) if definition.unit == "byte" else _is_character
+    lost = [
+        token_id
+        for token_id, token in enumerate(definition.tokens)
+        if token is not None and token_id not in made and token_id not in base and not one(token)
+    ]
+    if lost and definition.ignore_merges:
+        split = definition.pretokenizer.splitter().split
+        lost = [token_id for token_id in lost if len(split(definition.tokens[token_id] or b"")) > 1]
+    return lost
+
+
+def _is_character(token: bytes) -> bool:
+    return len(token.decode(errors="replace")) == 1
+
+
+def _check_tokens(definition: Definition, path: str | None) -> None:
+    fallback = set(definition.byte_ids or ())
+    ordinary = [
+        token
+        for token_id, token in enumerate(definition.tokens)
+        if token is not None and token_id not in fallback
+    ]
+    if b"" in ordinary:
+        token_id = definition.tokens.index(b"")
+        raise VocabError(
+            f"token {token_id} is empty.", path=path, value=token_id, hint="Remove it."
+        )
+    if len(set(ordinary)) == len(ordinary):
+        return
+    seen: dict[bytes, int] = {}
+    for token_id, token in enumerate(definition.tokens):
+        if token is None or token_id in fallback:
+            continue
+        if token in seen:
+            raise VocabError(
+                f"token {show(token)} has the ids {seen[token]} and {token_id}.",
+                path=path,
+                value=token,
+                hint="Keep one of them.",
+            )
+        seen[token] = token_id
+
+
+def _check_special(definition: Definition, path: str | None) -> None:
+    owner: dict[int, str] = {}
+    size = len(definition.tokens)
+    for text, token_id in definition.special_tokens.items():
+        problem = None
+        if not text:
+            problem = "has no text."
+        elif not _is_text(text):
+            problem = "holds half a character."
+        elif not 0 <= token_id < 1 << 31:
+            problem = f"has the id {show(token_id)}, which is out of range."
+        elif token_id < size and definition.tokens[token_id] is not None:
+            problem = f"has the id {token_id} of token {show(definition.tokens[token_id])}."
+        elif token_id in owner:
+            problem = f"has the id {token_id} of special token {show(owner[token_id])}."
+        if problem:
+            raise VocabError(
+                f"special token {show(text)} {problem}",
+                path=path,
+                value=token_id,
+                hint="Give each special token a text and an id of its own.",
+            )
+        owner[token_id] = text
+
+
+def _is_text(text: str | bytes) -> bool:
+    try:
+        text.encode() if isinstance(text, str) else text.decode()
+    except UnicodeError:
+        return False
+    return True
+
+
+def _check_unit(definition: Definition, path: str | None) -> None:
+    if definition.unit == "byte":
+        missing = sorted({bytes([b]) for b in range(256)} - set(definition.tokens))
+        if missing:
+            few = ", ".join(f"0x{byte[0]:02X}" for byte in missing[:8])
+            raise VocabError(
+                f"{len(missing)} of the 256 bytes have no token: "
+                f"{few}{', ...' if len(missing) > 8 else ''}.",
+                path=path,
+                value=missing[0],
+                hint="Text with them could not be encoded. Is this the whole vocabulary, and is it "
+                "one of bytes?",
+            )
+        return
+    if isinstance(definition.on_unknown, Special):
+        if definition.on_unknown.text not in definition.special_tokens:
+            raise VocabError(
+                f"the unknown token {show(definition.on_unknown.text)} is no special token.",
+                path=path,
+                hint="Add it to the special tokens.",
+            )
+    elif definition.on_unknown == "bytes":
+        tokens, ids = definition.tokens, definition.byte_ids or []
+        found = [tokens[token_id] if 0 <= token_id < len(tokens) else None for token_id in ids]
+        if found != [bytes([byte]) for byte in range(256)] or len(set(ids)) != 256:
+            raise VocabError(
+                "the fallback to bytes needs a token for each of the 256 bytes.", path=path
+            )
+    fallback = set(definition.byte_ids or ())
+    for token_id, token in enumerate(definition.tokens):
+        if token is not None and token_id not in fallback and not _is_text(token):
+            problem = f"token {token_id}, {show(token)}, does not consist of characters."
+            raise VocabError(problem, path=path, value=token)
+
+
+def _check_merges(definition: Definition, place: Place) -> None:
+    if not _merges_are_plain(definition):
+        _check_each_merge(definition, place)
+        _check_order(definition, place)
+
+
+def _merges_are_plain(definition: Definition) -> bool:
+    """Whether the merges are right beyond doubt, as nearly all are; told in bulk.
+
+    Ids rise along the merges and above those of the parts: then none stands there twice, and every
+    part was made before.
+    """
+    merges, tokens = definition.merges, definition.tokens
+    lefts = [left for left, _, _ in merges]
+    rights = [right for _, right, _ in merges]
+    made = [result for _, _, result in merges]
+    if definition.byte_ids is not None or min([*lefts, *rights], default=0) < 0:
+        return False
+    if not (all(map(lt, lefts, made)) and all(map(lt, rights, made))):
+        return False
+    if not all(map(lt, made, made[1:])) or (made and made[-1] >= len(tokens)):
+        return False
+    token = tokens.__getitem__
+    try:
+        return list(map(add, map(token, lefts), map(token, rights))) == list(map(token, made))
+    except TypeError:  # a part without a token
+        return False
+
+
+def _check_each_merge(definition: Definition, place: Place) -> None:
+    tokens = definition.tokens
+    fallback = set(definition.byte_ids or ())
+    for rank, merge in enumerate(definition.merges):
+        for one in merge:
+            if not 0 <= one < len(tokens) or tokens[one] is None or one in fallback:
+                raise place.bad_merge(rank, f"id {show(one)} is no ordinary token.", one, _TOGETHER)
+        left, right, made = (tokens[one] or b"" for one in merge)
+        if left + right != made:
+            problem = f"its parts are {show(left + right)}, but id {merge[2]} is {show(made)}."
+            raise place.bad_merge(rank, problem, merge[2], _TOGETHER)
+
+
+def _check_order(definition: Definition, place: Place) -> None:
+    first_made: dict[int, int] = {}
+    for rank, (_, _, token_id) in enumerate(definition.merges):
+        first_made.setdefault(token_id, rank)
+    made_at = first_made.get
+    seen: set[tuple[int, int]] = set()
+    for rank, (left, right, _) in enumerate(definition.merges):
+        if (left, right) in seen or made_at(left, -1) >= rank or made_at(right, -1) >= rank:
+            tokens = definition.tokens
+            pair = f"{show(tokens[left])} + {show(tokens[right])}"
+            if (left, right) in seen:
+                raise place.bad_merge(rank, f"{pair} stands there twice.", rank, "Remove one.")
+            problem = f"{pair} has a part that only a later merge makes."
+            hint = "Put the merges into the order in which they were learned."
+            raise place.bad_merge(rank, problem, rank, hint)
+        seen.add((left, right))

@@ -1,0 +1,33 @@
+"""What a format cannot carry, and must not lose in silence."""
+
+from __future__ import annotations
+
+from digram.definition import Definition
+from digram.errors import VocabError
+from digram.formats._json import show
+
+__all__ = ["refuse_ignore_merges", "refuse_special_tokens"]
+
+
+def refuse_special_tokens(definition: Definition, what: str, allow_loss: bool) -> None:
+    """Raises `VocabError` if there are special tokens, unless they may be left out."""
+    special = definition.special_tokens
+    if special and not allow_loss:
+        raise VocabError(
+            f"{what} cannot carry the {len(special)} special token{'s' * (len(special) > 1)} "
+            f"({show(dict(list(special.items())[:3]))}{', ...' * (len(special) > 3)}).",
+            value=special,
+            hint="Pass allow_loss=True to leave them out, and name them again after loading with "
+            'with_special_tokens({text: id}); or save it as "huggingface".',
+        )
+
+
+def refuse_ignore_merges(definition: Definition, what: str, allow_loss: bool) -> None:
+    """Raises `VocabError` if whole pretokens are looked up, unless that may be lost."""
+    if definition.ignore_merges and not allow_loss:
+        raise VocabError(
+            f"{what} cannot say that a pretoken which is a token is that token, whatever the "
+            "merges are (ignore_merges).",
+            hint='Save it as "huggingface", or pass allow_loss=True: tokens that no merge makes '
+            "are then out of reach.",
+        )

@@ -1,0 +1,115 @@
+"""What a tokenizer.json of ours says beyond Hugging Face's fields, under `digram` in its model.
+
+format        the version of this layout
+digest        `digram.definition.digest` of the tokenizer; leave it out and nothing is compared
+pretokenizer  name (information only: the patterns in the file count) and digit policy
+training      the `TrainingRecord`, with the counts of the merges, or null
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, Literal, cast, get_args
+
+from digram.definition import Definition, StopReason, TrainingRecord, digest
+from digram.errors import CorruptFileError, VocabError
+from digram.formats._json import expect, show
+from digram.formats._published import MISSING, Missing
+from digram.pretokenizers import Digits
+
+__all__ = ["check_digest", "digits", "section", "to_section", "training"]
+
+VERSION = 1
+"""The version of the layout. A reader refuses later ones."""
+
+_FIELDS = {field.name: field.type for field in fields(TrainingRecord)}
+_KINDS: dict[str, type] = {"str": str, "int": int, "StopReason": str, "dict[str, Any]": dict}
+
+
+def to_section(definition: Definition) -> dict[str, Any]:
+    """The section as JSON."""
+    record = definition.training
+    return {
+        "format": VERSION,
+        "digest": digest(definition),
+        "pretokenizer": {
+            "name": definition.pretokenizer.name,
+            "digits": definition.pretokenizer.digits,
+        },
+        "training": record and {name: getattr(record, name) for name in _FIELDS},
+    }
+
+
+def section(model: dict[str, Any], path: str | None) -> dict[str, Any] | None:
+    """The section of a model; None in files of others."""
+    if "digram" not in model:
+        return None
+    own = expect(model["digram"], dict, "model.digram", path)
+    version = expect(own.get("format"), int, "model.digram.format", path)
+    if version > VERSION:
+        raise VocabError(
+            f"the file has format {version}, and this version of digram reads up to {VERSION}.",
+            path=path,
+            value=version,
+            hint="Install a newer digram.",
+        )
+    unknown = own.keys() - {"format", "digest", "pretokenizer", "training"}
+    if version < 1 or unknown:
+        what = f"the key {show(min(unknown))}" if unknown else f"format {version}"
+        raise CorruptFileError(f"model.digram: {what} is not known.", path=path)
+    return own
+
+
+def digits(
+    own: dict[str, Any] | None, path: str | None
+) -> Digits | Literal[Missing.MISSING] | None:
+    """The digit policy that the first split stands for; `MISSING` where nothing is said."""
+    if own is None:
+        return MISSING
+    said = expect(own.get("pretokenizer"), dict, "model.digram.pretokenizer", path)
+    policy = said.get("digits")
+    if policy is not None and policy not in get_args(Digits):
+        raise CorruptFileError(
+            f"model.digram.pretokenizer.digits {show(policy)} is not known.",
+            path=path,
+            hint=f"Policies: {', '.join(get_args(Digits))}.",
+        )
+    return cast("Digits | None", policy)
+
+
+def training(own: dict[str, Any] | None, merges: int, path: str | None) -> TrainingRecord | None:
+    """Where the tokenizer comes from, if the file says so."""
+    if own is None or own.get("training") is None:
+        return None
+    where = "model.digram.training"
+    said = expect(own["training"], dict, where, path)
+    if said.keys() != _FIELDS.keys():
+        wrong = min(said.keys() ^ _FIELDS.keys())
+        problem = "is missing" if wrong in _FIELDS else "is not known"
+        raise CorruptFileError(f"{where}: the key {show(wrong)} {problem}.", path=path)
+    for name, kind in _FIELDS.items():
+        if name != "counts":
+            expect(said[name], _KINDS[str(kind)], f"{where}.{name}", path)
+    if said["stop_reason"] not in get_args(StopReason):
+        shown = show(said["stop_reason"])
+        raise CorruptFileError(f"{where}.stop_reason {shown} is not known.", path=path)
+    counts = expect(said["counts"], list, f"{where}.counts", path)
+    if len(counts) != merges or not set(map(type, counts)) <= {int}:
+        raise CorruptFileError(
+            f"{where}.counts should be a whole number for each of the {merges} merges.", path=path
+        )
+    return TrainingRecord(**said)
+
+
+def check_digest(own: dict[str, Any] | None, definition: Definition, path: str | None) -> None:
+    """Refuses a file in which anything has changed since it was saved."""
+    if own is None or "digest" not in own:
+        return
+    if own["digest"] != digest(definition):
+        raise CorruptFileError(
+            "what the file holds does not fit its digest, so it was changed after it was saved.",
+            path=path,
+            value=own["digest"],
+            hint="Save the tokenizer again. If the change was meant, remove the key 'digest' from "
+            "model.digram.",
+        )

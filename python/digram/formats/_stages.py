@@ -1,0 +1,156 @@
+r"""Hugging Face's `pre_tokenizer`, and what it is here.
+
+A pretokenizer is a `Split` for the digit policy, one for each pattern, and for bytes a `ByteLevel`
+at the end, which only writes bytes as letters (`use_regex` true makes it cut as GPT-2 too).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from digram.definition import Unit
+from digram.errors import CorruptFileError, PatternError, VocabError
+from digram.formats._json import expect, show
+from digram.formats._portable import check_portable
+from digram.formats._published import MISSING, Missing
+from digram.pretokenizers import NAMED, Digits, Pretokenizer, Regex
+
+__all__ = ["from_stages", "to_stages"]
+
+_DIGITS: dict[Digits, str] = {
+    "individual": r"\p{N}",
+    "threes_from_left": r"\p{N}{1,3}",
+    # Up to three digits that are followed by a multiple of three, and those by none.
+    "threes_from_right": r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))",
+}
+_BYTE_LEVEL = {
+    "type": "ByteLevel",
+    "add_prefix_space": False,
+    "trim_offsets": True,
+    "use_regex": False,
+}
+_GPT2 = NAMED["gpt2"].patterns
+
+
+def to_stages(pretokenizer: Pretokenizer, unit: Unit) -> dict[str, Any] | None:
+    """The `pre_tokenizer` of a tokenizer.json.
+
+    Raises `PatternError` for a pattern that Hugging Face's engine would read otherwise.
+    """
+    for pattern in pretokenizer.patterns:
+        check_portable(pattern)
+    digits = [_DIGITS[pretokenizer.digits]] if pretokenizer.digits else []
+    stages: list[dict[str, Any]] = [
+        {"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": False}
+        for regex in (*digits, *pretokenizer.patterns)
+    ]
+    if unit == "byte":
+        stages.append(dict(_BYTE_LEVEL))
+    if len(stages) < 2:
+        return stages[0] if stages else None
+    return {"type": "Sequence", "pretokenizers": stages}
+
+
+def from_stages(
+    value: Any, digits: Digits | Literal[Missing.MISSING] | None, path: str | None
+) -> tuple[Pretokenizer, Unit]:
+    """The pretokenizer that a `pre_tokenizer` means, and the unit.
+
+    `digits` is the policy that the file says its first split stands for. Files of others do not
+    say it, and there the splits are compared. Raises `VocabError` and `PatternError` for what
+    would cut otherwise here, `CorruptFileError` for what is damaged.
+    """
+    splits: list[str] = []
+    unit: Unit = "char"
+    for where, stage in _flattened(value, "pre_tokenizer", path):
+        kind = expect(stage.get("type"), str, f"{where}.type", path)
+        if unit == "byte":
+            raise _unsupported(f"{where} of type {kind} after ByteLevel", path)
+        if kind == "Split":
+            splits.append(_split(stage, where, path))
+        elif kind == "ByteLevel":
+            unit = "byte"
+            splits += _byte_level(stage, where, path)
+        else:
+            raise _unsupported(f"{where} of type {kind}", path)
+    return _pretokenizer(splits, digits, path), unit
+
+
+def _flattened(value: Any, where: str, path: str | None) -> list[tuple[str, dict[str, Any]]]:
+    if value is None:
+        return []
+    stage = expect(value, dict, where, path)
+    if stage.get("type") != "Sequence":
+        return [(where, stage)]
+    _only(stage, {"type", "pretokenizers"}, where, path)
+    inner = expect(stage.get("pretokenizers"), list, f"{where}.pretokenizers", path)
+    found = []
+    for index, one in enumerate(inner):
+        # Sequences inside sequences nest at most as deep as the JSON reader allows.
+        found += _flattened(one, f"{where}.pretokenizers[{index}]", path)
+    return found
+
+
+def _split(stage: dict[str, Any], where: str, path: str | None) -> str:
+    _only(stage, {"type", "pattern", "behavior", "invert"}, where, path)
+    pattern = expect(stage.get("pattern"), dict, f"{where}.pattern", path)
+    if list(pattern) != ["Regex"]:
+        raise _unsupported(f"{where}.pattern other than a Regex", path)
+    regex = expect(pattern["Regex"], str, f"{where}.pattern.Regex", path)
+    if stage.get("behavior") != "Isolated":
+        raise _unsupported(f"{where}.behavior {show(stage.get('behavior'))}", path)
+    if stage.get("invert") is not False:
+        raise _unsupported(f"{where}.invert {show(stage.get('invert'))}", path)
+    if regex not in _DIGITS.values():
+        check_portable(regex, path)
+    return regex
+
+
+def _byte_level(stage: dict[str, Any], where: str, path: str | None) -> tuple[str, ...]:
+    _only(stage, set(_BYTE_LEVEL), where, path)
+    if stage.get("add_prefix_space") is not False:
+        shown = show(stage.get("add_prefix_space"))
+        raise _unsupported(f"{where}.add_prefix_space {shown} (it changes the text)", path)
+    expect(stage.get("trim_offsets", True), bool, f"{where}.trim_offsets", path)
+    # Files from before this switch was there mean true.
+    cuts = expect(stage.get("use_regex", True), bool, f"{where}.use_regex", path)
+    return _GPT2 if cuts else ()
+
+
+def _pretokenizer(
+    splits: list[str], digits: Digits | Literal[Missing.MISSING] | None, path: str | None
+) -> Pretokenizer:
+    policy: Digits | None
+    if digits is MISSING:
+        # deepseek-v3 itself starts with a split that could be a policy.
+        whole = tuple(splits) in {named.patterns for named in NAMED.values()}
+        named = (name for name, regex in _DIGITS.items() if splits[:1] == [regex])
+        policy = None if whole else next(named, None)
+    else:
+        policy = digits
+        if policy is not None and splits[:1] != [_DIGITS[policy]]:
+            raise CorruptFileError(
+                f"the first Split should be {_DIGITS[policy]!r}, for digits={policy!r}.",
+                path=path,
+                hint="If it was changed on purpose, remove the key 'digram' from the model.",
+            )
+    patterns = [Regex(regex) for regex in (splits if policy is None else splits[1:])]
+    try:
+        return Pretokenizer(patterns or None, digits=policy)
+    except PatternError as error:
+        raise PatternError(error.message, path=path, value=error.value, hint=error.hint) from None
+
+
+def _only(stage: dict[str, Any], known: set[str], where: str, path: str | None) -> None:
+    for key in stage:
+        if key not in known:
+            raise _unsupported(f"the key {show(key)} of {where}", path)
+
+
+def _unsupported(what: str, path: str | None) -> VocabError:
+    return VocabError(
+        f"{what} is not supported.",
+        path=path,
+        hint="digram reads Split with a Regex and behavior Isolated, and ByteLevel without "
+        "add_prefix_space; with anything else it would give other ids than the file means.",
+    )

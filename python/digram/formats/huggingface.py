@@ -1,0 +1,358 @@
+"""Hugging Face's tokenizer.json: the whole tokenizer in one file, and digram's own format.
+
+`tokenizers`, transformers and vLLM load what `dumps` writes and give the same ids. What they have
+no field for stands under the key `digram` inside `model`, where they ignore it (see `_own`).
+
+`loads` reads that, and files of others as far as digram does exactly what they mean: models BPE,
+pre_tokenizers made of `Split` and `ByteLevel`, special tokens. The rest is refused by name.
+
+In these files text turns into special tokens by itself; digram's `encode` never does that unless
+asked (`special="parse"`).
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from os import PathLike, fspath
+from typing import Any, NoReturn
+
+from digram.definition import Definition, OnUnknown, Unit
+from digram.errors import CorruptFileError, InternalError, VocabError
+from digram.formats import _own
+from digram.formats._check import Place, check, id_table, named_merges
+from digram.formats._json import dump, expect, parse, show
+from digram.formats._letters import from_letters, to_letters
+from digram.formats._stages import from_stages, to_stages
+from digram.special import Special
+from digram.storage import atomic_write, read_file
+
+__all__ = ["dumps", "loads", "read", "write"]
+
+_BYTE_TOKENS = [f"<0x{byte:02X}>" for byte in range(256)]
+_BYTE_LEVEL = {
+    "type": "ByteLevel",
+    "add_prefix_space": True,
+    "trim_offsets": True,
+    "use_regex": True,
+}
+_FUSE = {"type": "Fuse"}
+_FALLBACK = {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, _FUSE]}
+
+_TOP = (
+    *("version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer"),
+    *("post_processor", "decoder", "model"),
+)
+_MODEL = (
+    *("type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix"),
+    *("fuse_unk", "byte_fallback", "ignore_merges", "digram", "vocab", "merges"),
+)
+_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+_EDIT = "Remove it from a copy of the file if you can do without; the ids may then differ."
+
+
+def read(path: str | PathLike[str]) -> Definition:
+    """The definition in a tokenizer.json; see `loads`. Raises OSError as well."""
+    return loads(read_file(path), fspath(path))
+
+
+def write(definition: Definition, path: str | PathLike[str], *, allow_loss: bool = False) -> None:
+    """Writes a tokenizer.json, all of it or nothing; see `dumps`. Raises OSError as well."""
+    atomic_write(path, dumps(definition, allow_loss=allow_loss))
+
+
+def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
+    """The bytes of a tokenizer.json. They depend on the definition alone.
+
+    Raises `PatternError` for a pattern that Hugging Face's engine reads otherwise, and
+    `VocabError` for a special token spelled as an ordinary one, since there a text has one id.
+    A character vocabulary whose unknown characters are an error is refused too, unless
+    `allow_loss`: Hugging Face's libraries drop such characters in silence.
+    """
+    unknown: OnUnknown = definition.on_unknown if definition.unit == "char" else "error"
+    if definition.unit == "char" and unknown == "error" and not allow_loss:
+        raise VocabError(
+            "characters outside this vocabulary are an error here, and Hugging Face's libraries "
+            "drop them in silence.",
+            hint='Train with on_unknown="bytes" or digram.Special("<unk>"), or pass '
+            "allow_loss=True.",
+        )
+    ids = _spelled(definition)
+    names = {token_id: name for name, token_id in ids.items()}
+    special = sorted(definition.special_tokens.items(), key=lambda item: item[1])
+    plain = dict.fromkeys(_FLAGS, False) | {"special": True}
+    model = dict.fromkeys(_MODEL) | {
+        "type": "BPE",
+        "unk_token": unknown.text if isinstance(unknown, Special) else None,
+        "fuse_unk": False,
+        "byte_fallback": unknown == "bytes",
+        "ignore_merges": definition.ignore_merges,
+        "digram": _own.to_section(definition),
+        # Special tokens too: others number those they miss here by a rule of their own.
+        "vocab": {names[token_id]: token_id for token_id in sorted(names)},
+        "merges": [[names[left], names[right]] for left, right, _ in definition.merges],
+    }
+    top = dict.fromkeys(_TOP) | {
+        "version": "1.0",
+        "added_tokens": [{"id": i, "content": text} | plain for text, i in special],
+        "pre_tokenizer": to_stages(definition.pretokenizer, definition.unit),
+        "decoder": _decoder(definition.unit, unknown == "bytes"),
+        "model": model,
+    }
+    return dump(top)
+
+
+def loads(data: bytes, path: str | None = None) -> Definition:
+    """The definition in the bytes of a tokenizer.json; `path` is for messages.
+
+    Added tokens are special tokens, also where the model's vocabulary holds them. Where unknown
+    characters would be dropped in silence, they are an error. Raises `CorruptFileError` for a
+    damaged file, `VocabError` for a vocabulary that contradicts itself and for what digram does
+    not do (normalizers, other pre_tokenizers, post_processors that add tokens, dropout, ...), and
+    `PatternError` for a pattern that digram reads otherwise.
+    """
+    top = expect(parse(data, path), dict, "the file", path)
+    model = expect(top.get("model"), dict, "model", path)
+    _check_model(model, path)
+    _check_top(top, path)
+    own = _own.section(model, path)
+    pretokenizer, unit = from_stages(top.get("pre_tokenizer"), _own.digits(own, path), path)
+    fallback = unit == "char" and model.get("byte_fallback") is True
+    _check_decoder(top.get("decoder"), _decoder(unit, fallback), path)
+
+    vocab = _vocab(model.get("vocab"), path)
+    special = _added(top.get("added_tokens"), vocab, path)
+    on_unknown: OnUnknown = "error"
+    byte_ids = None
+    if fallback:
+        on_unknown, byte_ids = "bytes", _byte_ids(vocab, special, path)
+    elif unit == "char" and model.get("unk_token") is not None:
+        on_unknown = _unknown_token(model, vocab, special, path)
+    ordinary = {name: i for name, i in vocab.items() if name not in special}
+    merges = _pairs(model.get("merges"), path)
+    definition = Definition(
+        tokens=_tokens(ordinary, unit, byte_ids, path),
+        merges=named_merges(merges, ordinary, Place(path)),
+        pretokenizer=pretokenizer,
+        special_tokens=dict(sorted(special.items(), key=lambda item: item[1])),
+        unit=unit,
+        on_unknown=on_unknown,
+        byte_ids=byte_ids,
+        ignore_merges=model.get("ignore_merges", False),
+        training=_own.training(own, len(merges), path),
+    )
+    _own.check_digest(own, check(definition, Place(path)), path)
+    return definition
+
+
+def _spelled(definition: Definition) -> dict[str, int]:
+    """Each token's id by the name that it has in the file, where a name has one id."""
+    fallback = {i: _BYTE_TOKENS[byte] for byte, i in enumerate(definition.byte_ids or ())}
+    ids: dict[str, int] = {}
+    named = [
+        (
+            fallback.get(i) or (to_letters(token) if definition.unit == "byte" else token.decode()),
+            i,
+        )
+        for i, token in enumerate(definition.tokens)
+        if token is not None
+    ]
+    for name, token_id in (*named, *definition.special_tokens.items()):
+        if ids.setdefault(name, token_id) != token_id:
+            raise VocabError(
+                f"the tokens {ids[name]} and {token_id} are both spelled {show(name)} in a "
+                "tokenizer.json, which knows one id for a spelling.",
+                value=name,
+                hint="Choose another text for the special token, or another format.",
+            )
+    return ids
+
+
+def _decoder(unit: Unit, fallback: bool) -> dict[str, Any]:
+    return _BYTE_LEVEL if unit == "byte" else _FALLBACK if fallback else _FUSE
+
+
+def _check_top(top: dict[str, Any], path: str | None) -> None:
+    for key in top:
+        if key not in _TOP:
+            raise _unsupported(f"the key {show(key)}", path)
+    if top.get("version") != "1.0":
+        raise _unsupported(f"version {show(top.get('version'))}", path)
+    for key in ("truncation", "padding", "normalizer"):
+        if top.get(key) is not None:
+            raise _unsupported(f"{key} {_kind(top[key])}", path)
+    post = top.get("post_processor")
+    parts = [post]
+    if isinstance(post, dict) and _kind(post) == "Sequence":
+        parts = post.get("processors", [])
+    for part in expect(parts, list, "post_processor.processors", path):
+        # ByteLevel trims offsets and adds nothing.
+        if part is not None and _kind(part) != "ByteLevel":
+            raise _unsupported(f"post_processor {_kind(part)}", path)
+
+
+def _check_model(model: dict[str, Any], path: str | None) -> None:
+    if _kind(model) != "BPE" and not ("type" not in model and "merges" in model):
+        raise _unsupported(f"a model of type {_kind(model)}", path)
+    for key in model:
+        if key not in _MODEL:
+            raise _unsupported(f"the key {show(key)} of the model", path)
+    if model.get("dropout") is not None and show(model["dropout"]) not in ("0", "0.0"):
+        raise _unsupported(f"dropout {show(model['dropout'])}", path)
+    for key in ("continuing_subword_prefix", "end_of_word_suffix"):
+        if model.get(key) not in (None, ""):
+            raise _unsupported(f"{key} {show(model[key])}", path)
+    for key in ("fuse_unk", "byte_fallback", "ignore_merges"):
+        expect(model.get(key, False), bool, f"model.{key}", path)
+    if model.get("unk_token") is not None:
+        expect(model["unk_token"], str, "model.unk_token", path)
+
+
+def _check_decoder(decoder: Any, expected: dict[str, Any], path: str | None) -> None:
+    def kinds(one: Any) -> list[str]:
+        parts = one.get("decoders") if _kind(one) == "Sequence" else None
+        return [_kind(part) for part in parts] if isinstance(parts, list) else [_kind(one)]
+
+    if kinds(decoder) != kinds(expected):
+        raise VocabError(
+            f"decoder {' + '.join(kinds(decoder))} is not supported with this pre_tokenizer.",
+            path=path,
+            hint=f"It decodes with {' + '.join(kinds(expected))}; set the decoder to that if text "
+            "should come back as it was.",
+        )
+
+
+def _kind(value: Any) -> str:
+    """The type that an object of the file names; anything else as it stands there."""
+    kind = value.get("type") if isinstance(value, dict) else None
+    return kind if isinstance(kind, str) else show(value)
+
+
+def _vocab(value: Any, path: str | None) -> dict[str, int]:
+    vocab = expect(value, dict, "model.vocab", path)
+    if not set(map(type, vocab.values())) <= {int}:
+        for name, token_id in vocab.items():
+            expect(token_id, int, f"model.vocab[{show(name)}]", path)
+    id_table([*vocab.values()], vocab, path)  # refuses ids that stand twice or out of range
+    return vocab
+
+
+def _added(value: Any, vocab: dict[str, int], path: str | None) -> dict[str, int]:
+    """The special tokens: all added tokens, since only special ones are supported."""
+    special: dict[str, int] = {}
+    for index, entry in enumerate(
+        expect([] if value is None else value, list, "added_tokens", path)
+    ):
+        where = f"added_tokens[{index}]"
+        added = expect(entry, dict, where, path)
+        token_id = expect(added.get("id"), int, f"{where}.id", path)
+        text = expect(added.get("content"), str, f"{where}.content", path)
+        flags = {flag: expect(added.get(flag), bool, f"{where}.{flag}", path) for flag in _FLAGS}
+        unknown = added.keys() - {"id", "content", *_FLAGS}
+        if unknown:
+            raise _unsupported(f"the key {show(min(unknown))} of {where}", path)
+        for flag in ("single_word", "lstrip", "rstrip"):
+            if flags[flag]:
+                raise _unsupported(f"{flag} of the added token {show(text)}", path)
+        if not flags["special"]:
+            raise VocabError(
+                f"the added token {show(text)} is not special: all text turns into it, which is "
+                "not supported.",
+                path=path,
+                value=text,
+                hint="Set its 'special' to true in a copy of the file; then "
+                'encode(..., special="parse") turns text into it, and plain text stays text.',
+            )
+        if text in special or vocab.get(text, token_id) != token_id:
+            other = special.get(text, vocab.get(text))
+            raise VocabError(
+                f"the added token {show(text)} has the ids {other} and {token_id}.",
+                path=path,
+                value=text,
+                hint="Keep the one that is meant.",
+            )
+        special[text] = token_id
+    return special
+
+
+def _unknown_token(
+    model: dict[str, Any], vocab: dict[str, int], special: dict[str, int], path: str | None
+) -> Special:
+    text: str = model["unk_token"]
+    if text not in vocab:
+        raise VocabError(
+            f"unk_token {show(text)} is not in the vocabulary.",
+            path=path,
+            value=text,
+            hint="Add it.",
+        )
+    if model.get("fuse_unk") is True:
+        raise _unsupported("fuse_unk, which makes one token of several unknown characters,", path)
+    special.setdefault(text, vocab[text])
+    return Special(text)
+
+
+def _byte_ids(vocab: dict[str, int], special: dict[str, int], path: str | None) -> list[int]:
+    for name in _BYTE_TOKENS:
+        if name not in vocab or name in special:
+            problem = "is special" if name in special else "is not in the vocabulary"
+            raise VocabError(
+                f"byte_fallback needs the token {show(name)}, which {problem}.",
+                path=path,
+                value=name,
+                hint="All 256 byte tokens must be there, or some text would be lost.",
+            )
+    return [vocab[name] for name in _BYTE_TOKENS]
+
+
+def _tokens(
+    ordinary: dict[str, int], unit: Unit, byte_ids: list[int] | None, path: str | None
+) -> list[bytes | None]:
+    if unit == "byte":
+        try:
+            tokens = from_letters(ordinary)
+        except UnicodeEncodeError as error:
+            name = error.object
+            raise VocabError(
+                f"token {show(name)} (id {ordinary[name]}) is not written in the letters of "
+                "ByteLevel, and is no added token.",
+                path=path,
+                value=name,
+                hint="If it is a special token, it belongs among the added_tokens.",
+            ) from None
+    else:
+        tokens = [name.encode() for name in ordinary]
+    table: list[bytes | None] = [None] * (max(ordinary.values(), default=-1) + 1)
+    for token_id, token in zip(ordinary.values(), tokens, strict=True):
+        table[token_id] = token
+    for byte, token_id in enumerate(byte_ids or ()):
+        table[token_id] = bytes([byte])
+    return table
+
+
+def _pairs(value: Any, path: str | None) -> list[list[str]]:
+    """The merges as pairs, whether written as `["a", "b"]` or as `"a b"`."""
+    merges = expect(value, list, "model.merges", path)
+    if set(map(type, merges)) == {str}:
+        merges = [merge.split(" ") for merge in merges]
+    if not set(map(type, merges)) <= {list} or not set(map(len, merges)) <= {2}:
+        _fail_merge(value, path)
+    if not set(map(type, chain.from_iterable(merges))) <= {str}:
+        _fail_merge(value, path)
+    return merges
+
+
+def _fail_merge(merges: list[Any], path: str | None) -> NoReturn:
+    for rank, merge in enumerate(merges):
+        pair = merge.split(" ") if type(merge) is str and type(merges[0]) is str else merge
+        if type(pair) is not list or [*map(type, pair)] != [str, str]:
+            raise CorruptFileError(
+                f"model.merges[{rank}] should be two tokens, not {show(merge)}.",
+                path=path,
+                value=merge,
+                hint='Write it as ["left", "right"].',
+            )
+    raise InternalError("merges were refused, and each of them is right.")
+
+
+def _unsupported(what: str, path: str | None) -> VocabError:
+    return VocabError(f"{what} is not supported.", path=path, hint=_EDIT)

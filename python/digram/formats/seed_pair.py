@@ -1,0 +1,186 @@
+"""Two plain files in a folder: `vocabulary.json` and `merges.json`, bytes written as numbers.
+
+    vocabulary.json   {"256": {"bytes": [97, 110], "text": "an"}, ...}    text is Latin-1
+    merges.json       {"merges": [[[97, 110], 256], ...]}
+
+The form is that of a teaching tokenizer: ids 0 to 255 are the bytes, merges follow by id, texts
+are not cut before merging (pretokenizer None), and there are no special tokens. What is written
+is, byte for byte, what that program writes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from os import PathLike
+from typing import Any
+
+from digram.definition import Definition
+from digram.errors import CorruptFileError, VocabError
+from digram.formats._check import Place, check, id_table
+from digram.formats._json import expect, parse, show
+from digram.formats._loss import refuse_ignore_merges, refuse_special_tokens
+from digram.pretokenizers import Pretokenizer
+from digram.storage import read_pair, write_pair
+
+__all__ = ["NAMES", "dumps", "loads", "read", "write"]
+
+NAMES = ("vocabulary.json", "merges.json")
+"""The names of the two files."""
+
+_WHAT = "a folder with vocabulary.json and merges.json"
+_OTHER = 'Save it as "huggingface".'
+
+
+def read(folder: str | PathLike[str]) -> Definition:
+    """The definition in the two files of a folder; see `loads`. Raises OSError as well."""
+    vocabulary, merges = read_pair(folder, *NAMES)
+    return loads(vocabulary, merges, *(os.path.join(folder, name) for name in NAMES))
+
+
+def write(definition: Definition, folder: str | PathLike[str], *, allow_loss: bool = False) -> None:
+    """Writes the two files into a folder, both or neither; see `dumps`.
+
+    The folder is made if it is missing. Raises OSError as well.
+    """
+    vocabulary, merges = dumps(definition, allow_loss=allow_loss)
+    write_pair(folder, (NAMES[0], vocabulary), (NAMES[1], merges))
+
+
+def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, bytes]:
+    """The bytes of `vocabulary.json` and of `merges.json`.
+
+    >>> from digram.pretokenizers import Pretokenizer
+    >>> tokens = [bytes([byte]) for byte in range(256)] + [b"an"]
+    >>> cut = Pretokenizer(None)
+    >>> pair = dumps(Definition(tokens=tokens, merges=[(97, 110, 256)], pretokenizer=cut))
+    >>> json.loads(pair[0])["256"], json.loads(pair[1])
+    ({'bytes': [97, 110], 'text': 'an'}, {'merges': [[[97, 110], 256]]})
+
+    Raises `VocabError` for what the files cannot say: characters as units, a pretokenizer, base
+    ids other than the bytes, merges that are not in the order of their ids; and for special tokens
+    and `ignore_merges`, unless `allow_loss` leaves them out.
+    """
+    if definition.unit != "byte":
+        problem = "tokens of bytes, and this vocabulary is one of characters"
+        raise VocabError(f"{_WHAT} holds {problem}.", hint=_OTHER)
+    if definition.pretokenizer != Pretokenizer(None):
+        shown = repr(definition.pretokenizer)
+        raise VocabError(
+            f"{_WHAT} cannot say how text is cut before merging, and this is {shown}.", hint=_OTHER
+        )
+    refuse_special_tokens(definition, _WHAT, allow_loss)
+    refuse_ignore_merges(definition, _WHAT, allow_loss)
+    _check_ids(definition, Place())
+    view = {
+        str(i): {"bytes": list(token), "text": token.decode("latin-1")}
+        for i, token in enumerate(definition.tokens)
+        if token is not None
+    }
+    merges = {"merges": [[[left, right], made] for left, right, made in definition.merges]}
+    return json.dumps(view, indent=2).encode(), json.dumps(merges, indent=2).encode()
+
+
+def loads(
+    vocabulary: bytes,
+    merges: bytes,
+    vocabulary_path: str | None = None,
+    merges_path: str | None = None,
+) -> Definition:
+    """The definition in the bytes of the two files; paths are for messages.
+
+    Raises `CorruptFileError` for damaged files, `VocabError` for files that contradict each other
+    or themselves.
+    """
+    place = Place(vocabulary_path, merges_path)
+    view = expect(parse(vocabulary, vocabulary_path), dict, "the file", vocabulary_path)
+    tokens = [_token(name, entry, vocabulary_path) for name, entry in view.items()]
+    ids = [_number(name, vocabulary_path) for name in view]
+    top = expect(parse(merges, merges_path), dict, "the file", merges_path)
+    if list(top) != ["merges"]:
+        raise CorruptFileError(
+            f"the file should hold the key 'merges' alone, not {show(list(top))}.", path=merges_path
+        )
+    entries = expect(top["merges"], list, "merges", merges_path)
+    definition = Definition(
+        tokens=id_table(ids, tokens, vocabulary_path),
+        merges=[_merge(rank, entry, merges_path) for rank, entry in enumerate(entries)],
+        pretokenizer=Pretokenizer(None),
+    )
+    check(definition, place)
+    _check_ids(definition, place)
+    return definition
+
+
+def _number(name: str, path: str | None) -> int:
+    if not (name.isascii() and name.isdigit() and str(int(name[:10])) == name):
+        raise CorruptFileError(
+            f"the key {show(name)} is not an id.",
+            path=path,
+            value=name,
+            hint='Ids are written as "256".',
+        )
+    return int(name)
+
+
+def _token(name: str, entry: Any, path: str | None) -> bytes:
+    token = expect(entry, dict, f"entry {show(name)}", path)
+    numbers = expect(token.get("bytes"), list, f"bytes of {show(name)}", path)
+    if not set(map(type, numbers)) <= {int} or not all(0 <= byte <= 255 for byte in numbers):
+        shown = show(numbers)
+        raise CorruptFileError(f"bytes of {show(name)} should be 0 to 255, not {shown}.", path=path)
+    found = bytes(numbers)
+    if token.keys() != {"bytes", "text"} or token["text"] != found.decode("latin-1"):
+        raise CorruptFileError(
+            f"entry {show(name)} should be its bytes and their text in Latin-1, not {show(token)}.",
+            path=path,
+            value=token,
+            hint="Copy the file again, or undo the last edit.",
+        )
+    return found
+
+
+def _merge(rank: int, entry: Any, path: str | None) -> tuple[int, int, int]:
+    pair = entry[0] if isinstance(entry, list) and len(entry) == 2 else None
+    if not isinstance(pair, list) or len(pair) != 2:
+        raise CorruptFileError(
+            f"merge {rank} should be a pair of ids and an id, not {show(entry)}.",
+            path=path,
+            value=entry,
+            hint="Write it as [[97, 110], 256].",
+        )
+    where = f"merge {rank}"
+    left, right = (expect(part, int, where, path) for part in pair)
+    return left, right, expect(entry[1], int, where, path)
+
+
+def _check_ids(definition: Definition, place: Place) -> None:
+    for byte in range(256):
+        if definition.tokens[byte : byte + 1] != [bytes([byte])]:
+            raise VocabError(
+                f"id {byte} should be the byte {byte}, as this format has it.",
+                path=place.path,
+                value=byte,
+                hint='Train with byte_order="value" and without special_first, or save it as '
+                '"huggingface".',
+            )
+    made_by_merges = {made for _, _, made in definition.merges}
+    for i, token in enumerate(definition.tokens):
+        if i > 255 and token is not None and i not in made_by_merges:
+            raise VocabError(
+                f"no merge makes token {i}, {show(token)}, and in this format every token but the "
+                "bytes comes from one.",
+                path=place.path,
+                value=i,
+                hint="Are the two files from one save?" if place.path else _OTHER,
+            )
+    before = -1
+    for rank, (left, right, made) in enumerate(definition.merges):
+        if made <= before:
+            tokens = definition.tokens
+            problem = (
+                f"{show(tokens[left])} + {show(tokens[right])} makes id {made}, which is not above "
+                "that of the merge before, and this format merges by id."
+            )
+            raise place.bad_merge(rank, problem, made, _OTHER)
+        before = made

@@ -1,0 +1,218 @@
+"""OpenAI's `.tiktoken`: a line for each token, with its bytes in base64, a space, and its rank.
+
+The rank is the id and the order of merging in one. The file holds neither the merges (they follow
+from the ranks), nor the pattern, nor special tokens: whoever loads it names them, as in
+`digram.load("cl100k_base.tiktoken", encoding="cl100k_base")`.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from binascii import Error as Base64Error
+from binascii import a2b_base64
+from os import PathLike, fspath
+from typing import NoReturn
+
+from digram import _core
+from digram.definition import Definition
+from digram.errors import CorruptFileError, InternalError, VocabError
+from digram.formats._check import Place, check, id_table
+from digram.formats._json import show
+from digram.formats._loss import refuse_special_tokens
+from digram.formats._published import MISSING, PretokenizerLike, check_count, told
+from digram.storage import atomic_write, read_file
+
+__all__ = ["dumps", "loads", "read", "write"]
+
+
+def read(
+    path: str | PathLike[str],
+    *,
+    pretokenizer: PretokenizerLike = MISSING,
+    encoding: str | None = None,
+) -> Definition:
+    """The definition in a `.tiktoken` file; see `loads`. Raises OSError as well."""
+    told(pretokenizer, encoding, fspath(path))  # before the file is read: it cannot help
+    name = fspath(path)
+    return loads(read_file(path), name, pretokenizer=pretokenizer, encoding=encoding)
+
+
+def write(definition: Definition, path: str | PathLike[str], *, allow_loss: bool = False) -> None:
+    """Writes a `.tiktoken` file, all of it or nothing; see `dumps`. Raises OSError as well."""
+    atomic_write(path, dumps(definition, allow_loss=allow_loss))
+
+
+def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
+    """The bytes of a `.tiktoken` file.
+
+    The pretokenizer is not among them, and no loader of ours can do without naming it, so that is
+    no silent loss. Special tokens would be one: they are refused, unless `allow_loss` leaves them
+    out, for `with_special_tokens` to bring back after loading.
+
+    Raises `VocabError` where the ranks would not give the same ids again: a vocabulary of
+    characters, merges that are not in the order of their ids, or others than those that follow
+    from the ranks.
+    """
+    if definition.unit != "byte":
+        raise VocabError(
+            "a .tiktoken file holds tokens of bytes, and this vocabulary is one of characters.",
+            hint='Save it as "huggingface".',
+        )
+    refuse_special_tokens(definition, "a .tiktoken file", allow_loss)
+    _check_ranks(definition)
+    lines = [
+        b"%s %d\n" % (b64encode(token), rank)
+        for rank, token in enumerate(definition.tokens)
+        if token is not None
+    ]
+    return b"".join(lines)
+
+
+def loads(
+    data: bytes,
+    path: str | None = None,
+    *,
+    pretokenizer: PretokenizerLike = MISSING,
+    encoding: str | None = None,
+) -> Definition:
+    r"""The definition in the bytes of a `.tiktoken` file; `path` is for messages.
+
+    >>> data = b"".join(b64encode(bytes([i])) + b" %d\n" % i for i in range(256))
+    >>> loads(data + b64encode(b"th") + b" 256\n", pretokenizer="gpt2").merges
+    [(116, 104, 256)]
+
+    `pretokenizer` names the pattern; `encoding` names a published encoding, which brings pattern
+    and special tokens and must fit the number of tokens. Ranks may have holes, as published files
+    do where special tokens have their ids. Lines may end in CR LF.
+
+    Raises `OptionError` where neither is named, `CorruptFileError` with the line for what is no
+    line of such a file, `VocabError` for tokens or ranks that stand there twice, for missing
+    bytes, and where an encoding does not fit.
+    """
+    cut, published = told(pretokenizer, encoding, path)
+    tokens = _tokens(data, path)
+    if encoding is not None:
+        check_count(encoding, len(tokens) - tokens.count(None), path)
+    try:
+        merges, unreachable = _core.merges_from_ranks(tokens)
+    except VocabError as error:
+        raise VocabError(error.message, path=path, hint=_RANKS) from None
+    return check(
+        Definition(
+            tokens=tokens,
+            merges=merges,
+            pretokenizer=cut,
+            special_tokens={} if published is None else dict(published.special_tokens),
+            # Only a token that no merge makes can tell whether whole pretokens are looked up.
+            ignore_merges=bool(unreachable),
+        ),
+        Place(path),
+    )
+
+
+_RANKS = "In a .tiktoken file the parts of a token have lower ranks than the token."
+
+
+def _tokens(data: bytes, path: str | None) -> list[bytes | None]:
+    lines = data.rstrip().splitlines()
+    fields = [line.split() for line in lines]
+    try:
+        if set(map(len, fields)) != {2}:
+            raise ValueError
+        tokens = [a2b_base64(token, strict_mode=True) for token, _ in fields]
+        ranks = _ranks([rank for _, rank in fields])
+        if len(set(tokens)) != len(tokens) or b"" in tokens:
+            raise ValueError
+        return id_table(ranks, tokens, path)
+    except (ValueError, VocabError):
+        _fail(lines, path)
+
+
+def _ranks(fields: list[bytes]) -> list[int]:
+    in_order = list(range(len(fields)))
+    if fields == [b"%d" % rank for rank in in_order]:
+        return in_order
+    if not all(map(bytes.isdigit, fields)) or max(map(len, fields)) > 10:
+        raise ValueError
+    return list(map(int, fields))
+
+
+def _fail(lines: list[bytes], path: str | None) -> NoReturn:
+    """Finds the line that is wrong, one line after the other."""
+    if not lines:
+        raise CorruptFileError("the file is empty.", path=path, hint="Copy it again.")
+    tokens: dict[bytes, int] = {}
+    ranks: dict[int, int] = {}
+    for number, line in enumerate(lines, 1):
+        token, rank = _line(line, number, path, last=number == len(lines))
+        twice = f"token {show(token)}" if token in tokens else f"rank {rank}"
+        other = tokens.setdefault(token, ranks.setdefault(rank, number))
+        if other != number:
+            raise VocabError(
+                f"{twice} stands in line {other} too.",
+                path=path,
+                line=number,
+                value=line,
+                hint="Keep one of them.",
+            )
+    id_table([*ranks], tokens, path)
+    raise InternalError(f"{path}: the file was refused, and all its lines are right.")
+
+
+_FORM = "A line is a token in base64, a space and a rank, as in: aGVsbG8= 15339"
+
+
+def _line(line: bytes, number: int, path: str | None, *, last: bool) -> tuple[bytes, int]:
+    fields = line.split()
+    if len(fields) == 2 and fields[1].isdigit() and len(fields[1]) <= 10:
+        try:
+            token = a2b_base64(fields[0], strict_mode=True)
+        except Base64Error as error:
+            problem = f"{show(fields[0])} is not base64 ({str(error).lower()})."
+        else:
+            if token:
+                return token, int(fields[1])
+            problem = "the token is empty."
+    elif not fields:
+        problem = "the line is empty."
+    elif last and len(fields) == 1:
+        problem = f"the file ends inside the line {show(line)}."
+        raise CorruptFileError(
+            problem, path=path, line=number, hint="The file is truncated; copy it again."
+        )
+    else:
+        problem = f"{show(line)} is not a token and a rank."
+    raise CorruptFileError(problem, path=path, line=number, value=line, hint=_FORM)
+
+
+def _check_ranks(definition: Definition) -> None:
+    """Refuses merges that the ranks do not give back."""
+    tokens, merges = definition.tokens, definition.merges
+    before = -1
+    for rank, (left, right, made) in enumerate(merges):
+        if made <= before or made < max(left, right):
+            than = f"that of merge {rank - 1}" if made <= before else "one of its parts"
+            raise VocabError(
+                f"in a .tiktoken file ids follow the order of merging, but merge {rank} makes "
+                f"{show(tokens[made])} with id {made}, which is not above {than}.",
+                value=made,
+                hint='Save it as "huggingface".',
+            )
+        before = made
+    found, unreachable = _core.merges_from_ranks(tokens)
+    if unreachable and not definition.ignore_merges:
+        raise VocabError(
+            f"no merge makes token {unreachable[0]}, {show(tokens[unreachable[0]])}, and readers "
+            "of .tiktoken files use it for a pretoken of these bytes all the same.",
+            value=unreachable[0],
+            hint='Save it as "huggingface".',
+        )
+    wrong = sorted(set(found) ^ set(merges), key=lambda merge: merge[2])
+    if wrong:
+        made = wrong[0][2]
+        raise VocabError(
+            f"token {made}, {show(tokens[made])}, has another merge here than the one that follows "
+            "from the ranks.",
+            value=made,
+            hint='Save it as "huggingface".',
+        )

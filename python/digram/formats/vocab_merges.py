@@ -1,0 +1,214 @@
+"""GPT-2's two files in a folder: `vocab.json` (token to id) and `merges.txt` (a pair a line).
+
+Tokens are written in GPT-2's letters (see `_letters`). The files hold neither the pattern nor say
+which tokens are special: whoever loads them names the pretokenizer, or a published encoding. The
+original names `encoder.json` and `vocab.bpe` are read too.
+
+The first line of `merges.txt`, which readers skip, holds a digest of both files, so that neither
+half of a file nor the files of two saves are ever taken for a tokenizer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from os import PathLike, fspath
+
+from digram.definition import Definition
+from digram.errors import CorruptFileError, VocabError
+from digram.formats._check import Place, check, id_table, named_merges
+from digram.formats._json import dump, expect, parse, show
+from digram.formats._letters import from_letters, to_letters
+from digram.formats._loss import refuse_ignore_merges, refuse_special_tokens
+from digram.formats._published import MISSING, PretokenizerLike, check_count, told
+from digram.storage import read_pair, write_pair
+
+__all__ = ["NAMES", "dumps", "loads", "read", "write"]
+
+NAMES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
+"""The names of the two files: those that are written, and those of GPT-2's first release."""
+
+_COPY = "The file is truncated or damaged; copy it again."
+_WHAT = "a folder with vocab.json and merges.txt"
+_DIGEST = re.compile(r"#version: .* sha256=([0-9a-f]{64})")
+
+
+def read(
+    folder: str | PathLike[str],
+    *,
+    pretokenizer: PretokenizerLike = MISSING,
+    encoding: str | None = None,
+) -> Definition:
+    """The definition in the two files of a folder; see `loads`. Raises OSError as well."""
+    told(pretokenizer, encoding, fspath(folder))  # before the files are read: they cannot help
+    names = next(
+        (pair for pair in NAMES if os.path.exists(os.path.join(folder, pair[0]))), NAMES[0]
+    )
+    vocab, merges = read_pair(folder, *names)
+    vocab_path, merges_path = (os.path.join(folder, name) for name in names)
+    return loads(
+        vocab,
+        merges,
+        vocab_path,
+        merges_path,
+        pretokenizer=pretokenizer,
+        encoding=encoding,
+    )
+
+
+def write(definition: Definition, folder: str | PathLike[str], *, allow_loss: bool = False) -> None:
+    """Writes `vocab.json` and `merges.txt` into a folder, both or neither; see `dumps`.
+
+    The folder is made if it is missing. Raises OSError as well.
+    """
+    vocab, merges = dumps(definition, allow_loss=allow_loss)
+    write_pair(folder, (NAMES[0][0], vocab), (NAMES[0][1], merges))
+
+
+def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, bytes]:
+    """The bytes of `vocab.json` and of `merges.txt`.
+
+    The pretokenizer is not among them, and no loader of ours can do without naming it, so that is
+    no silent loss. Special tokens and `ignore_merges` would be one: they are refused, unless
+    `allow_loss` leaves them out. Raises `VocabError` for them, for a vocabulary of characters, and
+    for a merge that readers would take for a comment.
+    """
+    if definition.unit != "byte":
+        raise VocabError(
+            f"{_WHAT} holds tokens of bytes, and this vocabulary is one of characters.",
+            hint='Save it as "huggingface".',
+        )
+    refuse_special_tokens(definition, _WHAT, allow_loss)
+    refuse_ignore_merges(definition, _WHAT, allow_loss)
+    letters = [None if token is None else to_letters(token) for token in definition.tokens]
+    vocab = dump({name: i for i, name in enumerate(letters) if name is not None})
+    lines = [f"{letters[left]} {letters[right]}\n" for left, right, _ in definition.merges]
+    for rank, line in enumerate(lines):
+        if line.startswith("#version"):
+            raise VocabError(
+                f"merge {rank}, {show(line.rstrip())}, looks like the first line of merges.txt, "
+                "and readers would skip it.",
+                hint='Save it as "huggingface".',
+            )
+    body = "".join(lines).encode()
+    head = f"#version: 0.2 - digram, sha256={_digest(vocab, body)}\n"
+    return vocab, head.encode() + body
+
+
+def loads(
+    vocab: bytes,
+    merges: bytes,
+    vocab_path: str | None = None,
+    merges_path: str | None = None,
+    *,
+    pretokenizer: PretokenizerLike = MISSING,
+    encoding: str | None = None,
+) -> Definition:
+    r"""The definition in the bytes of `vocab.json` and `merges.txt`; paths are for messages.
+
+    >>> vocab = {to_letters(bytes([i])): i for i in range(256)} | {"th": 256, "Ġth": 257}
+    >>> loads(dump(vocab), "#version: 0.2\nt h\nĠ th\n".encode(), pretokenizer="gpt2").merges
+    [(116, 104, 256), (32, 256, 257)]
+
+    `pretokenizer` names the pattern; `encoding` names a published encoding, which brings pattern
+    and special tokens and must fit the number of tokens. Without it an entry that no merge makes
+    is an ordinary token that no text yields, special or not: the files do not say which. Lines
+    may end in CR LF.
+
+    Raises `OptionError` where neither is named, `CorruptFileError` with the line for damaged
+    files and for files of two saves, `VocabError` with the line for a vocabulary that contradicts
+    itself.
+    """
+    cut, published = told(pretokenizer, encoding, vocab_path)
+    ids = expect(parse(vocab, vocab_path), dict, "the file", vocab_path)
+    if not set(map(type, ids.values())) <= {int}:
+        for name, token_id in ids.items():
+            expect(token_id, int, f"the id of {show(name)}", vocab_path)
+    special = {} if published is None else dict(published.special_tokens)
+    for text, token_id in special.items():
+        if ids.get(text) == token_id:  # an entry for it keeps its id taken
+            del ids[text]
+    if encoding is not None:
+        check_count(encoding, len(ids), vocab_path)
+    pairs, first_line = _pairs(merges, vocab, merges_path)
+    place = Place(vocab_path, merges_path, first_line)
+    tokens = id_table([*ids.values()], _bytes_of(ids, vocab_path), vocab_path)
+    definition = Definition(
+        tokens=tokens,
+        merges=named_merges(pairs, ids, place),
+        pretokenizer=cut,
+        special_tokens=special,
+    )
+    return check(definition, place)
+
+
+def _bytes_of(ids: dict[str, int], path: str | None) -> list[bytes]:
+    try:
+        return from_letters(ids)
+    except UnicodeEncodeError as error:
+        name = error.object
+        raise VocabError(
+            f"token {show(name)} (id {ids[name]}) is not written in GPT-2's letters.",
+            path=path,
+            value=name,
+            hint="If it is a special token, take it out of a copy of the file and name it after "
+            f"loading, with with_special_tokens({{{json.dumps(name)}: {ids[name]}}}).",
+        ) from None
+
+
+def _pairs(data: bytes, vocab: bytes, path: str | None) -> tuple[list[list[str]], int]:
+    """The merges, and the line of the first one."""
+    if not data:
+        raise CorruptFileError("the file is empty.", path=path, hint=_COPY)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        problem = f"byte {error.start} is not UTF-8."
+        raise CorruptFileError(
+            problem, path=path, line=line, offset=error.start, hint=_COPY
+        ) from None
+    lines = text.replace("\r\n", "\n").split("\n")
+    if lines.pop():
+        raise CorruptFileError(
+            f"the file ends inside the line {show(text.splitlines()[-1])}.",
+            path=path,
+            line=len(lines) + 1,
+            offset=len(data),
+            hint=f"{_COPY} If nothing is missing, end the line with a newline.",
+        )
+    first_line = 1
+    if lines[0].startswith("#version"):
+        _check_digest(lines.pop(0), data, vocab, path)
+        first_line = 2
+    pairs = [line.split(" ") for line in lines]
+    for rank, pair in enumerate(pairs):
+        if len(pair) != 2 or not all(pair):
+            raise CorruptFileError(
+                f"{show(lines[rank])} is not two tokens with a space between them.",
+                path=path,
+                line=first_line + rank,
+                value=lines[rank],
+                hint="A merge is a line like: Ġ t",
+            )
+    return pairs, first_line
+
+
+def _check_digest(head: str, data: bytes, vocab: bytes, path: str | None) -> None:
+    match = _DIGEST.match(head)
+    if match is not None and match[1] != _digest(vocab, data.partition(b"\n")[2]):
+        raise CorruptFileError(
+            "this file or the vocab.json beside it was changed after they were saved, or they are "
+            "of two saves.",
+            path=path,
+            line=1,
+            hint="Save or copy both again. If the change was meant, shorten this line to "
+            '"#version: 0.2".',
+        )
+
+
+def _digest(vocab: bytes, body: bytes) -> str:
+    # Line ends may have been changed on the way.
+    return hashlib.sha256((vocab + body).replace(b"\r\n", b"\n")).hexdigest()
