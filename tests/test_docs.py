@@ -57,7 +57,7 @@ def blocks(markdown: str) -> list[Block]:
     r"""The fenced blocks of a page, in order.
 
     >>> blocks("text\n```python\n1 + 1\n```\n")
-    [Block(kind='python', line=3, text='1 + 1\\n')]
+    [Block(kind='python', line=3, text='1 + 1\n')]
     """
     found, kind, start, lines = [], None, 0, list[str]()
     for number, line in enumerate(markdown.splitlines(keepends=True), start=1):
@@ -93,10 +93,10 @@ def run_console(block: Block, page: Path) -> None:
     # A colourless terminal 100 columns wide, and the commands of the interpreter that tests us.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = {**os.environ, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
-    sessions = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
-    assert not sessions[0].strip(), f"{page.name}, line {block.line}: output before any command"
-    for session in sessions[1:]:
-        command, want = re.match(r"((?:.*\\\n)*.*\n?)(.*)", session, re.DOTALL).groups()  # type: ignore[union-attr]
+    before, *sessions = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
+    assert not before.strip(), f"{page.name}, line {block.line}: output before any command"
+    for session in sessions:
+        command, _, want = session.partition("\n")
         done = subprocess.run(
             ["bash", "-c", command],
             env=environment,
@@ -106,7 +106,7 @@ def run_console(block: Block, page: Path) -> None:
             timeout=120,
             check=False,
         )
-        place = f"{page.name}, line {block.line}: $ {command.strip()}\n{done.stdout}"
+        place = f"{page.name}, line {block.line}: $ {command}\n{done.stdout}"
         assert done.returncode == 0, f"{place}exit code {done.returncode}"
         assert checker.check_output(want, done.stdout, FLAGS), f"{place}expected:\n{want}"
 

@@ -1,0 +1,116 @@
+"""Who may import whom, in Python and in Rust; and that the map of the house shows every room."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import digram
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "python" / "digram"
+CORE = ROOT / "crates" / "digram" / "src"
+
+# Each row may import the rows above it, not its neighbours.
+PYTHON = [
+    ["_core", "errors"],
+    ["special"],
+    ["pretokenizers"],
+    ["definition"],
+    ["formats", "progress", "sources", "storage", "terminal"],
+    ["tokenizer"],
+    ["loading", "training"],
+    ["__init__"],
+    ["cli"],
+    ["__main__"],
+]
+ALONE = {"reference"}  # imports nothing of the project
+SIDEWAYS = {("formats", "storage")}  # a format writes through the one door to the disk
+
+# A straight line: each module may use those before it.
+RUST = [
+    "error",
+    "watch",
+    "vocabulary",
+    "merges",
+    "special",
+    "ranks",
+    "pretokenize",
+    "count",
+    "encode",
+    "tokenizer",
+    "train",
+]
+
+
+def room(path: Path, package: Path) -> str:
+    """The top-level module that a file belongs to.
+
+    >>> room(Path("digram/formats/tiktoken.py"), Path("digram"))
+    'formats'
+    """
+    return path.relative_to(package).with_suffix("").parts[0]
+
+
+def top_level_imports(path: Path) -> set[str]:
+    """The rooms that a file imports when it is imported itself: not in functions, not for types."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.module == "digram":
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("digram."):
+            found.add(str(node.module).split(".")[1])
+        elif isinstance(node, ast.Import):
+            found |= {a.name.split(".")[1] for a in node.names if a.name.startswith("digram.")}
+    return found
+
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_python_rooms_import_downwards(path: Path) -> None:
+    here = room(path, PACKAGE)
+    imported = top_level_imports(path) - {here}
+    if here in ALONE:
+        assert not imported
+        return
+    level = {name: i for i, row in enumerate(PYTHON) for name in row}
+    for other in imported:
+        assert level[other] < level[here] or (here, other) in SIDEWAYS, f"{here} imports {other}"
+
+
+@pytest.mark.parametrize(
+    "path", sorted(CORE.rglob("*.rs")), ids=lambda path: str(path.relative_to(CORE))
+)
+def test_the_core_is_a_straight_line(path: Path) -> None:
+    here = room(path, CORE)
+    if here == "lib":
+        return
+    source = re.sub(r"//.*", "", path.read_text(encoding="utf-8"))
+    allowed = RUST[: RUST.index(here) + 1]
+    for other in re.findall(r"\bcrate::([a-z_]+)", source):
+        assert other in allowed, f"{here} uses {other}"
+
+
+def test_the_core_does_not_know_python() -> None:
+    assert "pyo3" not in (ROOT / "crates/digram/Cargo.toml").read_text(encoding="utf-8")
+
+
+def test_contributing_names_every_room() -> None:
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rooms = {room(path, CORE) for path in CORE.rglob("*.rs")} - {"lib"}
+    rooms |= {room(path, PACKAGE) for path in FILES} - {"__init__", "__main__"}
+    tracked = {".ci", "benches", "crates", "docs", "examples", "python", "testdata", "tests"}
+    rooms |= {name for name in tracked if (ROOT / name).exists()}
+    assert {name for name in rooms if f"`{name}" not in contributing} == set()
+
+
+def test_the_documentation_lists_the_public_surface() -> None:
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    surface = index.partition("## The public surface")[2].partition("\n## ")[0]
+    assert sorted(re.findall(r"^\| `(\w+)", surface, flags=re.MULTILINE)) == sorted(digram.__all__)
+    assert list(digram.__all__) == sorted(digram.__all__)
