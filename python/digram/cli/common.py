@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMATS",
+    "allow_loss_option",
     "emit",
     "emit_json",
     "example",
@@ -29,6 +30,7 @@ __all__ = [
     "pretokenizer_from",
     "pretokenizer_options",
     "save",
+    "several",
     "special_option",
     "stdin",
     "stdout",
@@ -45,6 +47,9 @@ FORMATS = {
 _DIGITS = ("individual", "threes_from_left", "threes_from_right")
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
+allow_loss_option = click.option(
+    "--allow-loss", is_flag=True, help="Leave out what the format cannot carry."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 special_option = click.option(
     "--special",
@@ -212,6 +217,11 @@ def emit_json(value: Any) -> None:
 def log(message: str) -> None:
     """Tell the person at the terminal, not the program that reads stdout."""
     click.echo(message, err=True)
+
+
+def several(number: int, noun: str) -> str:
+    """A number with its noun: `1 merge`, `2,000 merges`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def heading(text: str) -> str:

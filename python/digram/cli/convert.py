@@ -38,7 +38,7 @@ _FORMATS = "\n".join(
     help="A published encoding (r50k_base, cl100k_base, o200k_base) whose pattern and special "
     "tokens belong to SRC.",
 )
-@click.option("--allow-loss", is_flag=True, help="Leave out what the format cannot carry.")
+@common.allow_loss_option
 @click.option("-q", "--quiet", is_flag=True, help="No summary.")
 def convert(
     *,

@@ -38,8 +38,10 @@ def failure(error: BaseException) -> Failure:
     from digram.errors import DigramError, InternalError, OptionError, PatternError
 
     if isinstance(error, DigramError) and not isinstance(error, InternalError):
-        of_an_argument = isinstance(error, OptionError | PatternError) and error.path is None
-        return Failure(str(error), _USAGE if of_an_argument else _INPUT)
+        # A pattern with a path stands in a file, any other was typed.
+        typed = isinstance(error, PatternError) and error.path is None
+        usage = typed or isinstance(error, OptionError)
+        return Failure(str(error), _USAGE if usage else _INPUT)
     import traceback
 
     # A panic of the core is a BaseException of its own and ends here as well.

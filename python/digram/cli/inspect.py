@@ -99,6 +99,7 @@ def _facts(tok: Tokenizer, rows: int) -> dict[str, Any]:
         "merges": len(log),
         "special_tokens": special,
         "unit": tok.unit,
+        "on_unknown": getattr(tok.on_unknown, "text", tok.on_unknown),
         "pretokenizer": tok.pretokenizer.name,
         "patterns": list(tok.pretokenizer.patterns),
         "digits": tok.pretokenizer.digits,
@@ -154,18 +155,24 @@ def _sections(
     named = {_KINDS[kind]: number for kind, number in facts["by_kind"].items()}
     yield "Tokens by kind", list(_bars(named))
     if rows:
-        yield "Longest tokens", list(_token_lines(facts["longest"]))
+        yield "Longest tokens, in bytes", list(_token_lines(facts["longest"]))
     unreachable = facts["unreachable"]
-    title = f"{unreachable['count']:,} tokens that no text can reach"
-    yield title, list(_token_lines(unreachable["first"]))
+    title = common.several(unreachable["count"], "token")
+    yield f"{title} that no text can reach", list(_token_lines(unreachable["first"]))
 
 
 def _summary(facts: dict[str, Any]) -> Iterator[str]:
     special = facts["special_tokens"]
-    base = "bytes" if facts["unit"] == "byte" else "characters and bytes"
-    yield f"{facts['base']:,} {base}, {facts['merges']:,} merges, {len(special):,} special"
+    base = f"{facts['base']:,} bytes"
+    if facts["unit"] == "char":
+        fallback = 256 if facts["on_unknown"] == "bytes" else 0
+        base = f"{facts['base'] - fallback:,} characters{' and 256 bytes' if fallback else ''}"
+    merges = common.several(facts["merges"], "merge")
+    yield f"{base}, {merges}, {len(special):,} special"
     yield f"ids          0 to {facts['vocab_size'] - 1:,}"
     yield f"unit         {facts['unit']}"
+    if facts["unit"] == "char":
+        yield f"unknown      {facts['on_unknown']}"
     patterns = facts["patterns"]
     pretokenizer = facts["pretokenizer"] or (" then ".join(patterns) if patterns else "none")
     digits = f", digits {facts['digits']}" if facts["digits"] else ""
@@ -202,7 +209,7 @@ def _token_lines(tokens: Sequence[dict[str, Any]]) -> Iterator[str]:
         data = bytes.fromhex(token["hex"])
         shown = visible(data)
         shown = shown if len(shown) <= 56 else shown[:55] + "…"
-        yield f"{token['id']:>7,}  {len(data):>4} bytes  [{shown}]"
+        yield f"{token['id']:>7,}  {len(data):>6,}  [{shown}]"
 
 
 def _bars(counts: dict[Any, int]) -> Iterator[str]:

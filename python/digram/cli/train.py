@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -111,6 +112,7 @@ _WHY = {
 @click.option(
     "--format", "format_", type=click.Choice(list(common.FORMATS)), help="Default: by the name."
 )
+@common.allow_loss_option
 @click.option("-q", "--quiet", is_flag=True, help="No bar and no summary.")
 @common.json_option
 def train(
@@ -123,6 +125,7 @@ def train(
     on_unknown: str,
     separator: str | None,
     format_: str | None,
+    allow_loss: bool,
     quiet: bool,
     as_json: bool,
     **options: Any,
@@ -139,20 +142,18 @@ def train(
         raise click.UsageError("-o - and --json both want stdout; give one of them.")
     import digram
 
-    folder = Path(output).parent
-    if not folder.is_dir():  # known now, so not said after an hour of training
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder to save in", str(folder))
     if not regex and pretokenizer is None:
         pretokenizer = "o200k"
     options["pretokenizer"] = common.pretokenizer_from(pretokenizer, regex, digits)
     is_rule = on_unknown in ("error", "bytes")
     options["on_unknown"] = on_unknown if is_rule else digram.Special(on_unknown)
+    _rehearse(output, format_, allow_loss, options)
     started = time.perf_counter()
     tok = digram.train(
         _source(files, separator), progress=False if quiet else None, separator=separator, **options
     )
     seconds = time.perf_counter() - started
-    common.save(tok, output, format_, allow_loss=False)
+    common.save(tok, output, format_, allow_loss)
     record = tok.training
     assert record is not None
     if not quiet:
@@ -176,6 +177,22 @@ def train(
         )
 
 
+def _rehearse(output: str, format_: str | None, allow_loss: bool, options: dict[str, Any]) -> None:
+    """Train on nothing and save it elsewhere: what would fail fails now, not after an hour."""
+    import digram
+
+    if not Path(output).parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(Path(output).parent))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / ("tokenizer.json" if output == "-" else Path(output).name)
+        try:
+            tok = digram.train("", progress=False, **options)
+            tok.save(path, format=format_, allow_loss=allow_loss)
+        except digram.DigramError as error:
+            error.path = None if error.path is None else output
+            raise
+
+
 def _source(arguments: tuple[str, ...], separator: str | None) -> Source:
     from digram import sources
 
@@ -197,8 +214,8 @@ def _source(arguments: tuple[str, ...], separator: str | None) -> Source:
 def _summary(tokens: int, merges: int, record: TrainingRecord, seconds: float) -> str:
     from digram.progress import amount
 
-    documents = "1 document" if record.documents == 1 else f"{record.documents:,} documents"
     return (
-        f"Learned {merges:,} merges, {tokens:,} tokens in all, from {amount(record.bytes)} in "
-        f"{documents}, in {seconds:.1f} s.\nStopped because {_WHY[record.stop_reason]}."
+        f"Learned {common.several(merges, 'merge')}, {tokens:,} tokens in all, from "
+        f"{amount(record.bytes)} in {common.several(record.documents, 'document')}, in "
+        f"{seconds:.1f} s.\nStopped because {_WHY[record.stop_reason]}."
     )

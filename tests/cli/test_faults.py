@@ -1,0 +1,241 @@
+"""Real processes: exit codes, pipes, signals, terminals, and the time to start."""
+
+from __future__ import annotations
+
+import os
+import pty
+import random
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+from digram.cli import cli
+from digram.cli.faults import failure
+from digram.errors import CorruptFileError, InternalError, OptionError, PatternError, VocabError
+
+Process = Callable[..., "subprocess.CompletedProcess[bytes]"]
+DIGRAM = [sys.executable, "-m", "digram"]
+
+
+def test_both_names_of_the_command(process: Process, tmp_path: Path) -> None:
+    module = process("--version")
+    script = Path(sys.executable).with_name("digram")
+    if not script.exists():
+        pytest.skip("digram is not installed beside this Python")
+    direct = subprocess.run([script, "--version"], capture_output=True, check=True, cwd=tmp_path)
+    assert module.stdout == direct.stdout
+    assert re.fullmatch(rb"digram \d+\.\d+\.\d+\S*\n", module.stdout)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (OptionError("x"), 2),
+        (OptionError("x", path="f"), 2),
+        (PatternError("x"), 2),
+        (PatternError("x", path="f"), 3),
+        (VocabError("x"), 3),
+        (CorruptFileError("x", path="f", line=7), 3),
+        (PermissionError(13, "Permission denied", "f"), 4),
+        (OSError("odd"), 4),
+        (MemoryError(), 4),
+        (InternalError("x"), 70),
+        (ZeroDivisionError("x"), 70),
+        (BaseException("a panic"), 70),
+        (KeyboardInterrupt(), 130),
+        (click.Abort(), 130),
+    ],
+)
+def test_exit_codes(error: BaseException, code: int) -> None:
+    found = failure(error)
+    assert found.exit_code == code
+    if code == 70:
+        assert "please report" in found.message
+        assert str(error) in found.message
+
+
+def test_messages_name_the_place() -> None:
+    assert failure(CorruptFileError("is cut short.", path="f", line=7)).message == (
+        "f, line 7: is cut short."
+    )
+    assert failure(PermissionError(13, "Permission denied", "f")).message == "f: Permission denied."
+
+
+def test_an_internal_fault_shows_no_traceback(process: Process, tmp_path: Path) -> None:
+    code = (
+        "import sys, digram, digram.cli\n"
+        "def load(*a, **k): raise ZeroDivisionError('oops')\n"
+        "digram.load = load\n"
+        "sys.argv[1:] = ['count', '-t', 'x']\n"
+        "digram.cli.main()"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert result.returncode == 70
+    assert b"ZeroDivisionError: oops" in result.stderr
+    assert b"Traceback" not in result.stderr
+
+
+def test_wrong_usage(process: Process) -> None:
+    for arguments in (["nonsense"], ["count"], ["--nonsense"], ["train"], []):
+        result = process(*arguments, stdin=subprocess.DEVNULL)
+        assert result.returncode == 2
+        assert result.stdout == b""
+        assert b"Usage: digram" in result.stderr
+
+
+def test_bad_files(process: Process, tmp_path: Path) -> None:
+    (tmp_path / "junk.json").write_bytes(b'{"model": ')
+    bad = process("count", "-t", "junk.json", input=b"")
+    assert bad.returncode == 3
+    assert b"junk.json" in bad.stderr
+    assert process("count", "-t", "none.json", input=b"").returncode == 4
+    (tmp_path / "\udcff.json").write_bytes(b"junk")
+    assert process("count", "-t", "\udcff.json", input=b"").returncode == 3
+
+
+def test_a_reader_that_has_enough(tok_path: str, tmp_path: Path) -> None:
+    text = tmp_path / "long.txt"
+    text.write_bytes(b"the cat sat there\n" * 200_000)
+    for verb in ("show", "encode"):
+        writer = subprocess.Popen(
+            [*DIGRAM, verb, "-t", tok_path, str(text)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert writer.stdout is not None
+        assert writer.stderr is not None
+        assert len(writer.stdout.read(10)) == 10
+        writer.stdout.close()
+        errors = writer.stderr.read()
+        writer.stderr.close()
+        assert (writer.wait(60), errors) == (0, b"")
+
+
+def test_output_that_cannot_be_written(process: Process, tok_path: str) -> None:
+    if not os.path.exists("/dev/full"):
+        pytest.skip("this system has no /dev/full")
+    for size in (1, 1_000_000):  # written at the end, and in the middle
+        with open("/dev/full", "wb") as full:
+            result = process("encode", "-t", tok_path, input=b"a " * size, stdout=full)
+        assert result.returncode == 4
+        assert b"No space left on device" in result.stderr
+        assert b"Traceback" not in result.stderr
+        assert b"Exception ignored" not in result.stderr
+
+
+def test_closed_stdin_and_stdout(tok_path: str) -> None:
+    command = " ".join(DIGRAM) + f" encode -t '{tok_path}'"
+    for redirection in ("<&-", "</dev/null >&-"):
+        result = subprocess.run(
+            ["sh", "-c", f"{command} {redirection}"], capture_output=True, check=False
+        )
+        assert result.returncode == 4
+        assert b"is closed" in result.stderr
+        assert b"Traceback" not in result.stderr
+
+
+def test_a_pipe_gets_each_text_when_it_is_decoded(tok_path: str) -> None:
+    with subprocess.Popen(
+        [*DIGRAM, "decode", "-t", tok_path, "--lines"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as decoding:
+        assert decoding.stdin is not None
+        assert decoding.stdout is not None
+        decoding.stdin.write(b"65 66\n")
+        decoding.stdin.flush()
+        assert decoding.stdout.readline() == b"AB\n"
+        decoding.stdin.close()
+        assert decoding.wait(60) == 0
+
+
+@pytest.mark.parametrize("phase", ["reading", "training"])
+def test_ctrl_c(tmp_path: Path, phase: str) -> None:
+    out = tmp_path / "tok.json"
+    out.write_bytes(b"old")
+    if phase == "reading":
+        source = ["-"]
+    else:
+        # No boundaries and no repeats: minutes of merges.
+        (tmp_path / "noise").write_bytes(random.Random(7).randbytes(8_000_000))
+        source = [str(tmp_path / "noise"), "--pretokenizer", "none"]
+    training = subprocess.Popen(
+        [*DIGRAM, "train", *source, "--max-merges", "1000000", "-o", str(out)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    time.sleep(1.5)
+    assert training.poll() is None
+    sent = time.perf_counter()
+    training.send_signal(signal.SIGINT)
+    stdout, stderr = training.communicate(timeout=60)
+    seconds = time.perf_counter() - sent
+    print(f"\nCtrl-C while {phase}: over after {seconds * 1000:.0f} ms")
+    assert (training.returncode, stdout, stderr) == (130, b"", b"Error: interrupted.\n")
+    assert out.read_bytes() == b"old"
+    assert seconds < 2
+
+
+def on_terminal(*arguments: str, **env: str) -> bytes:
+    """What a verb prints when stdout is a terminal."""
+    ours, theirs = pty.openpty()
+    environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+    environment |= {"TERM": "xterm", **env}
+    subprocess.run([*DIGRAM, *arguments], stdout=theirs, check=True, env=environment)
+    os.close(theirs)
+    shown = os.read(ours, 100_000)
+    os.close(ours)
+    return shown
+
+
+def test_colours_on_a_terminal(tok_path: str) -> None:
+    show = ["show", "-t", tok_path, "--text", "the cat"]
+    assert b"\x1b[48;5;" in on_terminal(*show)
+    assert on_terminal(*show, NO_COLOR="1") == b"[the][ cat]\r\n"
+    assert on_terminal(*show, "--no-color") == b"[the][ cat]\r\n"
+    assert b"\x1b[1m" in on_terminal("inspect", "-t", tok_path)
+    assert b"\x1b" not in on_terminal("inspect", "-t", tok_path, NO_COLOR="1")
+    titles = on_terminal("count", "-t", tok_path, tok_path).splitlines()[0]
+    assert titles.split() == [b"tokens", b"bytes", b"characters"]
+
+
+def test_it_starts_quickly() -> None:
+    def seconds(*command: str) -> list[float]:
+        times = []
+        for _ in range(5):
+            started = time.perf_counter()
+            subprocess.run([sys.executable, *command], check=True, capture_output=True)
+            times.append(time.perf_counter() - started)
+        return times
+
+    for command in (["-c", "pass"], ["-c", "import click"], ["-m", "digram", "--version"]):
+        print(f"\npython {' '.join(command)}: {statistics.median(seconds(*command)):.3f} s", end="")
+    shown = seconds("-m", "digram", "--help")
+    print(f"\npython -m digram --help: {statistics.median(shown):.3f} s")
+    assert min(shown) < 0.5  # the least of them: a busy machine must not fail a test
+
+
+def test_the_start_imports_click_alone() -> None:
+    code = (
+        "import sys; from digram.cli import cli\n"
+        "from click.testing import CliRunner; CliRunner().invoke(cli, ['--help'])\n"
+        "print(*[name for name in ('numpy', 'rich') if name in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    assert result.stdout == b"\n"
+
+
+def test_every_verb_is_a_command() -> None:
+    context = click.Context(cli)
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        assert command is not None
+        assert command.name == name

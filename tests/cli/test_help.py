@@ -1,0 +1,46 @@
+"""The help pages, word for word. After a change: python tests/cli/test_help.py, and read the diff.
+
+Each page fits 80 columns and ends with an example.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from digram.cli import VERBS, cli
+
+PAGES = Path(__file__).parent / "help"
+NAMES = ["digram", *VERBS]
+
+
+def page(name: str) -> str:
+    """What `digram [VERB] --help` prints on a terminal of 80 columns."""
+    arguments = ["--help"] if name == "digram" else [name, "--help"]
+    result = CliRunner().invoke(cli, arguments, prog_name="digram", terminal_width=80)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help(name: str) -> None:
+    assert page(name) == (PAGES / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help_is_narrow_and_shows_an_example(name: str) -> None:
+    lines = page(name).splitlines()
+    assert max(map(len, lines)) <= 80
+    example = lines.index("  Example:")
+    assert "digram " in lines[example + 1]
+    assert all(" digram " in line for line in lines[example + 1 :])
+
+
+def test_no_page_is_left_over() -> None:
+    assert {path.stem for path in PAGES.iterdir()} == set(NAMES)
+
+
+if __name__ == "__main__":
+    for verb in NAMES:
+        (PAGES / f"{verb}.txt").write_text(page(verb), encoding="utf-8")

@@ -1,0 +1,94 @@
+"""`digram inspect`: figures that add up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import digram
+import pytest
+from click.testing import Result
+from digram.cli.inspect import kind_of
+
+Run = Callable[..., Result]
+
+
+def test_the_page(run: Run, tok_path: str) -> None:
+    result = run("inspect", "-t", tok_path)
+    assert (result.exit_code, result.stderr) == (0, "")
+    page = result.stdout
+    for heading in (
+        "300 tokens",
+        "Training",
+        "First merges",
+        "Last merges",
+        "Tokens by length, in bytes",
+        "Tokens by kind",
+        "Longest tokens, in bytes",
+        "0 tokens that no text can reach",
+    ):
+        assert f"{heading}\n" in page
+    assert "256 bytes, 43 merges, 1 special" in page
+    assert "pretokenizer o200k" in page
+    assert "<|end|> 299" in page
+    assert "stopped by   vocab_size" in page
+    assert max(map(len, page.splitlines())) <= 80
+
+
+def test_the_figures_add_up(run: Run, tok: digram.Tokenizer, tok_path: str) -> None:
+    facts = json.loads(run("inspect", "-t", tok_path, "--json", "--rows", "5").stdout)
+    assert facts["tokens"] == facts["base"] + facts["merges"] + len(facts["special_tokens"])
+    assert sum(facts["by_kind"].values()) == facts["tokens"] == len(tok)
+    assert sum(facts["by_length"].values()) == 299
+    assert len(facts["first_merges"]) == len(facts["last_merges"]) == len(facts["longest"]) == 5
+    first = facts["first_merges"][0]
+    assert bytes.fromhex(first["left"] + first["right"]) == bytes.fromhex(first["hex"])
+    assert first["count"] == tok.merge_log[0].count
+    assert facts["last_merges"][-1]["rank"] == 42
+    assert facts["digest"] == tok.digest
+    assert facts["training"]["bytes"] == tok.training.bytes if tok.training else False
+
+
+@pytest.mark.parametrize("rows", ["0", "1", "43", "100"])
+def test_any_number_of_rows(run: Run, tok_path: str, rows: str) -> None:
+    assert run("inspect", "-t", tok_path, "--rows", rows).exit_code == 0
+    facts = json.loads(run("inspect", "-t", tok_path, "--json", "--rows", rows).stdout)
+    ranks = [merge["rank"] for merge in facts["first_merges"] + facts["last_merges"]]
+    assert ranks == sorted(set(ranks))
+
+
+def test_without_merges_or_record(run: Run, tmp_path: Path) -> None:
+    digram.train("ab", max_merges=0, unit="char", on_unknown="bytes").save(tmp_path / "t.json")
+    page = run("inspect", "-t", tmp_path / "t.json").stdout
+    assert "2 characters and 256 bytes, 0 merges" in page
+    assert "First merges" not in page
+    seed = digram.train("abab", max_merges=1, pretokenizer=None)
+    seed.save(tmp_path / "seed", format="seed_pair")
+    page = run("inspect", "-t", tmp_path / "seed").stdout
+    assert "Training" not in page
+    assert "pretokenizer none" in page
+
+
+@pytest.mark.parametrize(
+    ("token", "kind"),
+    [
+        (b"\x80", "single_byte"),
+        (b"a\xe4", "partial_character"),
+        (b" ", "white_space"),
+        (b"\r\n\t", "white_space"),
+        (b" the", "word_after_space"),
+        ("हिन्दी".encode(), "word"),
+        ("中文".encode(), "word"),
+        ("²3".encode(), "number"),
+        (b" 3", "number"),
+        (b"):", "punctuation"),
+        (b" +=", "punctuation"),
+        (b"\x00", "punctuation"),
+        (b"a1", "mixed"),
+        (b"a b", "mixed"),
+        (b"  a", "mixed"),
+    ],
+)
+def test_kinds(token: bytes, kind: str) -> None:
+    assert kind_of(token) == kind

@@ -1,0 +1,221 @@
+"""`digram train`: every option reaches `train`, and what is saved is what was learned."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import digram
+import pytest
+from click.testing import Result
+from digram.cli.train import train
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "corpus.txt"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_it_learns_what_the_library_learns(run: Run, corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "tok.json"
+    result = run("train", corpus, "--vocab-size", "300", "--special-token", "<|end|>", "-o", out)
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    assert "Learned 43 merges, 300 tokens in all, from 2.37 kB in 1 document" in result.stderr
+    assert "the vocabulary has the size asked for" in result.stderr
+    assert digram.load(out) == digram.train(corpus, vocab_size=300, special_tokens=["<|end|>"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        (["--max-merges", "9"], {"max_merges": 9}),
+        (["--min-frequency", "30"], {"min_frequency": 30}),
+        (
+            ["--max-merges", "50", "--max-token-length", "3"],
+            {"max_merges": 50, "max_token_length": 3},
+        ),
+        (["--max-merges", "9", "--ties", "first_seen"], {"max_merges": 9, "ties": "first_seen"}),
+        (["--max-merges", "9", "--byte-order", "gpt2"], {"max_merges": 9, "byte_order": "gpt2"}),
+        (["--max-merges", "9", "--pretokenizer", "none"], {"max_merges": 9, "pretokenizer": None}),
+        (
+            ["--max-merges", "9", "--pretokenizer", "gpt2"],
+            {"max_merges": 9, "pretokenizer": "gpt2"},
+        ),
+        (["--max-merges", "9", "--separator", r"\n"], {"max_merges": 9, "separator": "\n"}),
+        (["--max-merges", "9", "--threads", "1"], {"max_merges": 9, "threads": 1}),
+        (
+            ["--max-merges", "9", "--special-token", "<a>", "--special-token", "<b>"],
+            {"max_merges": 9, "special_tokens": ["<a>", "<b>"]},
+        ),
+        (
+            ["--max-merges", "9", "--special-token", "<a>", "--special-first"],
+            {"max_merges": 9, "special_tokens": ["<a>"], "special_first": True},
+        ),
+        (
+            ["--max-merges", "9", "--regex", "[a-z]+", "--digits", "individual"],
+            {
+                "max_merges": 9,
+                "pretokenizer": digram.Pretokenizer(digram.Regex("[a-z]+"), digits="individual"),
+            },
+        ),
+        (
+            ["--max-merges", "9", "--digits", "threes_from_right"],
+            {
+                "max_merges": 9,
+                "pretokenizer": digram.Pretokenizer("o200k", digits="threes_from_right"),
+            },
+        ),
+        (
+            ["--max-merges", "9", "--unit", "char", "--on-unknown", "bytes"],
+            {"max_merges": 9, "unit": "char", "on_unknown": "bytes"},
+        ),
+        (
+            ["--max-merges", "9", "--unit", "char", "--on-unknown", "<unk>"],
+            {"max_merges": 9, "unit": "char", "on_unknown": digram.Special("<unk>")},
+        ),
+        (
+            [
+                "--max-merges",
+                "9",
+                "--unit",
+                "char",
+                "--on-unknown",
+                "bytes",
+                "--alphabet",
+                "catshe ",
+            ],
+            {"max_merges": 9, "unit": "char", "on_unknown": "bytes", "alphabet": "catshe "},
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_options(
+    run: Run, corpus: Path, tmp_path: Path, arguments: list[str], options: dict[str, object]
+) -> None:
+    out = tmp_path / "tok.json"
+    result = run("train", corpus, "-o", out, *arguments)
+    assert result.exit_code == 0, result.stderr
+    assert digram.load(out) == digram.train(corpus, **options)  # type: ignore[arg-type]
+
+
+def test_the_options_are_those_of_the_library() -> None:
+    ours = {parameter.name: parameter for parameter in train.params}
+    theirs = inspect.signature(digram.train).parameters
+    renamed = {"source": "files", "progress": "quiet"}
+    for name, parameter in theirs.items():
+        if name == "on_merge":
+            continue  # a callback has no spelling in a shell
+        option = ours[renamed.get(name, name)]
+        if isinstance(parameter.default, str | bool) and name != "pretokenizer":
+            assert option.get_default(click.Context(train)) == parameter.default
+    assert theirs["pretokenizer"].default == "o200k"  # as the help page says
+
+
+def test_folders_patterns_and_stdin(run: Run, tmp_path: Path) -> None:
+    for name in ("a.txt", "sub/b.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"text of {name}\n\nmore of it", encoding="utf-8")
+    texts = [(tmp_path / name).read_bytes() for name in ("a.txt", "sub/b.txt")]
+    expected = digram.train(texts, max_merges=5)
+
+    def learned(*arguments: str | Path, **options: bytes) -> digram.Tokenizer:
+        out = tmp_path.parent / "out.json"
+        result = run("train", *arguments, "--max-merges", "5", "-o", out, **options)
+        assert result.exit_code == 0, result.stderr
+        return digram.load(out)
+
+    assert learned(tmp_path) == learned(tmp_path / "**/*.txt") == expected
+    assert learned("-", tmp_path / "sub", input=texts[0]) == expected
+    assert learned("-", input=b"\n\n".join(texts)) == digram.train(
+        b"\n\n".join(texts), max_merges=5
+    )
+    mixed = learned("-", tmp_path / "sub", "--separator", r"\n\n", input=texts[0])
+    assert mixed == digram.train(texts, max_merges=5, separator="\n\n")
+    assert mixed.training is not None
+    assert mixed.training.documents == 4
+
+
+def test_json_stdout_and_quiet(run: Run, corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "tok.json"
+    result = run("train", corpus, "--max-merges", "5", "-o", out, "-q", "--json")
+    assert result.stderr == ""
+    summary = json.loads(result.stdout)
+    assert summary["merges"] == 5
+    assert summary["stop_reason"] == "max_merges"
+    assert summary["digest"] == digram.load(out).digest
+    piped = run("train", corpus, "--max-merges", "5", "-o", "-")
+    assert piped.stdout_bytes == out.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["{corpus}", "-o", "t.json"], 2, "say when to stop"),
+        (["{corpus}", "--vocab-size", "many", "-o", "t.json"], 2, "not a valid int"),
+        (["{corpus}", "--vocab-size", "256", "-o", "t.json"], 2, "no room for a merge"),
+        (["{corpus}", "--min-frequency", "1", "-o", "t.json"], 2, "at least 2"),
+        (["{corpus}", "--max-merges", "5", "-o", "tokenizer"], 2, "tokenizer: "),
+        (["{corpus}", "--max-merges", "5", "--unit", "char", "-o", "t.json"], 3, "in silence"),
+        (["{corpus}", "--max-merges", "5", "--format", "seed_pair", "-o", "t"], 3, "cannot say"),
+        (["{corpus}", "--max-merges", "5", "-o", "-", "--json"], 2, "both want stdout"),
+        (["{corpus}", "--max-merges", "5", "-o", "none/t.json"], 4, "no such folder"),
+        (["{corpus}", "--max-merges", "5", "--pretokenizer", "gtp2", "-o", "t.json"], 2, "'gpt2'"),
+        (["{corpus}", "--max-merges", "5", "--regex", "(", "-o", "t.json"], 2, "pattern"),
+        (
+            [
+                "{corpus}",
+                "--max-merges",
+                "5",
+                "--regex",
+                "a",
+                "--pretokenizer",
+                "gpt2",
+                "-o",
+                "t.json",
+            ],
+            2,
+            "takes the place of",
+        ),
+        (["none.txt", "--max-merges", "5", "-o", "t.json"], 4, "none.txt: there is no such file"),
+        (["*.none", "--max-merges", "5", "-o", "t.json"], 4, "no file matches"),
+        (["{corpus}.gz", "--max-merges", "5", "-o", "t.json"], 2, "zcat FILES | digram train -"),
+        (
+            ["{bad}", "--max-merges", "5", "--unit", "char", "--allow-loss", "-o", "t.json"],
+            3,
+            "needs UTF-8",
+        ),
+    ],
+)
+def test_faults(
+    *,
+    run: Run,
+    corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    code: int,
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus.txt.gz").write_bytes(b"\x1f\x8b")
+    (tmp_path / "bad.txt").write_bytes(b"a\xffb")
+    result = run("train", *(a.format(corpus=corpus, bad="bad.txt") for a in arguments))
+    assert (result.exit_code, result.stdout) == (code, ""), result.stderr
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (tmp_path / "t.json").exists()
+
+
+def test_a_fault_leaves_the_old_file(run: Run, corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "tok.json"
+    out.write_bytes(b"old")
+    assert run("train", corpus, "--vocab-size", "9", "-o", out).exit_code == 2
+    assert out.read_bytes() == b"old"
