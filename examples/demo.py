@@ -13,6 +13,7 @@ import sys
 import sysconfig
 import time
 from collections.abc import Callable
+from io import TextIOWrapper
 from pathlib import Path
 
 import digram
@@ -33,6 +34,8 @@ COLOR = use_color(sys.stdout)
 def main(arguments: list[str]) -> int:
     """Run the five steps; the exit code."""
     started = time.perf_counter()
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that is not UTF-8 shows `?`
     print(bold("\n  digram") + dim("  byte-pair encoding, in five steps\n"))
     paths = corpus(arguments)
     tok = learn(paths)

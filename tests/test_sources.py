@@ -162,7 +162,8 @@ def test_every_shape_of_source(folder: Path) -> None:
     assert list(documents([b, a])) == [b"b.txt", b"a.txt"]
     assert list(documents(iter([a, b]))) == both
     assert list(documents(files(a, b))) == both
-    assert list(documents(["x", b"y", ""])) == ["x", b"y", ""]
+    mixed: list[str | bytes] = ["x", b"y", ""]
+    assert list(documents(mixed)) == mixed
     assert list(documents(text for text in ("x", "y"))) == ["x", "y"]
     assert list(documents([])) == []
     assert list(documents(folder / "sub" / "deep")) == [b"sub/deep/d.txt"]
@@ -213,7 +214,8 @@ def test_separators(tmp_path: Path) -> None:
     assert list(documents(path, "\n\n")) == [b"one", b"two"]
     assert list(documents(files(path, separator=b"\n\n"))) == [b"one", b"two"]
     assert list(documents(files(path, separator=b"\n\n"), "\n\n")) == [b"one", b"two"]
-    assert list(documents(["a--b", b"c--", "--"], "--")) == ["a", "b", b"c"]
+    mixed: list[str | bytes] = ["a--b", b"c--", "--"]
+    assert list(documents(mixed, "--")) == ["a", "b", b"c"]
     assert list(documents("añb", "ñ")) == ["a", "b"]
     assert list(documents(b"a\xff\xffb", b"\xff")) == [b"a", b"b"]
     with pytest.raises(OptionError, match="contradicts"):
@@ -302,7 +304,8 @@ def test_batches() -> None:
 
 
 def test_total_bytes(folder: Path) -> None:
-    assert total_bytes("abc") == total_bytes([b"a", "bc"]) == 3
+    mixed: list[str | bytes] = [b"a", "bc"]
+    assert total_bytes("abc") == total_bytes(mixed) == 3
     assert total_bytes(folder / "a.txt") == 5
     assert total_bytes([folder / "a.txt", folder / "sub"]) == 5 + 9 + 14 + 8
     assert total_bytes(iter(["abc"])) is None

@@ -57,9 +57,9 @@ def run() -> Run:
 def process(tmp_path: Path) -> Process:
     """Run a verb in a process of its own, in an empty folder."""
 
-    def start(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    def start(*arguments: str | bytes | Path, **options: Any) -> subprocess.CompletedProcess[bytes]:
         env = {**os.environ, **options.pop("env", {})}
-        command = [sys.executable, "-m", "digram", *map(str, arguments)]
+        command = [sys.executable, "-m", "digram", *map(os.fsdecode, arguments)]
         defaults: dict[str, Any] = {"cwd": tmp_path, "timeout": 60}
         defaults |= {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         return subprocess.run(command, env=env, check=False, **{**defaults, **options})

@@ -71,7 +71,7 @@ def test_decimal_ids_are_cut_at_any_block(
     ids = [0, 7, 123, 45, 299, 1, 10]
     data = space.join(map(str, ids)).encode()
     for framed in (data, space.encode() + data + space.encode()):
-        chunks = module._decimal_ids(module._blocks(io.BufferedReader(io.BytesIO(framed))))  # type: ignore[arg-type]
+        chunks = module._decimal_ids(module._blocks(io.BufferedReader(io.BytesIO(framed))))
         if size >= 3:
             assert [n for chunk in chunks for n in chunk] == ids
 
@@ -84,7 +84,7 @@ def test_raw_ids_are_cut_at_any_block(
     monkeypatch.setattr(module, "_BLOCK", size)
     ids = [0, 7, 123, 45, 299, 1, 65535]
     data = np.array(ids, f"<u{width}").tobytes()
-    chunks = module._raw_ids(io.BufferedReader(io.BytesIO(data)), width)  # type: ignore[arg-type]
+    chunks = module._raw_ids(io.BufferedReader(io.BytesIO(data)), width)
     assert [n for chunk in chunks for n in chunk] == ids
 
 

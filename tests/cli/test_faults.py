@@ -82,6 +82,17 @@ def test_an_internal_fault_shows_no_traceback(process: Process, tmp_path: Path) 
     assert b"Traceback" not in result.stderr
 
 
+def test_any_locale(process: Process, tok_path: str) -> None:
+    latin = {"PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
+    page = process("show", "--help", env=latin)
+    assert (page.returncode, page.stderr) == (0, b"")
+    assert rb"\u27e8U+200B\u27e9" in page.stdout
+    shown = process("show", "-t", tok_path, "--text", "日", env=latin)
+    assert shown.stdout.decode() == "[⟨E6⟩][⟨97⟩][⟨A5⟩]\n"  # data is UTF-8 everywhere
+    odd = process("show", "-t", tok_path, "--text", b"a\xff")
+    assert odd.stdout.decode() == "[a][⟨FF⟩]\n"
+
+
 def test_wrong_usage(process: Process) -> None:
     for arguments in (["nonsense"], ["count"], ["--nonsense"], ["train"], []):
         result = process(*arguments, stdin=subprocess.DEVNULL)

@@ -9,7 +9,7 @@ from pathlib import Path
 import digram
 import pytest
 from click.testing import Result
-from digram.cli.inspect import kind_of
+from digram.cli.inspect import _folded, kind_of
 
 Run = Callable[..., Result]
 
@@ -48,6 +48,16 @@ def test_the_figures_add_up(run: Run, tok: digram.Tokenizer, tok_path: str) -> N
     assert facts["last_merges"][-1]["rank"] == 42
     assert facts["digest"] == tok.digest
     assert facts["training"]["bytes"] == tok.training.bytes if tok.training else False
+
+
+def test_long_tokens_share_a_line() -> None:
+    assert _folded({1: 5, 16: 1, 17: 2, 32: 3, 33: 4, 200: 6}) == {
+        " 1": 5,
+        "16": 1,
+        "17 to 32": 5,
+        "33 to 64": 4,
+        "129 to 256": 6,
+    }
 
 
 @pytest.mark.parametrize("rows", ["0", "1", "43", "100"])

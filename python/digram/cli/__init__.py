@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Any
 
 import click
@@ -62,7 +63,7 @@ class _Verbs(click.Group):
                 raise failure(error) from None
 
 
-def _warn(message: Warning | str, *_place: Any) -> None:
+def _warn(message: Warning | str, *_place: Any, **_more: Any) -> None:
     click.echo(f"Warning: {message}", err=True)
 
 
@@ -101,6 +102,9 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line of this process and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # messages show tokens, whatever the locale
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = cli.main(prog_name="digram", standalone_mode=False)
     except click.ClickException as error:

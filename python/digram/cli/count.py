@@ -50,24 +50,23 @@ def count(*, tok: Tokenizer, files: tuple[str, ...], special: Any, as_json: bool
             for path in named[argument].paths:
                 rows.append(_row(tok, path.read_bytes(), click.format_filename(path), special))
                 advance(rows[-1].bytes)
-    total = _Row(*(sum(row[i] for row in rows) for i in range(3)), "total")
+    total = _Row(
+        sum(r.tokens for r in rows),
+        sum(r.bytes for r in rows),
+        sum(r.characters for r in rows),
+        "total",
+    )
     if as_json:
-        common.emit_json(
-            {
-                "files": [row._asdict() for row in rows],
-                "total": dict(list(total._asdict().items())[:3]),
-            }
-        )
+        numbers = {name: value for name, value in total._asdict().items() if name != "path"}
+        common.emit_json({"files": [row._asdict() for row in rows], "total": numbers})
         return
-    titles = ("tokens", "bytes", "characters") if sys.stdout.isatty() else ()
-    widths = [
-        max(len(str(total[i])), *(len(title) for title in titles[i : i + 1]), 1) for i in range(3)
-    ]
-    if titles:
-        common.emit("  ".join(f"{t:>{w}}" for t, w in zip(titles, widths, strict=True)) + "\n")
-    for row in rows if len(rows) == 1 else [*rows, total]:
-        numbers = "  ".join(f"{n:>{w}}" for n, w in zip(row[:3], widths, strict=True))
-        common.emit(f"{numbers}  {row.path}\n")
+    table = [[str(cell) for cell in row] for row in (rows if len(rows) == 1 else [*rows, total])]
+    if sys.stdout.isatty():  # a program wants numbers alone
+        table.insert(0, ["tokens", "bytes", "characters", ""])
+    widths = [max(len(line[column]) for line in table) for column in range(3)]
+    for *cells, path in table:
+        aligned = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
+        common.emit(f"{'  '.join(aligned)}  {path}".rstrip() + "\n")
 
 
 def _row(tok: Tokenizer, data: bytes, path: str, special: Any) -> _Row:

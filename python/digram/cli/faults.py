@@ -17,6 +17,8 @@ _USAGE, _INPUT, _IO, _INTERNAL, _INTERRUPTED = 2, 3, 4, 70, 130
 class Failure(click.ClickException):
     """A message with the exit code that it calls for."""
 
+    exit_code: int
+
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message)
         self.exit_code = exit_code

@@ -36,7 +36,12 @@ _BAR = 24  # columns
 )
 @common.with_tokenizer
 @click.option(
-    "-n", "--rows", type=click.IntRange(min=0), default=10, show_default=True, help="Rows a list."
+    "-n",
+    "--rows",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=10,
+    help="Rows of each list.  [default: 10]",
 )
 @common.json_option
 def inspect(*, tok: Tokenizer, rows: int, as_json: bool) -> None:
@@ -151,7 +156,7 @@ def _sections(
         yield "First merges", list(_merge_lines(facts["first_merges"]))
         if facts["last_merges"]:
             yield "Last merges", list(_merge_lines(facts["last_merges"]))
-    yield "Tokens by length, in bytes", list(_bars(facts["by_length"]))
+    yield "Tokens by length, in bytes", list(_bars(_folded(facts["by_length"])))
     named = {_KINDS[kind]: number for kind, number in facts["by_kind"].items()}
     yield "Tokens by kind", list(_bars(named))
     if rows:
@@ -178,8 +183,9 @@ def _summary(facts: dict[str, Any]) -> Iterator[str]:
     digits = f", digits {facts['digits']}" if facts["digits"] else ""
     yield f"pretokenizer {pretokenizer}{digits}"
     if special:
-        shown = [f"{text} {id_}" for text, id_ in list(special.items())[:5]]
-        yield f"special      {', '.join(shown)}{', …' if len(special) > len(shown) else ''}"
+        shown = [f"{text} {id_}" for text, id_ in list(special.items())[:2]]
+        rest = f" and {len(special) - 2:,} more" if len(special) > 2 else ""
+        yield f"special      {', '.join(shown)}{rest}"
     yield f"digest       {facts['digest']}"
 
 
@@ -212,12 +218,23 @@ def _token_lines(tokens: Sequence[dict[str, Any]]) -> Iterator[str]:
         yield f"{token['id']:>7,}  {len(data):>6,}  [{shown}]"
 
 
-def _bars(counts: dict[Any, int]) -> Iterator[str]:
-    names = [str(name) for name in counts]
-    width = max(map(len, names), default=0)
+def _folded(by_length: dict[int, int]) -> dict[str, int]:
+    """Each length up to 16 by itself, and then sixteen, thirty-two ... of them together."""
+    folded: Counter[str] = Counter()
+    for length, number in by_length.items():
+        if length <= 16:
+            folded[f"{length:>2}"] += number
+        else:
+            first = 1 << (length - 1).bit_length() - 1
+            folded[f"{first + 1} to {2 * first}"] += number
+    return dict(folded)
+
+
+def _bars(counts: dict[str, int]) -> Iterator[str]:
+    width = max(map(len, counts), default=0)
     most = max(chain(counts.values(), [1]))
-    for name, number in zip(names, counts.values(), strict=True):
-        yield f"{name:>{width}}  {number:>9,}  {'█' * round(_BAR * number / most)}".rstrip()
+    for name, number in counts.items():
+        yield f"{name:<{width}}  {number:>9,}  {'█' * round(_BAR * number / most)}".rstrip()
 
 
 def _padded(text: str, width: int) -> str:

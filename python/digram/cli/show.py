@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from typing import TYPE_CHECKING, Any
@@ -49,9 +50,9 @@ def show(
         raise click.UsageError("give a FILE or --text, not both.")
     if text is None:
         with common.open_input(file) as stream:
-            data: str | bytes = stream.read()
+            data = stream.read()
     else:
-        data = text
+        data = os.fsencode(text)  # the bytes that were typed, UTF-8 or not
     ids = tok.encode(data, special=special)
     tokens = tok.tokens(ids)
     if as_json:
