@@ -60,9 +60,7 @@ def corpus(arguments: list[str]) -> list[Path]:
         paths = list(digram.files(*arguments).paths)
     else:
         what = "the source of Python's own standard library"
-        stdlib = Path(sysconfig.get_paths()["stdlib"])
-        found = digram.files(stdlib / "**/*.py").paths
-        paths = [path for path in found if LEFT_OUT.isdisjoint(path.relative_to(stdlib).parts)]
+        paths = sources_below(Path(sysconfig.get_paths()["stdlib"]))
     size = sum(path.stat().st_size for path in paths)
     step(1, "Read", f"{what}.")
     row("files", f"{len(paths):,}")
@@ -70,6 +68,17 @@ def corpus(arguments: list[str]) -> list[Path]:
     row("time", f"{time.perf_counter() - begun:.2f} s to find them")
     print()
     return paths
+
+
+def sources_below(folder: Path) -> list[Path]:
+    """Its Python files, sorted, without tests and what was installed later."""
+    found: list[Path] = []
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and not path.is_symlink() and path.name not in LEFT_OUT:
+            found += sources_below(path)
+        elif path.suffix == ".py" and path.is_file():
+            found.append(path)
+    return found
 
 
 def learn(paths: list[Path]) -> digram.Tokenizer:
