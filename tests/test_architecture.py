@@ -6,9 +6,8 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 import digram
+import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "python" / "digram"
