@@ -7,8 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import digram
 import pytest
+
+import digram
 
 DEMO = Path(__file__).parents[1] / "examples" / "demo.py"
 

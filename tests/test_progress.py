@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+
 from digram import progress as module
 from digram.progress import amount, progress
 

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from digram import sources
 from digram.errors import OptionError
 from digram.sources import Files, batches, documents, files, read, total_bytes
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 @pytest.fixture

@@ -8,9 +8,10 @@ import unicodedata
 from itertools import pairwise
 
 import pytest
-from digram.terminal import chip, columns, render, rendered, use_color, visible
 from hypothesis import given
 from hypothesis import strategies as st
+
+from digram.terminal import chip, columns, render, rendered, use_color, visible
 
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import digram
 import pytest
 from click.testing import CliRunner, Result
+
+import digram
 from digram.cli import cli
 
 TEXT = (

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import digram
 import pytest
 from click.testing import Result
+
+import digram
 from digram.cli.common import FORMATS
 
 Run = Callable[..., Result]

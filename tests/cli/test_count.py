@@ -6,9 +6,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import digram
 import pytest
 from click.testing import Result
+
+import digram
 
 Run = Callable[..., Result]
 

@@ -6,10 +6,11 @@ import io
 from collections.abc import Callable
 from pathlib import Path
 
-import digram
 import numpy as np
 import pytest
 from click.testing import Result
+
+import digram
 from digram.cli import encode as module
 
 Run = Callable[..., Result]

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import click
 import pytest
+
 from digram.cli import cli
 from digram.cli.faults import failure
 from digram.errors import CorruptFileError, InternalError, OptionError, PatternError, VocabError

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+
 from digram.cli import VERBS, cli
 
 PAGES = Path(__file__).parent / "help"

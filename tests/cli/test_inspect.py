@@ -6,9 +6,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import digram
 import pytest
 from click.testing import Result
+
+import digram
 from digram.cli.inspect import _folded, kind_of
 
 Run = Callable[..., Result]

@@ -6,8 +6,9 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import digram
 from click.testing import Result
+
+import digram
 from digram.terminal import render
 
 Run = Callable[..., Result]

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import click
-import digram
 import pytest
 from click.testing import Result
+
+import digram
 from digram.cli.train import train
 
 Run = Callable[..., Result]

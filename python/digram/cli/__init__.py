@@ -60,7 +60,7 @@ class _Verbs(click.Group):
                 if isinstance(error, click.exceptions.Exit | click.ClickException | SystemExit):
                     raise
                 quiet_stdout()
-                raise failure(error) from None
+                ctx.exit(failure(error).show())
 
 
 def _warn(message: Warning | str, *_place: Any, **_more: Any) -> None:
@@ -111,7 +111,5 @@ def main() -> None:
         error.show()
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt) as error:
-        interrupted = failure(error)
-        interrupted.show()
-        code = interrupted.exit_code
+        code = failure(error).show()
     sys.exit(code if isinstance(code, int) else 0)

@@ -64,9 +64,9 @@ def count(*, tok: Tokenizer, files: tuple[str, ...], special: Any, as_json: bool
     if sys.stdout.isatty():  # a program wants numbers alone
         table.insert(0, ["tokens", "bytes", "characters", ""])
     widths = [max(len(line[column]) for line in table) for column in range(3)]
-    for *cells, path in table:
+    for *cells, name in table:
         aligned = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
-        common.emit(f"{'  '.join(aligned)}  {path}".rstrip() + "\n")
+        common.emit(f"{'  '.join(aligned)}  {name}".rstrip() + "\n")
 
 
 def _row(tok: Tokenizer, data: bytes, path: str, special: Any) -> _Row:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from typing import IO, Any
+from typing import NamedTuple
 
 import click
 
@@ -14,18 +14,16 @@ __all__ = ["Failure", "failure", "quiet_stdout"]
 _USAGE, _INPUT, _IO, _INTERNAL, _INTERRUPTED = 2, 3, 4, 70, 130
 
 
-class Failure(click.ClickException):
-    """A message with the exit code that it calls for."""
+class Failure(NamedTuple):
+    """A message for stderr, and the exit code that it calls for."""
 
+    message: str
     exit_code: int
 
-    def __init__(self, message: str, exit_code: int) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
-
-    def show(self, file: IO[Any] | None = None) -> None:
-        """Print the message to stderr."""
-        click.echo(f"Error: {self.format_message()}", file=file, err=True)
+    def show(self) -> int:
+        """Print the message and give the exit code."""
+        click.echo(f"Error: {self.message}", err=True)
+        return self.exit_code
 
 
 def failure(error: BaseException) -> Failure:
