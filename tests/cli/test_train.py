@@ -191,7 +191,7 @@ def test_json_stdout_and_quiet(run: Run, corpus: Path, tmp_path: Path) -> None:
         (
             ["{bad}", "--max-merges", "5", "--unit", "char", "--allow-loss", "-o", "t.json"],
             3,
-            "needs UTF-8",
+            "is not UTF-8",
         ),
     ],
 )
