@@ -6,8 +6,9 @@ import ast
 import re
 from pathlib import Path
 
-import digram
 import pytest
+
+import digram
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "python" / "digram"
