@@ -1,6 +1,6 @@
 """Every fenced block of the documentation runs, and every link leads somewhere.
 
-A page is one session: its blocks run in order, in one namespace and one temporary folder.
+The blocks of a page run in order, in one namespace and one temporary folder.
 
 - ```python    runs; where it has `>>>` lines it is a doctest, and its output is compared
 - ```console   each `$ command` runs in a shell, and its output is compared (`...` stands for any)
@@ -96,10 +96,10 @@ def run_console(block: Block, page: Path) -> None:
     # A colourless terminal 100 columns wide, and the commands of the interpreter that tests us.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = {**os.environ, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
-    before, *sessions = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
+    before, *runs = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
     assert not before.strip(), f"{page.name}, line {block.line}: output before any command"
-    for session in sessions:
-        command, _, want = session.partition("\n")
+    for run in runs:
+        command, _, want = run.partition("\n")
         done = subprocess.run(
             ["bash", "-c", command],
             env=environment,
