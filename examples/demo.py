@@ -148,7 +148,8 @@ def round_trip(tok: digram.Tokenizer, paths: list[Path]) -> bool:
 
 def look(tok: digram.Tokenizer) -> None:
     """A few lines as coloured tokens with their ids."""
-    step(5, "Look", "Each colour is one token; a dot is a space.")
+    seen = "Each colour is one token; a dot is a space" if COLOR else "Each bracket is one token"
+    step(5, "Look", f"{seen}; below it stands its id.")
     for name, line in LINES:
         ids = tok.encode(line)
         tokens = f"{len(ids)} tokens for {len(line.encode())} bytes"
@@ -193,6 +194,8 @@ bold, dim, red, green, cyan = map(_style, ("1", "2", "1;31", "32", "36"))
 if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
+    except BrokenPipeError:  # as in `make demo | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     except (digram.DigramError, OSError) as error:
         sys.exit(f"demo: {error}")
     except KeyboardInterrupt:

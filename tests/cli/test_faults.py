@@ -142,6 +142,13 @@ def test_output_that_cannot_be_written(process: Process, tok_path: str) -> None:
         assert b"Exception ignored" not in result.stderr
 
 
+def test_unbuffered_output_is_whole(process: Process, tok_path: str) -> None:
+    data = b"the cat " * 300_000
+    ids = process("encode", "-t", tok_path, input=data, env={"PYTHONUNBUFFERED": "1"})
+    text = process("decode", "-t", tok_path, input=ids.stdout, env={"PYTHONUNBUFFERED": "1"})
+    assert text.stdout == data
+
+
 def test_closed_stdin_and_stdout(tok_path: str) -> None:
     command = " ".join(DIGRAM) + f" encode -t '{tok_path}'"
     for redirection in ("<&-", "</dev/null >&-"):

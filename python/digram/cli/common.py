@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from io import BufferedReader
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -21,6 +21,7 @@ __all__ = [
     "FORMATS",
     "allow_loss_option",
     "emit",
+    "emit_bytes",
     "emit_json",
     "example",
     "heading",
@@ -33,7 +34,6 @@ __all__ = [
     "several",
     "special_option",
     "stdin",
-    "stdout",
     "unescaped",
     "with_tokenizer",
 ]
@@ -158,7 +158,7 @@ def save(tok: Tokenizer, output: str, format_: str | None, allow_loss: bool) -> 
         tok.save(saved, format=format_, allow_loss=allow_loss)
         if saved.is_dir():
             raise click.UsageError("this format is a folder of files and cannot go to stdout.")
-        stdout().write(saved.read_bytes())
+        emit_bytes(saved.read_bytes())
 
 
 def unescaped(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
@@ -180,11 +180,15 @@ def stdin() -> BufferedReader:
     return cast(BufferedReader, sys.stdin.buffer)
 
 
-def stdout() -> BinaryIO:
-    """Bytes to stdout."""
+def emit_bytes(data: bytes, *, flush: bool = False) -> None:
+    """Write all of `data` to stdout."""
     if sys.stdout is None:
         raise OSError(errno.EBADF, "stdout is closed")
-    return sys.stdout.buffer
+    rest = memoryview(data)
+    while rest:  # unbuffered (PYTHONUNBUFFERED), a write may take a part only
+        rest = rest[sys.stdout.buffer.write(rest) :]
+    if flush:
+        sys.stdout.buffer.flush()
 
 
 @contextlib.contextmanager
@@ -204,7 +208,7 @@ def open_input(path: str) -> Iterator[BufferedReader]:
 
 def emit(text: str) -> None:
     """Write text to stdout as UTF-8, whatever the locale."""
-    stdout().write(text.encode("utf-8", "backslashreplace"))
+    emit_bytes(text.encode("utf-8", "backslashreplace"))
 
 
 def emit_json(value: Any) -> None:

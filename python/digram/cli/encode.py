@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from io import BufferedReader
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -50,31 +50,28 @@ def encode(
             f"--raw u16 holds ids below 65,536, and this vocabulary has {tok.vocab_size:,}; "
             "use --raw u32."
         )
-    out = common.stdout()
     with common.open_input(file) as text:
         if lines:
-            _encode_lines(tok, text, out, special, threads)
+            _encode_lines(tok, text, special, threads)
             return
         flat = tok.encode_batch([text.read()], special=special, out="numpy").ids
     if raw:
-        out.write(flat.astype(f"<u{_WIDTHS[raw]}").tobytes())
+        common.emit_bytes(flat.astype(f"<u{_WIDTHS[raw]}").tobytes())
         return
     for start in range(0, len(flat), _BLOCK):
         ids = " ".join(map(str, flat[start : start + _BLOCK].tolist()))
-        out.write((" " if start else "").encode() + ids.encode())
-    out.write(b"\n")
+        common.emit((" " if start else "") + ids)
+    common.emit("\n")
 
 
-def _encode_lines(
-    tok: Tokenizer, text: BufferedReader, out: BinaryIO, special: Any, threads: int | None
-) -> None:
+def _encode_lines(tok: Tokenizer, text: BufferedReader, special: Any, threads: int | None) -> None:
     from digram.progress import progress
     from digram.sources import batches
 
     with progress("Encoding") as advance:
         for batch in batches(line.removesuffix(b"\n") for line in text):
             for ids in tok.encode_batch(batch, special=special, threads=threads):
-                out.write(" ".join(map(str, ids)).encode() + b"\n")
+                common.emit(" ".join(map(str, ids)) + "\n")
             advance(sum(map(len, batch)) + len(batch))
 
 
@@ -93,7 +90,6 @@ def decode(*, tok: Tokenizer, file: str, lines: bool, raw: str | None) -> None:
     """
     if lines and raw:
         raise click.UsageError("--raw has no place for line ends; leave out --lines.")
-    out = common.stdout()
     done = 0
     with common.open_input(file) as stream:
         if raw:
@@ -101,8 +97,8 @@ def decode(*, tok: Tokenizer, file: str, lines: bool, raw: str | None) -> None:
         else:
             chunks = _decimal_ids(stream if lines else _blocks(stream))
         for ids in chunks:
-            out.write(_decoded(tok, ids, done) + (b"\n" if lines else b""))
-            out.flush()
+            text = _decoded(tok, ids, done)
+            common.emit_bytes(text + b"\n" if lines else text, flush=True)
             done += len(ids)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -65,7 +66,8 @@ def show(
         return
     colored = use_color(sys.stdout) if color is None else color
     width = shutil.get_terminal_size().columns
-    for piece in rendered(tokens, ids if with_ids else None, color=colored, width=width):
-        common.emit(piece)
+    pieces = rendered(tokens, ids if with_ids else None, color=colored, width=width)
+    while block := "".join(islice(pieces, 1000)):
+        common.emit(block)
     if not with_ids and not (tokens and tokens[-1].endswith(b"\n")):
         common.emit("\n")
