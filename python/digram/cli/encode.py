@@ -41,7 +41,8 @@ def encode(
 
     The whole text becomes one line of ids with spaces between them; it is held in memory. With
     --lines each line is a text of its own, without its line feed, and memory stays small.
-    `digram decode` with the same options gives the bytes back.
+    `digram decode` with the same options gives the bytes back; with --lines, the last line
+    ends in a line feed even if it did not before.
     """
     if lines and raw:
         raise click.UsageError("--raw has no place for line ends; leave out --lines.")
