@@ -24,8 +24,8 @@ SCALE = int(os.environ.get("DIGRAM_CASES", "1"))
 RAN: Counter[str] = Counter()
 """How many cases of each property ran in this session."""
 
-PROPERTIES: dict[str, int] = {}
-"""The properties that were collected, and how many cases each asks for."""
+PROPERTIES: dict[tuple[str, str], int] = {}
+"""Each property that was collected, by file and name, and how many cases it asks for."""
 
 Test = TypeVar("Test", bound=Callable[..., None])
 
@@ -44,7 +44,7 @@ def cases(number: int) -> Callable[[Test], Test]:
             inner(*args, **kwargs)
 
         handle.inner_test = counted
-        PROPERTIES[name] = number
+        PROPERTIES[test.__module__.rpartition("_")[2], name] = number
         return settings(max_examples=number * SCALE)(test)
 
     return decorate
@@ -85,7 +85,7 @@ SOUP = [
 ]  # fmt: skip
 """Characters of every class that a published pattern tells apart, and their usual company."""
 
-small_texts = st.sampled_from(ALPHABETS).flatmap(over)
+small_texts = st.one_of([over(alphabet) for alphabet in ALPHABETS])
 """Texts over a few characters."""
 
 sentences = concatenations(WORDS, 12)
@@ -137,7 +137,7 @@ def corpora(pieces: Sequence[str]) -> st.SearchStrategy[list[str]]:
     return st.builds(cut, drawn, st.integers(0, 4))
 
 
-small_corpora = st.sampled_from(ALPHABETS).map(with_runs).flatmap(corpora)
+small_corpora = st.one_of([corpora(with_runs(alphabet)) for alphabet in ALPHABETS])
 """Texts over a few characters: many ties, many overlapping pairs."""
 
 prose = corpora(WORDS)

@@ -48,6 +48,12 @@ def corpus(case: Case) -> list[str]:
     return [text for text, times in zip(case["texts"], repeat, strict=True) for _ in range(times)]
 
 
+def pretokens(case: Case, otherwise: list[str]) -> list[str]:
+    """The pretokens that the file gives; `otherwise` where nothing is cut."""
+    given: list[str] = case.get("pretokens", otherwise)
+    return given
+
+
 def base(case: Case) -> list[bytes]:
     """The base tokens in the order of their ids."""
     if case["unit"] == "char":
@@ -64,8 +70,8 @@ def limits(case: Case) -> dict[str, Any]:
 
 
 def train_reference(case: Case) -> reference.Trained:
-    pretokens = [of_unit(text, case) for text in case.get("pretokens", corpus(case))]
-    words = reference.words(pretokens, base(case))
+    units = [of_unit(text, case) for text in pretokens(case, corpus(case))]
+    words = reference.words(units, base(case))
     return reference.train(words, base(case), ties=case.get("ties", "ids"), **limits(case))
 
 
@@ -89,7 +95,7 @@ def test_training_by_the_reference(case: Case) -> None:
     assert trained.stop_reason == case["stop_reason"]
     encoded = [
         reference.encode(reference.symbols(of_unit(text, case), base(case)), trained.merges)
-        for text in case.get("pretokens", case["texts"])
+        for text in pretokens(case, case["texts"])
     ]
     final = [tokens(written) for written in case["final"]]
     assert [[trained.tokens[n] for n in ids] for ids in encoded] == final
@@ -104,8 +110,8 @@ def test_training_by_the_core(case: Case) -> None:
     assert [merge.count for merge in tok.merge_log] == case["counts"]
     assert tok.training is not None
     assert tok.training.stop_reason == case["stop_reason"]
-    pretokens = [p for text in case["texts"] for p in tok.pretokenize(text)]
-    assert pretokens == [text for text in case.get("pretokens", case["texts"]) if text]
+    split = [pretoken for text in case["texts"] for pretoken in tok.pretokenize(text)]
+    assert split == [text for text in pretokens(case, case["texts"]) if text]
     encoded = [tok.encode(text) for text in case["texts"]]
     final = [tokens(written) for written in case["final"]]
     if "pretokens" in case:  # of a single text
