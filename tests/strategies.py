@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal, TypeVar, cast
 
-from digram import reference
-from digram.definition import Definition
-from digram.pretokenizers import resolve
 from hypothesis import settings
 from hypothesis import strategies as st
 
-SCALE = int(os.environ.get("DIGRAM_CASES", "1"))
+from digram import reference
+from digram.definition import Definition
+from digram.pretokenizers import resolve
+
+SCALE = float(os.environ.get("DIGRAM_CASES", "1"))
 RAN: Counter[str] = Counter()
 """How many cases of each property ran in this session."""
 
@@ -45,7 +46,7 @@ def cases(number: int) -> Callable[[Test], Test]:
 
         handle.inner_test = counted
         PROPERTIES[test.__module__.rpartition("_")[2], name] = number
-        return settings(max_examples=number * SCALE)(test)
+        return settings(max_examples=max(1, round(number * SCALE)))(test)
 
     return decorate
 

@@ -10,8 +10,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import digram
 import pytest
+
+import digram
 from digram import reference
 from digram.pretokenizers import resolve
 

@@ -5,12 +5,8 @@ from __future__ import annotations
 from itertools import accumulate, pairwise
 from typing import Any
 
-import digram
 import numpy as np
 import pytest
-from digram import reference
-from digram.definition import Definition
-from digram.pretokenizers import resolve
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import (
@@ -30,6 +26,11 @@ from strategies import (
     trained_reference,
     vocabularies,
 )
+
+import digram
+from digram import reference
+from digram.definition import Definition
+from digram.pretokenizers import resolve
 
 
 def tokenizers(*pretokenizers: str | None) -> st.SearchStrategy[digram.Tokenizer]:

@@ -6,12 +6,13 @@ import codecs
 from collections.abc import Sequence
 from typing import Any
 
-import digram
 import regex
-from digram.pretokenizers import NAMED, Pretokenizer
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import SOUP, any_bytes, cases, concatenations, sentences, soups, texts
+
+import digram
+from digram.pretokenizers import NAMED, Pretokenizer
 
 names = st.sampled_from(sorted(NAMED))
 any_texts = soups | texts | sentences

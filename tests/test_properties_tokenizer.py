@@ -7,11 +7,7 @@ import pickle
 from dataclasses import replace
 from typing import Any
 
-import digram
 import pytest
-from digram import reference
-from digram.definition import OnUnknown
-from digram.pretokenizers import NAMED, resolve
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import (
@@ -28,6 +24,11 @@ from strategies import (
     ties,
     vocabularies,
 )
+
+import digram
+from digram import reference
+from digram.definition import OnUnknown
+from digram.pretokenizers import NAMED, resolve
 
 
 @st.composite

@@ -8,9 +8,7 @@ import textwrap
 from itertools import pairwise
 from typing import Any
 
-import digram
 import pytest
-from digram import reference
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import (
@@ -30,6 +28,9 @@ from strategies import (
     ties,
     trained_reference,
 )
+
+import digram
+from digram import reference
 
 Learned = list[tuple[bytes, bytes, int]]
 
