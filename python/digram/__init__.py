@@ -6,28 +6,33 @@
 'lowest'
 """
 
-from digram._core import __version__
-from digram.definition import Definition, TrainingRecord
-from digram.errors import (
-    CheckpointError,
-    ConfigMismatchError,
-    CorruptFileError,
-    DigramError,
-    InternalError,
-    InvalidTextError,
-    LimitExceededError,
-    OptionError,
-    PatternError,
-    SpecialTokenError,
-    TokenIdError,
-    VocabError,
-)
-from digram.loading import load
-from digram.pretokenizers import Pretokenizer, Regex, pretokenize
-from digram.sources import Files, files
-from digram.special import Special
-from digram.tokenizer import FlatIds, Merge, Tokenizer
-from digram.training import train
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from digram._core import __version__
+    from digram.definition import Definition, TrainingRecord
+    from digram.errors import (
+        CheckpointError,
+        ConfigMismatchError,
+        CorruptFileError,
+        DigramError,
+        InternalError,
+        InvalidTextError,
+        LimitExceededError,
+        OptionError,
+        PatternError,
+        SpecialTokenError,
+        TokenIdError,
+        VocabError,
+    )
+    from digram.loading import load
+    from digram.pretokenizers import Pretokenizer, Regex, pretokenize
+    from digram.sources import Files, files
+    from digram.special import Special
+    from digram.tokenizer import FlatIds, Merge, Tokenizer
+    from digram.training import train
 
 __all__ = [
     "CheckpointError",
@@ -57,3 +62,37 @@ __all__ = [
     "pretokenize",
     "train",
 ]
+
+# Where each name lives. A module is imported when its first name is used, so that the command line
+# starts at once and nobody pays for what they do not use.
+_HOMES = {
+    "_core": ["__version__"],
+    "definition": ["Definition", "TrainingRecord"],
+    "errors": [name for name in __all__ if name.endswith("Error")],
+    "loading": ["load"],
+    "pretokenizers": ["Pretokenizer", "Regex", "pretokenize"],
+    "sources": ["Files", "files"],
+    "special": ["Special"],
+    "tokenizer": ["FlatIds", "Merge", "Tokenizer"],
+    "training": ["train"],
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name in _HOME_OF:
+        value = getattr(importlib.import_module(f"digram.{_HOME_OF[name]}"), name)
+        globals()[name] = value
+        return value
+    if name in _MODULES:
+        return importlib.import_module(f"digram.{name}")
+    raise AttributeError(f"module 'digram' has no attribute {name!r}")
+
+
+_MODULES = frozenset({"formats", "reference", *_HOMES} - {"_core"})
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, get_args
 
 from digram import _core
 from digram.definition import Definition, OnUnknown, StopReason, TrainingRecord, Unit
-from digram.errors import OptionError
+from digram.errors import InvalidTextError, OptionError
 from digram.pretokenizers import Pretokenizer, Regex, resolve
 from digram.progress import progress as progress_bar
 from digram.sources import Source, batches, documents, total_bytes
@@ -99,7 +99,7 @@ def train(
         special.append(on_unknown.text)
     cut = resolve(pretokenizer)
 
-    counts = _count(source, separator, cut, threads, progress)
+    counts = _count(source, separator, cut, unit, threads, progress)
     base = _base(unit, alphabet, byte_order, counts)
     with_bytes = unit == "char" and on_unknown == "bytes"
     first_merge = len(base) + 256 * with_bytes
@@ -201,16 +201,36 @@ def _count(
     source: Source,
     separator: str | bytes | None,
     cut: Pretokenizer,
+    unit: Unit,
     threads: int | None,
     progress: bool | None,
 ) -> _core.Counts:
     counter = _core.Counter(cut.splitter())
     size = total_bytes(source)
     with progress_bar("Counting", total=size, unit="B", enabled=progress) as advance:
+        done = 0
         for batch in batches(documents(source, separator)):
+            if unit == "char":
+                _check_utf8(batch, done)
             counter.add(batch, threads)
+            done += len(batch)
             advance(sum(map(len, batch)))
     return counter.finish()
+
+
+def _check_utf8(batch: Sequence[str | bytes], first: int) -> None:
+    """Raise `InvalidTextError` for bytes that hold no characters."""
+    for index, text in enumerate(batch, first):
+        try:
+            if isinstance(text, bytes):
+                text.decode()
+        except UnicodeDecodeError as error:
+            raise InvalidTextError(
+                f"text {index} is not UTF-8 at byte {error.start}, which a character vocabulary needs.",
+                index=index,
+                offset=error.start,
+                hint='Convert it to UTF-8, or train with unit="byte".',
+            ) from None
 
 
 def _base(

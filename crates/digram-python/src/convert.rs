@@ -152,6 +152,10 @@ fn ids_from_buffer(object: &Bound<'_, PyAny>, vocab_size: usize) -> PyResult<Opt
         vocab_size: usize,
     ) -> PyResult<Option<Vec<u32>>> {
         let Ok(buffer) = PyBuffer::<T>::get(object) else { return Ok(None) };
+        if matches!(buffer.format().to_bytes().first(), Some(b'>' | b'!')) && size_of::<T>() > 1 {
+            // Of the other byte order; its items know that, and are asked one by one.
+            return Ok(None);
+        }
         if buffer.dimensions() != 1 {
             return Err(PyTypeError::new_err(format!(
                 "ids has {} dimensions; give one sequence of ids",

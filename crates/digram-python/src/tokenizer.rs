@@ -31,15 +31,13 @@ pub(crate) struct Core {
     tokenizer: Tokenizer,
     /// What the façade needs to know again, and the core does not.
     extra: Py<PyAny>,
-    /// The settings that are not in the tables, as text, for the digest.
-    settings: String,
     digest: PyOnceLock<Py<PyString>>,
 }
 
 #[pymethods]
 impl Core {
     #[new]
-    #[pyo3(signature = (tokens, merges, special_tokens, splitter, unit, on_unknown, ignore_merges, settings, extra))]
+    #[pyo3(signature = (tokens, merges, special_tokens, splitter, unit, on_unknown, ignore_merges, extra))]
     #[expect(clippy::too_many_arguments, reason = "called by the façade alone")]
     fn new(
         py: Python<'_>,
@@ -50,7 +48,6 @@ impl Core {
         unit: &str,
         on_unknown: &Bound<'_, PyAny>,
         ignore_merges: bool,
-        settings: String,
         extra: Py<PyAny>,
     ) -> PyResult<Self> {
         let tokens = token_table(tokens)?;
@@ -63,7 +60,7 @@ impl Core {
         let definition = Definition { tokens, merges, special_tokens, unit, pretokenizer, ignore_merges };
         let tokenizer =
             py.detach(|| Tokenizer::new(definition)).map_err(|error| errors::from_core(py, error, None))?;
-        Ok(Core { tokenizer, extra, settings, digest: PyOnceLock::new() })
+        Ok(Core { tokenizer, extra, digest: PyOnceLock::new() })
     }
 
     /// The ids of a text. See `digram.Tokenizer`.
@@ -225,14 +222,11 @@ impl Core {
         self.tokenizer.unreachable().to_vec()
     }
 
-    /// SHA-256 of what decides behaviour, in hexadecimal digits. See `digram.Tokenizer`.
-    #[getter]
-    fn digest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
-        let digest = self.digest.get_or_try_init(py, || {
-            let canonical = py.detach(|| self.canonical());
-            let sha256 = py.import("hashlib")?.call_method1("sha256", (PyBytes::new(py, &canonical),))?;
-            PyResult::Ok(sha256.call_method0("hexdigest")?.cast_into::<PyString>()?.unbind())
-        })?;
+    /// The digest, computed by `compute` at the first question.
+    fn _digest<'py>(&self, py: Python<'py>, compute: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
+        let digest = self
+            .digest
+            .get_or_try_init(py, || PyResult::Ok(compute.call0()?.cast_into::<PyString>()?.unbind()))?;
         Ok(digest.bind(py).clone())
     }
 
@@ -396,28 +390,6 @@ impl Core {
             let message = format!("the offsets are not rising numbers from 0 to {}.", ids.len());
             errors::raise(batch.py(), "OptionError", message)
         })
-    }
-
-    /// A run of bytes that two tokenizers share exactly when they behave the same.
-    fn canonical(&self) -> Vec<u8> {
-        let mut bytes = self.settings.as_bytes().to_vec();
-        let mut field = |field: &[u8]| {
-            bytes.extend((field.len() as u64).to_le_bytes());
-            bytes.extend(field);
-        };
-        for id in 0..self.tokenizer.vocab_size() as u32 {
-            field(self.tokenizer.token(id).unwrap_or_default());
-        }
-        for merge in self.tokenizer.merges() {
-            field(&[merge.left.to_le_bytes(), merge.right.to_le_bytes(), merge.id.to_le_bytes()].concat());
-        }
-        let mut special: Vec<_> = self.tokenizer.special_tokens().tokens().iter().collect();
-        special.sort_by_key(|(_, id)| *id);
-        for (text, id) in special {
-            field(text.as_bytes());
-            field(&id.to_le_bytes());
-        }
-        bytes
     }
 }
 

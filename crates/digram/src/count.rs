@@ -50,9 +50,12 @@ impl Counts {
         let mut table = Table::default();
         let mut totals = Totals { documents: 1, ..Totals::default() };
         for (order, (piece, count)) in pieces.into_iter().enumerate() {
-            table.add(piece.as_ref(), count, order as u64)?;
-            totals.bytes += piece.as_ref().len() as u64 * count;
-            totals.pretokens += count;
+            let (piece, too_many) =
+                (piece.as_ref(), || Error::Limit { reason: "the counts add up to more than 2^64.".into() });
+            table.add(piece, count, order as u64)?;
+            let bytes = (piece.len() as u64).checked_mul(count).ok_or_else(too_many)?;
+            totals.bytes = totals.bytes.checked_add(bytes).ok_or_else(too_many)?;
+            totals.pretokens = totals.pretokens.checked_add(count).ok_or_else(too_many)?;
         }
         Ok(Counts { bytes: table.bytes, entries: table.entries, totals })
     }

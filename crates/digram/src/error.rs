@@ -73,6 +73,16 @@ pub enum Error {
 /// The result of an operation of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
+impl Error {
+    /// The same error in a text that holds, from byte `by` on, the one it was found in.
+    pub(crate) fn shifted(mut self, by: usize) -> Error {
+        if let Error::UnknownCharacter { offset, .. } | Error::InvalidUtf8 { offset } = &mut self {
+            *offset += by;
+        }
+        self
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

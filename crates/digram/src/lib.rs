@@ -19,8 +19,8 @@
 //! # Ok::<(), digram::Error>(())
 //! ```
 //!
-//! The modules build on each other in one line: [`error`] and [`watch`], then [`vocabulary`] and
-//! [`merges`], then [`pretokenize`], [`count`], [`train`], [`encode`], and [`tokenizer`] on top.
+//! The modules build on each other in one line: [`error`], [`watch`], [`vocabulary`], [`merges`],
+//! [`special`], [`ranks`], [`pretokenize`], [`count`], [`encode`], [`tokenizer`], [`train`].
 //! The crate prints nothing, opens no file, keeps no global state and starts no thread that
 //! outlives a call.
 

@@ -1,7 +1,7 @@
 //! The merges of a vocabulary: which neighbours join, in which order of preference.
 
 use crate::error::{Error, Result};
-use crate::vocabulary::{TokenId, Vocabulary};
+use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 
 /// The place of a merge in the order of preference; 0 is applied first.
 pub type Rank = u32;
@@ -17,26 +17,29 @@ pub struct Merge {
     pub id: TokenId,
 }
 
-/// The merges in rank order, and an index from a pair to its merge.
+/// The rank of a pair that is not merged.
+pub(crate) const NO_RANK: Rank = Rank::MAX;
+
+/// The merges in rank order, and an index from a pair to its rank.
+///
+/// Most questions are about pairs that are not merged, and the answers must come from near: the
+/// pairs of the first 256 ids, which are bytes nearly everywhere, have a table of their own, and
+/// of the others eight lie in a line of memory.
 #[derive(Clone)]
 pub struct Merges {
     in_order: Vec<Merge>,
-    slots: Vec<Slot>,
+    /// `low[left * 256 + right]` for ids below 256.
+    low: Vec<Rank>,
+    /// The others: left, right and rank in 21 bits each, or [`FREE`].
+    slots: Vec<u64>,
     mask: usize,
     rising: bool,
 }
 
-#[derive(Clone, Copy)]
-struct Slot {
-    left: TokenId,
-    right: TokenId,
-    rank: Rank,
-    id: TokenId,
-}
+/// Ids and ranks are smaller than this.
+const BITS: u32 = MAX_VOCAB_SIZE.ilog2();
 
-const NO_RANK: Rank = Rank::MAX;
-
-const FREE: Slot = Slot { left: 0, right: 0, rank: NO_RANK, id: 0 };
+const FREE: u64 = u64::MAX;
 
 impl Merges {
     /// Indexes merges given in rank order.
@@ -44,11 +47,12 @@ impl Merges {
     /// Fails if a part or a result is not in the vocabulary, if the result's bytes are not those
     /// of its parts, if a pair stands there twice, or if a part is made only by a later merge.
     pub fn new(in_order: Vec<Merge>, vocabulary: &Vocabulary) -> Result<Merges> {
-        if in_order.len() >= NO_RANK as usize {
-            return Err(Error::Limit { reason: "there are more than 2^32 - 2 merges.".into() });
+        if in_order.len() > MAX_VOCAB_SIZE {
+            return Err(Error::Limit { reason: format!("there are more than {MAX_VOCAB_SIZE} merges.") });
         }
         let slots = vec![FREE; (in_order.len() * 2).next_power_of_two().max(8)];
-        let mut merges = Merges { mask: slots.len() - 1, slots, in_order: Vec::new(), rising: true };
+        let low = vec![NO_RANK; LOW * LOW];
+        let mut merges = Merges { mask: slots.len() - 1, slots, low, in_order: Vec::new(), rising: true };
         let (first_made, last_made) = spans(&in_order, vocabulary.size());
         for (rank, merge) in in_order.iter().enumerate() {
             merges.add(rank as Rank, merge, vocabulary, &first_made)?;
@@ -85,11 +89,17 @@ impl Merges {
                 return fail(format!("part {part} is made only by a later merge."));
             }
         }
-        let at = self.probe(merge.left, merge.right);
-        if self.slots[at].rank != NO_RANK {
+        if self.rank(merge.left, merge.right) != NO_RANK {
             return fail("the pair stands there twice.".into());
         }
-        self.slots[at] = Slot { left: merge.left, right: merge.right, rank, id: merge.id };
+        match low(merge.left, merge.right) {
+            Some(at) => self.low[at] = rank,
+            None => {
+                let pair = pack(merge.left, merge.right);
+                let at = self.probe(pair);
+                self.slots[at] = pair << BITS | u64::from(rank);
+            }
+        }
         Ok(())
     }
 
@@ -98,11 +108,16 @@ impl Merges {
         &self.in_order
     }
 
-    /// The rank of a pair and the token that it becomes.
+    /// The rank of a pair, or [`NO_RANK`].
     #[inline]
-    pub fn get(&self, left: TokenId, right: TokenId) -> Option<(Rank, TokenId)> {
-        let slot = &self.slots[self.probe(left, right)];
-        (slot.rank != NO_RANK).then_some((slot.rank, slot.id))
+    pub(crate) fn rank(&self, left: TokenId, right: TokenId) -> Rank {
+        match low(left, right) {
+            Some(at) => self.low[at],
+            None => match self.slots[self.probe(pack(left, right))] {
+                FREE => NO_RANK,
+                slot => (slot & (MAX_VOCAB_SIZE as u64 - 1)) as Rank,
+            },
+        }
     }
 
     /// Whether every merge comes after all merges that make its parts, so that applying one can
@@ -112,19 +127,29 @@ impl Merges {
         self.rising
     }
 
+    /// The slot of a pair, or the free one where it would stand.
     #[inline]
-    fn probe(&self, left: TokenId, right: TokenId) -> usize {
-        let pair = u64::from(left) << 32 | u64::from(right);
+    fn probe(&self, pair: u64) -> usize {
         let hash = pair.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut at = (hash ^ hash >> 32) as usize & self.mask;
-        loop {
-            let slot = &self.slots[at];
-            if slot.rank == NO_RANK || (slot.left == left && slot.right == right) {
-                return at;
-            }
+        while self.slots[at] != FREE && self.slots[at] >> BITS != pair {
             at = (at + 1) & self.mask;
         }
+        at
     }
+}
+
+const LOW: usize = 256;
+
+/// The place of a pair in the table of low ids.
+#[inline]
+fn low(left: TokenId, right: TokenId) -> Option<usize> {
+    ((left | right) < LOW as TokenId).then_some((left as usize) << 8 | right as usize)
+}
+
+#[inline]
+fn pack(left: TokenId, right: TokenId) -> u64 {
+    u64::from(left) << BITS | u64::from(right)
 }
 
 /// For each token the ranks of the first and of the last merge that make it.

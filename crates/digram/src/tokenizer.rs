@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
 
-use crate::encode::{Encoder, OnUnknown, Scratch, Unit};
+use crate::encode::{AT_ONCE, Encoder, OnUnknown, Scratch, Unit};
 use crate::error::{Error, Result};
 use crate::merges::{Merge, Merges};
 use crate::pretokenize::Pretokenizer;
@@ -251,24 +251,31 @@ impl Tokenizer {
         watch: &dyn Watch,
         emit: &mut impl FnMut(TokenId),
     ) -> Result<()> {
-        let (mut at, mut check) = (0, BETWEEN_CHECKS);
+        let mut pretokens: [&[u8]; AT_ONCE] = [&[]; AT_ONCE];
+        let (mut waiting, mut done, mut read, mut check) = (0, 0, 0, BETWEEN_CHECKS);
+        let mut encode = |pretokens: &[&[u8]], done: usize| {
+            self.encoder.encode(pretokens, scratch, watch, emit).map_err(|error| error.shifted(offset + done))
+        };
         let flow = self.pretokenizer.try_for_each(text, |pretoken| {
-            let encoded = self.encoder.encode(pretoken, scratch, watch, emit);
-            let result = encoded.map_err(|error| shift(error, offset + at)).and_then(|()| {
-                at += pretoken.len();
-                if at < check {
-                    return Ok(());
-                }
-                check = at + BETWEEN_CHECKS;
-                watch.check()
-            });
+            pretokens[waiting] = pretoken;
+            waiting += 1;
+            read += pretoken.len();
+            if waiting < AT_ONCE {
+                return ControlFlow::Continue(());
+            }
+            let mut result = encode(&pretokens, done);
+            (waiting, done) = (0, read);
+            if read >= check {
+                check = read + BETWEEN_CHECKS;
+                result = result.and_then(|()| watch.check());
+            }
             match result {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => ControlFlow::Break(error),
             }
         });
         match flow {
-            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Continue(()) => encode(&pretokens[..waiting], done),
             ControlFlow::Break(error) => Err(error),
         }
     }
@@ -368,15 +375,4 @@ fn tasks<T: AsRef<[u8]>>(texts: &[T]) -> (Vec<std::ops::Range<usize>>, usize) {
         tasks.push(start..texts.len());
     }
     (tasks, total + bytes)
-}
-
-/// Errors of a pretoken name places in it; the caller wants places in the text.
-fn shift(error: Error, by: usize) -> Error {
-    match error {
-        Error::UnknownCharacter { character, offset } => {
-            Error::UnknownCharacter { character, offset: offset + by }
-        }
-        Error::InvalidUtf8 { offset } => Error::InvalidUtf8 { offset: offset + by },
-        other => other,
-    }
 }

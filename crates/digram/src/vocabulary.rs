@@ -7,9 +7,9 @@ use crate::error::{Error, Result};
 /// The number of a token.
 pub type TokenId = u32;
 
-/// Ids are below this, so that one wrong id in a file cannot ask for gigabytes of memory. The
-/// largest published vocabularies stay below 2^19.
-pub const MAX_VOCAB_SIZE: usize = 1 << 24;
+/// Ids are below this, so that one wrong id in a file cannot ask for gigabytes of memory, and so
+/// that a pair and its rank fit into 64 bits. The largest published vocabularies stay below 2^19.
+pub const MAX_VOCAB_SIZE: usize = 1 << 21;
 
 /// The bytes of each token, in one run of memory. Ids may have holes.
 #[derive(Debug, Clone, Default)]
@@ -36,7 +36,7 @@ impl Vocabulary {
             }
             let end = u32::try_from(vocabulary.bytes.len()).ok().filter(|_| id < MAX_VOCAB_SIZE);
             vocabulary.ends.push(end.ok_or_else(|| Error::Limit {
-                reason: "the tokens together are longer than 4 GiB or more than 2^24.".into(),
+                reason: "the tokens together are longer than 4 GiB or more than 2^21.".into(),
             })?);
         }
         Ok(vocabulary)
@@ -72,86 +72,168 @@ impl Vocabulary {
 }
 
 /// From bytes to ids, made for pretokens: short keys lie in the table itself, so that a look-up
-/// touches one line of memory.
+/// touches one line of memory, and the most frequent tokens in a table of their own that stays in
+/// the second-level cache.
 pub(crate) struct TokenIndex {
-    slots: Vec<Slot>,
-    mask: usize,
+    hot: Table,
+    cold: Table,
     long: HashMap<Box<[u8]>, TokenId>,
 }
 
-/// Bytes up to this length are kept in the table; 97 % of the published vocabularies' tokens are.
-const SHORT: usize = 16;
-
-#[derive(Clone, Copy)]
-struct Slot {
-    low: u64,
-    high: u64,
-    len: u32,
-    id: TokenId,
-}
-
-/// `len` 0 marks a free slot, since no token is empty.
-const FREE: Slot = Slot { low: 0, high: 0, len: 0, id: 0 };
+/// The tokens of the lowest ids, which training made first: under o200k these are 73 % of the
+/// pretokens of English.
+const HOT: usize = 1 << 13;
 
 impl TokenIndex {
-    /// An index of the given tokens. Among equal bytes the first one stands.
+    /// An index of the given tokens, by rising id. Among equal bytes the first one stands.
     pub(crate) fn new(tokens: &[(TokenId, &[u8])]) -> TokenIndex {
-        let short = tokens.iter().filter(|(_, bytes)| bytes.len() <= SHORT).count();
-        let slots = vec![FREE; (short * 2).next_power_of_two().max(8)];
-        let mut index = TokenIndex { mask: slots.len() - 1, slots, long: HashMap::default() };
+        let mut short = Vec::with_capacity(tokens.len());
+        let mut long: HashMap<Box<[u8]>, TokenId> = HashMap::new();
         for &(id, bytes) in tokens {
-            if bytes.len() > SHORT {
-                index.long.entry(bytes.into()).or_insert(id);
-                continue;
-            }
-            let (low, high) = pack(bytes);
-            let at = index.probe(low, high, bytes.len() as u32);
-            if index.slots[at].len == 0 {
-                index.slots[at] = Slot { low, high, len: bytes.len() as u32, id };
+            match ShortKey::new(bytes) {
+                Some(key) => short.push((key, id)),
+                None => _ = long.entry(bytes.into()).or_insert(id),
             }
         }
-        index
+        let (hot, cold) = short.split_at(short.len().min(HOT));
+        TokenIndex { hot: Table::new(hot), cold: Table::new(cold), long }
     }
 
     /// The id of a token with these bytes.
     #[inline]
     pub(crate) fn get(&self, bytes: &[u8]) -> Option<TokenId> {
-        if bytes.len() > SHORT {
-            return self.long.get(bytes).copied();
+        match ShortKey::new(bytes) {
+            Some(key) => self.get_short(key),
+            None => self.long.get(bytes).copied(),
         }
-        let (low, high) = pack(bytes);
-        let slot = &self.slots[self.probe(low, high, bytes.len() as u32)];
-        (slot.len != 0).then_some(slot.id)
     }
 
-    /// The slot of a key, or the free one where it would stand.
+    /// The id of a token with the bytes of a key.
     #[inline]
-    fn probe(&self, low: u64, high: u64, len: u32) -> usize {
-        let product = u128::from(low ^ 0x9e37_79b9_7f4a_7c15)
-            * u128::from(high ^ 0xd6e8_feb8_6659_fd93 ^ u64::from(len));
-        let mut at = ((product >> 64) as u64 ^ product as u64) as usize & self.mask;
-        loop {
-            let slot = &self.slots[at];
-            if slot.len == 0 || (slot.low == low && slot.high == high && slot.len == len) {
-                return at;
-            }
-            at = (at + 1) & self.mask;
+    pub(crate) fn get_short(&self, key: ShortKey) -> Option<TokenId> {
+        self.hot.get(key).or_else(|| self.cold.get(key))
+    }
+
+    /// Where a key would stand if nothing else stood there, in both tables.
+    ///
+    /// Asking for many keys before using one answer lets the processor wait for all of them at
+    /// once: 64 at a time made encoding English twice as fast as one by one.
+    #[inline]
+    pub(crate) fn glance(&self, key: ShortKey) -> Glance {
+        Glance { key, hot: self.hot.first(key), cold: self.cold.first(key) }
+    }
+
+    /// The id of the key that was glanced at.
+    #[inline]
+    pub(crate) fn resolve(&self, glance: &Glance) -> Option<TokenId> {
+        let Glance { key, hot, cold } = glance;
+        if hot.0 == *key {
+            Some(hot.1)
+        } else if cold.0 == *key && hot.0 == ShortKey::NONE {
+            Some(cold.1)
+        } else {
+            self.get_short(*key)
         }
     }
 }
 
-/// Up to 16 bytes as two numbers. Together with the length they determine the bytes: the first and
-/// the last part overlap where the bytes do not fill both.
-#[inline]
-fn pack(bytes: &[u8]) -> (u64, u64) {
-    let n = bytes.len();
-    let eight = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-    let four = |at: usize| u64::from(u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes")));
-    match n {
-        8.. => (eight(0), eight(n - 8)),
-        4..8 => (four(0), four(n - 4)),
-        1..4 => (u64::from(bytes[0]) | u64::from(bytes[n / 2]) << 8 | u64::from(bytes[n - 1]) << 16, 0),
-        0 => (0, 0),
+/// What stood in the tables where a key would stand.
+#[derive(Clone, Copy)]
+pub(crate) struct Glance {
+    pub(crate) key: ShortKey,
+    hot: (ShortKey, TokenId),
+    cold: (ShortKey, TokenId),
+}
+
+impl Glance {
+    /// A glance at nothing.
+    pub(crate) const NONE: Glance =
+        Glance { key: ShortKey::NONE, hot: (ShortKey::NONE, 0), cold: (ShortKey::NONE, 0) };
+}
+
+/// Up to 16 bytes as three numbers that determine them. 97 % of the published vocabularies' tokens
+/// are so short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ShortKey {
+    low: u64,
+    high: u64,
+    len: u32,
+}
+
+impl ShortKey {
+    const MOST: usize = 16;
+
+    /// The key of no bytes, which no token has.
+    pub(crate) const NONE: ShortKey = ShortKey { low: 0, high: 0, len: 0 };
+
+    /// The key of these bytes, if they are few enough.
+    #[inline]
+    pub(crate) fn new(bytes: &[u8]) -> Option<ShortKey> {
+        let n = bytes.len();
+        let eight = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+        let four =
+            |at: usize| u64::from(u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes")));
+        // The first and the last part overlap where the bytes do not fill both; with the length
+        // they still determine the bytes.
+        let (low, high) = match n {
+            8..=Self::MOST => (eight(0), eight(n - 8)),
+            4..8 => (four(0), four(n - 4)),
+            1..4 => (u64::from(bytes[0]) | u64::from(bytes[n / 2]) << 8 | u64::from(bytes[n - 1]) << 16, 0),
+            _ => return (n == 0).then_some(Self::NONE),
+        };
+        Some(ShortKey { low, high, len: n as u32 })
+    }
+
+    /// A number that differs between most keys in all of its lower bits.
+    #[inline]
+    pub(crate) fn hash(self) -> usize {
+        let left = u128::from(self.low ^ 0x9e37_79b9_7f4a_7c15);
+        let product = left * u128::from(self.high ^ 0xd6e8_feb8_6659_fd93 ^ u64::from(self.len));
+        ((product >> 64) as u64 ^ product as u64) as usize
+    }
+}
+
+/// A hash table of short keys, at most half full.
+struct Table {
+    slots: Vec<(ShortKey, TokenId)>,
+    mask: usize,
+}
+
+impl Table {
+    fn new(tokens: &[(ShortKey, TokenId)]) -> Table {
+        let slots = vec![(ShortKey::NONE, 0); (tokens.len() * 2).next_power_of_two().max(2)];
+        let mut table = Table { mask: slots.len() - 1, slots };
+        for &(key, id) in tokens {
+            let at = table.probe(key);
+            if table.slots[at].0 == ShortKey::NONE {
+                table.slots[at] = (key, id);
+            }
+        }
+        table
+    }
+
+    #[inline]
+    fn get(&self, key: ShortKey) -> Option<TokenId> {
+        let (found, id) = self.slots[self.probe(key)];
+        (found != ShortKey::NONE).then_some(id)
+    }
+
+    #[inline]
+    fn first(&self, key: ShortKey) -> (ShortKey, TokenId) {
+        self.slots[key.hash() & self.mask]
+    }
+
+    /// The slot of a key, or the free one where it would stand.
+    #[inline]
+    fn probe(&self, key: ShortKey) -> usize {
+        let mut at = key.hash() & self.mask;
+        loop {
+            let found = self.slots[at].0;
+            if found == key || found == ShortKey::NONE {
+                return at;
+            }
+            at = (at + 1) & self.mask;
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use std::collections::BinaryHeap;
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
-use crate::merges::{Merges, Rank};
+use crate::merges::{Merges, NO_RANK, Rank};
 use crate::vocabulary::{TokenId, Vocabulary};
 use crate::watch::Watch;
 
@@ -27,7 +27,7 @@ const BETWEEN_CHECKS: usize = 1 << 16;
 
 /// Memory that a thread reuses from one long run to the next.
 #[derive(Default)]
-pub(crate) struct Scratch {
+pub(super) struct Scratch {
     places: Vec<TokenId>,
     by_rank: HashMap<Rank, Vec<u32>>,
     ranks: BinaryHeap<Reverse<Rank>>,
@@ -100,7 +100,8 @@ impl Run<'_> {
     /// The rank of the pair that starts at `at`.
     fn rank(&self, at: usize) -> Option<Rank> {
         let next = self.after(at)?;
-        Some(self.merges.get(self.places[at], self.places[next])?.0)
+        let rank = self.merges.rank(self.places[at], self.places[next]);
+        (rank != NO_RANK).then_some(rank)
     }
 
     /// Merges the pair that starts at `at` if it still is the one of this rank. Tokens only grow,

@@ -4,15 +4,18 @@
 //! looking for the lowest rank again and again, a long one by going through the ranks in order.
 //! All three give what the definition gives; the tests hold them against it.
 
+mod cache;
+mod cuts;
 mod long;
 mod short;
 
 use crate::error::{Error, Result};
 use crate::merges::Merges;
-use crate::vocabulary::{TokenId, TokenIndex, Vocabulary};
+use crate::vocabulary::{Glance, ShortKey, TokenId, TokenIndex, Vocabulary};
 use crate::watch::{Unwatched, Watch};
 
-pub(crate) use long::Scratch;
+use cache::Cache;
+use cuts::Cuts;
 
 /// What text is made of before anything is merged.
 #[derive(Debug, Clone)]
@@ -47,13 +50,31 @@ pub enum OnUnknown {
 /// scan, which is quadratic, begins to lose to going by rank.
 const SHORT: usize = 64;
 
+/// Memory that a thread reuses from one pretoken to the next. It never changes a result.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    cache: Cache,
+    merged: Vec<TokenId>,
+    long: long::Scratch,
+}
+
+/// How many pretokens are encoded at once, see [`TokenIndex::glance`].
+pub(crate) const AT_ONCE: usize = 64;
+
+/// Bytes of one pretoken between two questions to the watch.
+const BETWEEN_CHECKS: usize = 1 << 16;
+
 /// The part of a tokenizer that turns pretokens into ids.
 pub(crate) struct Encoder {
     vocabulary: Vocabulary,
     merges: Merges,
     unit: Unit,
     characters: hashbrown::HashMap<char, TokenId>,
+    /// The tokens that a whole pretoken becomes.
     whole: TokenIndex,
+    /// The same, but for a piece of a pretoken, where they differ.
+    whole_piece: Option<TokenIndex>,
+    cuts: Cuts,
     unreachable: Vec<TokenId>,
 }
 
@@ -81,13 +102,29 @@ impl Encoder {
                 }
             }
         }
+        let cuts = Cuts::new(merges.in_order().iter().filter_map(|merge| vocabulary.get(merge.id)));
         let whole = TokenIndex::new(&[]);
-        let mut encoder = Encoder { vocabulary, merges, unit, characters, whole, unreachable: Vec::new() };
+        let mut encoder = Encoder {
+            vocabulary,
+            merges,
+            unit,
+            characters,
+            whole,
+            whole_piece: None,
+            cuts,
+            unreachable: Vec::new(),
+        };
         encoder.unreachable = encoder.find_unreachable(&ordinary)?;
-        let trusted = |id: &TokenId| ignore_merges || encoder.unreachable.binary_search(id).is_err();
-        let whole: Vec<_> =
-            encoder.vocabulary.iter().filter(|(id, _)| ordinary(*id) && trusted(id)).collect();
-        encoder.whole = TokenIndex::new(&whole);
+        let all: Vec<_> = encoder.vocabulary.iter().filter(|(id, _)| ordinary(*id)).collect();
+        let trusted = |(id, _): &&(TokenId, &[u8])| encoder.unreachable.binary_search(id).is_err();
+        let reached = || all.iter().filter(trusted).copied().collect::<Vec<_>>();
+        if encoder.unreachable.is_empty() {
+            encoder.whole = TokenIndex::new(&all);
+        } else if ignore_merges {
+            (encoder.whole, encoder.whole_piece) = (TokenIndex::new(&all), Some(TokenIndex::new(&reached())));
+        } else {
+            encoder.whole = TokenIndex::new(&reached());
+        }
         Ok(encoder)
     }
 
@@ -129,36 +166,105 @@ impl Encoder {
         self.whole.get(pretoken)
     }
 
-    /// Emits the ids of one pretoken. Offsets in errors count from its start.
+    /// Emits the ids of up to [`AT_ONCE`] pretokens that stand one after the other. Offsets in
+    /// errors count from the start of the first.
     #[inline]
     pub(crate) fn encode(
+        &self,
+        pretokens: &[&[u8]],
+        scratch: &mut Scratch,
+        watch: &dyn Watch,
+        emit: &mut impl FnMut(TokenId),
+    ) -> Result<()> {
+        let mut glances = [Glance::NONE; AT_ONCE];
+        for (glance, pretoken) in glances.iter_mut().zip(pretokens) {
+            if let Some(key) = ShortKey::new(pretoken) {
+                *glance = self.whole.glance(key);
+            }
+        }
+        let mut at = 0;
+        for (glance, pretoken) in glances.iter().zip(pretokens) {
+            let id = match glance.key {
+                ShortKey::NONE => self.whole.get(pretoken),
+                _ => self.whole.resolve(glance),
+            };
+            match id {
+                Some(id) => emit(id),
+                None => self
+                    .encode_cached(glance.key, pretoken, scratch, watch, emit)
+                    .map_err(|error| error.shifted(at))?,
+            }
+            at += pretoken.len();
+        }
+        Ok(())
+    }
+
+    /// Emits the ids of a pretoken that is no token: from the cache, or merged.
+    #[inline]
+    fn encode_cached(
+        &self,
+        key: ShortKey,
+        pretoken: &[u8],
+        scratch: &mut Scratch,
+        watch: &dyn Watch,
+        emit: &mut impl FnMut(TokenId),
+    ) -> Result<()> {
+        if key == ShortKey::NONE {
+            return self.encode_in_pieces(pretoken, scratch, watch, emit);
+        }
+        if let Some(ids) = scratch.cache.get(key) {
+            ids.iter().for_each(|&id| emit(id));
+            return Ok(());
+        }
+        let mut ids = std::mem::take(&mut scratch.merged);
+        ids.clear();
+        let encoded = self.encode_in_pieces(pretoken, scratch, watch, &mut |id| ids.push(id));
+        if encoded.is_ok() {
+            scratch.cache.put(key, &ids);
+            ids.iter().for_each(|&id| emit(id));
+        }
+        scratch.merged = ids;
+        encoded
+    }
+
+    /// Cuts a pretoken where no merge can cross, and looks up or merges the pieces.
+    fn encode_in_pieces(
         &self,
         pretoken: &[u8],
         scratch: &mut Scratch,
         watch: &dyn Watch,
         emit: &mut impl FnMut(TokenId),
     ) -> Result<()> {
-        if let Some(id) = self.whole.get(pretoken) {
-            emit(id);
-            return Ok(());
-        }
-        self.merge(pretoken, scratch, watch, emit)
+        let whole = self.whole_piece.as_ref().unwrap_or(&self.whole);
+        let (mut at, mut check) = (0, BETWEEN_CHECKS);
+        self.cuts.split(pretoken, |piece| {
+            if at >= check {
+                check = at + BETWEEN_CHECKS;
+                watch.check()?;
+            }
+            match whole.get(piece) {
+                Some(id) => emit(id),
+                None => self.merge(piece, scratch, watch, emit).map_err(|error| error.shifted(at))?,
+            }
+            at += piece.len();
+            Ok(())
+        })
     }
 
-    /// As [`Encoder::encode`], by merges alone.
+    /// The ids of a run of bytes by merges alone.
     fn merge(
         &self,
-        pretoken: &[u8],
+        run: &[u8],
         scratch: &mut Scratch,
         watch: &dyn Watch,
         emit: &mut impl FnMut(TokenId),
     ) -> Result<()> {
         match &self.unit {
             Unit::Byte { ids } => {
-                let symbols = pretoken.iter().map(|&byte| (ids[byte as usize], 1));
-                self.merge_run(symbols, pretoken.len(), scratch, watch, emit)
+                let symbols = run.iter().map(|&byte| (ids[byte as usize], 1));
+                self.merge_run(symbols, run.len(), scratch, watch, emit)
             }
-            Unit::Char { on_unknown } => self.merge_characters(pretoken, on_unknown, scratch, watch, emit),
+            Unit::Char { on_unknown } => self.merge_characters(run, on_unknown, scratch, watch, emit),
         }
     }
 
@@ -211,7 +317,7 @@ impl Encoder {
             short::merge(symbols.map(|(id, _)| id), &self.merges, emit);
             Ok(())
         } else {
-            long::merge(symbols, len, &self.merges, &self.vocabulary, scratch, watch, emit)
+            long::merge(symbols, len, &self.merges, &self.vocabulary, &mut scratch.long, watch, emit)
         }
     }
 }

@@ -1,11 +1,9 @@
 //! Merging a short run of symbols: look for the lowest rank, merge there, look again.
 
-use crate::merges::{Merges, Rank};
+use crate::merges::{Merges, NO_RANK};
 use crate::vocabulary::TokenId;
 
 use super::SHORT;
-
-const NONE: Rank = Rank::MAX;
 
 /// Merges up to [`SHORT`] symbols and emits what is left.
 ///
@@ -13,35 +11,34 @@ const NONE: Rank = Rank::MAX;
 #[inline]
 pub(super) fn merge(symbols: impl Iterator<Item = TokenId>, merges: &Merges, emit: &mut impl FnMut(TokenId)) {
     let mut ids = [0 as TokenId; SHORT];
+    // `ranks[i]` is the rank of the pair of symbols i and i + 1.
+    let mut ranks = [NO_RANK; SHORT];
     let mut len = 0;
     for id in symbols {
         ids[len] = id;
+        if len > 0 {
+            ranks[len - 1] = merges.rank(ids[len - 1], id);
+        }
         len += 1;
-    }
-    // `next[i]` is what the pair of symbols i and i + 1 becomes, and at which rank.
-    let mut next = [(NONE, 0 as TokenId); SHORT];
-    let look = |left: TokenId, right: TokenId| merges.get(left, right).unwrap_or((NONE, 0));
-    for i in 1..len {
-        next[i - 1] = look(ids[i - 1], ids[i]);
     }
     while len > 1 {
         // The first of the lowest: the leftmost.
-        let (mut at, mut lowest) = (0, NONE);
-        for (i, &(rank, _)) in next[..len - 1].iter().enumerate() {
+        let (mut at, mut lowest) = (0, NO_RANK);
+        for (i, &rank) in ranks[..len - 1].iter().enumerate() {
             if rank < lowest {
                 (at, lowest) = (i, rank);
             }
         }
-        if lowest == NONE {
+        if lowest == NO_RANK {
             break;
         }
-        ids[at] = next[at].1;
+        ids[at] = merges.in_order()[lowest as usize].id;
         ids.copy_within(at + 2..len, at + 1);
-        next.copy_within(at + 1..len, at);
+        ranks.copy_within(at + 1..len, at);
         len -= 1;
-        next[at] = if at + 1 < len { look(ids[at], ids[at + 1]) } else { (NONE, 0) };
+        ranks[at] = if at + 1 < len { merges.rank(ids[at], ids[at + 1]) } else { NO_RANK };
         if at > 0 {
-            next[at - 1] = look(ids[at - 1], ids[at]);
+            ranks[at - 1] = merges.rank(ids[at - 1], ids[at]);
         }
     }
     ids[..len].iter().for_each(|&id| emit(id));

@@ -107,13 +107,23 @@ fn lift_lookahead(pattern: &str) -> std::result::Result<(String, HashMap<char, L
     let mut conditions = HashMap::new();
     let mut rest = pattern;
     let mut in_set = 0usize;
+    // Whether the character before is the end of a repeat.
+    let mut repeats = false;
     while let Some(c) = rest.chars().next() {
         if c == '\\' {
-            let length = c.len_utf8() + rest[1..].chars().next().map_or(0, char::len_utf8);
+            let length = escape_length(rest);
             source.push_str(&rest[..length]);
-            rest = &rest[length..];
+            (rest, repeats) = (&rest[length..], false);
             continue;
         }
+        if c == '+' && repeats && in_set == 0 {
+            return Err(
+                "a repeat that gives nothing back (as in a++ or a{1,3}+) is not supported, and other \
+                        engines read it in other ways. Write it without the second +."
+                    .into(),
+            );
+        }
+        repeats = in_set == 0 && matches!(c, '+' | '*' | '?' | '}');
         match c {
             '[' => in_set += 1,
             ']' => in_set = in_set.saturating_sub(1),
@@ -135,6 +145,17 @@ fn lift_lookahead(pattern: &str) -> std::result::Result<(String, HashMap<char, L
         }
     }
     Ok((source, conditions))
+}
+
+/// The length of the escape that `text` starts with: `\\n`, `\\p{Lu}`, `\\x{a0}`.
+fn escape_length(text: &str) -> usize {
+    let mut chars = text.char_indices().skip(1);
+    let Some((at, c)) = chars.next() else { return text.len() };
+    let end = at + c.len_utf8();
+    match text[end..].strip_prefix('{').and_then(|name| name.find('}')) {
+        Some(close) if matches!(c, 'p' | 'P' | 'x' | 'u' | 'U') => end + close + 2,
+        _ => end,
+    }
 }
 
 /// What stands before the parenthesis that closes a group.

@@ -1,0 +1,68 @@
+//! Training gives what recounting everything at each step gives.
+
+mod naive;
+
+use digram::Unwatched;
+use digram::count::Counts;
+use digram::train::{Options, Stop, Ties, train};
+use proptest::prelude::*;
+
+/// Few letters, so that counts tie and pairs overlap all the time.
+fn corpora() -> impl Strategy<Value = Vec<(Vec<u8>, u64)>> {
+    let letter = proptest::sample::select(&b"aabc"[..]);
+    let word = proptest::collection::vec(letter, 1..24);
+    proptest::collection::hash_map(word, 1..5u64, 0..12).prop_map(|words| words.into_iter().collect())
+}
+
+fn options(ties: Ties, merges: usize) -> Options {
+    Options { ties, ..Options::bytes(256 + merges) }
+}
+
+fn counts(words: &[(Vec<u8>, u64)]) -> Counts {
+    Counts::from_pieces(words.iter().map(|(word, count)| (word, *count))).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(6_000))]
+
+    #[test]
+    fn training_is_what_is_defined(words in corpora(), merges in 0..40usize, ties in 0..3usize) {
+        let ties = [Ties::Ids, Ties::FirstSeen, Ties::Lexicographic][ties];
+        let trained = train(&counts(&words), &options(ties, merges), &mut |_| Ok(()), &Unwatched).unwrap();
+        let found: Vec<_> = trained.merges.iter().map(|learned| (learned.merge, learned.count)).collect();
+        let symbols = words.iter().map(|(word, count)| (word.iter().map(|&b| b.into()).collect(), *count));
+        let base = (0..=255).map(|byte| vec![byte]).collect();
+        let expected = naive::train(symbols.collect(), base, ties, merges);
+        prop_assert_eq!(trained.stop, if expected.len() < merges { Stop::NoPairs } else { Stop::MaxMerges });
+        prop_assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn order_and_shards_do_not_matter(words in corpora(), merges in 0..40usize, shift in 0..12usize) {
+        let mut turned = words.clone();
+        turned.rotate_left(shift.min(words.len()));
+        for ties in [Ties::Ids, Ties::Lexicographic] {
+            let learn = |words: &[_]| {
+                train(&counts(words), &options(ties, merges), &mut |_| Ok(()), &Unwatched).unwrap().merges
+            };
+            prop_assert_eq!(learn(&words), learn(&turned));
+        }
+    }
+}
+
+#[test]
+fn counts_beyond_32_and_53_bits_are_exact() {
+    for many in [1u64 << 33, (1 << 53) + 1, (1 << 60) + 1] {
+        let words = [(b"ab".to_vec(), many), (b"cd".to_vec(), many - 1), (b"cd.".to_vec(), 2)];
+        let trained = train(&counts(&words), &options(Ties::Ids, 2), &mut |_| Ok(()), &Unwatched).unwrap();
+        let found: Vec<_> = trained.merges.iter().map(|learned| learned.count).collect();
+        assert_eq!(found, [many + 1, many]);
+    }
+}
+
+#[test]
+fn counts_that_do_not_fit_are_an_error_and_no_panic() {
+    let words = [(b"ab".to_vec(), u64::MAX / 2), (b"abc".to_vec(), u64::MAX / 2), (b"abd".to_vec(), 7)];
+    // The totals do not fit either; `from_pieces` is the first to say so.
+    assert!(Counts::from_pieces(words.iter().map(|(word, count)| (word, *count))).is_err());
+}
