@@ -12,7 +12,7 @@ use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
 
 use crate::Splitter;
 use crate::convert::{self, Text, merges_to_python, texts, token_table};
@@ -32,6 +32,8 @@ pub(crate) struct Core {
     /// What the façade needs to know again, and the core does not.
     extra: Py<PyAny>,
     digest: PyOnceLock<Py<PyString>>,
+    /// Each id as a Python integer: taking one costs a third of making one.
+    integers: PyOnceLock<Vec<Py<PyInt>>>,
 }
 
 #[pymethods]
@@ -60,7 +62,7 @@ impl Core {
         let definition = Definition { tokens, merges, special_tokens, unit, pretokenizer, ignore_merges };
         let tokenizer =
             py.detach(|| Tokenizer::new(definition)).map_err(|error| errors::from_core(py, error, None))?;
-        Ok(Core { tokenizer, extra, digest: PyOnceLock::new() })
+        Ok(Core { tokenizer, extra, digest: PyOnceLock::new(), integers: PyOnceLock::new() })
     }
 
     /// The ids of a text. See `digram.Tokenizer`.
@@ -83,7 +85,7 @@ impl Core {
         } else {
             self.encode_into(py, &Text::new(text)?, &special, &mut ids)?;
         }
-        PyList::new(py, ids)
+        self.list(py, &ids)
     }
 
     /// The ids of several texts, as lists. See `digram.Tokenizer`.
@@ -96,7 +98,8 @@ impl Core {
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
         let (ids, offsets) = self.encode_texts(py, &texts, special, threads)?;
-        let lists = offsets.windows(2).map(|ends| PyList::new(py, &ids[ends[0] as usize..ends[1] as usize]));
+        self.integers(py, ids.len());
+        let lists = offsets.windows(2).map(|ends| self.list(py, &ids[ends[0] as usize..ends[1] as usize]));
         PyList::new(py, lists.collect::<PyResult<Vec<_>>>()?)
     }
 
@@ -283,6 +286,27 @@ impl Joined {
 }
 
 impl Core {
+    /// Ids as a list of integers.
+    fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
+        match self.integers(py, ids.len()) {
+            Some(integers) => PyList::new(py, ids.iter().map(|&id| integers[id as usize].bind_borrowed(py))),
+            None => PyList::new(py, ids),
+        }
+    }
+
+    /// The integers that all lists of this tokenizer share, if `ids` of them are worth making all.
+    fn integers<'a>(&'a self, py: Python<'_>, ids: usize) -> Option<&'a [Py<PyInt>]> {
+        let integer = |id: u32| match id.into_pyobject(py) {
+            Ok(integer) => integer.unbind(),
+            Err(never) => match never {},
+        };
+        let make = || (0..self.tokenizer.vocab_size() as u32).map(integer).collect();
+        match self.integers.get(py) {
+            None if ids < self.tokenizer.vocab_size() / 4 => None,
+            _ => Some(self.integers.get_or_init(py, make)),
+        }
+    }
+
     fn encode_into(
         &self,
         py: Python<'_>,

@@ -153,14 +153,14 @@ impl Tokenizer {
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         let before = ids.len();
-        self.each_id(text, special, &mut Scratch::default(), watch, &mut |id| ids.push(id))
+        self.each_id(text, special, &mut Scratch::new(text.len()), watch, &mut |id| ids.push(id))
             .inspect_err(|_| ids.truncate(before))
     }
 
     /// The number of ids that [`Tokenizer::encode`] would give, without storing them.
     pub fn count(&self, text: &[u8], special: OnSpecial<'_>, watch: &dyn Watch) -> Result<usize> {
         let mut count = 0;
-        self.each_id(text, special, &mut Scratch::default(), watch, &mut |_| count += 1)?;
+        self.each_id(text, special, &mut Scratch::new(text.len()), watch, &mut |_| count += 1)?;
         Ok(count)
     }
 
@@ -178,22 +178,28 @@ impl Tokenizer {
         let (tasks, bytes) = tasks(texts);
         let threads = if bytes < ALONE_BYTES { 1 } else { threads };
         let failed = std::sync::Mutex::new(None);
-        let parts = in_parallel(threads, tasks.len(), watch, Scratch::default, |scratch, task, watch| {
-            let mut ids: Vec<TokenId> = Vec::new();
-            let mut ends = Vec::with_capacity(tasks[task].len());
-            for index in tasks[task].clone() {
-                let text = texts[index].as_ref();
-                if let Err(error) = self.each_id(text, special, scratch, watch, &mut |id| ids.push(id)) {
-                    let mut failed = failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                    if failed.is_none_or(|other| index < other) {
-                        *failed = Some(index);
+        let parts = in_parallel(
+            threads,
+            tasks.len(),
+            watch,
+            || Scratch::new(bytes),
+            |scratch, task, watch| {
+                let mut ids: Vec<TokenId> = Vec::new();
+                let mut ends = Vec::with_capacity(tasks[task].len());
+                for index in tasks[task].clone() {
+                    let text = texts[index].as_ref();
+                    if let Err(error) = self.each_id(text, special, scratch, watch, &mut |id| ids.push(id)) {
+                        let mut failed = failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                        if failed.is_none_or(|other| index < other) {
+                            *failed = Some(index);
+                        }
+                        return Err(error);
                     }
-                    return Err(error);
+                    ends.push(ids.len() as u64);
                 }
-                ends.push(ids.len() as u64);
-            }
-            Ok((ids, ends))
-        });
+                Ok((ids, ends))
+            },
+        );
         let mut parts = match parts {
             Ok(parts) => parts,
             Err(error) => {

@@ -51,11 +51,17 @@ pub enum OnUnknown {
 const SHORT: usize = 64;
 
 /// Memory that a thread reuses from one pretoken to the next. It never changes a result.
-#[derive(Default)]
 pub(crate) struct Scratch {
     cache: Cache,
     merged: Vec<TokenId>,
     long: long::Scratch,
+}
+
+impl Scratch {
+    /// Memory for a text of `bytes` bytes, or several of that length together.
+    pub(crate) fn new(bytes: usize) -> Scratch {
+        Scratch { cache: Cache::new(bytes), merged: Vec::new(), long: long::Scratch::default() }
+    }
 }
 
 /// How many pretokens are encoded at once, see [`TokenIndex::glance`].
@@ -139,7 +145,7 @@ impl Encoder {
     }
 
     fn find_unreachable(&self, ordinary: &impl Fn(TokenId) -> bool) -> Result<Vec<TokenId>> {
-        let mut scratch = Scratch::default();
+        let mut scratch = Scratch::new(0);
         let mut unreachable = Vec::new();
         for (id, bytes) in self.vocabulary.iter().filter(|(id, _)| ordinary(*id)) {
             let (mut first, mut count) = (None, 0);
@@ -190,9 +196,9 @@ impl Encoder {
             };
             match id {
                 Some(id) => emit(id),
-                None => self
-                    .encode_cached(glance.key, pretoken, scratch, watch, emit)
-                    .map_err(|error| error.shifted(at))?,
+                None => {
+                    self.encode_cached(pretoken, scratch, watch, emit).map_err(|error| error.shifted(at))?
+                }
             }
             at += pretoken.len();
         }
@@ -203,24 +209,23 @@ impl Encoder {
     #[inline]
     fn encode_cached(
         &self,
-        key: ShortKey,
         pretoken: &[u8],
         scratch: &mut Scratch,
         watch: &dyn Watch,
         emit: &mut impl FnMut(TokenId),
     ) -> Result<()> {
-        if key == ShortKey::NONE {
-            return self.encode_in_pieces(pretoken, scratch, watch, emit);
-        }
-        if let Some(ids) = scratch.cache.get(key) {
+        if let Some(ids) = scratch.cache.get(pretoken) {
             ids.iter().for_each(|&id| emit(id));
             return Ok(());
+        }
+        if pretoken.len() > SHORT {
+            return self.encode_in_pieces(pretoken, scratch, watch, emit);
         }
         let mut ids = std::mem::take(&mut scratch.merged);
         ids.clear();
         let encoded = self.encode_in_pieces(pretoken, scratch, watch, &mut |id| ids.push(id));
         if encoded.is_ok() {
-            scratch.cache.put(key, &ids);
+            scratch.cache.put(pretoken, &ids);
             ids.iter().for_each(|&id| emit(id));
         }
         scratch.merged = ids;
