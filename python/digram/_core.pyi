@@ -1,10 +1,13 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, Literal, SupportsIndex, final, overload
+from typing import Any, Literal, Self, SupportsIndex, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import disjoint_base
 
 from digram.special import Special
+
+__all__ = ["Core", "Counter", "Counts", "Splitter", "__version__", "merges_from_ranks", "train"]
 
 __version__: str
 
@@ -37,6 +40,7 @@ class Counts:
     def pretokens(self) -> int: ...
     def characters(self) -> str: ...
 
+@disjoint_base
 class Core:
     def __new__(
         cls,
@@ -48,7 +52,7 @@ class Core:
         on_unknown: int | list[int] | None,
         ignore_merges: bool,
         extra: Any,
-    ) -> Core: ...
+    ) -> Self: ...
     def encode(
         self, text: _Text | Sequence[_Text | Special], *, special: _OnSpecial | None = "text"
     ) -> list[int]: ...
@@ -98,4 +102,9 @@ def train(
     ties: str,
     on_merge: Callable[[int, int, int, int], object] | None,
     on_progress: Callable[[int], object] | None,
-) -> tuple[list[bytes], list[tuple[int, int, int]], list[int], str]: ...
+) -> tuple[
+    list[bytes],
+    list[tuple[int, int, int]],
+    list[int],
+    Literal["max_merges", "min_frequency", "no_pairs"],
+]: ...

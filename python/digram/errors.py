@@ -1,7 +1,7 @@
 """Every error that digram raises on purpose.
 
     DigramError
-    ├── InvalidTextError      text that is not what it claims to be (a lone surrogate, an unknown character)
+    ├── InvalidTextError      text that cannot be encoded (a lone surrogate, an unknown character)
     ├── SpecialTokenError     a special token that is unknown, not allowed here, or in conflict
     ├── TokenIdError          an id that the vocabulary does not hold
     ├── VocabError            a vocabulary that contradicts itself, or that a format cannot carry

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from os import PathLike
 
-from digram.pretokenizers import Pretokenizer, Regex
+from digram import formats
 from digram.tokenizer import Tokenizer
 
 __all__ = ["load"]
 
 
-class _Unnamed:
-    """What `pretokenizer` is where the caller named none: None itself means "no cut"."""
-
-    def __repr__(self) -> str:
-        return "<as the file says>"
-
-
-UNNAMED = _Unnamed()
-
-
 def load(
     path: str | PathLike[str],
     *,
-    pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None | _Unnamed = UNNAMED,
+    pretokenizer: formats.PretokenizerLike | formats.Missing = formats.MISSING,
     encoding: str | None = None,
 ) -> Tokenizer:
     """The tokenizer in a file or folder, whose format is recognised by what it holds.
@@ -44,8 +33,4 @@ def load(
     Raises `CorruptFileError` or `VocabError`, with file and line, for a file that is damaged or
     not supported, `OptionError` where the pretokenizer must be named, and `OSError`.
     """
-    from digram import formats
-
-    if isinstance(pretokenizer, _Unnamed):
-        return Tokenizer(formats.read(path, encoding=encoding))
     return Tokenizer(formats.read(path, pretokenizer=pretokenizer, encoding=encoding))

@@ -87,7 +87,7 @@ NAMED: dict[str, NamedPattern] = {
         ),
         "huggingface.co/deepseek-ai/DeepSeek-V3, tokenizer.json",
     ),
-    # Lossless: the white space before a word belongs to it, what follows the last word stands alone.
+    # Lossless: white space belongs to the word after it, and after the last word stands alone.
     "whitespace": NamedPattern((r"\s*\S+|\s+",), "digram"),
 }
 _ALIASES = {"gpt4": "cl100k", "r50k": "gpt2", "p50k": "gpt2"}
@@ -166,15 +166,15 @@ def _splits(pattern: str | Regex | Sequence[Regex] | None) -> tuple[str | None, 
             raise PatternError(
                 f"there is no pretokenizer named {pattern!r}.",
                 value=pattern,
-                hint=f"{nearest}Names: {', '.join(NAMED)}. For a regex write "
-                "digram.Regex(...).",
+                hint=f"{nearest}Names: {', '.join(NAMED)}. For a regex write digram.Regex(...).",
             )
         return name, NAMED[name].patterns
     elif isinstance(pattern, Sequence) and all(isinstance(p, Regex) for p in pattern):
-        patterns = tuple(p.pattern for p in pattern)
+        patterns = tuple(p.pattern for p in pattern if isinstance(p, Regex))
     else:
         raise TypeError(
-            f"a pretokenizer is a name, a digram.Regex, a sequence of them, or None, not {pattern!r}"
+            "a pretokenizer is a name, a digram.Regex, a sequence of them, or None, "
+            f"not {pattern!r}"
         )
     # A published pattern written out is that pattern, so that its name is not lost in a file.
     known = next((name for name, named in NAMED.items() if named.patterns == patterns), None)

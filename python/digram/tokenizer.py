@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import repeat
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, overload
@@ -22,7 +23,8 @@ __all__ = ["FlatIds", "Merge", "Tokenizer"]
 OnSpecial = Literal["text", "parse", "raise"] | Collection[str]
 
 
-class Merge(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Merge:
     """A merge: the parts and the token they make, as bytes, with its rank and id.
 
     `count` is how often the pair stood in the training corpus when it was chosen; None where the
@@ -63,8 +65,8 @@ class Tokenizer(Core):
 
     __slots__ = ()
 
-    def __new__(cls, definition: Definition) -> Self:  # type: ignore[misc]
-        """Check a definition and make a tokenizer of it; `VocabError` where it contradicts itself."""
+    def __new__(cls, definition: Definition) -> Self:
+        """Make a tokenizer of a definition; `VocabError` where that contradicts itself."""
         d = definition
         unknown: int | list[int] | None = None
         if d.unit == "char" and isinstance(d.on_unknown, Special):
@@ -247,7 +249,7 @@ class Tokenizer(Core):
             raise OptionError(
                 f"{min(known)!r} is a special token of this tokenizer already.", value=min(known)
             )
-        return Tokenizer(_replace(definition, special_tokens=dict(special)))
+        return Tokenizer(replace(definition, special_tokens=dict(special)))
 
     def save(
         self,
@@ -269,7 +271,7 @@ class Tokenizer(Core):
 
     @property
     def digest(self) -> str:
-        """SHA-256, in hexadecimal, of what the tokenizer does; the same in every process and version.
+        """SHA-256, in hexadecimal, of what the tokenizer does, the same in every version.
 
         Provenance plays no part. The first question costs some 0.2 µs a token.
         """
@@ -309,12 +311,6 @@ def _known(tokens: Sequence[bytes | None], id: int) -> bytes:
     token = tokens[id]
     assert token is not None, "the core checked that every part of a merge is a token"
     return token
-
-
-def _replace(definition: Definition, **changes: Any) -> Definition:
-    import dataclasses
-
-    return dataclasses.replace(definition, **changes)
 
 
 def _shown(pretokenizer: Pretokenizer) -> str:

@@ -226,7 +226,7 @@ def _check_utf8(batch: Sequence[str | bytes], first: int) -> None:
                 text.decode()
         except UnicodeDecodeError as error:
             raise InvalidTextError(
-                f"text {index} is not UTF-8 at byte {error.start}, which a character vocabulary needs.",
+                f"text {index} is not UTF-8 at byte {error.start}; characters need UTF-8.",
                 index=index,
                 offset=error.start,
                 hint='Convert it to UTF-8, or train with unit="byte".',
