@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 
-from digram import storage
 from digram.storage import atomic_write, read_file, read_pair, write_pair
 
 ROOT = os.name == "posix" and os.geteuid() == 0
@@ -37,7 +36,7 @@ class Faults:
         self.error: BaseException = Killed()
         self.dead = False
         for name in (*CALLS, "mkdir", "unlink", "rmdir"):
-            monkeypatch.setattr(storage.os, name, self.wrap(name, getattr(os, name)))
+            monkeypatch.setattr(os, name, self.wrap(name, getattr(os, name)))
 
     def wrap(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         """The call, counted; after a "kill" no call has any effect."""
@@ -86,7 +85,7 @@ def test_the_order_of_a_save(tmp_path: Path, faults: Faults) -> None:
 
 def test_short_writes_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write = os.write
-    monkeypatch.setattr(storage.os, "write", lambda file, data: write(file, data[:3]))
+    monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:3]))
     atomic_write(tmp_path / "a", b"ten bytes!")
     assert read_file(tmp_path / "a") == b"ten bytes!"
 
@@ -139,7 +138,7 @@ def test_a_save_error_pickles_and_keeps_its_class(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     (tmp_path / "a").write_bytes(b"old")
-    monkeypatch.setattr(storage.os, "write", full)
+    monkeypatch.setattr(os, "write", full)
     with pytest.raises(OSError, match="No space left") as caught:
         atomic_write(tmp_path / "a", b"new")
     again = pickle.loads(pickle.dumps(caught.value))
@@ -171,7 +170,7 @@ def test_a_folder_that_cannot_be_synced_is_no_failure(
             raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
         fsync(descriptor)
 
-    monkeypatch.setattr(storage.os, "fsync", only_files)
+    monkeypatch.setattr(os, "fsync", only_files)
     atomic_write(tmp_path / "a", b"new")
     assert read_file(tmp_path / "a") == b"new"
 
@@ -217,7 +216,7 @@ def test_write_protection_is_asked_of_the_system(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a").write_bytes(b"old")
-    monkeypatch.setattr(storage.os, "access", lambda *_: False)
+    monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(PermissionError, match=r"write-protected.*\(no file was written\)$"):
         atomic_write(tmp_path / "a", b"new")
     assert names(tmp_path) == ["a"]
@@ -253,7 +252,7 @@ def test_a_pipe_put_in_place_of_a_file_does_not_block(
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "file").write_bytes(b"")
     status = os.stat(tmp_path / "file")
-    monkeypatch.setattr(storage.os, "stat", lambda _: status)
+    monkeypatch.setattr(os, "stat", lambda _: status)
     with pytest.raises(OSError, match="a FIFO or pipe"):
         read_file(tmp_path / "pipe")
 

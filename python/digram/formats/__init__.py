@@ -164,10 +164,12 @@ def _kind_of_file(data: bytes, path: str) -> str:
         raise VocabError(
             "this is one of two files of a format.", path=path, hint="Name their folder instead."
         )
-    if data.startswith((*BOMS, b"{", b"[")) or data.lstrip()[:1] == b"{" or suffix == ".json":
+    if data.startswith(BOMS) or data.lstrip()[:1] in (b"{", b"["):
         return "huggingface"
-    if suffix == ".tiktoken" or _RANK_LINE.match(data):
+    if _RANK_LINE.match(data):
         return "tiktoken"
+    if suffix in _SUFFIXES:  # damaged in its first bytes
+        return _SUFFIXES[suffix]
     raise VocabError("this is no tokenizer that digram knows.", path=path, hint=_KNOWN)
 
 

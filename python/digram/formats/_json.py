@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeVar
 
 from digram.errors import CorruptFileError, LimitExceededError
 
-__all__ = ["BOMS", "MAX_DEPTH", "dump", "expect", "parse", "show"]
+__all__ = ["BOMS", "MAX_DEPTH", "decoded", "dump", "expect", "parse", "show"]
 
 MAX_DEPTH = 64
 """How deep lists and objects may nest. Tokenizer files need 7."""
@@ -49,7 +49,7 @@ def parse(data: bytes, path: str | None) -> Any:
     mark included), not JSON (NaN and infinity included), or holds a key twice or half a
     character; `LimitExceededError` for more than 64 levels. Linear in the file.
     """
-    text = _decoded(data, path)
+    text = decoded(data, path)
     try:
         value = _decoder.decode(text)
     except json.JSONDecodeError as error:
@@ -96,11 +96,18 @@ def show(value: object) -> str:
     """`repr`, at most 80 characters of it."""
     if isinstance(value, list | dict) and len(value) > 20:
         return f"a {type(value).__name__} of {len(value)}"  # its repr might take seconds
+    if isinstance(value, int) and value.bit_length() > 256:
+        return f"a number of {value.bit_length()} bits"  # Python refuses to write out some
     text = repr(value[:80] if isinstance(value, str | bytes) else value)
     return text if len(text) <= 80 else text[:79] + "…"
 
 
-def _decoded(data: bytes, path: str | None) -> str:
+def decoded(data: bytes, path: str | None) -> str:
+    """The text of a file in UTF-8.
+
+    Raises `CorruptFileError`, with line and offset, for anything else: an empty file, a byte order
+    mark, half a character at the end.
+    """
     if data.startswith(BOMS):
         raise CorruptFileError(
             "the file starts with a byte order mark.",
@@ -141,11 +148,11 @@ def _no_constant(name: str) -> NoReturn:
 
 _decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_no_constant)
 _HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
-_CUT_WORD = re.compile(r"[\w+.\-]*\s*\Z")
+_CUT_VALUE = re.compile(r"(?:t|tr|tru|f|fa|fal|fals|n|nu|nul|[0-9.eE+\-]*)\s*\Z")
 
 
 def _fail_at(text: str, position: int, message: str, path: str | None) -> NoReturn:
-    cut = message.startswith("Unterminated string") or _CUT_WORD.match(text, position)
+    cut = message.startswith("Unterminated string") or _CUT_VALUE.match(text, position)
     line = text.count("\n", 0, position) + 1
     if cut or (message.startswith("Invalid \\") and len(text) - position < 6):
         raise CorruptFileError(
@@ -189,7 +196,7 @@ def _fail_deep(path: str | None) -> NoReturn:
 
 def _check_depth(value: Any, path: str | None) -> None:
     level = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(MAX_DEPTH):
         inner = chain.from_iterable(
             one.values() if type(one) is dict else one for one in level if type(one) in (dict, list)
         )

@@ -32,6 +32,9 @@ PROPERTIES = frozenset(
 _ESCAPE = re.compile(r"""\\(?:[sSdDtnrfv]|[pP]\{(\w+)\}|[-!"#$%&()*+,./:;=?@\[\\\]^_{|}~])""")
 _QUANTIFIER = re.compile(r"(?:[*+?]|\{\d+,\d*\})\??|\{\d+\}(?!\?)")
 _STACKED = re.compile(r"[*+?{]")
+_CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v"}
+_LOOKS, _REPEATS = 1, 2
+_MAX_DEPTH = 50
 # What Unicode folds to one character (ß, ﬀ, ﬁ, ﬂ, ﬆ): Oniguruma takes it for the two letters.
 _LIGATURES = re.compile("ss|ff|fi|fl|st", re.IGNORECASE)
 _NAMED_PATTERNS = frozenset(pattern for named in NAMED.values() for pattern in named.patterns)
@@ -50,16 +53,20 @@ def check_portable(pattern: str, path: str | None = None) -> None:
 
 
 class _Reader:
-    """Walks over a pattern once; every method reads one construct from `at` on."""
+    """Walks over a pattern once; every method reads one construct from `at` on.
+
+    What they return says what the construct holds: `_LOOKS` ahead, `_REPEATS` a varying number of
+    times.
+    """
 
     def __init__(self, pattern: str, path: str | None) -> None:
         self.text = pattern
         self.path = path
         self.at = 0
 
-    def pattern(self, *, folding: bool, depth: int) -> None:
+    def pattern(self, *, folding: bool, depth: int) -> int:
         """Alternatives, up to the end or the closing bracket of a group."""
-        start = self.at
+        holds = 0
         while self.at < len(self.text):
             char = self.text[self.at]
             if char == ")" and depth:
@@ -67,45 +74,38 @@ class _Reader:
             if char == "|":
                 self.at += 1
                 continue
-            if char == "(":
-                looks = self.group(folding, depth)
-            else:
-                looks = False
-                self.atom(char, folding)
-            self.quantifier(allowed=not looks)
-        if depth and self.at == len(self.text):
-            self.refuse(start, "(", "is not closed")
+            inside = self.group(folding, depth) if char == "(" else self.atom(char, folding)
+            holds |= inside | self.quantifier(inside)
+        return holds
 
-    def atom(self, char: str, folding: bool) -> None:
+    def atom(self, char: str, folding: bool) -> int:
         """A character, an escape or a class."""
         if char == "[":
             self.char_class(folding)
         elif char == "\\":
             self.escape(folding)
-        elif char in ".^$*+?{})" or char == "]":
+        elif char in ".^$*+?{}])":
             self.refuse(self.at, char)
         else:
-            self.literal(char, folding)
-
-    def literal(self, char: str, folding: bool) -> None:
-        if folding:
-            if not char.isascii():
-                self.refuse(self.at, char, "has a case that is not ASCII's, under (?i:")
-            if _LIGATURES.match(self.text, self.at):
+            if folding and _LIGATURES.match(self.text, self.at):
                 two = self.text[self.at : self.at + 2]
-                self.refuse(self.at, two, "also means a ligature there, under (?i:")
+                self.refuse(self.at, two, "is also a ligature, under (?i:,")
+            self.literal(folding)
+        return 0
+
+    def literal(self, folding: bool) -> str:
+        char = self.text[self.at]
+        if folding and not char.isascii():
+            self.refuse(self.at, char, "has a case that is not ASCII's, under (?i:,")
         self.at += 1
+        return char
 
     def escape(self, folding: bool) -> None:
         match = _ESCAPE.match(self.text, self.at)
-        if match is None:
-            self.refuse(self.at, self.text[self.at : self.at + 2])
-        name = match[1]
-        if name is not None and name not in PROPERTIES:
-            self.refuse(self.at, match[0])
-        # Under (?i: a category as \p{Lu} is folded by one engine and not by the other.
-        if folding and name is not None:
-            self.refuse(self.at, match[0], "is read differently under (?i:")
+        if match is None or (match[1] is not None and match[1] not in PROPERTIES):
+            self.refuse(self.at, match[0] if match else self.text[self.at : self.at + 2])
+        if folding and match[1] is not None:  # one engine folds \p{Lu}, the other does not
+            self.refuse(self.at, match[0], "means something else, under (?i:,")
         self.at = match.end()
 
     def char_class(self, folding: bool) -> None:
@@ -113,78 +113,76 @@ class _Reader:
         self.at += 2 if self.text.startswith("[^", self.at) else 1
         first = self.at
         while not self.text.startswith("]", self.at) or self.at == first:
-            if self.at >= len(self.text):
-                self.refuse(start, "[", "is not closed")
-            for bad in ("[", "]", "&&", "--", "~~", "||"):
-                if self.text.startswith(bad, self.at):
-                    self.refuse(self.at, bad, "is read differently inside a class")
-            low = self.class_item(folding)
+            low = self.class_item(start, folding)
             if self.text.startswith("-", self.at) and not self.text.startswith("-]", self.at):
                 dash = self.at
+                if self.text.startswith("--", dash):
+                    self.refuse(dash, "--", "inside a class means something else")
                 self.at += 1
-                high = (
-                    None if self.text.startswith(("[", "]"), self.at) else self.class_item(folding)
-                )
+                high = self.class_item(start, folding)
                 if low is None or high is None or high < low:
-                    self.refuse(dash, "-", "does not stand between two characters in order")
+                    self.refuse(
+                        dash, "-", "stands between no two characters in order, which differs"
+                    )
         self.at += 1
 
-    def class_item(self, folding: bool) -> str | None:
+    def class_item(self, start: int, folding: bool) -> str | None:
         """One character of a class, or None for an escape that stands for several."""
-        start = self.at
         if self.at >= len(self.text):
-            self.refuse(start, "[", "is not closed")
-        if self.text[self.at] == "\\":
-            self.escape(folding)
-            escaped = self.text[start + 1]
-            return (
-                None
-                if escaped in "sSdDpP"
-                else {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v"}.get(escaped, escaped)
-            )
-        char = self.text[self.at]
-        if folding and not char.isascii():
-            self.refuse(self.at, char, "has a case that is not ASCII's, under (?i:")
-        self.at += 1
-        return char
+            self.refuse(start, "[", "is not closed, which means nothing")
+        for bad in ("[", "]", "&&", "--", "~~", "||"):
+            if self.text.startswith(bad, self.at):
+                self.refuse(self.at, bad, "inside a class means something else")
+        if self.text[self.at] != "\\":
+            return self.literal(folding)
+        escaped = self.text[self.at + 1 : self.at + 2]
+        self.escape(folding)
+        return None if escaped in "sSdDpP" else _CONTROLS.get(escaped, escaped)
 
-    def group(self, folding: bool, depth: int) -> bool:
-        """A group; True if it only looks ahead."""
+    def group(self, folding: bool, depth: int) -> int:
         for look in (r"(?!\S)", r"(?=\s)"):
             if self.text.startswith(look, self.at):
                 self.at += len(look)
-                return True
-        if depth >= 50:
+                return _LOOKS
+        if depth >= _MAX_DEPTH:
             self.refuse(self.at, "(", "nests too deep")
-        for opening in ("(?i:", "(?:", "("):
-            if self.text.startswith(opening, self.at):
-                break
+        opening = next(one for one in ("(?i:", "(?:", "(") if self.text.startswith(one, self.at))
         if opening == "(" and self.text.startswith("(?", self.at):
             self.refuse(self.at, self.text[self.at : self.at + 3])
+        start = self.at
         self.at += len(opening)
-        self.pattern(folding=folding or opening == "(?i:", depth=depth + 1)
+        holds = self.pattern(folding=folding or opening == "(?i:", depth=depth + 1)
+        if self.at == len(self.text):
+            self.refuse(start, opening, "is not closed, which means nothing")
         self.at += 1
-        return False
+        return holds
 
-    def quantifier(self, *, allowed: bool) -> None:
+    def quantifier(self, inside: int) -> int:
+        """How often what was just read may repeat; `inside` is what that holds."""
         start = self.at
         if _STACKED.match(self.text, start) is None:
-            return
+            return 0
         match = _QUANTIFIER.match(self.text, start)
-        if match is None or not allowed:
+        if match is None:
             self.refuse(start, self.text[start : start + 4])
+        if inside & _LOOKS:
+            self.refuse(start, match[0], "repeats a look ahead, which means nothing")
+        endless = match[0][0] in "*+" or ",}" in match[0]
+        if endless and inside & _REPEATS:
+            self.refuse(start, match[0], "repeats a repetition, which may take for ever")
         self.at = match.end()
         if _STACKED.match(self.text, self.at):
-            self.refuse(self.at, self.text[self.at], "is read differently after a repetition")
+            self.refuse(self.at, self.text[self.at], "after a repetition means something else")
+        return _REPEATS if endless or "," in match[0] else 0
 
     def refuse(self, at: int, construct: str, problem: str = "means something else") -> NoReturn:
         shown = self.text if len(self.text) <= 80 else self.text[:79] + "…"
         raise PatternError(
-            f"pattern {shown!r}, at character {at}: {construct!r} {problem} to the engine that "
-            "reads tokenizer.json elsewhere.",
+            f"pattern {shown!r}, at character {at}: {construct!r} {problem} to the engine of "
+            "Hugging Face's tokenizers.",
             path=self.path,
             value=construct,
             index=at,
-            hint=r"Write it with \p{...}, \s, \d, classes, groups and repetitions, which all "
+            hint=r"Write it with \p{...}, \s, \d, classes, groups and repetitions, which both "
             "engines read alike.",
         )

@@ -181,9 +181,9 @@ def _check_top(top: dict[str, Any], path: str | None) -> None:
         if top.get(key) is not None:
             raise _unsupported(f"{key} {_kind(top[key])}", path)
     post = top.get("post_processor")
-    parts = [post]
+    parts: Any = [post]
     if isinstance(post, dict) and _kind(post) == "Sequence":
-        parts = post.get("processors", [])
+        parts = post.get("processors")
     for part in expect(parts, list, "post_processor.processors", path):
         # ByteLevel trims offsets and adds nothing.
         if part is not None and _kind(part) != "ByteLevel":

@@ -17,7 +17,7 @@ from digram import _core
 from digram.definition import Definition
 from digram.errors import CorruptFileError, InternalError, VocabError
 from digram.formats._check import Place, check, id_table
-from digram.formats._json import show
+from digram.formats._json import BOMS, show
 from digram.formats._loss import refuse_special_tokens
 from digram.formats._published import MISSING, PretokenizerLike, check_count, told
 from digram.storage import atomic_write, read_file
@@ -139,6 +139,10 @@ def _ranks(fields: list[bytes]) -> list[int]:
 
 def _fail(lines: list[bytes], path: str | None) -> NoReturn:
     """Finds the line that is wrong, one line after the other."""
+    if lines and lines[0].startswith(BOMS):
+        raise CorruptFileError(
+            "the file starts with a byte order mark.", path=path, hint="Save it without one."
+        )
     if not lines:
         raise CorruptFileError("the file is empty.", path=path, hint="Copy it again.")
     tokens: dict[bytes, int] = {}

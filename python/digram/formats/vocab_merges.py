@@ -19,7 +19,7 @@ from os import PathLike, fspath
 from digram.definition import Definition
 from digram.errors import CorruptFileError, VocabError
 from digram.formats._check import Place, check, id_table, named_merges
-from digram.formats._json import dump, expect, parse, show
+from digram.formats._json import decoded, dump, expect, parse, show
 from digram.formats._letters import from_letters, to_letters
 from digram.formats._loss import refuse_ignore_merges, refuse_special_tokens
 from digram.formats._published import MISSING, PretokenizerLike, check_count, told
@@ -30,7 +30,6 @@ __all__ = ["NAMES", "dumps", "loads", "read", "write"]
 NAMES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 """The names of the two files: those that are written, and those of GPT-2's first release."""
 
-_COPY = "The file is truncated or damaged; copy it again."
 _WHAT = "a folder with vocab.json and merges.txt"
 _DIGEST = re.compile(r"#version: .* sha256=([0-9a-f]{64})")
 
@@ -160,16 +159,7 @@ def _bytes_of(ids: dict[str, int], path: str | None) -> list[bytes]:
 
 def _pairs(data: bytes, vocab: bytes, path: str | None) -> tuple[list[list[str]], int]:
     """The merges, and the line of the first one."""
-    if not data:
-        raise CorruptFileError("the file is empty.", path=path, hint=_COPY)
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        problem = f"byte {error.start} is not UTF-8."
-        raise CorruptFileError(
-            problem, path=path, line=line, offset=error.start, hint=_COPY
-        ) from None
+    text = decoded(data, path)
     lines = text.replace("\r\n", "\n").split("\n")
     if lines.pop():
         raise CorruptFileError(
@@ -177,7 +167,8 @@ def _pairs(data: bytes, vocab: bytes, path: str | None) -> tuple[list[list[str]]
             path=path,
             line=len(lines) + 1,
             offset=len(data),
-            hint=f"{_COPY} If nothing is missing, end the line with a newline.",
+            hint="The file is truncated; copy it again. If nothing is missing, end the line with a "
+            "newline.",
         )
     first_line = 1
     if lines[0].startswith("#version"):

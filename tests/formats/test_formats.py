@@ -1,0 +1,237 @@
+"""The choice among formats: by what a file holds when reading, by name when writing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from vocabularies import BANANA, PLAIN, SAMPLES
+
+import digram
+from digram import CorruptFileError, DigramError, OptionError, VocabError, formats
+from digram.formats import MISSING, huggingface, read, seed_pair, tiktoken, vocab_merges, write
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with one tokenizer in each format."""
+    huggingface.write(PLAIN, tmp_path / "tokenizer.json")
+    tiktoken.write(PLAIN, tmp_path / "a.tiktoken")
+    vocab_merges.write(PLAIN, tmp_path / "gpt2")
+    seed_pair.write(PLAIN, tmp_path / "seed")
+    return tmp_path
+
+
+def test_each_format_is_recognised(files: Path) -> None:
+    assert read(files / "tokenizer.json") == PLAIN
+    assert read(str(files / "tokenizer.json")) == PLAIN
+    assert read(files / "a.tiktoken", pretokenizer=None) == PLAIN
+    assert read(files / "gpt2", pretokenizer=None) == PLAIN
+    assert read(files / "seed") == PLAIN
+    assert read(files / "seed", pretokenizer=None) == PLAIN  # which is what it means
+    assert read(files) == PLAIN  # a folder with a tokenizer.json
+
+
+def test_names_play_no_part_in_reading(files: Path) -> None:
+    (files / "tokenizer.json").rename(files / "renamed.bin")
+    (files / "a.tiktoken").rename(files / "ranks.txt")
+    assert read(files / "renamed.bin") == PLAIN
+    assert read(files / "ranks.txt", pretokenizer=None) == PLAIN
+
+
+def test_a_folder_with_several_formats(files: Path) -> None:
+    """A named pretokenizer says that the files without one are meant."""
+    named = replace(PLAIN, pretokenizer=digram.Pretokenizer("gpt2"))
+    huggingface.write(PLAIN, files / "gpt2" / "tokenizer.json")
+    assert read(files / "gpt2") == PLAIN
+    assert read(files / "gpt2", pretokenizer="gpt2") == named
+    (files / "gpt2" / "tokenizer.json").unlink()
+    seed_pair.write(PLAIN, files / "gpt2")
+    with pytest.raises(VocabError, match=r"two vocabularies, vocab.json and vocabulary.json"):
+        read(files / "gpt2")
+
+
+def test_a_pretokenizer_is_asked_for_or_refused(files: Path) -> None:
+    for name in ("a.tiktoken", "gpt2"):
+        with pytest.raises(OptionError, match="nothing is guessed") as caught:
+            read(files / name)
+        assert str(files / name) in str(caught.value)
+    for name in ("tokenizer.json", "seed"):
+        for pretokenizer, encoding in (("gpt2", None), (MISSING, "gpt2")):
+            with pytest.raises(OptionError, match="says itself how text is cut"):
+                read(files / name, pretokenizer=pretokenizer, encoding=encoding)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "error", "message"),
+    [
+        ("a.json", b"", CorruptFileError, "the file is empty"),
+        ("a", b" \n", CorruptFileError, "the file is empty"),
+        ("a", b"hello, world", VocabError, "no tokenizer that digram knows"),
+        ("a", b"GGUF\x03\x00\x00\x00", VocabError, "no tokenizer that digram knows"),
+        ("a.gz", b"\x1f\x8b\x08\x00", VocabError, "no tokenizer that digram knows"),
+        ("a.model", b"\n\x0e\n\x05<unk>", VocabError, "digram reads tokenizer.json, .tiktoken"),
+        ("a.json", b"hello", CorruptFileError, "not JSON at byte 0"),
+        ("a.txt", b'{"version"', CorruptFileError, "truncated"),
+        ("a", b"[1]", CorruptFileError, "the file should be an object"),
+        ("a", b'  {"a": 1}', CorruptFileError, "model should be an object"),
+        ("a", b"\xef\xbb\xbf{}", CorruptFileError, "byte order mark"),
+        ("a", b"\xff\xfe{\x00}\x00", CorruptFileError, "byte order mark"),
+        ("a.tiktoken", b"hello, world", CorruptFileError, "line 1"),
+        ("vocab.json", b'{"a": 1}', VocabError, "one of two files.*Name their folder"),
+        ("encoder.json", b'{"a": 1}', VocabError, "one of two files"),
+        ("merges.txt", b"#version: 0.2\na b\n", VocabError, "one of two files"),
+        ("vocab.bpe", b"#version: 0.2\na b\n", VocabError, "one of two files"),
+        ("vocabulary.json", b'{"0": {}}', VocabError, "one of two files"),
+        ("merges.json", b'{"merges": []}', VocabError, "one of two files"),
+    ],
+)
+def test_what_is_no_tokenizer(
+    tmp_path: Path, name: str, data: bytes, error: type[DigramError], message: str
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(error, match=message) as caught:
+        read(tmp_path / name, pretokenizer="gpt2" if name.endswith("tiktoken") else MISSING)
+    assert caught.value.path == str(tmp_path / name)
+
+
+def test_half_a_pair(files: Path) -> None:
+    (files / "gpt2" / "vocab.json").unlink()
+    with pytest.raises(VocabError, match=r"holds no vocab.json, which belongs to the merges.txt"):
+        read(files / "gpt2", pretokenizer="gpt2")
+    (files / "seed" / "merges.json").unlink()
+    with pytest.raises(VocabError, match=r"no merges.json, which belongs to the vocabulary.json"):
+        read(files / "seed")
+    (files / "empty").mkdir()
+    with pytest.raises(VocabError, match="the folder holds no tokenizer"):
+        read(files / "empty")
+    with pytest.raises(FileNotFoundError):
+        read(files / "missing.json")
+
+
+def test_the_name_says_what_to_write(tmp_path: Path) -> None:
+    for name, format in (
+        ("a.json", None),
+        ("A.JSON", None),
+        ("b.tiktoken", None),
+        ("c", "huggingface"),
+        ("d.json", "tiktoken"),
+        ("e", "vocab_merges"),
+        ("f", "seed_pair"),
+    ):
+        write(PLAIN, tmp_path / name, format=format)
+        fits = (format or name).endswith(("tiktoken", "vocab_merges"))
+        assert read(tmp_path / name, pretokenizer=None if fits else MISSING) == PLAIN
+    assert (tmp_path / "a.json").read_bytes() == huggingface.dumps(PLAIN)
+
+
+def test_what_the_name_does_not_say_is_asked_for(tmp_path: Path) -> None:
+    for name in ("folder", "a.bin", "vocab.json", "merges.json", "vocabulary.json", "encoder.json"):
+        with pytest.raises(OptionError, match=r'which format to write.*format="vocab_merges"'):
+            write(PLAIN, tmp_path / name)
+    with pytest.raises(OptionError, match=r"format='json' is not known.*huggingface"):
+        write(PLAIN, tmp_path / "a.json", format="json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_refused_save_leaves_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.tiktoken"
+    write(PLAIN, path)
+    with pytest.raises(VocabError, match="special token"):
+        write(BANANA, path)
+    assert read(path, pretokenizer=None) == PLAIN
+    write(BANANA, path, allow_loss=True)
+    assert read(path, pretokenizer=None) == PLAIN
+
+
+def test_unreachable_tokens_are_kept_with_one_warning(tmp_path: Path) -> None:
+    definition = SAMPLES["unreachable token"]
+    write(definition, tmp_path / "a.json")
+    with pytest.warns(UserWarning, match=r"a.json: no text yields 1 .*\(259 b'xyzzy'\)") as caught:
+        assert read(tmp_path / "a.json") == definition
+    assert len(caught) == 1
+    with pytest.warns(UserWarning, match="no text yields") as caught:
+        assert digram.load(tmp_path / "a.json").unreachable() == [259]
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_whole_pretokens_are_reachable(tmp_path: Path) -> None:
+    """With ignore_merges only what the pretokenizer cuts is out of reach."""
+    write(SAMPLES["whole pretokens"], tmp_path / "a.json")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read(tmp_path / "a.json")
+    cut = replace(SAMPLES["whole pretokens"], tokens=[*PLAIN.tokens, b"x y", b" xyz"])
+    write(cut, tmp_path / "a.json")
+    with pytest.warns(UserWarning, match=r"no text yields 1 .*\(259 b'x y'\)"):
+        read(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_tokenizers_survive_saving_and_loading(name: str, tmp_path: Path) -> None:
+    tok = digram.Tokenizer(SAMPLES[name])
+    tok.save(tmp_path / "tokenizer.json", allow_loss=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        again = digram.load(tmp_path / "tokenizer.json")
+    assert again == tok
+    assert again.definition == tok.definition
+    assert again.training == tok.training
+    assert again.merge_log == tok.merge_log
+
+
+def test_saved_bytes_depend_on_the_tokenizer_alone(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        digram.train("low lower lowest", vocab_size=258).save(tmp_path / f"{name}.json")
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+def test_encodings_are_as_published() -> None:
+    """Names, special tokens and patterns of tiktoken's own table."""
+    public = pytest.importorskip("tiktoken_ext.openai_public")
+    names = {"gpt2": "gpt2", "r50k_base": "gpt2", "p50k_base": "gpt2", "p50k_edit": "gpt2"}
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(public, "load_tiktoken_bpe", lambda *_, **__: {})
+        monkeypatch.setattr(public, "data_gym_to_mergeable_bpe_ranks", lambda **_: {})
+        published = {name: make() for name, make in public.ENCODING_CONSTRUCTORS.items()}
+    assert formats.ENCODINGS.keys() == published.keys()
+    for name, encoding in formats.ENCODINGS.items():
+        special = published[name]["special_tokens"]
+        if name == "o200k_harmony":  # one id has two names there
+            assert special.pop("<|reserved_200018|>") == special["<|endofprompt|>"]
+        assert encoding.special_tokens == special
+        assert encoding.pretokenizer == names.get(
+            name, name.partition("_")[0].removesuffix("_base")
+        )
+        total = published[name].get("explicit_n_vocab")
+        if total is not None:
+            assert total == encoding.tokens + len(special)
+
+
+def test_gpt2_is_one_tokenizer_in_all_its_files(
+    shared_data: Callable[[str], Path], tmp_path: Path
+) -> None:
+    for name in ("encoder.json", "vocab.bpe"):
+        (tmp_path / name).symlink_to(shared_data(f"vocabs/{name}"))
+    found = [
+        digram.load(shared_data("vocabs/gpt2_tokenizer.json")),
+        digram.load(shared_data("vocabs/r50k_base.tiktoken"), encoding="r50k_base"),
+        digram.load(tmp_path, encoding="gpt2"),
+    ]
+    assert found[0] == found[1] == found[2]
+
+
+def test_importing_formats_is_light() -> None:
+    """Neither NumPy nor rich: a command that only reads a file should start at once."""
+    script = (
+        "import json, sys; from digram import formats;"
+        "print(json.dumps([name for name in ('numpy', 'rich', 'tiktoken') if name in sys.modules]))"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert json.loads(run.stdout) == []

@@ -1,0 +1,122 @@
+"""JSON that may be damaged: each fault is named with its place."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import cases
+
+from digram import CorruptFileError, DigramError, LimitExceededError
+from digram.formats._json import MAX_DEPTH, dump, expect, parse, show
+
+VALUES: Any = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+@cases(300)
+@given(VALUES)
+def test_what_is_dumped_is_parsed(value: Any) -> None:
+    data = dump(value)
+    assert parse(data, None) == value
+    assert data.count(b"\n") == 1
+
+
+@cases(300)
+@given(VALUES.map(lambda value: {"a": value}), st.data())
+def test_every_truncation_is_called_one(value: Any, data: Any) -> None:
+    written = json.dumps(value).encode()
+    cut = written[: data.draw(st.integers(1, len(written) - 1))]
+    with pytest.raises(CorruptFileError, match="truncated") as caught:
+        parse(cut, "a.json")
+    assert caught.value.line == cut.count(b"\n") + 1
+
+
+@pytest.mark.parametrize(
+    ("data", "message", "line", "offset"),
+    [
+        (b"", "the file is empty", None, None),
+        (b" \n\t", "the file is empty", None, None),
+        (b"{", "the file ends at byte 1, in the middle", 1, 1),
+        (b'{"a":', "the file ends at byte 5", 1, 5),
+        (b'{"a": tr', "the file ends at byte 8", 1, 8),
+        (b'{"a": "b', "the file ends at byte 8", 1, 8),
+        ('{\n"é": "b\\'.encode(), "the file ends at byte 11", 2, 11),
+        (b'{"a": "b\\u00', "the file ends at byte 12", 1, 12),
+        (b"[1, 2,\n", "the file ends at byte 7", 2, 7),
+        (b"[\xc3", "the file ends at byte 2, inside a character", 1, 1),
+        (b"[\n\xff]", "byte 2 is not UTF-8", 2, 2),
+        (b'"\xed\xa0\x80"', "byte 1 is not UTF-8", 1, 1),
+        (b'["\\ud800"]', "half a character", None, None),
+        (b'{"\\udc00x": 1}', "half a character", None, None),
+        (b"[1, 2} ", "not JSON at byte 5", 1, 5),
+        (b"[1,\n 2,\n x]", "not JSON at byte 9", 3, 9),
+        ('["é", x]'.encode(), "not JSON at byte 7", 1, 7),
+        (b"[1] [2]", "not JSON at byte 4: extra data", 1, 4),
+        (b"{1: 2}", "not JSON at byte 1", 1, 1),
+        (b"{'a': 2}", "not JSON at byte 1", 1, 1),
+        (b"[01]", "not JSON", 1, 2),
+        (b'["\x01"]', "not JSON at byte 2: invalid control", 1, 2),
+        (b"[NaN]", "NaN is not a number that JSON knows", None, None),
+        (b"[-Infinity]", "-Infinity is not a number", None, None),
+        (b"[" + b"9" * 5000 + b"]", "limit", None, None),
+        (b'{"a": 1,\n"b": {"c": 1},\n"a": 2}', "the key 'a' is there twice", 3, None),
+        (b'{"a": {"x": 1}, "b": {"x": 1, "x": 1}}', "the key 'x' is there twice", None, None),
+        (b"\xef\xbb\xbf{}", "byte order mark", None, 0),
+        (b"\xff\xfe{\x00}\x00", "byte order mark", None, 0),
+        (b"\xfe\xff\x00{\x00}", "byte order mark", None, 0),
+    ],
+)
+def test_refused(data: bytes, message: str, line: int | None, offset: int | None) -> None:
+    with pytest.raises(CorruptFileError, match=message) as caught:
+        parse(data, "a.json")
+    assert (caught.value.path, caught.value.line) == ("a.json", line)
+    assert caught.value.offset == offset
+
+
+def test_a_pair_of_surrogates_is_a_character() -> None:
+    assert parse(rb'["\ud83d\ude42"]', None) == ["🙂"]
+
+
+@pytest.mark.parametrize("opening", [b"[", b'{"a":'])
+@pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 1000, 300_000])
+def test_depth_is_limited(opening: bytes, depth: int) -> None:
+    closing = b"]" if opening == b"[" else b"}"
+    inside = (
+        opening * (MAX_DEPTH - 1) + opening[:-1].replace(b'"a"', b'"a":1') + closing * MAX_DEPTH
+    )
+    if opening == b"[":
+        inside = b"[" * MAX_DEPTH + b"]" * MAX_DEPTH
+    else:
+        inside = b'{"a":' * MAX_DEPTH + b"1" + b"}" * MAX_DEPTH
+    parse(inside, None)
+    for data in (opening * depth, opening * depth + b"1" + closing * depth):
+        with pytest.raises(DigramError):
+            parse(data, "a.json")
+    with pytest.raises(LimitExceededError, match=r"a.json: .* deeper than 64"):
+        parse(opening * depth + b"1" + closing * depth, "a.json")
+
+
+def test_exact_types() -> None:
+    assert expect(5, int, "x", None) == 5
+    for value in (True, 5.0, "5", None, [5]):
+        with pytest.raises(CorruptFileError, match="a: x should be a whole number, not"):
+            expect(value, int, "x", "a")
+
+
+def test_values_are_shown_short() -> None:
+    assert show("a\n\x1b") == r"'a\n\x1b'"
+    assert len(show("a" * 1000)) == len(show(b"a" * 1000)) == 80
+    assert show([1] * 100_000) == "a list of 100000"
+    assert show({"a": "x" * 1000}).endswith("…")
+    assert show(1 << 99_999) == "a number of 100000 bits"
