@@ -247,7 +247,9 @@ impl Encoder {
                 check = at + BETWEEN_CHECKS;
                 watch.check()?;
             }
-            match whole.get(piece) {
+            // A pretoken without a cut was looked up already.
+            let known = if piece.len() < pretoken.len() { whole.get(piece) } else { None };
+            match known {
                 Some(id) => emit(id),
                 None => self.merge(piece, scratch, watch, emit).map_err(|error| error.shifted(at))?,
             }
