@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from digram import storage
 from digram.storage import atomic_write, read_file, read_pair, write_pair
 
 ROOT = os.name == "posix" and os.geteuid() == 0
@@ -360,6 +361,45 @@ def test_a_pair_is_never_mixed_while_it_is_being_replaced(tmp_path: Path) -> Non
         stop.set()
         writer.join()
     assert set(seen) <= {OLD, NEW}
+
+
+def test_a_pair_replaced_and_restored_while_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first file is the same before and after, and yet the second was another's."""
+    save_pair(tmp_path, OLD)
+    read_second = storage._read_second
+    calls = 0
+
+    def slowly(*args: Any) -> bytes:
+        nonlocal calls
+        calls += 1
+        if calls > 1:
+            return read_second(*args)
+        save_pair(tmp_path, NEW)
+        second = read_second(*args)
+        save_pair(tmp_path, OLD)
+        assert second == NEW[1]
+        return second
+
+    monkeypatch.setattr(storage, "_read_second", slowly)
+    assert read_pair(tmp_path, *PAIR) == OLD
+    assert calls == 2
+
+
+def test_a_pair_that_never_rests_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_pair(tmp_path, OLD)
+
+    def busy(*_: object) -> bytes:
+        save_pair(tmp_path, NEW)
+        return b""
+
+    monkeypatch.setattr(storage, "_read_second", busy)
+    with pytest.raises(BlockingIOError, match="keeps changing") as caught:
+        read_pair(tmp_path, *PAIR)
+    assert caught.value.filename == str(tmp_path / PAIR[0])
 
 
 def test_a_pair_refuses_a_file_in_the_folders_place(tmp_path: Path) -> None:

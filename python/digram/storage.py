@@ -17,7 +17,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import BinaryIO, TypeAlias
 
 __all__ = ["atomic_write", "read_file", "read_pair", "write_pair"]
 
@@ -48,13 +48,7 @@ def read_file(path: StrPath) -> bytes:
     Links are followed. Raises OSError, and at once, for a folder, a device, a socket or a pipe: a
     pipe would block, a device never end. Memory: the size of the file.
     """
-    name = os.fspath(path)
-    _check_regular(os.stat(name), name)
-    # Between the check and the opening another process may have put a pipe there: not blocking on
-    # it costs a flag, which means nothing for regular files.
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    with open(os.open(name, flags), "rb") as file:
-        _check_regular(os.fstat(file.fileno()), name)
+    with _open(os.fspath(path)) as file:
         return file.read()
 
 
@@ -150,14 +144,15 @@ def read_pair(folder: StrPath, first: str, second: str) -> tuple[bytes, bytes]:
     and `OSError(EAGAIN)` when the first file changes faster than it can be read.
     """
     path = os.path.join(folder, first)
-    one = read_file(path)
     for _ in range(16):
-        two = _read_second(folder, one, second)
-        # The first is replaced before the second. If it is the same after reading the second, then
-        # the second was read before the replacement, or waited for this very first.
-        one, before = read_file(path), one
-        if one == before:
-            return one, two
+        with _open(path) as file:
+            one = file.read()
+            two = _read_second(folder, one, second)
+            # A save replaces the first file before the second. So if this is still the first one,
+            # the second was read before a save replaced either, or is the one that belongs to it.
+            # While it is open its number cannot be given to another file.
+            if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
+                return one, two
     raise OSError(errno.EAGAIN, "the file keeps changing while it is being read", path)
 
 
@@ -167,6 +162,20 @@ def _read_second(folder: StrPath, first: bytes, second: str) -> bytes:
         home = os.path.dirname(os.path.realpath(path))
         return read_file(os.path.join(home, _pending(second, first)))
     return read_file(path)
+
+
+def _open(path: str) -> BinaryIO:
+    _check_regular(os.stat(path), path)
+    # Between the check and the opening another process may have put a pipe there: not blocking on
+    # it costs a flag, which means nothing for regular files.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    file = open(os.open(path, flags), "rb")  # noqa: SIM115 - the caller closes it
+    try:
+        _check_regular(os.fstat(file.fileno()), path)
+    except BaseException:
+        file.close()
+        raise
+    return file
 
 
 def _pending(second: str, first: bytes) -> str:
