@@ -28,7 +28,7 @@ WRONG: list[tuple[Definition, dict[str, Any], str]] = [
     (PLAIN, {"special_tokens": {"": 300}}, "special token '' has no text"),
     (PLAIN, {"special_tokens": {"\ud800": 300}}, "holds half a character"),
     (PLAIN, {"special_tokens": {"<a>": -1}}, "the id -1, which is out of range"),
-    (PLAIN, {"special_tokens": {"<a>": 1 << 31}}, "out of range"),
+    (PLAIN, {"special_tokens": {"<a>": 1 << 22}}, "out of range"),
     (PLAIN, {"special_tokens": {"<a>": 256}}, "'<a>' has the id 256 of token b'an'"),
     (PLAIN, {"special_tokens": {"<a>": 300, "<b>": 300}}, "the id 300 of special token '<a>'"),
     (PLAIN, {"merges": [(97, 110, 999)]}, "merge 0: id 999 is no ordinary token"),
@@ -57,8 +57,11 @@ def test_contradictions_are_refused(
         check(definition, Place("t"))
 
 
-# A token that is there twice is a matter of the file: the core encodes with the first one.
-WRONG_ANYWHERE = [one for one in WRONG if "has the ids 256 and 259" not in one[2]]
+# What is a matter of files: a small one may not ask for a huge table, and a token that is there
+# twice is a mistake, though the core would encode with the first one.
+WRONG_ANYWHERE = [
+    one for one in WRONG if one[2] not in ("out of range", "token b'an' has the ids 256 and 259")
+]
 
 
 @pytest.mark.parametrize(

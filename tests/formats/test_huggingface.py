@@ -94,6 +94,18 @@ def test_texts_without_special_tokens_agree_by_default(sample: Any) -> None:
             assert theirs.encode(text).ids == ours.encode(text)
 
 
+def test_what_hugging_face_saves_again_is_read(sample: Any) -> None:
+    """Their library drops what is ours; the rest is still the same tokenizer."""
+    name, definition = sample
+    data = dumps(definition, allow_loss=name in LOSSY)
+    again = loads(tokenizers.Tokenizer.from_str(data.decode()).to_str().encode())
+    assert again.training is None
+    if name == "two regexes":  # the first of which might as well be a digit policy
+        assert again.pretokenizer == Pretokenizer(Regex(r"\s+"), digits="threes_from_left")
+        again = replace(again, pretokenizer=definition.pretokenizer)
+    assert again == replace(definition, training=None)
+
+
 @pytest.mark.parametrize("initial_alphabet", [True, False], ids=["all bytes", "seen bytes"])
 @pytest.mark.parametrize("split", [False, True], ids=["ByteLevel", "Split"])
 def test_files_trained_by_hugging_face(initial_alphabet: bool, split: bool) -> None:

@@ -50,9 +50,13 @@ def check(definition: Definition, place: Place = NOWHERE) -> Definition:
     only by a later merge; all 256 bytes are there where they are the alphabet or the fallback.
     Raises `VocabError`, naming the place. Linear in the vocabulary.
     """
-    _check_tokens(definition, place.path)
+    distinct: set[bytes | None] = {None, *definition.tokens}
+    _check_tokens(definition, distinct, place.path)
     _check_special(definition, place.path)
-    _check_unit(definition, place.path)
+    if definition.unit == "byte":
+        _check_bytes(distinct, place.path)
+    else:
+        _check_characters(definition, place.path)
     _check_merges(definition, place)
     return definition
 
@@ -63,9 +67,9 @@ def id_table(ids: Sequence[int], tokens: Iterable[Part], path: str | None) -> li
     Raises `VocabError` for ids that are negative, given twice, or so far beyond the number of
     tokens that their table would be much larger than the file.
     """
-    limit = 16 * len(ids) + (1 << 20)
     if not ids:
         return []
+    limit = _limit(len(ids))
     wrong = next((token_id for token_id in (min(ids), max(ids)) if not 0 <= token_id < limit), None)
     if wrong is not None:
         raise VocabError(
@@ -94,8 +98,12 @@ def named_merges(
 
     Raises `VocabError` for a part or a result that is not in the vocabulary.
     """
+    lefts = [left for left, _ in pairs]
+    rights = [right for _, right in pairs]
+    find = id_of.__getitem__
     try:
-        return [(id_of[left], id_of[right], id_of[left + right]) for left, right in pairs]
+        made = map(find, map(add, lefts, rights))
+        return list(zip(map(find, lefts), map(find, rights), made, strict=True))
     except KeyError:
         pass
     for rank, (left, right) in enumerate(pairs):
@@ -132,20 +140,20 @@ def _is_character(token: bytes) -> bool:
     return len(token.decode(errors="replace")) == 1
 
 
-def _check_tokens(definition: Definition, path: str | None) -> None:
-    fallback = set(definition.byte_ids or ())
-    ordinary = [
-        token
-        for token_id, token in enumerate(definition.tokens)
-        if token is not None and token_id not in fallback
-    ]
-    if b"" in ordinary:
+def _limit(tokens: int) -> int:
+    """Where the ids of so many tokens must end, so that no small file asks for a huge table."""
+    return 16 * tokens + (1 << 20)
+
+
+def _check_tokens(definition: Definition, distinct: set[bytes | None], path: str | None) -> None:
+    if b"" in distinct:
         token_id = definition.tokens.index(b"")
         raise VocabError(
             f"token {token_id} is empty.", path=path, value=token_id, hint="Remove it."
         )
-    if len(set(ordinary)) == len(ordinary):
+    if len(distinct) - 1 == len(definition.tokens) - definition.tokens.count(None):
         return
+    fallback = set(definition.byte_ids or ())  # a byte and a character may be spelled alike
     seen: dict[bytes, int] = {}
     for token_id, token in enumerate(definition.tokens):
         if token is None or token_id in fallback:
@@ -163,13 +171,14 @@ def _check_tokens(definition: Definition, path: str | None) -> None:
 def _check_special(definition: Definition, path: str | None) -> None:
     owner: dict[int, str] = {}
     size = len(definition.tokens)
+    limit = _limit(size + len(definition.special_tokens))
     for text, token_id in definition.special_tokens.items():
         problem = None
         if not text:
             problem = "has no text."
         elif not _is_text(text):
             problem = "holds half a character."
-        elif not 0 <= token_id < 1 << 31:
+        elif not 0 <= token_id < limit:
             problem = f"has the id {show(token_id)}, which is out of range."
         elif token_id < size and definition.tokens[token_id] is not None:
             problem = f"has the id {token_id} of token {show(definition.tokens[token_id])}."
@@ -193,20 +202,21 @@ def _is_text(text: str | bytes) -> bool:
     return True
 
 
-def _check_unit(definition: Definition, path: str | None) -> None:
-    if definition.unit == "byte":
-        missing = sorted({bytes([b]) for b in range(256)} - set(definition.tokens))
-        if missing:
-            few = ", ".join(f"0x{byte[0]:02X}" for byte in missing[:8])
-            raise VocabError(
-                f"{len(missing)} of the 256 bytes have no token: "
-                f"{few}{', ...' if len(missing) > 8 else ''}.",
-                path=path,
-                value=missing[0],
-                hint="Text with them could not be encoded. Is this the whole vocabulary, and is it "
-                "one of bytes?",
-            )
-        return
+def _check_bytes(distinct: set[bytes | None], path: str | None) -> None:
+    missing = [byte for byte in range(256) if bytes([byte]) not in distinct]
+    if missing:
+        few = ", ".join(f"0x{byte:02X}" for byte in missing[:8])
+        raise VocabError(
+            f"{len(missing)} of the 256 bytes have no token: "
+            f"{few}{', ...' if len(missing) > 8 else ''}.",
+            path=path,
+            value=missing[0],
+            hint="Text with them could not be encoded. Is this the whole vocabulary, and is it one "
+            "of bytes?",
+        )
+
+
+def _check_characters(definition: Definition, path: str | None) -> None:
     if isinstance(definition.on_unknown, Special):
         if definition.on_unknown.text not in definition.special_tokens:
             raise VocabError(

@@ -115,17 +115,24 @@ _RANKS = "In a .tiktoken file the parts of a token have lower ranks than the tok
 
 def _tokens(data: bytes, path: str | None) -> list[bytes | None]:
     lines = data.rstrip().splitlines()
-    fields = [line.split() for line in lines]
+    fields = data.split()
+    if not lines or list(map(b" ".join, zip(fields[0::2], fields[1::2], strict=False))) != lines:
+        fields = _fields(lines, path)  # spelled in another way, or wrong
     try:
-        if set(map(len, fields)) != {2}:
-            raise ValueError
-        tokens = [a2b_base64(token, strict_mode=True) for token, _ in fields]
-        ranks = _ranks([rank for _, rank in fields])
+        tokens = [a2b_base64(token, strict_mode=True) for token in fields[0::2]]
+        ranks = _ranks(fields[1::2])
         if len(set(tokens)) != len(tokens) or b"" in tokens:
             raise ValueError
         return id_table(ranks, tokens, path)
     except (ValueError, VocabError):
         _fail(lines, path)
+
+
+def _fields(lines: list[bytes], path: str | None) -> list[bytes]:
+    fields = [line.split() for line in lines]
+    if set(map(len, fields)) != {2}:
+        _fail(lines, path)
+    return [field for pair in fields for field in pair]
 
 
 def _ranks(fields: list[bytes]) -> list[int]:
