@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeVar, cast
 from hypothesis import settings
 from hypothesis import strategies as st
 
+import digram
 from digram import reference
 from digram.definition import Definition
 from digram.pretokenizers import resolve
@@ -153,7 +154,7 @@ LIMITS = [{"max_merges": 0}, {"max_merges": 5, "max_token_length": 1}] + [
     {name: value for name, value in zip(names, values, strict=True) if value is not None}
     for names in [("room", "max_merges", "min_frequency", "max_token_length")]
     for values in product(
-        (None, 1, 5, 40), (None, 3, 8, 40), (None, 1, 2, 3), (None, None, None, 2, 3, 5)
+        (None, 1, 5, 40), (None, 1, 5, 20), (None, 1, 2, 3), (None, None, None, 2, 3, 5)
     )
     if any(values[:2]) or (values[2] or 0) >= 2
 ]
@@ -222,3 +223,22 @@ def trained_reference(
     """What the reference learns from pretokens."""
     units = [text.encode() if unit == "byte" else text for text in pretokens]
     return reference.train(reference.words(units, base), base, ties=ties, **sized(limits, base))
+
+
+# --- tokenizers
+
+
+def tokenizers(*pretokenizers: str | None) -> st.SearchStrategy[digram.Tokenizer]:
+    """Tokenizers trained on little text, over bytes."""
+    return st.builds(
+        digram.train,
+        any_corpora,
+        pretokenizer=st.sampled_from(pretokenizers),
+        ties=ties,
+        max_merges=st.integers(0, 16),
+        threads=st.just(1),
+    )
+
+
+whole_text_tokenizers = tokenizers(None)
+any_tokenizers = tokenizers(None, "gpt2", "o200k", "whitespace")

@@ -13,7 +13,7 @@ from strategies import (
     Ties,
     Vocabulary,
     any_bytes,
-    any_corpora,
+    any_tokenizers,
     cases,
     long_texts,
     over,
@@ -25,28 +25,13 @@ from strategies import (
     ties,
     trained_reference,
     vocabularies,
+    whole_text_tokenizers,
 )
 
 import digram
 from digram import reference
 from digram.definition import Definition
 from digram.pretokenizers import resolve
-
-
-def tokenizers(*pretokenizers: str | None) -> st.SearchStrategy[digram.Tokenizer]:
-    """Tokenizers trained on little text, over bytes."""
-    return st.builds(
-        digram.train,
-        any_corpora,
-        pretokenizer=st.sampled_from(pretokenizers),
-        ties=ties,
-        max_merges=st.integers(0, 16),
-        threads=st.just(1),
-    )
-
-
-whole_text_tokenizers = tokenizers(None)
-any_tokenizers = tokenizers(None, "gpt2", "o200k", "whitespace")
 
 
 @cases(1000)
@@ -274,84 +259,6 @@ def test_a_text_is_its_pretokens(tok: digram.Tokenizer, text: str) -> None:
     ]
     assert tok.encode(text) == expected
     assert tok.pretokenize(text) == digram.pretokenize(text, tok.pretokenizer)
-
-
-def cut(text: str, special: list[str]) -> list[str | digram.Special]:
-    """The longest special token from the left, at each place; what is between them is text."""
-    parts: list[str | digram.Special] = []
-    at = 0
-    while at < len(text):
-        here = [s for s in special if text.startswith(s, at)]
-        if here:
-            parts.append(digram.Special(max(here, key=len)))
-            at += len(max(here, key=len))
-        elif parts and isinstance(parts[-1], str):
-            parts[-1] += text[at]
-            at += 1
-        else:
-            parts.append(text[at])
-            at += 1
-    return parts
-
-
-def by_parts(tok: digram.Tokenizer, parts: list[str | digram.Special]) -> list[int]:
-    ids: list[int] = []
-    for part in parts:
-        if isinstance(part, digram.Special):
-            ids.append(tok.special_tokens[part.text])
-        else:
-            ids += tok.encode(part)
-    return ids
-
-
-@cases(600)
-@given(any_tokenizers, special_texts, special_soups, st.data())
-def test_special_tokens(
-    plain: digram.Tokenizer, special: list[str], text: str, data: st.DataObject
-) -> None:
-    """By default they are text; parsed, allowed or refused only where the caller says so."""
-    tok = plain.with_special_tokens(special)
-    assert tok.encode(text) == tok.encode(text, special="text") == plain.encode(text)
-    assert tok.encode(text, special="parse") == by_parts(tok, cut(text, special))
-    assert tok.encode(text.encode(), special="parse") == tok.encode(text, special="parse")
-    allowed = data.draw(st.lists(st.sampled_from(special), unique=True) if special else st.just([]))
-    assert tok.encode(text, special=set(allowed)) == by_parts(tok, cut(text, allowed))
-    if any(s in text for s in special):
-        with pytest.raises(digram.SpecialTokenError):
-            tok.encode(text, special="raise")
-    else:
-        assert tok.encode(text, special="raise") == plain.encode(text)
-    assert tok.decode(tok.encode(text, special="parse")) == text
-
-
-@cases(400)
-@given(any_tokenizers, special_texts, st.lists(st.tuples(st.booleans(), special_soups), max_size=6))
-def test_parts_of_one_text(
-    plain: digram.Tokenizer, special: list[str], drawn: list[tuple[bool, str]]
-) -> None:
-    """Neighbouring texts join before they are split; a `Special` is itself, and a border."""
-    tok = plain.with_special_tokens(special)
-    parts: list[str | digram.Special] = []
-    joined: list[str | digram.Special] = []
-    for trusted, text in drawn:
-        if trusted and special:
-            parts.append(digram.Special(special[len(text) % len(special)]))
-            joined.append(parts[-1])
-            continue
-        parts.append(text)
-        if joined and isinstance(joined[-1], str):
-            joined[-1] += text
-        else:
-            joined.append(text)
-    assert tok.encode(parts) == by_parts(tok, joined)
-
-
-@cases(400)
-@given(any_tokenizers, special_texts, special_soups | texts)
-def test_count_is_the_number_of_ids(plain: digram.Tokenizer, special: list[str], text: str) -> None:
-    tok = plain.with_special_tokens(special)
-    for how in ("text", "parse", frozenset(special[:1])):
-        assert tok.count(text, special=how) == len(tok.encode(text, special=how))
 
 
 @cases(400)

@@ -15,7 +15,8 @@ import digram
 from digram.pretokenizers import NAMED, Pretokenizer
 
 names = st.sampled_from(sorted(NAMED))
-any_texts = soups | texts | sentences
+numbers = concatenations(["1", "23", "456", "7890", "a", " ", ",", "½", "٣", "\n", "é"], 10)
+any_texts = soups | texts | sentences | numbers
 
 DIGITS = {
     "individual": r"\p{N}",
@@ -47,7 +48,7 @@ def test_published_patterns_cut_as_the_regex_package_does(name: str, text: str) 
 
 
 @cases(400)
-@given(names | st.none(), st.sampled_from(sorted(DIGITS)), any_texts)
+@given(names | st.none(), st.sampled_from(sorted(DIGITS)), numbers | any_texts)
 def test_digits_are_cut_before_the_pattern(name: str | None, digits: Any, text: str) -> None:
     """Runs of digits stand apart from what surrounds them, so that no pattern joins them again."""
     patterns = NAMED[name].patterns if name else ()
