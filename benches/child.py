@@ -1,0 +1,37 @@
+"""One measurement, in a process of its own: `python -m benches.child encode '{...}'`.
+
+Prints one line of JSON: what the module's `measure` returns, and the peak of memory in bytes.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import resource
+import sys
+
+
+def main() -> None:
+    """Measure what the command line names."""
+    kind, parameters = sys.argv[1:]
+    result = importlib.import_module(f"benches.{kind}").measure(**json.loads(parameters))
+    result["peak"] = peak()
+    print(json.dumps(result))
+
+
+def peak() -> int:
+    """The most memory that this process held, in bytes.
+
+    Linux hands `ru_maxrss` down from the process that started this one, so what the kernel says of
+    this program alone comes first.
+    """
+    try:
+        with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+            return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
+    except (OSError, StopIteration):
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""The texts that are measured: whole documents of real corpora, never a text twice."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+SEPARATOR = "<|endoftext|>"
+CORPORA = ("en", "code", "multi")
+MB = 1_000_000
+
+_KANA = re.compile("[\u3040-\u30ff]")
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
+
+
+def folder() -> Path:
+    """Where vocabularies and corpora lie: `DIGRAM_DATA`, or `../shared/data` beside the clone."""
+    beside = Path(__file__).parents[2] / "shared" / "data"
+    path = Path(os.environ.get("DIGRAM_DATA", beside))
+    if not (path / "corpora").is_dir():
+        raise SystemExit(
+            f"{path} holds no corpora. Set DIGRAM_DATA to a folder with corpora/*.txt (UTF-8, "
+            f"documents joined by {SEPARATOR}) and vocabs/*.tiktoken."
+        )
+    return path
+
+
+def vocabulary(encoding: str) -> Path:
+    """The file of a published vocabulary."""
+    return folder() / "vocabs" / f"{encoding}.tiktoken"
+
+
+def stream(path: Path) -> Iterator[str]:
+    """The documents of a file, without holding all of it."""
+    rest = ""
+    with path.open(encoding="utf-8", newline="") as file:
+        while piece := file.read(1 << 20):
+            *whole, rest = (rest + piece).split(SEPARATOR)
+            yield from whole
+    yield rest
+
+
+def documents(corpus: str, megabytes: float | None = None) -> list[str]:
+    """The documents of a corpus from the first on, up to so many bytes of UTF-8."""
+    chosen, held = [], 0
+    for document in stream(folder() / "corpora" / f"{corpus}.txt"):
+        size = len(document.encode())
+        if megabytes is not None and held and held + size > megabytes * MB:
+            break
+        chosen.append(document)
+        held += size
+    return chosen
+
+
+SHAPES = ("a", "spaces", "newlines", "Chinese", "digits")
+
+
+def shape(name: str, megabytes: int) -> str:
+    """One text of one thing: so many megabytes of UTF-8.
+
+    The Chinese is the text of the Chinese documents of multi.txt in its order, without what stands
+    between ideographs; no part comes twice. The digits are random.
+    """
+    size = megabytes * MB
+    if name == "Chinese":
+        found: list[str] = []
+        held = 0
+        for document in stream(folder() / "corpora" / "multi.txt"):
+            if not _KANA.search(document):
+                text = "".join(_HAN.findall(document))
+                found.append(text)
+                held += len(text.encode())
+            if held >= size:
+                return "".join(found).encode()[: size - size % 3].decode()
+        raise SystemExit(f"multi.txt holds only {held / MB:.1f} MB of unspaced Chinese")
+    if name == "digits":
+        return "".join(random.Random(4).choices("0123456789", k=size))
+    return {"a": "a", "spaces": " ", "newlines": "\n"}[name] * size

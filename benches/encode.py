@@ -1,0 +1,138 @@
+"""Encoding: many documents in one call, the first time in a process (cold) and again (warm)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any
+
+from benches.data import CORPORA, MB, documents
+from benches.peers import PEERS, Peer
+from benches.run import Options, Results, Task, disagreements, take_turns
+from benches.tables import markdown, number, times
+
+ENCODINGS = ("r50k_base", "cl100k_base", "o200k_base")
+MEGABYTES = 12.0
+
+
+def measure(who: str, encoding: str, corpus: str, threads: int, megabytes: float) -> dict[str, Any]:
+    """Seconds to load, to encode, and to encode the same again; in a process of its own."""
+    texts = documents(corpus, megabytes)
+    before = perf_counter()
+    encoder = PEERS[who].load(encoding, threads)
+    loaded = perf_counter()
+    out = encoder.batch(texts)
+    cold = perf_counter()
+    again = encoder.batch(texts)
+    warm = perf_counter()
+    del again
+    ids, lengths = encoder.flat(out)
+    digest = hashlib.sha256(ids.astype("<u4").tobytes() + lengths.astype("<i8").tobytes())
+    return {
+        "bytes": sum(len(text.encode()) for text in texts),
+        "load": loaded - before,
+        "cold": cold - loaded,
+        "warm": warm - cold,
+        "digest": digest.hexdigest(),
+    }
+
+
+def run(options: Options) -> tuple[str, list[Task]]:
+    """All tables, and the measurements whose ids differ from digram's."""
+    megabytes = options.megabytes or (2.0 if options.quick else MEGABYTES)
+    encodings = ENCODINGS[1:2] if options.quick else ENCODINGS
+    names = [peer for peer in PEERS.values() if options.wants(peer.package)]
+    rows = [
+        (threads, encoding, corpus)
+        for threads in ((1,) if options.quick else (1, 2))
+        for encoding in encodings
+        for corpus in CORPORA
+    ]
+    groups = {
+        row: [_task(peer, row, megabytes) for peer in names if peer.installed] for row in rows
+    }
+    results = take_turns(groups.values(), options)
+    wrong = [task for group in groups.values() for task in disagreements(results, group)]
+    parts = ["## Encode", f"Each text: whole documents of a corpus, up to {megabytes:g} MB."]
+    for threads in sorted({row[0] for row in rows}):
+        for gives in ("arrays", "lists"):
+            peers = [peer for peer in names if peer.gives == gives]
+            these = [row for row in rows if row[0] == threads]
+            parts.append(f"### To {gives}, {threads} thread{'s' * (threads > 1)}")
+            against = [peer for peer in names if peer.name == "tiktoken" and peer.installed]
+            parts.append(_table(results, peers, against, these, megabytes, wrong))
+    parts.append(_load(results, names, encodings, megabytes))
+    return "\n\n".join(parts), wrong
+
+
+def _task(peer: Peer, row: tuple[int, str, str], megabytes: float) -> Task:
+    threads, encoding, corpus = row
+    return Task.of(
+        "encode",
+        peer.name,
+        slow=peer.slow,
+        encoding=encoding,
+        corpus=corpus,
+        threads=threads,
+        megabytes=megabytes,
+    )
+
+
+def _table(
+    results: Results,
+    peers: Sequence[Peer],
+    against: Sequence[Peer],
+    rows: Sequence[tuple[int, str, str]],
+    megabytes: float,
+    wrong: Sequence[Task],
+) -> str:
+    ours, *others = peers
+    header = ["MB/s, cold / warm", *map(title, peers), *(f"÷ {peer.name}" for peer in against)]
+    lines = []
+    for row in rows:
+        speed = {
+            peer.name: _speeds(results, _task(peer, row, megabytes)) for peer in {*peers, *against}
+        }
+        cells = [
+            _pair(speed[peer.name], number) + " ≠" * (_task(peer, row, megabytes) in wrong)
+            for peer in peers
+        ]
+        known = [speed[peer.name] for peer in others if speed[peer.name]]
+        best = tuple(max(column) for column in zip(*known, strict=True))
+        rivals = [*(speed[peer.name] for peer in against), best]
+        ratios = [_pair(_divide(speed[ours.name], rival), times) for rival in rivals]
+        lines.append([" ".join(row[1:]), *cells, *ratios])
+    return markdown([*header, "÷ the best"], lines)
+
+
+def _load(
+    results: Results, peers: Sequence[Peer], encodings: Sequence[str], megabytes: float
+) -> str:
+    first = [peer for peer in peers if peer.name not in ("gigatoken, lists", "fastokens, lists")]
+    lines = []
+    for encoding in encodings:
+        tasks = [_task(peer, (1, encoding, CORPORA[0]), megabytes) for peer in first]
+        found = [results.get(task) for task in tasks]
+        lines.append([encoding, *(number(one["load"] * 1e3) if one else "–" for one in found)])
+    return "### Load, ms\n\n" + markdown(["", *map(title, first)], lines)
+
+
+def title(peer: Peer) -> str:
+    """The head of a column."""
+    return peer.name if peer.installed else f"{peer.name} (not installed)"
+
+
+def _speeds(results: Results, task: Task) -> tuple[float, ...]:
+    result = results.get(task)
+    if not result:
+        return ()
+    return tuple(result["bytes"] / MB / result[name] for name in ("cold", "warm"))
+
+
+def _divide(ours: tuple[float, ...], theirs: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(a / b for a, b in zip(ours, theirs, strict=False))
+
+
+def _pair(values: tuple[float, ...], show: Any) -> str:
+    return " / ".join(map(show, values)) if values else "–"

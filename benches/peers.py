@@ -1,0 +1,248 @@
+"""How each program loads a published vocabulary, encodes and decodes.
+
+A peer is used as its documentation advises for speed. What differs is what it gives: flat arrays,
+or lists of Python integers, which cost as much as the encoding itself; so the tables compare like
+with like.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import importlib.metadata
+import importlib.util
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benches.data import vocabulary
+
+Texts = Sequence[str]
+Arrays = tuple[NDArray[Any], NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """What a program can do with one vocabulary; None where it cannot.
+
+    `batch` is timed; `flat` turns what it returned into ids and the number of ids of each text,
+    and is not. `one` gives the ids of one text. `decode` gives the texts of what `batch` returned,
+    or their bytes, and `count` the number of ids of each text.
+    """
+
+    batch: Callable[[Texts], Any]
+    flat: Callable[[Any], Arrays]
+    one: Callable[[str], Any]
+    decode: Callable[[Any], Sequence[str | bytes]] | None = None
+    count: Callable[[Texts], Sequence[int]] | None = None
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A program with a way of calling it: `package` is what must be installed."""
+
+    name: str
+    package: str
+    gives: str  # "arrays" or "lists"
+    load: Callable[[str, int], Encoder]
+    slow: bool = False  # measured in the first round only
+
+    @property
+    def installed(self) -> bool:
+        return importlib.util.find_spec(self.package) is not None
+
+    @property
+    def version(self) -> str:
+        return importlib.metadata.version(self.package)
+
+
+def environment(threads: int) -> dict[str, str]:
+    """What tells programs that take no argument how many threads to use."""
+    parallel = "true" if threads > 1 else "false"
+    return {"RAYON_NUM_THREADS": str(threads), "TOKENIZERS_PARALLELISM": parallel}
+
+
+def flat_lists(lists: Sequence[Sequence[int]]) -> Arrays:
+    lengths = np.array([len(ids) for ids in lists], dtype=np.int64)
+    total = int(lengths.sum())
+    return np.fromiter((id for ids in lists for id in ids), np.uint32, total), lengths
+
+
+# --- digram
+
+
+def _digram(encoding: str) -> Any:
+    import digram
+
+    return digram.load(vocabulary(encoding), encoding=encoding)
+
+
+def _digram_arrays(encoding: str, threads: int) -> Encoder:
+    tok = _digram(encoding)
+    return Encoder(
+        batch=lambda texts: tok.encode_batch(texts, threads=threads, out="numpy"),
+        flat=lambda out: (out.ids, np.diff(out.offsets.astype(np.int64))),
+        one=tok.encode,
+        decode=lambda out: tok.decode_batch(out, threads=threads),
+        count=lambda texts: [tok.count(text) for text in texts],
+    )
+
+
+def _digram_lists(encoding: str, threads: int) -> Encoder:
+    tok = _digram(encoding)
+    return Encoder(
+        batch=lambda texts: tok.encode_batch(texts, threads=threads),
+        flat=flat_lists,
+        one=tok.encode,
+        decode=lambda ids: tok.decode_batch(ids, threads=threads),
+        count=lambda texts: [tok.count(text) for text in texts],
+    )
+
+
+# --- tiktoken
+
+
+def _tiktoken(encoding: str, threads: int) -> Encoder:
+    import tiktoken
+    import tiktoken_ext.openai_public as published
+
+    def ranks(url: str, expected_hash: str | None = None) -> dict[bytes, int]:
+        lines = vocabulary(url.rpartition("/")[2].removesuffix(".tiktoken"))
+        pairs = (line.split() for line in lines.read_bytes().splitlines())
+        return {base64.b64decode(token): int(rank) for token, rank in pairs}
+
+    published.load_tiktoken_bpe = ranks  # the file instead of a download
+    enc = tiktoken.Encoding(**published.ENCODING_CONSTRUCTORS[encoding]())
+
+    def batch(texts: Texts) -> list[list[int]]:
+        if threads == 1:  # its thread pool would only cost
+            return [enc.encode_ordinary(text) for text in texts]
+        return enc.encode_ordinary_batch(list(texts), num_threads=threads)
+
+    def decode(batch: Any) -> list[str]:
+        if threads == 1:
+            return [enc.decode(ids) for ids in batch]
+        return enc.decode_batch(batch, num_threads=threads)
+
+    return Encoder(
+        batch,
+        flat_lists,
+        enc.encode_ordinary,
+        decode,
+        count=lambda texts: [len(enc.encode_ordinary(text)) for text in texts],
+    )
+
+
+# --- gigatoken
+
+
+def _gigatoken(encoding: str) -> Any:
+    import gigatoken
+
+    return gigatoken.Tokenizer.from_tiktoken(vocabulary(encoding))
+
+
+def _gigatoken_arrays(encoding: str, threads: int) -> Encoder:
+    tok = _gigatoken(encoding)
+
+    def rows(out: Any) -> list[NDArray[Any]]:
+        ids, lengths = _awkward(out)
+        return np.split(ids, np.cumsum(lengths)[:-1])
+
+    return Encoder(
+        batch=lambda texts: tok.encode_batch(texts, parallel=threads > 1),
+        flat=_awkward,
+        one=tok.encode,
+        decode=lambda out: [tok.decode(row) for row in rows(out)],
+    )
+
+
+def _awkward(out: Any) -> Arrays:
+    """The arrays inside an Awkward Array, without a copy."""
+    offsets = np.asarray(out.layout.offsets.data)
+    ids = np.asarray(out.layout.content.data)[offsets[0] : offsets[-1]]
+    return ids, np.diff(offsets)
+
+
+def _gigatoken_lists(encoding: str, threads: int) -> Encoder:
+    tok = _gigatoken(encoding)
+    return Encoder(
+        batch=lambda texts: tok.encode_batch_list(texts, parallel=threads > 1),
+        flat=flat_lists,
+        one=lambda text: tok.encode_batch_list([text], parallel=False)[0],
+        decode=lambda batch: [tok.decode(ids) for ids in batch],
+    )
+
+
+# --- fastokens
+
+
+def _fastokens(encoding: str) -> Any:
+    fastokens = importlib.import_module("fastokens")
+    return fastokens.Tokenizer.from_tiktoken(str(vocabulary(encoding)), encoding=encoding)
+
+
+def _fastokens_arrays(encoding: str, threads: int) -> Encoder:
+    tok = _fastokens(encoding)
+
+    def flat(out: tuple[bytes, bytes]) -> Arrays:
+        return np.frombuffer(out[0], np.uint32), np.diff(np.frombuffer(out[1], np.int64))
+
+    return Encoder(
+        batch=lambda texts: tok.encode_batch_flat(texts, split_special_tokens=True),
+        flat=flat,
+        one=lambda text: tok.encode_ordinary(text).ids,
+    )
+
+
+def _fastokens_lists(encoding: str, threads: int) -> Encoder:
+    tok = _fastokens(encoding)
+    return Encoder(
+        batch=lambda texts: [one.ids for one in tok.encode_batch(texts, split_special_tokens=True)],
+        flat=flat_lists,
+        one=lambda text: tok.encode_ordinary(text).ids,
+        decode=tok.decode_batch,
+    )
+
+
+# --- Hugging Face
+
+
+def _tokenizers(encoding: str, threads: int) -> Encoder:
+    """It reads no .tiktoken, so it loads the `tokenizer.json` that we save."""
+    import tokenizers
+
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "tokenizer.json"
+        _digram(encoding).save(path)
+        tok = tokenizers.Tokenizer.from_file(str(path))
+
+    def batch(texts: Texts) -> list[list[int]]:
+        return [one.ids for one in tok.encode_batch_fast(texts, add_special_tokens=False)]
+
+    return Encoder(
+        batch,
+        flat_lists,
+        one=lambda text: tok.encode(text, add_special_tokens=False).ids,
+        decode=lambda ids: tok.decode_batch(ids, skip_special_tokens=False),
+    )
+
+
+PEERS = {
+    peer.name: peer
+    for peer in [
+        Peer("digram, NumPy", "digram", "arrays", _digram_arrays),
+        Peer("gigatoken, arrays", "gigatoken", "arrays", _gigatoken_arrays),
+        Peer("fastokens, buffers", "fastokens", "arrays", _fastokens_arrays),
+        Peer("digram, lists", "digram", "lists", _digram_lists),
+        Peer("tiktoken", "tiktoken", "lists", _tiktoken),
+        Peer("gigatoken, lists", "gigatoken", "lists", _gigatoken_lists),
+        Peer("fastokens, lists", "fastokens", "lists", _fastokens_lists),
+        Peer("tokenizers", "tokenizers", "lists", _tokenizers, slow=True),
+    ]
+}

@@ -1,0 +1,104 @@
+"""The benchmarks run, and what they compare is equal: small texts, and no figure is looked at."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # the benchmarks are no part of what is installed
+
+from benches import calls, decode, encode, shapes, tables, train  # noqa: E402
+from benches.data import SEPARATOR  # noqa: E402
+from benches.peers import PEERS  # noqa: E402
+from benches.run import Options, Task, disagreements, take_turns  # noqa: E402
+from benches.trainers import TRAINERS  # noqa: E402
+
+DOCUMENTS = ["It's a test, isn't it?\n" * 3, "", "naïve  中文 1234 tests", "tests    test " * 9]
+FEW = ["digram, NumPy", "digram, lists", "tiktoken"]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    path = tmp_path / "corpus.txt"
+    path.write_text(SEPARATOR.join(DOCUMENTS), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("order", ["bytes", "huggingface"])
+@pytest.mark.parametrize("pattern", ["gpt2", "cl100k"])
+def test_trainers_learn_the_same(corpus: Path, order: str, pattern: str) -> None:
+    trainers = [one for one in TRAINERS.values() if one.order == order and one.installed]
+    learned = {
+        one.name: train.measure(one.name, str(corpus), 290, pattern, 1)["digest"]
+        for one in trainers
+        if pattern in one.patterns
+    }
+    assert len(learned) >= 2
+    assert len(set(learned.values())) == 1, learned
+
+
+def test_encoders_give_the_same(shared_data: Callable[[str], Path]) -> None:
+    shared_data("vocabs/r50k_base.tiktoken")
+    digests = {encode.measure(name, "r50k_base", "multi", 1, 0.02)["digest"] for name in FEW}
+    assert len(digests) == 1
+
+
+def test_decode_count_calls_and_shapes(
+    shared_data: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared_data("vocabs/r50k_base.tiktoken")
+    monkeypatch.setattr(decode, "ENCODING", "r50k_base")  # the fastest to load
+    monkeypatch.setattr(calls, "ENCODING", "r50k_base")
+    ours, theirs = (decode.measure(name, "en", 0.02, "decode") for name in FEW[:2])
+    assert ours["digest"] == theirs["digest"]
+    counted, encoded = (decode.measure(FEW[0], "en", 0.02, what) for what in ("count", "encode"))
+    assert counted["digest"] == encoded["digest"]
+    assert calls.measure("digram, lists", 20)["us"] > 0
+    assert shapes.measure("digram, lists", "r50k_base", "Chinese", 1)["ids"] > 1_000
+
+
+def test_turns_are_taken_in_fresh_processes(corpus: Path) -> None:
+    tasks = [
+        Task.of("train", who, path=str(corpus), size=290, pattern="gpt2", threads=1, slow=slow)
+        for who, slow in (("digram", False), ("rustbpe", True), ("nobody", False))
+    ]
+    results = take_turns([tasks], Options(rounds=2))
+    ours, theirs, nobody = (results[task] for task in tasks)
+    assert len(ours.values["seconds"]) == 2
+    assert len(theirs.values["seconds"]) == 1
+    assert nobody.error == "KeyError: 'nobody'"
+    assert disagreements(results, tasks) == []
+    theirs.digests = {"another"}
+    assert disagreements(results, tasks) == [tasks[1]]
+
+
+def test_what_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    peer = PEERS["tiktoken"]
+    monkeypatch.setattr(type(peer), "installed", False)
+    assert encode.title(peer) == "tiktoken (not installed)"
+
+
+def test_tables() -> None:
+    table = tables.markdown(["text", "MB/s"], [["en", tables.number(9.5)], ["multi", "–"]])
+    assert table.splitlines()[1] == "|-------|-----:|"
+    assert len({len(line) for line in table.splitlines()}) == 1
+    assert [tables.number(value) for value in (0.0123, 3.14159, 27.18, 1234.5)] == [
+        *("0.012", "3.14", "27.2", "1,234")
+    ]
+    assert [tables.times(ratio) for ratio in (5.04, 0.333, 123.4)] == ["5.0×", "0.33×", "123×"]
+
+
+def test_the_command_explains_itself() -> None:
+    command = [sys.executable, "-m", "benches"]
+    done = subprocess.run(
+        [*command, "--help"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "encode" in done.stdout
+    wrong = subprocess.run([*command, "x"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2
+    assert "there is no table 'x'" in wrong.stderr

@@ -1,0 +1,142 @@
+"""Nothing takes more than in proportion: four times the text, at most 4.6 times the time.
+
+Time is that of the processor, and rounds go on while the ratio is too high, so that a busy machine
+does not fail these tests; what is quadratic stays at 16 in every round, and fails.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from time import process_time
+
+import pytest
+
+import digram
+
+RATIO = 4.6
+ROUNDS = 12
+SMALL = 250_000
+"""Bytes of the smaller text: enough for a measurable time, and for a square to show."""
+
+
+def ideographs(size: int) -> str:
+    """Unspaced Chinese by frequency alone: few characters are common, and most are rare."""
+    source = random.Random(3)
+    weights = [1 / rank for rank in range(1, 3_001)]
+    letters = [chr(0x4E00 + number) for number in source.sample(range(20_000), 3_000)]
+    return "".join(source.choices(letters, weights, k=size // 3))
+
+
+def letters(size: int) -> str:
+    """A word that has no end, of random letters."""
+    return "".join(random.Random(5).choices("abcdefghijklmnopqrstuvwxyz", k=size))
+
+
+def digits(size: int) -> str:
+    return "".join(random.Random(6).choices("0123456789", k=size))
+
+
+SHAPES: dict[str, Callable[[int], str]] = {
+    "a": lambda size: "a" * size,
+    "spaces": lambda size: " " * size,
+    "newlines": lambda size: "\n" * size,
+    "Chinese": ideographs,
+    "digits": digits,
+    "letters": letters,
+    "spaces and a": lambda size: " " * size + "a",
+    "ab": lambda size: "ab" * (size // 2),
+    "capitals": lambda size: "A" * size,
+    "accents": lambda size: "a" + "\u0301" * (size // 2),
+    "punctuation": lambda size: "!" * size,
+    "quotes": lambda size: "'" * size,
+    "no UTF-8": lambda size: "\ufffd" * (size // 3),
+}
+MUST = ["a", "spaces", "newlines", "Chinese", "digits"]
+
+
+def check(make: Callable[[int], str], run: Callable[[str], object]) -> None:
+    """Run on a text, and on one four times as long, until the ratio is small enough."""
+    small, large = make(SMALL), make(4 * SMALL)
+    run(small)
+    ratios: list[float] = []
+    while len(ratios) < ROUNDS and min(ratios, default=RATIO + 1) > RATIO:
+        begin = process_time()
+        for _ in range(4):  # about as long as the other, so that both meet the same noise
+            run(small)
+        middle = process_time()
+        run(large)
+        ratios.append(4 * (process_time() - middle) / (middle - begin))
+    assert min(ratios) <= RATIO, f"four times the text took {min(ratios):.1f} times the time"
+
+
+def test_what_is_quadratic_fails() -> None:
+    with pytest.raises(AssertionError, match="four times the text took 1"):
+        check(lambda size: "a" * (size // 1_000), lambda text: [a == b for a in text for b in text])
+
+
+@pytest.fixture(scope="module")
+def published(shared_data: Callable[[str], Path]) -> digram.Tokenizer:
+    return digram.load(shared_data("vocabs/cl100k_base.tiktoken"), encoding="cl100k_base")
+
+
+@pytest.fixture(scope="module", params=["cl100k", "o200k", None])
+def trained(request: pytest.FixtureRequest) -> digram.Tokenizer:
+    """A vocabulary that knows all shapes, so that they merge into long tokens."""
+    shapes = [make(20_000) for make in SHAPES.values()]
+    return digram.train(shapes, vocab_size=2_000, pretokenizer=request.param)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_encode_under_a_published_vocabulary(published: digram.Tokenizer, shape: str) -> None:
+    check(SHAPES[shape], published.encode)
+
+
+@pytest.mark.parametrize("shape", MUST)
+def test_encode_under_our_own(trained: digram.Tokenizer, shape: str) -> None:
+    check(SHAPES[shape], trained.encode)
+
+
+@pytest.mark.parametrize("shape", ["a", "Chinese", "spaces"])
+def test_count_and_decode(trained: digram.Tokenizer, shape: str) -> None:
+    check(SHAPES[shape], lambda text: trained.decode(trained.encode(text)))
+    check(SHAPES[shape], trained.count)
+
+
+@pytest.mark.parametrize("shape", MUST)
+def test_characters(shape: str) -> None:
+    corpus = [make(20_000) for make in SHAPES.values()]
+    tok = digram.train(corpus, max_merges=500, unit="char", pretokenizer=None, on_unknown="bytes")
+    check(SHAPES[shape], tok.encode)
+
+
+PATTERNS = {
+    "no match, all of it read": (r"a+b", "a"),
+    "no match, alternatives": (r"a+b|a+c|a+d", "a"),
+    "long promise, short match": (r"a+b|a", "a"),
+    "longer promise, short match": (r"(?:aa)+b|a{1,3}", "a"),
+    "promise at a distance": (r"\s+\S|\s", " "),
+    "look ahead": (r"\s+(?!\S)|\s+", " "),
+    "look ahead, and a line's end": (r"\s*[\r\n]+|\s+(?!\S)|\s", " "),
+    "classes that overlap": (r"\w*\d|\w*[A-Z]|\w", "a"),
+}
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_patterns_made_to_be_slow(name: str) -> None:
+    """Each match may need all the rest of the text to be read, so starting over is quadratic."""
+    pattern, letter = PATTERNS[name]
+    cut = digram.Regex(pattern)
+    check(lambda size: letter * (size // 4), lambda text: digram.pretokenize(text, cut))
+
+
+@pytest.mark.parametrize("shape", ["a", "Chinese", "letters", "digits"])
+def test_training_without_a_pattern(shape: str) -> None:
+    """One text of 1.5 MB is one word; a recount for each merge would take minutes."""
+    text = SHAPES[shape](1_500_000)
+    before = process_time()
+    tok = digram.train(text, vocab_size=1_500, pretokenizer=None, threads=1)
+    taken = process_time() - before
+    assert tok.decode(tok.encode(text)) == text
+    assert taken < 20, f"{taken:.1f} s"
