@@ -43,7 +43,8 @@ def test_trainers_learn_the_same(corpus: Path, order: str, pattern: str) -> None
 
 
 def test_encoders_give_the_same(shared_data: Callable[[str], Path]) -> None:
-    shared_data("vocabs/r50k_base.tiktoken")
+    for name in ("vocabs/r50k_base.tiktoken", "corpora/multi.txt"):
+        shared_data(name)
     digests = {encode.measure(name, "r50k_base", "multi", 1, 0.02)["digest"] for name in FEW}
     assert len(digests) == 1
 
@@ -51,7 +52,8 @@ def test_encoders_give_the_same(shared_data: Callable[[str], Path]) -> None:
 def test_decode_count_calls_and_shapes(
     shared_data: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shared_data("vocabs/r50k_base.tiktoken")
+    for name in ("vocabs/r50k_base.tiktoken", "corpora/en.txt", "corpora/multi.txt"):
+        shared_data(name)
     monkeypatch.setattr(decode, "ENCODING", "r50k_base")  # the fastest to load
     monkeypatch.setattr(calls, "ENCODING", "r50k_base")
     ours, theirs = (decode.measure(name, "en", 0.02, "decode") for name in FEW[:2])

@@ -79,7 +79,7 @@ def test_published_file_on_random_texts(shared_data: Find, corpus: Corpus, full:
 @pytest.mark.parametrize("name", BYTE_LEVEL)
 def test_our_file_over_bytes(corpus: Corpus, tmp_path: Path, full: bool, name: str) -> None:
     """Trained, saved, and loaded there as it is."""
-    texts = sample(corpus, 12 if full else 0.8)
+    texts = sample(corpus, 6 if full else 0.8)
     ours = digram.train(
         texts[::2],
         vocab_size=3_000,
@@ -99,7 +99,7 @@ def test_our_file_over_bytes(corpus: Corpus, tmp_path: Path, full: bool, name: s
 def test_our_file_over_characters(corpus: Corpus, tmp_path: Path, full: bool, name: str) -> None:
     """Trained on half of the texts, so that the other half has characters without a token."""
     pretokenizer, on_unknown = CHARACTERS[name]
-    texts = sample(corpus, 12 if full else 0.8)
+    texts = sample(corpus, 6 if full else 0.8)
     ours = digram.train(
         texts[::2],
         vocab_size=12_000,
