@@ -176,6 +176,13 @@ def test_a_text_with_two_ids_is_refused() -> None:
         dumps(replace(characters, tokens=spelled, special_tokens={}))
 
 
+def test_ids_that_could_not_be_read_are_refused() -> None:
+    far = replace(PLAIN, special_tokens={"<far>": 10_000_000})
+    assert loads(dumps(far)) == far
+    with pytest.raises(VocabError, match="id 33554432 is out of range"):
+        dumps(replace(PLAIN, special_tokens={"<far>": 1 << 25}))
+
+
 def test_unknown_characters_that_would_be_lost_are_refused() -> None:
     with pytest.raises(VocabError, match=r"drop them in silence.*allow_loss=True"):
         dumps(SAMPLES["characters or an error"])

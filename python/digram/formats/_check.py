@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from operator import add, lt
 from typing import NamedTuple, TypeVar
 
@@ -11,7 +11,7 @@ from digram.errors import InternalError, VocabError
 from digram.formats._json import show
 from digram.special import Special
 
-__all__ = ["Place", "check", "id_table", "named_merges", "unreachable"]
+__all__ = ["Place", "check", "check_range", "id_table", "named_merges", "unreachable"]
 
 Part = TypeVar("Part", str, bytes)
 Merge = tuple[int, int, int]
@@ -64,21 +64,10 @@ def check(definition: Definition, place: Place = NOWHERE) -> Definition:
 def id_table(ids: Sequence[int], tokens: Iterable[Part], path: str | None) -> list[Part | None]:
     """The tokens by id, with None where there is none.
 
-    Raises `VocabError` for ids that are negative, given twice, or so far beyond the number of
-    tokens that their table would be much larger than the file.
+    Raises `VocabError` for ids that are out of range (see `check_range`) or given twice.
     """
-    if not ids:
-        return []
-    limit = _limit(len(ids))
-    wrong = next((token_id for token_id in (min(ids), max(ids)) if not 0 <= token_id < limit), None)
-    if wrong is not None:
-        raise VocabError(
-            f"id {show(wrong)} is out of range.",
-            path=path,
-            value=wrong,
-            hint=f"Ids of {len(ids):,} tokens start at 0 and end below {limit:,}.",
-        )
-    table: list[Part | None] = [None] * (max(ids) + 1)
+    check_range(ids, path)
+    table: list[Part | None] = [None] * (max(ids, default=-1) + 1)
     for token_id, token in zip(ids, tokens, strict=True):
         if table[token_id] is not None:
             raise VocabError(
@@ -89,6 +78,22 @@ def id_table(ids: Sequence[int], tokens: Iterable[Part], path: str | None) -> li
             )
         table[token_id] = token
     return table
+
+
+def check_range(ids: Collection[int], path: str | None) -> None:
+    """Raises `VocabError` for an id that is negative, or beyond 2^24 and 16 for each token.
+
+    A table of tokens is as long as the highest id, and a small file must not ask for a huge one.
+    """
+    limit = (1 << 24) + 16 * len(ids)
+    for token_id in (min(ids, default=0), max(ids, default=0)):
+        if not 0 <= token_id < limit:
+            raise VocabError(
+                f"id {show(token_id)} is out of range.",
+                path=path,
+                value=token_id,
+                hint=f"Ids start at 0, and those of {len(ids):,} tokens end below {limit:,}.",
+            )
 
 
 def named_merges(
@@ -140,11 +145,6 @@ def _is_character(token: bytes) -> bool:
     return len(token.decode(errors="replace")) == 1
 
 
-def _limit(tokens: int) -> int:
-    """Where the ids of so many tokens must end, so that no small file asks for a huge table."""
-    return 16 * tokens + (1 << 20)
-
-
 def _check_tokens(definition: Definition, distinct: set[bytes | None], path: str | None) -> None:
     if b"" in distinct:
         token_id = definition.tokens.index(b"")
@@ -171,15 +171,13 @@ def _check_tokens(definition: Definition, distinct: set[bytes | None], path: str
 def _check_special(definition: Definition, path: str | None) -> None:
     owner: dict[int, str] = {}
     size = len(definition.tokens)
-    limit = _limit(size + len(definition.special_tokens))
+    check_range(definition.special_tokens.values(), path)
     for text, token_id in definition.special_tokens.items():
         problem = None
         if not text:
             problem = "has no text."
         elif not _is_text(text):
             problem = "holds half a character."
-        elif not 0 <= token_id < limit:
-            problem = f"has the id {show(token_id)}, which is out of range."
         elif token_id < size and definition.tokens[token_id] is not None:
             problem = f"has the id {token_id} of token {show(definition.tokens[token_id])}."
         elif token_id in owner:

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from digram.definition import Definition, OnUnknown, Unit
 from digram.errors import CorruptFileError, InternalError, VocabError
 from digram.formats import _own
-from digram.formats._check import Place, check, id_table, named_merges
+from digram.formats._check import Place, check, check_range, id_table, named_merges
 from digram.formats._json import dump, expect, parse, show
 from digram.formats._letters import from_letters, to_letters
 from digram.formats._stages import from_stages, to_stages
@@ -77,6 +77,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
             "allow_loss=True.",
         )
     ids = _spelled(definition)
+    check_range(ids.values(), None)  # or the file could be written and not be read
     names = {token_id: name for name, token_id in ids.items()}
     special = sorted(definition.special_tokens.items(), key=lambda item: item[1])
     plain = dict.fromkeys(_FLAGS, False) | {"special": True}
