@@ -283,14 +283,20 @@ def test_a_long_document_takes_linear_time() -> None:
 
     def seconds(size: int) -> float:
         stream = io.BytesIO(b"x" * size)
-        started = time.perf_counter()
+        # Of the processor, so that other work on the machine plays no part.
+        started = time.process_time()
         assert sum(map(len, read(stream, "-" * 50))) == size
-        return time.perf_counter() - started
+        return time.process_time() - started
 
-    small = min(seconds(8 << 20) for _ in range(3))
-    large = min(seconds(32 << 20) for _ in range(3))
-    print(f"\n32 MiB took {large / small:.2f} times what 8 MiB took")
-    assert large < small * 12  # 4 when linear, 16 when quadratic
+    # 4 when linear, 16 when quadratic, at any size: one quiet moment is proof enough.
+    ratios = []
+    for _ in range(6):
+        small = seconds(8 << 20)
+        ratios.append(seconds(32 << 20) / small)
+        if ratios[-1] < 8:
+            break
+    print("\n32 MiB took", [f"{ratio:.2f}" for ratio in ratios], "times what 8 MiB took")
+    assert min(ratios) < 8
 
 
 def test_batches() -> None:
