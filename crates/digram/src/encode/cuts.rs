@@ -12,6 +12,11 @@
 
 use bstr::decode_utf8;
 
+use crate::error::Result;
+use crate::watch::Watch;
+
+use super::BETWEEN_CHECKS;
+
 /// The part of a neighbour that a token is known to hold: all of the character, or one byte.
 #[derive(Clone, Copy)]
 enum Side {
@@ -69,17 +74,22 @@ impl Cuts {
 
     /// Calls `piece` with the pieces between the cuts of `text`, in order, until it fails.
     #[inline]
-    pub(super) fn split<'t, E>(
+    pub(super) fn split<'t>(
         &self,
         text: &'t [u8],
-        mut piece: impl FnMut(&'t [u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
+        watch: &dyn Watch,
+        mut piece: impl FnMut(&'t [u8]) -> Result<()>,
+    ) -> Result<()> {
         let (Some(mut before), mut at) = decode(text) else {
             // Bytes that are no UTF-8 have places that this set knows nothing of.
             return piece(text);
         };
-        let mut start = 0;
+        let (mut start, mut check) = (0, BETWEEN_CHECKS);
         while at < text.len() {
+            if at >= check {
+                check = at + BETWEEN_CHECKS;
+                watch.check()?;
+            }
             let (Some(c), width) = decode(&text[at..]) else { return piece(&text[start..]) };
             if !self.spanned(before, text[at - 1], c, text[at]) {
                 piece(&text[start..at])?;

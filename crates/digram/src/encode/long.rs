@@ -19,11 +19,10 @@ use crate::merges::{Merges, NO_RANK, Rank};
 use crate::vocabulary::{TokenId, Vocabulary};
 use crate::watch::Watch;
 
+use super::BETWEEN_CHECKS;
+
 /// Marks a place inside a token. No token has this id.
 const INSIDE: TokenId = TokenId::MAX;
-
-/// Work between two questions to the watch, in places looked at.
-const BETWEEN_CHECKS: usize = 1 << 16;
 
 /// Memory that a thread reuses from one long run to the next.
 #[derive(Default)]
@@ -59,7 +58,10 @@ pub(super) fn merge(
     places.clear();
     places.resize(len, INSIDE);
     let mut at = 0;
-    for (id, width) in symbols {
+    for (number, (id, width)) in symbols.enumerate() {
+        if number % BETWEEN_CHECKS == 0 {
+            watch.check()?;
+        }
         places[at] = id;
         places[at + width - 1] = id;
         at += width;
@@ -130,14 +132,18 @@ impl Run<'_> {
         by_rank.clear();
         ranks.clear();
         let mut queue = Queue { by_rank, ranks };
+        let mut looked = 0;
         let mut at = Some(0);
         while let Some(start) = at {
+            looked += 1;
+            if looked % BETWEEN_CHECKS == 0 {
+                watch.check()?;
+            }
             if let Some(rank) = self.rank(start) {
                 queue.put(rank, start);
             }
             at = self.after(start);
         }
-        let mut looked = 0;
         while let Some((rank, mut starts)) = queue.take() {
             let merge = self.merges.in_order()[rank as usize];
             if merge.left == merge.right {

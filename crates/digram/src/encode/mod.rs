@@ -241,12 +241,8 @@ impl Encoder {
         emit: &mut impl FnMut(TokenId),
     ) -> Result<()> {
         let whole = self.whole_piece.as_ref().unwrap_or(&self.whole);
-        let (mut at, mut check) = (0, BETWEEN_CHECKS);
-        self.cuts.split(pretoken, |piece| {
-            if at >= check {
-                check = at + BETWEEN_CHECKS;
-                watch.check()?;
-            }
+        let mut at = 0;
+        self.cuts.split(pretoken, watch, |piece| {
             // A pretoken without a cut was looked up already.
             let known = if piece.len() < pretoken.len() { whole.get(piece) } else { None };
             match known {
