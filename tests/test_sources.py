@@ -317,3 +317,10 @@ def test_total_bytes(folder: Path) -> None:
     assert total_bytes([folder / "a.txt", folder / "sub"]) == 5 + 9 + 14 + 8
     assert total_bytes(iter(["abc"])) is None
     assert total_bytes([]) == 0
+
+
+def test_files_are_shown_in_a_line(folder: Path) -> None:
+    shown = repr(files(str(folder)))
+    assert shown.startswith("<digram.Files: '")
+    assert len(shown) < 400
+    assert "in all" in shown or len(files(str(folder)).paths) <= 2

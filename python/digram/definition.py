@@ -37,7 +37,7 @@ class TrainingRecord:
     pretokens: int
     distinct_pretokens: int
     options: dict[str, Any]
-    counts: list[int]
+    counts: list[int] = field(repr=False)  # a number for each merge
     version: str
 
 

@@ -57,6 +57,12 @@ class Files:
             with path.open("rb") as file:
                 yield from read(file, self.separator)
 
+    def __repr__(self) -> str:
+        shown = ", ".join(repr(str(path)) for path in self.paths[:2])
+        more = f", … {len(self.paths):,} in all" if len(self.paths) > 2 else ""
+        cut = "" if self.separator is None else f", separator={self.separator!r}"
+        return f"<digram.Files: {shown}{more}{cut}>"
+
     @property
     def size(self) -> int:
         """The bytes of all files together, as they are now."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, get_args
 
@@ -98,6 +100,7 @@ def train(
     if isinstance(on_unknown, Special) and unit == "char" and on_unknown.text not in special:
         special.append(on_unknown.text)
     cut = resolve(pretokenizer)
+    _warn_of_a_path(source)
 
     counts = _count(source, separator, cut, unit, threads, progress)
     base = _base(unit, alphabet, byte_order, counts)
@@ -150,6 +153,21 @@ def train(
             ),
         )
     )
+
+
+def _warn_of_a_path(source: Source) -> None:
+    """A `str` is always text; one that names a file was probably meant as the file."""
+    if isinstance(source, str) and len(source) < 256 and "\n" not in source:
+        try:
+            named = os.path.isfile(source)
+        except ValueError:  # a NUL is in no name
+            named = False
+        if named:
+            warnings.warn(
+                f"training on the text {source!r}, which is also the name of a file; for what is "
+                "in it pass pathlib.Path(...) or digram.files(...)",
+                stacklevel=3,
+            )
 
 
 def _check_choices(unit: str, on_unknown: OnUnknown, ties: str, byte_order: str) -> None:

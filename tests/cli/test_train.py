@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -220,3 +222,22 @@ def test_a_fault_leaves_the_old_file(run: Run, corpus: Path, tmp_path: Path) -> 
     out.write_bytes(b"old")
     assert run("train", corpus, "--vocab-size", "9", "-o", out).exit_code == 2
     assert out.read_bytes() == b"old"
+
+
+def test_it_does_not_learn_from_what_it_saved(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("low lower lowest")
+    out = tmp_path / "tok.json"
+    command = [sys.executable, "-m", "digram", "train", str(tmp_path), "--vocab-size", "5000"]
+    first = subprocess.run([*command, "-o", str(out)], capture_output=True, text=True, check=True)
+    assert "short of the 5,000 tokens asked for" in first.stderr
+    second = subprocess.run([*command, "-o", str(out)], capture_output=True, text=True, check=False)
+    assert second.returncode == 2
+    assert "among the files to learn from" in second.stderr
+
+
+def test_a_text_that_names_a_file_is_text_and_warned_about(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("low lower lowest")
+    with pytest.warns(UserWarning, match="also the name of a file"):
+        tok = digram.train(str(tmp_path / "text"), max_merges=0)
+    assert tok.training is not None
+    assert tok.training.bytes == len(str(tmp_path / "text"))

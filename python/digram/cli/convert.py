@@ -54,7 +54,8 @@ def convert(
 ) -> None:
     """Read the tokenizer SRC and write it to DST (- is stdout) in another format.
 
-    What a format cannot carry is refused, unless --allow-loss leaves it out.
+    What a format cannot carry is refused, unless --allow-loss leaves it out. Formats without a
+    pattern are the exception: whoever loads them must name the pretokenizer, and is reminded.
     """
     import digram
 
@@ -68,3 +69,15 @@ def convert(
     common.save(tok, destination, format_, allow_loss)
     if not quiet and destination != "-":
         common.log(f"Saved {destination}: {len(tok):,} tokens, digest {tok.digest[:16]}")
+        if _lacks_pattern(destination, format_):
+            name = tok.pretokenizer.name
+            common.log(
+                "The file does not say how text is cut: load it with "
+                + (f"--pretokenizer {name}." if name else "the same --pretokenizer or --regex.")
+            )
+
+
+def _lacks_pattern(destination: str, format_: str | None) -> bool:
+    return format_ in ("tiktoken", "vocab_merges") or (
+        format_ is None and destination.endswith(".tiktoken")
+    )

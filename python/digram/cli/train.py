@@ -132,8 +132,8 @@ def train(
 ) -> None:
     """Learn a tokenizer from text.
 
-    FILES are files, folders (everything below them) and quoted patterns, where ** crosses
-    folders; - is stdin. Each file is one document unless --separator cuts it; merges never
+    FILES are files, folders (all below them but hidden ones) and quoted patterns, where **
+    crosses folders; - is stdin. Each file is one document unless --separator cuts it; merges never
     cross documents. Says on stderr what was learned and why training stopped.
     """
     if options["vocab_size"] is options["max_merges"] is options["min_frequency"] is None:
@@ -148,10 +148,10 @@ def train(
     is_rule = on_unknown in ("error", "bytes")
     options["on_unknown"] = on_unknown if is_rule else digram.Special(on_unknown)
     _rehearse(output, format_, allow_loss, options)
+    source = _source(files, separator)
+    _check_not_in_source(output, source)
     started = time.perf_counter()
-    tok = digram.train(
-        _source(files, separator), progress=False if quiet else None, separator=separator, **options
-    )
+    tok = digram.train(source, progress=False if quiet else None, separator=separator, **options)
     seconds = time.perf_counter() - started
     common.save(tok, output, format_, allow_loss)
     record = tok.training
@@ -193,6 +193,18 @@ def _rehearse(output: str, format_: str | None, allow_loss: bool, options: dict[
             raise
 
 
+def _check_not_in_source(output: str, source: Source) -> None:
+    """A second run must not learn from what the first one saved."""
+    from digram import OptionError, sources
+
+    target = Path(output).resolve()
+    if isinstance(source, sources.Files) and any(path.resolve() == target for path in source.paths):
+        raise OptionError(
+            f"{output} is among the files to learn from, and would be replaced.",
+            hint="Save elsewhere with -o, or name the files so that it is left out.",
+        )
+
+
 def _source(arguments: tuple[str, ...], separator: str | None) -> Source:
     from digram import sources
 
@@ -217,5 +229,11 @@ def _summary(tokens: int, merges: int, record: TrainingRecord, seconds: float) -
     return (
         f"Learned {common.several(merges, 'merge')}, {tokens:,} tokens in all, from "
         f"{amount(record.bytes)} in {common.several(record.documents, 'document')}, in "
-        f"{seconds:.1f} s.\nStopped because {_WHY[record.stop_reason]}."
+        f"{seconds:.1f} s.\nStopped because {_WHY[record.stop_reason]}{_asked(tokens, record)}."
     )
+
+
+def _asked(tokens: int, record: TrainingRecord) -> str:
+    """What was asked for, where it was not reached."""
+    asked = record.options["vocab_size"]
+    return f", short of the {asked:,} tokens asked for" if asked and tokens < asked else ""
