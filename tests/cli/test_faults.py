@@ -176,7 +176,7 @@ def test_a_pipe_gets_each_text_when_it_is_decoded(tok_path: str) -> None:
 
 
 def wait_for(process: subprocess.Popen[bytes], phase: str) -> None:
-    """Until it waits for input, or has merged for a while; a busy machine takes its time to start."""
+    """Until it waits for input, or has merged for a while; a busy machine starts slowly."""
     idle = 0
     for _ in range(600):
         time.sleep(0.1)
