@@ -205,6 +205,8 @@ def test_ctrl_c(tmp_path: Path, phase: str) -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # A job in the background of a shell ignores Ctrl-C, and so would what it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 (no threads here)
     )
     wait_for(training, phase)
     sent = time.perf_counter()
