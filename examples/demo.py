@@ -148,7 +148,7 @@ def round_trip(tok: digram.Tokenizer, paths: list[Path]) -> bool:
 
 def look(tok: digram.Tokenizer) -> None:
     """A few lines as coloured tokens with their ids."""
-    seen = "Each colour is one token; a dot is a space" if COLOR else "Each bracket is one token"
+    seen = f"Each {'colour' if COLOR else 'bracket'} is one token; a dot is a space"
     step(5, "Look", f"{seen}; below it stands its id.")
     for name, line in LINES:
         ids = tok.encode(line)

@@ -1,10 +1,10 @@
 r"""Tokens as a person reads them in a terminal.
 
 >>> print(render([b"It", b"'s", b" 2", b"\n"], color=False))
-[It]['s][ 2][↵
-]
+[It]['s][·2][↵]
+<BLANKLINE>
 >>> print(render([b"\xe4\xb8", b"\xad", b" \xe2\x80\xae"], color=False))
-[⟨E4⟩⟨B8⟩][⟨AD⟩][ ⟨U+202E⟩]
+[⟨E4⟩⟨B8⟩][⟨AD⟩][·⟨U+202E⟩]
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ _TEXT, _FAINT = 16, 241  # black, and a grey for what is not the text itself
 _RESET = "\x1b[0m"
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _BREAK = "\n"
+_SPACE = "·"
 _MARKS = {_BREAK: "↵", "\r": "␍", "\t": "→"}
 _JOINERS = "\u200c\u200d"
 
@@ -33,28 +34,29 @@ def use_color(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def visible(token: bytes, *, space: str = " ") -> str:
+def visible(token: bytes) -> str:
     r"""A token as one line of harmless text.
 
-    >>> visible("naïve\t☕\n".encode()), visible(b"\xff\x00"), visible(b" a", space="·")
+    >>> visible("naïve\t☕\n".encode()), visible(b"\xff\x00"), visible(b" a")
     ('naïve→☕↵', '⟨FF⟩␀', '·a')
 
-    Bytes that are no whole character stand as `⟨FF⟩`, characters that cannot be seen or that
-    would rearrange the line (bidi controls, odd spaces, unassigned ones) as `⟨U+202E⟩`, control
-    characters as their pictures. A combining mark that starts the token sits on `◌`.
+    A space stands as `·`, a line feed as `↵`, a tab as `→`. Bytes that are no whole character
+    stand as `⟨FF⟩`, characters that cannot be seen or that would rearrange the line (bidi
+    controls, odd spaces, unassigned ones) as `⟨U+202E⟩`, control characters as their pictures. A
+    combining mark that starts the token sits on `◌`.
     """
-    return _body(token, space)
+    return _body(token)
 
 
 def chip(token: bytes, position: int = 0, *, color: bool = True) -> str:
     r"""One token on one line: on the background of its `position`, or in brackets.
 
     >>> chip(b" the\n", color=False), chip(b"a")
-    ('[ the↵]', '\x1b[48;5;153;38;5;16ma\x1b[0m')
+    ('[·the↵]', '\x1b[48;5;153;38;5;16ma\x1b[0m')
     """
     if not color:
         return f"[{visible(token)}]"
-    return _paint(position) + _body(token, "·", faint=True) + _RESET
+    return _paint(position) + _body(token, faint=True) + _RESET
 
 
 def columns(text: str) -> int:
@@ -78,13 +80,14 @@ def render(
     >>> render([b"a", b" b"])
     '\x1b[48;5;153;38;5;16ma\x1b[0m\x1b[48;5;222;38;5;16m\x1b[38;5;241m·\x1b[38;5;16mb\x1b[0m'
     >>> print(render([b"It", b"'s", b" fine"], [1026, 338, 3734], color=False))
-    [It] ['s] [ fine]
+    [It] ['s] [·fine]
     1026 338  3734
 
-    With `color` neighbours have different backgrounds and spaces show as faint dots; without, each
-    token stands in brackets. Line breaks show as `↵` and break the line. With `ids` each id stands
-    below its token, in lines of at most `width` columns. White space, incomplete characters and
-    what cannot be seen are drawn as in `visible`. Linear in the tokens.
+    With `color` neighbours have different backgrounds, and the signs for white space are faint;
+    without, each token stands in brackets. Line feeds show as `↵` and break the line: in colour
+    where they stand, in brackets after the token, so that each line closes what it opens. With
+    `ids` each id stands below its token, in lines of at most `width` columns. White space,
+    incomplete characters and what cannot be seen are drawn as in `visible`. Linear in the tokens.
     """
     return "".join(rendered(tokens, ids, color=color, width=width))
 
@@ -106,10 +109,11 @@ def rendered(
 
 def _flowing(token: bytes, position: int, color: bool) -> str:
     if not color:
-        return f"[{_body(token, ' ', line_break=_BREAK)}]"
+        # A token is never cut in two: it would look like two, or like a bracket in the text.
+        return chip(token, color=False) + (_BREAK if b"\n" in token else "")
     on = _paint(position)
     # The background ends before each line break: terminals would paint the rest of the line.
-    body = _body(token, "·", line_break=f"{_RESET}{_BREAK}{on}", faint=True)
+    body = _body(token, line_break=f"{_RESET}{_BREAK}{on}", faint=True)
     return on + body + _RESET
 
 
@@ -149,10 +153,10 @@ def _dim(text: str) -> str:
     return f"\x1b[2m{text}{_RESET}"
 
 
-def _body(token: bytes, space: str, *, line_break: str = "", faint: bool = False) -> str:
+def _body(token: bytes, *, line_break: str = "", faint: bool = False) -> str:
     out = []
     in_mark = False
-    for shown, is_mark in _drawn(token, space):
+    for shown, is_mark in _drawn(token):
         if faint and is_mark != in_mark:
             out.append(f"\x1b[38;5;{_FAINT if is_mark else _TEXT}m")
             in_mark = is_mark
@@ -163,7 +167,7 @@ def _body(token: bytes, space: str, *, line_break: str = "", faint: bool = False
     return "".join(out)
 
 
-def _drawn(token: bytes, space: str) -> Iterator[tuple[str, bool]]:
+def _drawn(token: bytes) -> Iterator[tuple[str, bool]]:
     """What to draw for each character, and whether it stands for something unseen."""
     # UTF-8 never takes part of one character for another, so a token can be read by itself;
     # surrogateescape turns each byte that is no whole character into one lone surrogate.
@@ -174,7 +178,7 @@ def _drawn(token: bytes, space: str) -> Iterator[tuple[str, bool]]:
             yield character, False
             base = True
         elif character == " ":
-            yield space, True
+            yield _SPACE, True
             base = True
         elif "\udc80" <= character <= "\udcff":
             yield f"⟨{ord(character) - 0xDC00:02X}⟩", True

@@ -72,7 +72,7 @@ def test_published_encodings(run: Run, shared_data: Callable[[str], Path], tmp_p
     assert run("convert", source, out, "--encoding", "r50k_base", "-q").exit_code == 0
     assert digram.load(out).special_tokens == {"<|endoftext|>": 50256}
     shown = run("show", "-t", source, "--encoding", "r50k_base", "--ids", "--text", "Hello world")
-    assert shown.stdout == "[Hello] [ world]\n15496   995\n"
+    assert shown.stdout == "[Hello] [·world]\n15496   995\n"
 
 
 def test_the_formats_are_those_of_the_library() -> None:

@@ -17,8 +17,20 @@ Run = Callable[..., Result]
 def test_brackets_off_a_terminal(run: Run, tok: digram.Tokenizer, tok_path: str) -> None:
     result = run("show", "-t", tok_path, "--text", "the cat 日")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout == "[the][ cat][ ][⟨E6⟩][⟨97⟩][⟨A5⟩]\n"
+    assert result.stdout == "[the][·cat][·][⟨E6⟩][⟨97⟩][⟨A5⟩]\n"
     assert run("show", "-t", tok_path, input="the cat 日").stdout == result.stdout
+
+
+def test_each_line_of_brackets_is_balanced(run: Run, tok_path: str) -> None:
+    tricky = "the\n cat\tsat\r\n\n\n  \x00there.\n"
+    for text in (tricky, tricky + "\n \n ", "\n", "a"):
+        shown = run("show", "-t", tok_path, input=text).stdout
+        assert shown.endswith("]\n")
+        for line in shown.splitlines():
+            assert (line[0], line[-1]) == ("[", "]")
+            assert line.count("[") == line.count("]")
+            assert " " not in line
+        assert {"→", "␀", "·"} <= {*shown} or text != tricky
 
 
 def test_colours_when_asked_for(run: Run, tok: digram.Tokenizer, tok_path: str) -> None:

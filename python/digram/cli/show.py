@@ -19,6 +19,7 @@ __all__ = ["show"]
 
 
 @click.command(
+    options_metavar="-t PATH [OPTIONS]",
     epilog=common.example("digram show -t tokenizer.json --ids --text 'Hello, world!'"),
 )
 @click.argument("file", default="-", metavar="[FILE]")
@@ -42,8 +43,10 @@ def show(
 ) -> None:
     """Show the tokens of FILE or stdin: neighbours in different colours, or in brackets.
 
-    Spaces show as ·, line feeds as ↵, tabs as →. The bytes of a character that is spread over
-    several tokens show as ⟨E4⟩ in each of them, characters that cannot be seen as ⟨U+200B⟩.
+    Spaces show as ·, line feeds as ↵, tabs as →, other control characters as their pictures (␀).
+    The bytes of a character that is spread over several tokens show as ⟨E4⟩ in each of them,
+    characters that cannot be seen as ⟨U+200B⟩. In brackets a token that holds a line
+    feed ends its line.
     """
     from digram.terminal import rendered, use_color
 
@@ -69,5 +72,9 @@ def show(
     pieces = rendered(tokens, ids if with_ids else None, color=colored, width=width)
     while block := "".join(islice(pieces, 1000)):
         common.emit(block)
-    if not with_ids and not (tokens and tokens[-1].endswith(b"\n")):
+    if not with_ids and not (tokens and _ends_its_line(tokens[-1], colored)):
         common.emit("\n")
+
+
+def _ends_its_line(token: bytes, colored: bool) -> bool:
+    return token.endswith(b"\n") if colored else b"\n" in token
