@@ -166,8 +166,8 @@ def _splits(pattern: str | Regex | Sequence[Regex] | None) -> tuple[str | None, 
             raise PatternError(
                 f"there is no pretokenizer named {pattern!r}.",
                 value=pattern,
-                hint=f"{nearest}Names: {', '.join(NAMED)} (gpt4 is cl100k). For a regex write "
-                "digram.Regex(...).",
+                hint=f"{nearest}Names: {', '.join(NAMED)} (gpt4 is cl100k); "
+                "pretokenizer=None for no cut, pretokenizer=digram.Regex(...) for your own.",
             )
         return name, NAMED[name].patterns
     elif isinstance(pattern, Sequence) and all(isinstance(p, Regex) for p in pattern):

@@ -265,7 +265,9 @@ def _separator_bytes(separator: str | bytes | None) -> bytes | None:
         raise TypeError(f"separator is {_kind(separator)}, expected str, bytes or None.")
     if not separator:
         raise OptionError(
-            "an empty separator cuts nowhere.", value=separator, hint="Pass None for whole texts."
+            "an empty separator cuts nowhere.",
+            value=separator,
+            hint="Leave out separator= for whole texts.",
         )
     if isinstance(separator, bytes):
         return separator

@@ -206,6 +206,8 @@ def _check_limits(
             raise TypeError(f"{name} is a whole number, not {value!r}")
         if value is not None and value < least:
             raise OptionError(f"{name}={value} is not at least {least}.", value=value)
+        if value is not None and value >= 1 << 63:
+            raise OptionError(f"{name}={value} is more than any machine can hold.", value=value)
     if vocab_size is None and max_merges is None and (min_frequency is None or min_frequency < 2):
         raise OptionError(
             "without vocab_size or max_merges, min_frequency must be at least 2, or training "
@@ -257,7 +259,7 @@ def _base(
     """The base tokens in the order of their ids, but for the bytes of a fallback."""
     if unit == "byte":
         if alphabet is not None:
-            raise OptionError('alphabet is for unit="char"; the base of unit="byte" is the bytes.')
+            raise OptionError('alphabet= is for unit="char"; the base of unit="byte" is the bytes.')
         return GPT2_BYTE_ORDER if byte_order == "gpt2" else bytes(range(256))
     if alphabet is None:
         return counts.characters()
@@ -269,7 +271,7 @@ def _base(
             )
     if len(set(characters)) < len(characters):
         twice = next(c for i, c in enumerate(characters) if c in characters[:i])
-        raise OptionError(f"alphabet holds {twice!r} twice.", value=twice)
+        raise OptionError(f"alphabet= holds {twice!r} twice.", value=twice)
     return "".join(characters)
 
 

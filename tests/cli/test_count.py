@@ -46,6 +46,15 @@ def test_one_file_has_no_total_and_stdin_a_dash(run: Run, tok_path: str, folder:
     assert piped.endswith("  -\n")
 
 
+def test_a_line_says_tokens_bytes_and_characters_in_this_order(
+    run: Run, tok: digram.Tokenizer, tok_path: str
+) -> None:
+    line = run("count", "-t", tok_path, input="naïve 日本").stdout
+    assert numbers(line) == [tok.count("naïve 日本"), 13, 8]
+    page = " ".join(run("count", "--help").stdout.split())
+    assert "columns are tokens, bytes, characters and the name, in this order" in page
+
+
 def test_json(run: Run, tok: digram.Tokenizer, tok_path: str, folder: Path) -> None:
     counted = json.loads(run("count", "-t", tok_path, "--json", folder).stdout)
     assert counted["files"][0] == {

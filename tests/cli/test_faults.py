@@ -11,6 +11,7 @@ import statistics
 import subprocess
 import sys
 import time
+from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
 
@@ -100,6 +101,21 @@ def test_wrong_usage(process: Process) -> None:
         assert result.returncode == 2
         assert result.stdout == b""
         assert b"Usage: digram" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "remedy"),
+    [
+        (["trian"], "there is no verb 'trian'. Did you mean 'train'?"),
+        (["tokenize"], "there is no verb 'tokenize'. Verbs: train, encode, decode, count, show"),
+        (["train", "--vocab-sise", "3"], "Did you mean '--vocab-size'?"),
+        (["--vers"], "Did you mean '--version'?"),
+    ],
+)
+def test_a_slip_of_the_finger(process: Process, arguments: list[str], remedy: str) -> None:
+    result = process(*arguments)
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert remedy in result.stderr.decode().replace('"', "'")
 
 
 def test_bad_files(process: Process, tmp_path: Path) -> None:
@@ -198,7 +214,7 @@ def test_ctrl_c(tmp_path: Path, phase: str) -> None:
         source = ["-"]
     else:
         # No boundaries and no repeats: minutes of merges.
-        (tmp_path / "noise").write_bytes(random.Random(7).randbytes(8_000_000))
+        (tmp_path / "noise").write_bytes(b64encode(random.Random(7).randbytes(6_000_000)))
         source = [str(tmp_path / "noise"), "--pretokenizer", "none"]
     training = subprocess.Popen(
         [*DIGRAM, "train", *source, "--max-merges", "1000000", "-o", str(out)],
@@ -234,12 +250,12 @@ def on_terminal(*arguments: str, **env: str) -> bytes:
 def test_colours_on_a_terminal(tok_path: str) -> None:
     show = ["show", "-t", tok_path, "--text", "the cat"]
     assert b"\x1b[48;5;" in on_terminal(*show)
-    assert on_terminal(*show, NO_COLOR="1") == b"[the][ cat]\r\n"
-    assert on_terminal(*show, "--no-color") == b"[the][ cat]\r\n"
+    assert on_terminal(*show, NO_COLOR="1") == "[the][·cat]\r\n".encode()
+    assert on_terminal(*show, "--no-color") == "[the][·cat]\r\n".encode()
     assert b"\x1b[1m" in on_terminal("inspect", "-t", tok_path)
     assert b"\x1b" not in on_terminal("inspect", "-t", tok_path, NO_COLOR="1")
     titles = on_terminal("count", "-t", tok_path, tok_path).splitlines()[0]
-    assert titles.split() == [b"tokens", b"bytes", b"characters"]
+    assert titles.split() == [b"tokens", b"bytes", b"characters", b"file"]
 
 
 def test_it_starts_quickly() -> None:

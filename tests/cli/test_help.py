@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from digram.cli import VERBS, cli
+from digram.cli import VERBS, cli, common
+from digram.formats import ENCODINGS
+from digram.pretokenizers import NAMED
 
 PAGES = Path(__file__).parent / "help"
 NAMES = ["digram", *VERBS]
@@ -36,6 +38,16 @@ def test_help_is_narrow_and_shows_an_example(name: str) -> None:
     example = lines.index("  Example:")
     assert "digram " in lines[example + 1]
     assert all(" digram " in line for line in lines[example + 1 :])
+
+
+def test_names_are_those_of_the_errors() -> None:
+    assert tuple(NAMED) == common.PRETOKENIZERS
+    assert tuple(ENCODINGS) == common.ENCODINGS
+    for verb in NAMES[1:]:
+        text = " ".join(page(verb).split())
+        assert f"{', '.join(NAMED)} or none" in text
+        if verb != "train":
+            assert f"{', '.join([*ENCODINGS][:-1])} or {[*ENCODINGS][-1]}" in text
 
 
 def test_no_page_is_left_over() -> None:

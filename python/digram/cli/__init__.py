@@ -10,8 +10,9 @@ from typing import Any
 
 import click
 
-from digram.cli.common import example
+from digram.cli.common import example, log
 from digram.cli.faults import failure, quiet_stdout
+from digram.cli.spelling import Spelling, spelled, spellings
 
 __all__ = ["VERBS", "cli", "main"]
 
@@ -40,13 +41,27 @@ class _Verbs(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in VERBS and not name.startswith("-"):
+            import difflib
+
+            near = difflib.get_close_matches(name, VERBS, n=1)
+            remedy = f"Did you mean {near[0]!r}?" if near else f"Verbs: {', '.join(VERBS)}."
+            ctx.fail(f"there is no verb {name!r}. {remedy}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
+        with formatter.section("Verbs"):
             formatter.write_dl([(name, summary) for name, (_, summary) in VERBS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
         with warnings.catch_warnings():
-            warnings.showwarning = _warn
+            warnings.showwarning = lambda message, *_place, **_more: log(
+                f"Warning: {spelled(str(message), self._spellings(ctx))}"
+            )
             try:
                 result = super().invoke(ctx)
                 if sys.stdout is not None:
@@ -60,11 +75,13 @@ class _Verbs(click.Group):
                 if isinstance(error, click.exceptions.Exit | click.ClickException | SystemExit):
                     raise
                 quiet_stdout()
-                ctx.exit(failure(error).show())
+                ctx.exit(failure(error, self._spellings(ctx)).show())
 
-
-def _warn(message: Warning | str, *_place: Any, **_more: Any) -> None:
-    click.echo(f"Warning: {message}", err=True)
+    def _spellings(self, ctx: click.Context) -> dict[str, Spelling]:
+        """The options of this verb; the remedy may be one of training or of converting."""
+        verbs = (ctx.invoked_subcommand, "train", "convert")
+        commands = (self.get_command(ctx, name) for name in verbs if name is not None)
+        return spellings(command for command in commands if command is not None)
 
 
 def _version(ctx: click.Context, _parameter: click.Parameter, asked: bool) -> None:
@@ -81,6 +98,7 @@ def _version(ctx: click.Context, _parameter: click.Parameter, asked: bool) -> No
         "echo 'Hello, world!' | digram show -t tokenizer.json",
     ),
     cls=_Verbs,
+    subcommand_metavar="VERB [ARGS]...",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.option(

@@ -15,21 +15,28 @@ import click
 
 if TYPE_CHECKING:
     from digram.pretokenizers import Digits, Pretokenizer
+    from digram.sources import Files
     from digram.tokenizer import Tokenizer
 
 __all__ = [
+    "ENCODINGS",
     "FORMATS",
+    "PRETOKENIZERS",
     "allow_loss_option",
+    "described_options",
     "emit",
     "emit_bytes",
     "emit_json",
     "example",
+    "files",
     "heading",
     "json_option",
+    "load",
     "log",
     "open_input",
     "pretokenizer_from",
     "pretokenizer_options",
+    "pretokenizer_spelled",
     "save",
     "several",
     "special_option",
@@ -44,7 +51,29 @@ FORMATS = {
     "vocab_merges": "a folder: vocab.json and merges.txt; carries no pattern",
     "seed_pair": "a folder: vocabulary.json and merges.json; no pretokenizer",
 }
+# What `digram.pretokenizers.NAMED` and `digram.formats.ENCODINGS` hold, for the help pages: those
+# rooms take longer to import than a page to show. The tests hold them equal.
+PRETOKENIZERS = ("gpt2", "cl100k", "o200k", "llama3", "qwen2", "deepseek-v3", "whitespace")
+ENCODINGS = (
+    "gpt2",
+    "r50k_base",
+    "p50k_base",
+    "p50k_edit",
+    "cl100k_base",
+    "o200k_base",
+    "o200k_harmony",
+)
 _DIGITS = ("individual", "threes_from_left", "threes_from_right")
+# What writes the text in such a file to stdout.
+_UNPACK = {
+    ".gz": "zcat",
+    ".bz2": "bzcat",
+    ".xz": "xzcat",
+    ".zst": "zstdcat",
+    ".zip": "unzip -p",
+    ".jsonl": "jq -r .text",
+    ".ndjson": "jq -r .text",
+}
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
 allow_loss_option = click.option(
@@ -70,43 +99,52 @@ def with_tokenizer(verb: _Verb) -> _Verb:
     """Give a verb the options that name a tokenizer, and the tokenizer itself as `tok`."""
 
     @functools.wraps(verb)
-    def loading(
-        *args: Any, tokenizer: str, pretokenizer: str | None, encoding: str | None, **rest: Any
-    ) -> Any:
-        return verb(*args, tok=_load(tokenizer, pretokenizer, encoding), **rest)
+    def loading(*args: Any, tokenizer: str, **rest: Any) -> Any:
+        return verb(*args, tok=load(tokenizer, rest), **rest)
 
-    for option in (
-        click.option(
-            "--encoding",
-            metavar="NAME",
-            help="A published encoding (r50k_base, cl100k_base, o200k_base) whose pattern and "
-            "special tokens belong to a .tiktoken file.",
-        ),
-        click.option(
-            "--pretokenizer",
-            metavar="NAME",
-            help="The pretokenizer of a file that does not carry its own (a .tiktoken file, "
-            "vocab.json with merges.txt): a name, or none.",
-        ),
-        click.option(
-            "-t", "--tokenizer", metavar="PATH", required=True, help="A tokenizer's file or folder."
-        ),
-    ):
-        option(loading)
-    return loading  # type: ignore[return-value]
+    described_options(loading)
+    tokenizer_option = click.option(
+        "-t", "--tokenizer", metavar="PATH", required=True, help="A tokenizer's file or folder."
+    )
+    return tokenizer_option(loading)  # type: ignore[return-value]
 
 
-def _load(path: str, pretokenizer: str | None, encoding: str | None) -> Tokenizer:
+def described_options(verb: _Verb) -> _Verb:
+    """The options that say of a tokenizer what its file does not; `load` reads them."""
+    click.option(
+        "--encoding",
+        metavar="NAME",
+        help=f"The published encoding that a .tiktoken file holds, with its pattern and special "
+        f"tokens: {_either(ENCODINGS)}.",
+    )(verb)
+    pretokenizer_options(verb)
+    return click.option(
+        "--pretokenizer",
+        metavar="NAME",
+        help="The pretokenizer of a file that does not carry its own (a .tiktoken file, "
+        f"vocab.json with merges.txt): {_either((*PRETOKENIZERS, 'none'))}.",
+    )(verb)
+
+
+def load(path: str, options: dict[str, Any]) -> Tokenizer:
+    """The tokenizer at a path; takes what `described_options` gave out of `options`."""
     from pathlib import Path
 
     import digram
 
-    options: dict[str, Any] = {}
+    name, regex, digits = (options.pop(key) for key in ("pretokenizer", "regex", "digits"))
+    told: dict[str, Any] = {}
+    pretokenizer = pretokenizer_from(name, regex, digits)
     if pretokenizer is not None:
-        options["pretokenizer"] = None if pretokenizer == "none" else pretokenizer
+        told["pretokenizer"] = pretokenizer
+    encoding = options.pop("encoding")
     if encoding is not None:
-        options["encoding"] = encoding
-    return digram.load(Path(path), **options)
+        told["encoding"] = encoding
+    return digram.load(Path(path), **told)
+
+
+def _either(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def pretokenizer_options(verb: _Verb) -> _Verb:
@@ -115,7 +153,8 @@ def pretokenizer_options(verb: _Verb) -> _Verb:
         click.option(
             "--digits",
             type=click.Choice(_DIGITS),
-            help="Cut runs of digits first: one by one, or in groups of three.",
+            metavar="RULE",
+            help=f"Cut runs of digits first, one by one or in groups of three: {_either(_DIGITS)}.",
         ),
         click.option(
             "--regex",
@@ -142,6 +181,19 @@ def pretokenizer_from(
     if name is None and digits is not None:
         raise click.UsageError("--digits needs --pretokenizer or --regex beside it.")
     return None if name is None else Pretokenizer(None if name == "none" else name, digits=digits)
+
+
+def pretokenizer_spelled(pretokenizer: Pretokenizer) -> str:
+    """The options that `pretokenizer_from` reads as this pretokenizer."""
+    import shlex
+
+    if pretokenizer.name is None and pretokenizer.patterns:
+        words = [word for pattern in pretokenizer.patterns for word in ("--regex", pattern)]
+    else:
+        words = ["--pretokenizer", pretokenizer.name or "none"]
+    if pretokenizer.digits is not None:
+        words += ["--digits", pretokenizer.digits]
+    return shlex.join(words)
 
 
 def save(tok: Tokenizer, output: str, format_: str | None, allow_loss: bool) -> None:
@@ -197,13 +249,33 @@ def open_input(path: str) -> Iterator[BufferedReader]:
     if path == "-":
         yield stdin()
         return
-    from digram.sources import files
-
     found = files(path).paths
     if len(found) != 1:
         raise click.UsageError(f"{path!r} names {len(found)} files; this verb reads one.")
     with found[0].open("rb") as file:
         yield file
+
+
+def files(*paths: str, separator: str | None = None) -> Files:
+    """`digram.files`, and for what it does not read the command that does."""
+    from digram import sources
+    from digram.errors import OptionError
+
+    verb = click.get_current_context().info_name
+    try:
+        return sources.files(*paths, separator=separator)
+    except OptionError as error:
+        if error.path is not None:
+            unpack = _UNPACK.get(str(error.value).lower())
+            how = "Save its texts as plain text first"
+            if unpack is not None:
+                how = f"Pipe it in: `{unpack} FILES | digram {verb} -`"
+            error.hint = f"{how}; or leave such files out with a pattern like 'folder/**/*.txt'."
+        raise
+    except OSError as error:
+        if error.errno == errno.EINVAL:
+            error.strerror = f"not a regular file; pipe what is in it into `digram {verb} -`"
+        raise
 
 
 def emit(text: str) -> None:

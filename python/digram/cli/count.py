@@ -23,6 +23,7 @@ class _Row(NamedTuple):
 
 
 @click.command(
+    options_metavar="-t PATH [OPTIONS]",
     epilog=common.example("digram count -t tokenizer.json docs/*.md"),
 )
 @click.argument("files", nargs=-1, metavar="[FILES]...")
@@ -33,14 +34,14 @@ def count(*, tok: Tokenizer, files: tuple[str, ...], special: Any, as_json: bool
     """Count the tokens, bytes and characters of files, and the total.
 
     FILES are files, folders and quoted patterns; stdin without any, or for -. The columns are
-    tokens, bytes, characters and the name; a terminal shows their titles. A character is a code
-    point, and bytes that continue one are not counted.
+    tokens, bytes, characters and the name, in this order, and a terminal shows these titles. Bytes
+    are those of the file: in UTF-8, é is one character of two bytes, 日 one of three. A character
+    is a code point, and bytes that continue one are not counted.
     """
-    from digram import sources
     from digram.progress import progress
 
     arguments = files or ("-",)
-    named = {path: sources.files(path) for path in arguments if path != "-"}
+    named = {path: common.files(path) for path in arguments if path != "-"}
     rows: list[_Row] = []
     with progress("Counting", sum(found.size for found in named.values()) or None) as advance:
         for argument in arguments:
@@ -62,7 +63,7 @@ def count(*, tok: Tokenizer, files: tuple[str, ...], special: Any, as_json: bool
         return
     table = [[str(cell) for cell in row] for row in (rows if len(rows) == 1 else [*rows, total])]
     if sys.stdout.isatty():  # a program wants numbers alone
-        table.insert(0, ["tokens", "bytes", "characters", ""])
+        table.insert(0, ["tokens", "bytes", "characters", "file"])
     widths = [max(len(line[column]) for line in table) for column in range(3)]
     for *cells, name in table:
         aligned = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]

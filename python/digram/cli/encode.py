@@ -26,6 +26,7 @@ _raw = click.option(
 
 
 @click.command(
+    options_metavar="-t PATH [OPTIONS]",
     epilog=common.example("digram encode -t tokenizer.json < book.txt > book.ids"),
 )
 @_input
@@ -77,6 +78,7 @@ def _encode_lines(tok: Tokenizer, text: BufferedReader, special: Any, threads: i
 
 
 @click.command(
+    options_metavar="-t PATH [OPTIONS]",
     epilog=common.example("digram decode -t tokenizer.json < book.ids"),
 )
 @_input

@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import click
+
+from digram.cli.spelling import Spelling, spelled
 
 __all__ = ["Failure", "failure", "quiet_stdout"]
 
@@ -26,8 +29,11 @@ class Failure(NamedTuple):
         return self.exit_code
 
 
-def failure(error: BaseException) -> Failure:
-    """The message and the exit code that an exception of a verb amounts to."""
+def failure(error: BaseException, options: Mapping[str, Spelling] | None = None) -> Failure:
+    """The message and the exit code that an exception of a verb amounts to.
+
+    `options` is how the verb spells what the library's message names.
+    """
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return Failure("interrupted.", _INTERRUPTED)
     if isinstance(error, OSError):
@@ -41,6 +47,8 @@ def failure(error: BaseException) -> Failure:
         # A pattern with a path stands in a file, any other was typed.
         typed = isinstance(error, PatternError) and error.path is None
         usage = typed or isinstance(error, OptionError)
+        error.message = spelled(error.message, options or {})
+        error.hint = None if error.hint is None else spelled(error.hint, options or {})
         return Failure(str(error), _USAGE if usage else _INPUT)
     import traceback
 

@@ -28,6 +28,7 @@ _WHY = {
 
 
 @click.command(
+    options_metavar="-o PATH [OPTIONS]",
     epilog=common.example("digram train 'corpus/**/*.txt' --vocab-size 32000 -o tokenizer.json"),
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
@@ -76,7 +77,7 @@ _WHY = {
 @click.option(
     "--pretokenizer",
     metavar="NAME",
-    help="gpt2, cl100k, o200k, llama3, qwen2, deepseek-v3, whitespace or none.  [default: o200k]",
+    help=f"{', '.join(common.PRETOKENIZERS)} or none.  [default: o200k]",
 )
 @common.pretokenizer_options
 @click.option(
@@ -148,8 +149,8 @@ def train(
     is_rule = on_unknown in ("error", "bytes")
     options["on_unknown"] = on_unknown if is_rule else digram.Special(on_unknown)
     _rehearse(output, format_, allow_loss, options)
-    source = _source(files, separator)
-    _check_not_in_source(output, source)
+    source, paths = _source(files, separator)
+    _check_not_in_source(output, paths)
     started = time.perf_counter()
     tok = digram.train(source, progress=False if quiet else None, separator=separator, **options)
     seconds = time.perf_counter() - started
@@ -193,25 +194,27 @@ def _rehearse(output: str, format_: str | None, allow_loss: bool, options: dict[
             raise
 
 
-def _check_not_in_source(output: str, source: Source) -> None:
+def _check_not_in_source(output: str, paths: tuple[Path, ...]) -> None:
     """A second run must not learn from what the first one saved."""
-    from digram import OptionError, sources
+    from digram import OptionError
 
     target = Path(output).resolve()
-    if isinstance(source, sources.Files) and any(path.resolve() == target for path in source.paths):
+    if any(path.resolve() == target for path in paths):
         raise OptionError(
             f"{output} is among the files to learn from, and would be replaced.",
             hint="Save elsewhere with -o, or name the files so that it is left out.",
         )
 
 
-def _source(arguments: tuple[str, ...], separator: str | None) -> Source:
+def _source(arguments: tuple[str, ...], separator: str | None) -> tuple[Source, tuple[Path, ...]]:
+    """What to learn from, and the files of it."""
     from digram import sources
 
     paths = [argument for argument in arguments if argument != "-"]
     if len(paths) == len(arguments):
-        return sources.files(*paths)
-    named = {path: sources.files(path, separator=separator) for path in paths}
+        found = common.files(*paths)
+        return found, found.paths
+    named = {path: common.files(path, separator=separator) for path in paths}
 
     def texts() -> Iterator[bytes]:
         for argument in arguments:
@@ -220,7 +223,7 @@ def _source(arguments: tuple[str, ...], separator: str | None) -> Source:
             else:
                 yield from named[argument]
 
-    return texts()
+    return texts(), tuple(path for found in named.values() for path in found.paths)
 
 
 def _summary(tokens: int, merges: int, record: TrainingRecord, seconds: float) -> str:

@@ -23,6 +23,7 @@ from digram.formats import huggingface, seed_pair, tiktoken, vocab_merges
 from digram.formats._check import unreachable
 from digram.formats._json import BOMS, show
 from digram.formats._published import ENCODINGS, MISSING, Encoding, Missing, PretokenizerLike
+from digram.pretokenizers import Pretokenizer
 from digram.storage import read_file
 
 __all__ = [
@@ -76,7 +77,7 @@ def read(
         definition = tiktoken.loads(data, name, pretokenizer=pretokenizer, encoding=encoding)
     elif kind == "vocab_merges":
         definition = vocab_merges.read(name, pretokenizer=pretokenizer, encoding=encoding)
-    elif named and not (kind == "seed_pair" and pretokenizer is None):
+    elif named and not (kind == "seed_pair" and pretokenizer in (None, Pretokenizer(None))):
         raise OptionError(
             "this format says itself how text is cut before it is encoded.",
             path=name,

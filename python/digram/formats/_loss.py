@@ -17,8 +17,8 @@ def refuse_special_tokens(definition: Definition, what: str, allow_loss: bool) -
             f"{what} cannot carry the {len(special)} special token{'s' * (len(special) > 1)} "
             f"({show(dict(list(special.items())[:3]))}{', ...' * (len(special) > 3)}).",
             value=special,
-            hint="Pass allow_loss=True to leave them out, and name them again after loading with "
-            'with_special_tokens({text: id}); or save it as "huggingface".',
+            hint='Save it with format="huggingface", or pass allow_loss=True to leave them out; in '
+            "Python, with_special_tokens({text: id}) names them again after loading.",
         )
 
 
@@ -28,6 +28,6 @@ def refuse_ignore_merges(definition: Definition, what: str, allow_loss: bool) ->
         raise VocabError(
             f"{what} cannot say that a pretoken which is a token is that token, whatever the "
             "merges are (ignore_merges).",
-            hint='Save it as "huggingface", or pass allow_loss=True: tokens that no merge makes '
-            "are then out of reach.",
+            hint='Save it with format="huggingface", or pass allow_loss=True: tokens that no '
+            "merge makes are then out of reach.",
         )

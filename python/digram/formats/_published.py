@@ -99,8 +99,8 @@ def told(
                 "this kind of file does not say how text is cut before it is encoded, and nothing "
                 "is guessed.",
                 path=path,
-                hint='Name the pretokenizer, as in pretokenizer="cl100k" (None for no cut), or a '
-                f'published encoding, as in encoding="cl100k_base" ({names}).',
+                hint='Name the pretokenizer, as in pretokenizer="cl100k" (pretokenizer=None for no '
+                f'cut), or a published encoding, as in encoding="cl100k_base" ({names}).',
             )
         return resolve(pretokenizer), None
     if pretokenizer is not MISSING:

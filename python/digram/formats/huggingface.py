@@ -73,7 +73,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
         raise VocabError(
             "characters outside this vocabulary are an error here, and Hugging Face's libraries "
             "drop them in silence.",
-            hint='Train with on_unknown="bytes" or digram.Special("<unk>"), or pass '
+            hint='Train with on_unknown="bytes" or on_unknown=digram.Special("<unk>"), or pass '
             "allow_loss=True.",
         )
     ids = _spelled(definition)
@@ -261,7 +261,7 @@ def _added(value: Any, vocab: dict[str, int], path: str | None) -> dict[str, int
                 path=path,
                 value=text,
                 hint="Set its 'special' to true in a copy of the file; then "
-                'encode(..., special="parse") turns text into it, and plain text stays text.',
+                'encoding with special="parse" turns text into it, and plain text stays text.',
             )
         if text in special or vocab.get(text, token_id) != token_id:
             other = special.get(text, vocab.get(text))

@@ -29,7 +29,7 @@ NAMES = ("vocabulary.json", "merges.json")
 """The names of the two files."""
 
 _WHAT = "a folder with vocabulary.json and merges.json"
-_OTHER = 'Save it as "huggingface".'
+_OTHER = 'Save it with format="huggingface".'
 
 
 def read(folder: str | PathLike[str]) -> Definition:
@@ -65,9 +65,13 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, b
         problem = "tokens of bytes, and this vocabulary is one of characters"
         raise VocabError(f"{_WHAT} holds {problem}.", hint=_OTHER)
     if definition.pretokenizer != Pretokenizer(None):
-        shown = repr(definition.pretokenizer)
+        cut = definition.pretokenizer
+        name = cut.name or ("a regex" if cut.patterns else "none")
+        digits = "" if cut.digits is None else f", digits {cut.digits}"
         raise VocabError(
-            f"{_WHAT} cannot say how text is cut before merging, and this is {shown}.", hint=_OTHER
+            f"{_WHAT} cannot say how text is cut before merging, and this one's pretokenizer is "
+            f"{name}{digits}.",
+            hint=_OTHER,
         )
     refuse_special_tokens(definition, _WHAT, allow_loss)
     refuse_ignore_merges(definition, _WHAT, allow_loss)
@@ -161,8 +165,8 @@ def _check_ids(definition: Definition, place: Place) -> None:
                 f"id {byte} should be the byte {byte}, as this format has it.",
                 path=place.path,
                 value=byte,
-                hint='Train with byte_order="value" and without special_first, or save it as '
-                '"huggingface".',
+                hint='Train with byte_order="value" and without special_first, or save it '
+                'with format="huggingface".',
             )
     made_by_merges = {made for _, _, made in definition.merges}
     for i, token in enumerate(definition.tokens):

@@ -56,7 +56,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     if definition.unit != "byte":
         raise VocabError(
             "a .tiktoken file holds tokens of bytes, and this vocabulary is one of characters.",
-            hint='Save it as "huggingface".',
+            hint='Save it with format="huggingface".',
         )
     refuse_special_tokens(definition, "a .tiktoken file", allow_loss)
     _check_ranks(definition)
@@ -207,7 +207,7 @@ def _check_ranks(definition: Definition) -> None:
                 f"in a .tiktoken file ids follow the order of merging, but merge {rank} makes "
                 f"{show(tokens[made])} with id {made}, which is not above {than}.",
                 value=made,
-                hint='Save it as "huggingface".',
+                hint='Save it with format="huggingface".',
             )
         before = made
     found, unreachable = _core.merges_from_ranks(tokens)
@@ -216,7 +216,7 @@ def _check_ranks(definition: Definition) -> None:
             f"no merge makes token {unreachable[0]}, {show(tokens[unreachable[0]])}, and readers "
             "of .tiktoken files use it for a pretoken of these bytes all the same.",
             value=unreachable[0],
-            hint='Save it as "huggingface".',
+            hint='Save it with format="huggingface".',
         )
     wrong = sorted(set(found) ^ set(merges), key=lambda merge: merge[2])
     if wrong:
@@ -225,5 +225,5 @@ def _check_ranks(definition: Definition) -> None:
             f"token {made}, {show(tokens[made])}, has another merge here than the one that follows "
             "from the ranks.",
             value=made,
-            hint='Save it as "huggingface".',
+            hint='Save it with format="huggingface".',
         )

@@ -77,7 +77,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, b
     if definition.unit != "byte":
         raise VocabError(
             f"{_WHAT} holds tokens of bytes, and this vocabulary is one of characters.",
-            hint='Save it as "huggingface".',
+            hint='Save it with format="huggingface".',
         )
     refuse_special_tokens(definition, _WHAT, allow_loss)
     refuse_ignore_merges(definition, _WHAT, allow_loss)
@@ -89,7 +89,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, b
             raise VocabError(
                 f"merge {rank}, {show(line.rstrip())}, looks like the first line of merges.txt, "
                 "and readers would skip it.",
-                hint='Save it as "huggingface".',
+                hint='Save it with format="huggingface".',
             )
     body = "".join(lines).encode()
     head = f"#version: 0.2 - digram, sha256={_digest(vocab, body)}\n"
@@ -153,7 +153,7 @@ def _bytes_of(ids: dict[str, int], path: str | None) -> list[bytes]:
             path=path,
             value=name,
             hint="If it is a special token, take it out of a copy of the file and name it after "
-            f"loading, with with_special_tokens({{{json.dumps(name)}: {ids[name]}}}).",
+            f"loading, in Python, with with_special_tokens({{{json.dumps(name)}: {ids[name]}}}).",
         ) from None
 
 

@@ -1,0 +1,127 @@
+"""What a verb says of an option is what one types, whatever the library calls it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+import digram
+from digram.cli.spelling import Spelling, spelled
+
+Run = Callable[..., Result]
+
+OPTIONS = {
+    "vocab_size": Spelling("--vocab-size"),
+    "format": Spelling("--to"),
+    "allow_loss": Spelling("--allow-loss", is_flag=True),
+    "on_unknown": Spelling("--on-unknown"),
+    "pretokenizer": Spelling("--pretokenizer"),
+    "regex": Spelling("--regex"),
+}
+SMALL = ["--max-merges", "2", "-o"]
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("vocab_size=9 is small", "--vocab-size 9 is small"),
+        ("vocab_size=32_000 is usual", "--vocab-size 32000 is usual"),
+        ("vocab_size=-1.", "--vocab-size -1."),
+        ("without vocab_size or size", "without --vocab-size or size"),
+        ('format="seed_pair", or', "--to seed_pair, or"),
+        ("Pass allow_loss=True: it", "Pass --allow-loss: it"),
+        ("Leave out format= and allow_loss=.", "Leave out --to and --allow-loss."),
+        ('on_unknown=digram.Special("<unk>")', "--on-unknown '<unk>'"),
+        ("on_unknown=digram.Special(...)", "--on-unknown TOKEN"),
+        ("(pretokenizer=None)", "(--pretokenizer none)"),
+        ("pretokenizer=digram.Regex(...)", "--regex PATTERN"),
+        ("on_unknown='it\\'s'", "--on-unknown 'it'\"'\"'s'"),
+        ("on_unknown='a\\x00'", "--on-unknown 'a\\x00'"),
+        # What a user wrote stands in quotes or in a path, and other names are no options.
+        ("'vocab_size=9' and \"vocab_size\"", "'vocab_size=9' and \"vocab_size\""),
+        ("Face's vocab_size, its parts' names", "Face's --vocab-size, its parts' names"),
+        ("my/vocab_size, vocab_size.json", "my/vocab_size, vocab_size.json"),
+        ('errors="replace" and stop_reason', 'errors="replace" and stop_reason'),
+        ("vocab_size(...) and tok.vocab_size", "vocab_size(...) and tok.vocab_size"),
+    ],
+)
+def test_spelled(message: str, shown: str) -> None:
+    assert spelled(message, OPTIONS) == shown
+
+
+@pytest.fixture
+def folder(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder: a text, tokenizers that need telling, and files that are no text."""
+    monkeypatch.chdir(tmp_path)
+    Path("a.txt").write_text(text, encoding="utf-8")
+    tok = digram.train(text, max_merges=5)
+    tok.save("a.tiktoken")
+    tok.save("a.json")
+    tok.with_special_tokens(["cat sat"]).save("special.json")
+    digram.train("ab", max_merges=1, unit="char").save("char.json", allow_loss=True)
+    for name in ("a.jsonl", "a.gz", "a.parquet"):
+        Path(name).touch()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "says"),
+    [
+        ("train a.txt --vocab-size 9 -o t.json", 2, "--vocab-size 9 leaves no room"),
+        ("train a.txt --min-frequency 1 -o t.json", 2, "--vocab-size 32000 is a usual size"),
+        ("train a.txt --max-merges -1 -o t.json", 2, "--max-merges -1 is not at least 0"),
+        ("train a.txt --vocab-size 99999999999999999999 -o t.json", 2, "--vocab-size 9"),
+        ("train a.txt --max-merges 2 --threads 0 -o t.json", 2, "--threads 0 is not"),
+        ("train a.txt --max-merges 2 --alphabet ab -o t.json", 2, "--alphabet is for --unit char"),
+        ("train a.txt --max-merges 2 --unit char -o t.json", 3, "or pass --allow-loss."),
+        ("train a.txt --max-merges 2 -o t", 2, "as in --format vocab_merges"),
+        ("convert a.json t", 2, "as in --to vocab_merges"),
+        ("train a.txt --max-merges 2 --format seed_pair -o t", 3, "with --format huggingface"),
+        ("convert special.json t.tiktoken", 3, "pass --allow-loss to leave them out"),
+        ("count -t a.tiktoken a.txt", 2, "as in --pretokenizer cl100k (--pretokenizer none for"),
+        ("count -t a.tiktoken --encoding gpt a.txt", 2, "Did you mean 'gpt2'?"),
+        ("count -t a.tiktoken --encoding gpt2 --pretokenizer gpt2 a.txt", 2, "and --encoding gpt2"),
+        ("count -t a.tiktoken --encoding gpt2 a.txt", 3, "as in --pretokenizer cl100k"),
+        ("count -t a.json --pretokenizer gpt2 a.txt", 2, "out --pretokenizer and --encoding."),
+        (
+            "show -t a.tiktoken --pretokenizer gtp2",
+            2,
+            "whitespace (gpt4 is cl100k); --pretokenizer",
+        ),
+        ("inspect a.tiktoken --pretokenizer gtp2", 2, "--pretokenizer none for no cut, --regex"),
+        ("encode -t special.json --special raise a.txt", 3, "Pass --special parse to encode"),
+        ("encode -t char.json a.txt", 3, "Train with --on-unknown bytes"),
+        ("train a.gz --max-merges 2 -o t.json", 2, "`zcat FILES | digram train -`"),
+        ("count -t a.json a.jsonl", 2, "`jq -r .text FILES | digram count -`"),
+        ("show -t a.json a.parquet", 2, "Save its texts as plain text first"),
+        ("count -t a.json /dev/null", 4, "pipe what is in it into `digram count -`"),
+    ],
+)
+def test_faults_name_options_as_one_types_them(
+    run: Run, folder: Path, command: str, code: int, says: str
+) -> None:
+    result = run(*command.split())
+    assert result.exit_code == code, result.stderr
+    assert says in result.stderr
+    assert not re.search(r"\b[a-z_]+=|digram\.\w|None|True|open\(", result.stderr), result.stderr
+
+
+def test_a_separator_and_its_absence(run: Run, folder: Path) -> None:
+    result = run("train", "a.txt", *SMALL, "t.json", "--separator", "")
+    assert result.exit_code == 2
+    assert "Leave out --separator for whole texts." in result.stderr
+
+
+def test_what_convert_says_is_what_load_takes(run: Run, folder: Path) -> None:
+    own = ["--regex", "[a-z]+ ?", "--regex", r"\s+", "--digits", "individual"]
+    assert run("train", "a.txt", *SMALL, "t.json", *own).exit_code == 0
+    said = run("convert", "t.json", "t.tiktoken").stderr
+    assert said.endswith("load it with --regex '[a-z]+ ?' --regex '\\s+' --digits individual.\n")
+    counted = run("count", "-t", "t.tiktoken", *own, "a.txt")
+    assert counted.stdout == run("count", "-t", "t.json", "a.txt").stdout
+    assert run("convert", "t.tiktoken", "back.json", *own, "-q").exit_code == 0
+    assert digram.load("back.json") == digram.load("t.json")
