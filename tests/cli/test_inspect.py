@@ -24,9 +24,9 @@ def test_the_page(run: Run, tok_path: str) -> None:
         "Training",
         "First merges",
         "Last merges",
-        "Tokens by length, in bytes",
+        "Tokens by length",
         "Tokens by kind",
-        "Longest tokens, in bytes",
+        "Longest tokens",
         "0 tokens that no text can reach",
     ):
         assert f"{heading}\n" in page
@@ -35,6 +35,36 @@ def test_the_page(run: Run, tok_path: str) -> None:
     assert "<|end|> 299" in page
     assert "stopped by   vocab_size" in page
     assert max(map(len, page.splitlines())) <= 80
+
+
+def test_every_column_has_a_heading(run: Run, tok: digram.Tokenizer, tok_path: str) -> None:
+    lines = run("inspect", tok_path).stdout.splitlines()
+
+    def below(title: str) -> list[list[str]]:
+        start = lines.index(title) + 1
+        return [lines[start].split(), lines[start + 1].split()]
+
+    first = tok.merge_log[0]
+    left, right, token = (f"[{data.decode()}]" for data in (first.left, first.right, first.token))
+    assert below("First merges") == [
+        ["rank", "count", "id", "left", "+", "right", "→", "token"],
+        ["0", str(first.count), "256", left, "+", right, "→", token],
+    ]
+    assert below("Last merges")[0] == ["rank", "count", "id", "left", "+", "right", "→", "token"]
+    assert below("Tokens by length")[0] == ["bytes", "tokens"]
+    assert below("Tokens by kind")[0] == ["kind", "tokens"]
+    assert below("Longest tokens")[0] == ["id", "bytes", "token"]
+    heads = [line for line in lines if line.split()[:2] == ["rank", "count"]]
+    rows = [line for line in lines if " → [" in line]
+    assert {line.index("→") for line in heads[:1]} == {line.index("→") for line in rows[:10]}
+
+
+def test_the_tokenizer_is_named_at_its_place_or_by_option(run: Run, tok_path: str) -> None:
+    assert run("inspect", tok_path).stdout == run("inspect", "-t", tok_path).stdout
+    assert "not both" in run("inspect", tok_path, "-t", tok_path).stderr
+    missing = run("inspect")
+    assert missing.exit_code == 2
+    assert "digram inspect tokenizer.json" in missing.stderr
 
 
 def test_the_figures_add_up(run: Run, tok: digram.Tokenizer, tok_path: str) -> None:
@@ -79,6 +109,8 @@ def test_without_merges_or_record(run: Run, tmp_path: Path) -> None:
     page = run("inspect", "-t", tmp_path / "seed").stdout
     assert "Training" not in page
     assert "pretokenizer none" in page
+    assert "count" not in page
+    assert "rank       id  left + right → token" in page
 
 
 @pytest.mark.parametrize(

@@ -32,9 +32,13 @@ _BAR = 24  # columns
 
 
 @click.command(
-    epilog=common.example("digram inspect -t tokenizer.json"),
+    epilog=common.example("digram inspect tokenizer.json"),
 )
-@common.with_tokenizer
+@click.argument("path", required=False, metavar="TOKENIZER")
+@click.option(
+    "-t", "--tokenizer", metavar="PATH", help="TOKENIZER, as one gives it to the other verbs."
+)
+@common.described_options
 @click.option(
     "-n",
     "--rows",
@@ -44,10 +48,21 @@ _BAR = 24  # columns
     help="Rows of each list.  [default: 10]",
 )
 @common.json_option
-def inspect(*, tok: Tokenizer, rows: int, as_json: bool) -> None:
-    """Show what a tokenizer holds: its size, settings, training record, first and last merges,
-    tokens by length and by kind, the longest tokens, and those that no text can reach.
+def inspect(
+    *, path: str | None, tokenizer: str | None, rows: int, as_json: bool, **described: Any
+) -> None:
+    """Show what the file or folder TOKENIZER holds: its size, settings, training record, first and
+    last merges, tokens by length and by kind, the longest tokens, and those that no text can reach.
+
+    A merge has its rank, from 0; how often its pair stood in the corpus when it was merged; the id
+    of the token that it makes; and the pair with that token.
     """
+    if path is not None and tokenizer is not None:
+        raise click.UsageError("give TOKENIZER or --tokenizer, not both.")
+    named = path or tokenizer
+    if named is None:
+        raise click.UsageError("name a tokenizer, as in: digram inspect tokenizer.json")
+    tok = common.load(named, described)
     facts = _facts(tok, rows)
     if as_json:
         common.emit_json(facts)
@@ -156,11 +171,11 @@ def _sections(
         yield "First merges", list(_merge_lines(facts["first_merges"]))
         if facts["last_merges"]:
             yield "Last merges", list(_merge_lines(facts["last_merges"]))
-    yield "Tokens by length, in bytes", list(_bars(_folded(facts["by_length"])))
+    yield "Tokens by length", list(_bars("bytes", _folded(facts["by_length"])))
     named = {_KINDS[kind]: number for kind, number in facts["by_kind"].items()}
-    yield "Tokens by kind", list(_bars(named))
+    yield "Tokens by kind", list(_bars("kind", named))
     if rows:
-        yield "Longest tokens, in bytes", list(_token_lines(facts["longest"]))
+        yield "Longest tokens", list(_token_lines(facts["longest"]))
     unreachable = facts["unreachable"]
     title = common.several(unreachable["count"], "token")
     yield f"{title} that no text can reach", list(_token_lines(unreachable["first"]))
@@ -199,18 +214,26 @@ def _training(record: dict[str, Any]) -> Iterator[str]:
 def _merge_lines(merges: Sequence[dict[str, Any]]) -> Iterator[str]:
     from digram.terminal import columns, visible
 
-    sides = [[f"[{visible(bytes.fromhex(m[side]))}]" for side in ("left", "right")] for m in merges]
-    widths = [min(20, max(columns(pair[side]) for pair in sides)) for side in (0, 1)]
-    for merge, (left, right) in zip(merges, sides, strict=True):
-        token = f"[{visible(bytes.fromhex(merge['hex']))}]"
+    names = ("left", "right", "hex")
+    drawn = [[f"[{visible(bytes.fromhex(merge[name]))}]" for name in names] for merge in merges]
+    rows = [["left", "right", "token"], *drawn]
+    widths = [min(20, max(columns(row[side]) for row in rows)) for side in (0, 1)]
+    pairs = [
+        f"{_padded(left, widths[0])} + {_padded(right, widths[1])} → {token}"
+        for left, right, token in rows
+    ]
+    title = "" if merges[0]["count"] is None else f"{'count':>12}"
+    yield f"{'rank':>7}{title}{'id':>9}  {pairs[0]}"
+    for merge, pair in zip(merges, pairs[1:], strict=True):
         count = "" if merge["count"] is None else f"{merge['count']:>12,}"
-        pair = f"{_padded(left, widths[0])} + {_padded(right, widths[1])}"
-        yield f"{merge['rank']:>7,}{count}  {pair} → {token} {merge['id']}"
+        yield f"{merge['rank']:>7,}{count}{merge['id']:>9,}  {pair}"
 
 
 def _token_lines(tokens: Sequence[dict[str, Any]]) -> Iterator[str]:
     from digram.terminal import visible
 
+    if tokens:
+        yield f"{'id':>7}  {'bytes':>6}  token"
     for token in tokens:
         data = bytes.fromhex(token["hex"])
         shown = visible(data)
@@ -230,8 +253,9 @@ def _folded(by_length: dict[int, int]) -> dict[str, int]:
     return dict(folded)
 
 
-def _bars(counts: dict[str, int]) -> Iterator[str]:
-    width = max(map(len, counts), default=0)
+def _bars(title: str, counts: dict[str, int]) -> Iterator[str]:
+    width = max(map(len, [title, *counts]))
+    yield f"{title:<{width}}  {'tokens':>9}"
     most = max(chain(counts.values(), [1]))
     for name, number in counts.items():
         yield f"{name:<{width}}  {number:>9,}  {'█' * round(_BAR * number / most)}".rstrip()
