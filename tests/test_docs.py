@@ -31,6 +31,7 @@ PAGES = [
 ]
 SET_UP = {
     "git clone <this repository> digram && cd digram",
+    "python3 -m venv .venv && source .venv/bin/activate",
     "pip install .",
     "make setup",
     "make develop",
