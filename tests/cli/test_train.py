@@ -235,6 +235,65 @@ def test_it_does_not_learn_from_what_it_saved(tmp_path: Path) -> None:
     assert "among the files to learn from" in second.stderr
 
 
+def test_nor_beside_stdin(run: Run, corpus: Path) -> None:
+    saved = corpus.rename(corpus.with_suffix(".json"))
+    again = run("train", "-", saved, "--max-merges", "5", "-o", saved, input=b"text")
+    assert again.exit_code == 2
+    assert "among the files to learn from" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"a\0b", "it holds NUL bytes"),
+        (bytes(range(128, 256)) * 9 + b"text", "of its first 1,156 bytes are no UTF-8"),
+        ("текст".encode("cp1251"), "100% of its first 5 bytes are no UTF-8"),
+        ("text".encode("utf-16"), "it holds NUL bytes"),
+        (b"", None),
+        ("日本語 и текст".encode() * 3000, None),
+        ("d\xe9j\xe0 vu, na\xefve".encode("latin-1"), None),
+    ],
+)
+def test_bytes_that_look_like_no_text_are_learned_with_a_warning(
+    run: Run, corpus: Path, tmp_path: Path, data: bytes, reason: str | None
+) -> None:
+    (tmp_path / "odd").write_bytes(data)
+    out = tmp_path / "out.json"
+    result = run("train", tmp_path / "odd", corpus, "--max-merges", "5", "-o", out, "-q")
+    assert result.exit_code == 0
+    assert (
+        digram.load(out).training
+        == digram.train([data, corpus.read_bytes()], max_merges=5).training
+    )
+    piped = run("train", "-", "--max-merges", "5", "-o", out, "-q", input=data)
+    if reason is None:
+        assert (result.stderr, piped.stderr) == ("", "")
+        return
+    first, remedy = result.stderr.splitlines()
+    assert first.startswith(f"Warning: {tmp_path / 'odd'} looks binary: ")
+    assert first.endswith(f"{reason}.")
+    assert "leave the file out" in remedy
+    assert "convert it to UTF-8" in remedy
+    assert piped.stderr.startswith("Warning: stdin looks binary: ")
+
+
+def test_many_binary_files_do_not_flood_the_terminal(run: Run, tmp_path: Path) -> None:
+    for number in range(13):
+        (tmp_path / f"{number:02}").write_bytes(b"\0")
+    result = run("train", tmp_path, "--max-merges", "0", "-o", tmp_path.parent / "t.json", "-q")
+    lines = result.stderr.splitlines()
+    assert [Path(line.split()[1]).name for line in lines[:10]] == [f"{n:02}" for n in range(10)]
+    assert lines[10] == "Warning: so do 3 more."
+    assert len(lines) == 12
+
+
+def test_a_separator_is_no_sign_of_binary_files(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "list").write_bytes(b"one\0two\0")
+    arguments = [tmp_path / "list", "--max-merges", "1", "-q", "-o", tmp_path / "t.json"]
+    assert run("train", *arguments, "--separator", r"\0").stderr == ""
+    assert "NUL" in run("train", *arguments).stderr
+
+
 def test_a_text_that_names_a_file_is_text_and_warned_about(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("low lower lowest")
     with pytest.warns(UserWarning, match="also the name of a file"):

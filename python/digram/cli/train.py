@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import common
+from digram.cli import binary, common
 
 if TYPE_CHECKING:
     from digram.definition import TrainingRecord
@@ -151,6 +151,7 @@ def train(
     _rehearse(output, format_, allow_loss, options)
     source, paths = _source(files, separator)
     _check_not_in_source(output, paths)
+    binary.warn_of_files(paths, separator)
     started = time.perf_counter()
     tok = digram.train(source, progress=False if quiet else None, separator=separator, **options)
     seconds = time.perf_counter() - started
@@ -219,7 +220,7 @@ def _source(arguments: tuple[str, ...], separator: str | None) -> tuple[Source, 
     def texts() -> Iterator[bytes]:
         for argument in arguments:
             if argument == "-":
-                yield from sources.read(common.stdin(), separator)
+                yield from binary.watched(sources.read(common.stdin(), separator), separator)
             else:
                 yield from named[argument]
 
