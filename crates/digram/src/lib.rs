@@ -27,12 +27,14 @@
 pub mod count;
 pub mod encode;
 pub mod error;
+mod index;
 pub mod merges;
 pub mod pretokenize;
 pub mod ranks;
 pub mod special;
 pub mod tokenizer;
 pub mod train;
+mod utf8;
 pub mod vocabulary;
 pub mod watch;
 

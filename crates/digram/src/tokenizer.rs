@@ -5,12 +5,13 @@ use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
 
-use crate::encode::{AT_ONCE, Encoder, OnUnknown, Scratch, Unit};
+use crate::encode::{AT_ONCE, Encoder, OnUnknown, Scratch, Sink, Tally, Unit};
 use crate::error::{Error, Result};
+use crate::index::TokenIndex;
 use crate::merges::{Merge, Merges};
 use crate::pretokenize::Pretokenizer;
 use crate::special::{OnSpecial, SpecialTokens};
-use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, TokenIndex, Vocabulary};
+use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 use crate::watch::{Watch, in_parallel};
 
 /// Everything that decides what a tokenizer does, as plain values.
@@ -153,15 +154,15 @@ impl Tokenizer {
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         let before = ids.len();
-        self.each_id(text, special, &mut Scratch::new(text.len()), watch, &mut |id| ids.push(id))
+        self.each_id(text, special, &mut Scratch::new(text.len()), watch, ids)
             .inspect_err(|_| ids.truncate(before))
     }
 
     /// The number of ids that [`Tokenizer::encode`] would give, without storing them.
     pub fn count(&self, text: &[u8], special: OnSpecial<'_>, watch: &dyn Watch) -> Result<usize> {
-        let mut count = 0;
-        self.each_id(text, special, &mut Scratch::new(text.len()), watch, &mut |_| count += 1)?;
-        Ok(count)
+        let mut tally = Tally(0);
+        self.each_id(text, special, &mut Scratch::new(text.len()), watch, &mut tally)?;
+        Ok(tally.0)
     }
 
     /// Encodes several texts, on up to `threads` threads: all ids in one run, and where each text
@@ -188,7 +189,7 @@ impl Tokenizer {
                 let mut ends = Vec::with_capacity(tasks[task].len());
                 for index in tasks[task].clone() {
                     let text = texts[index].as_ref();
-                    if let Err(error) = self.each_id(text, special, scratch, watch, &mut |id| ids.push(id)) {
+                    if let Err(error) = self.each_id(text, special, scratch, watch, &mut ids) {
                         let mut failed = failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                         if failed.is_none_or(|other| index < other) {
                             *failed = Some(index);
@@ -229,7 +230,7 @@ impl Tokenizer {
         special: OnSpecial<'_>,
         scratch: &mut Scratch,
         watch: &dyn Watch,
-        emit: &mut impl FnMut(TokenId),
+        sink: &mut impl Sink,
     ) -> Result<()> {
         let find = |from| match special {
             OnSpecial::Text => None,
@@ -241,11 +242,11 @@ impl Tokenizer {
             if let OnSpecial::Fail = special {
                 return Err(Error::SpecialToken { token: token.clone(), offset: start });
             }
-            self.each_ordinary(&text[at..start], at, scratch, watch, emit)?;
-            emit(*id);
+            self.each_ordinary(&text[at..start], at, scratch, watch, sink)?;
+            sink.one(*id);
             at = end;
         }
-        self.each_ordinary(&text[at..], at, scratch, watch, emit)
+        self.each_ordinary(&text[at..], at, scratch, watch, sink)
     }
 
     /// Encodes text without special tokens that starts at `offset` of the caller's text.
@@ -255,33 +256,26 @@ impl Tokenizer {
         offset: usize,
         scratch: &mut Scratch,
         watch: &dyn Watch,
-        emit: &mut impl FnMut(TokenId),
+        sink: &mut impl Sink,
     ) -> Result<()> {
-        let mut pretokens: [&[u8]; AT_ONCE] = [&[]; AT_ONCE];
-        let (mut waiting, mut done, mut read, mut check) = (0, 0, 0, BETWEEN_CHECKS);
-        let mut encode = |pretokens: &[&[u8]], done: usize| {
-            self.encoder.encode(pretokens, scratch, watch, emit).map_err(|error| error.shifted(offset + done))
-        };
-        let flow = self.pretokenizer.try_for_each(text, |pretoken| {
-            pretokens[waiting] = pretoken;
-            waiting += 1;
-            read += pretoken.len();
-            if waiting < AT_ONCE {
-                return ControlFlow::Continue(());
-            }
-            let mut result = encode(&pretokens, done);
-            (waiting, done) = (0, read);
-            if read >= check {
-                check = read + BETWEEN_CHECKS;
-                result = result.and_then(|()| watch.check());
-            }
-            match result {
+        let mut check = BETWEEN_CHECKS;
+        let flow = self.pretokenizer.try_for_many(text, |mut start, ends| {
+            let encode = |ends: &[usize]| {
+                let start = std::mem::replace(&mut start, ends[ends.len() - 1]);
+                self.encoder.encode(text, start, ends, scratch, watch, sink)?;
+                if start < check {
+                    return Ok(());
+                }
+                check = start + BETWEEN_CHECKS;
+                watch.check()
+            };
+            match ends.chunks(AT_ONCE).try_for_each(encode) {
                 Ok(()) => ControlFlow::Continue(()),
-                Err(error) => ControlFlow::Break(error),
+                Err(error) => ControlFlow::Break(error.shifted(offset)),
             }
         });
         match flow {
-            ControlFlow::Continue(()) => encode(&pretokens[..waiting], done),
+            ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(error) => Err(error),
         }
     }

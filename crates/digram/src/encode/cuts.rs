@@ -10,9 +10,8 @@
 //! token may also begin or end inside a character; then all that is known of that side is the byte
 //! next to the place, so there are four kinds of pairs and a place is asked about all of them.
 
-use bstr::decode_utf8;
-
 use crate::error::Result;
+use crate::utf8::{decode, is_inside};
 use crate::watch::Watch;
 
 use super::BETWEEN_CHECKS;
@@ -20,7 +19,7 @@ use super::BETWEEN_CHECKS;
 /// The part of a neighbour that a token is known to hold: all of the character, or one byte.
 #[derive(Clone, Copy)]
 enum Side {
-    Character(u32),
+    Character(char),
     Byte(u8),
 }
 
@@ -35,19 +34,28 @@ impl Side {
 
 /// The pairs of neighbours that some token holds.
 pub(super) struct Cuts {
-    bits: Vec<u64>,
-    mask: u64,
-    /// Which kinds of pairs there are at all: most vocabularies have few tokens that begin or end
-    /// inside a character, and then those questions need not be asked.
-    partial_left: bool,
-    partial_right: bool,
+    pairs: Bits,
+    /// The characters before and after which a token may hold one byte of the other side. They are
+    /// few, and asking this small set first saves the question for the pair.
+    before_part: Bits,
+    after_part: Bits,
+    /// The pairs of a last and a first byte, `last << 8 | first`.
+    parts: Bits,
+}
+
+/// A character of a text with the bytes at its ends.
+#[derive(Clone, Copy)]
+struct Neighbour {
+    c: char,
+    first: u8,
+    last: u8,
 }
 
 impl Cuts {
     /// The pairs of the given tokens.
     pub(super) fn new<'t>(tokens: impl Iterator<Item = &'t [u8]>) -> Cuts {
-        let mut pairs = Vec::new();
-        let (mut partial_left, mut partial_right) = (false, false);
+        let (mut pairs, mut before_part, mut after_part) = (Vec::new(), Vec::new(), Vec::new());
+        let mut parts = Bits::new(1 << 16);
         for token in tokens.filter(|token| token.len() > 1) {
             for at in 1..token.len() {
                 // A place inside a character is never asked about.
@@ -55,67 +63,100 @@ impl Cuts {
                     continue;
                 }
                 let (left, right) = (last_whole(&token[..at]), first_whole(&token[at..]));
-                partial_left |= matches!(left, Side::Byte(_));
-                partial_right |= matches!(right, Side::Byte(_));
+                match (left, right) {
+                    (Side::Character(_), Side::Character(_)) => {}
+                    (Side::Character(left), Side::Byte(_)) => before_part.push(u64::from(left)),
+                    (Side::Byte(_), Side::Character(right)) => after_part.push(u64::from(right)),
+                    (Side::Byte(left), Side::Byte(right)) => {
+                        parts.set(usize::from(left) << 8 | usize::from(right));
+                        continue;
+                    }
+                }
                 pairs.push(hash(left, right));
             }
         }
-        pairs.sort_unstable();
-        pairs.dedup();
         // One bit in sixteen is set: about 6 % of sound cuts are missed.
-        let bits = (pairs.len() * 16).next_power_of_two().max(64);
-        let mut cuts = Cuts { bits: vec![0; bits / 64], mask: bits as u64 - 1, partial_left, partial_right };
-        for pair in pairs {
-            let bit = pair & cuts.mask;
-            cuts.bits[(bit / 64) as usize] |= 1 << (bit % 64);
+        Cuts {
+            pairs: Bits::of(pairs, 16),
+            before_part: Bits::of(before_part, 64),
+            after_part: Bits::of(after_part, 64),
+            parts,
         }
-        cuts
     }
 
-    /// Calls `piece` with the pieces between the cuts of `text`, in order, until it fails.
+    /// Calls `piece` with the pieces between the cuts of `text`, in order, until it fails; and with
+    /// the character where a piece is a single one.
     #[inline]
     pub(super) fn split<'t>(
         &self,
         text: &'t [u8],
         watch: &dyn Watch,
-        mut piece: impl FnMut(&'t [u8]) -> Result<()>,
+        mut piece: impl FnMut(&'t [u8], Option<char>) -> Result<()>,
     ) -> Result<()> {
-        let (Some(mut before), mut at) = decode(text) else {
+        let (Some(c), mut at) = decode(text) else {
             // Bytes that are no UTF-8 have places that this set knows nothing of.
-            return piece(text);
+            return piece(text, None);
         };
-        let (mut start, mut check) = (0, BETWEEN_CHECKS);
+        let mut left = Neighbour { c, first: text[0], last: text[at - 1] };
+        let (mut start, mut single, mut check) = (0, Some(c), BETWEEN_CHECKS);
         while at < text.len() {
             if at >= check {
                 check = at + BETWEEN_CHECKS;
                 watch.check()?;
             }
-            let (Some(c), width) = decode(&text[at..]) else { return piece(&text[start..]) };
-            if !self.spanned(before, text[at - 1], c, text[at]) {
-                piece(&text[start..at])?;
-                start = at;
+            let (Some(c), width) = decode(&text[at..]) else { return piece(&text[start..], None) };
+            let right = Neighbour { c, first: text[at], last: text[at + width - 1] };
+            if self.spanned(left, right) {
+                single = None;
+            } else {
+                piece(&text[start..at], single)?;
+                (start, single) = (at, Some(c));
             }
-            (before, at) = (c, at + width);
+            (left, at) = (right, at + width);
         }
-        piece(&text[start..])
+        piece(&text[start..], single)
     }
 
-    /// Whether a token may span the place between two characters, of which also the bytes next to
-    /// the place are given.
+    /// Whether a token may span the place between two characters.
     #[inline]
-    fn spanned(&self, left: char, left_byte: u8, right: char, right_byte: u8) -> bool {
-        let (left, right) = (Side::Character(left.into()), Side::Character(right.into()));
-        let (left_byte, right_byte) = (Side::Byte(left_byte), Side::Byte(right_byte));
-        self.has(left, right)
-            || (self.partial_left && self.has(left_byte, right))
-            || (self.partial_right && self.has(left, right_byte))
-            || (self.partial_left && self.partial_right && self.has(left_byte, right_byte))
+    fn spanned(&self, left: Neighbour, right: Neighbour) -> bool {
+        let (left_c, right_c) = (Side::Character(left.c), Side::Character(right.c));
+        let (left_byte, right_byte) = (Side::Byte(left.last), Side::Byte(right.first));
+        self.pairs.has(hash(left_c, right_c))
+            || self.parts.has(u64::from(left.last) << 8 | u64::from(right.first))
+            || (self.before_part.has(u64::from(left.c)) && self.pairs.has(hash(left_c, right_byte)))
+            || (self.after_part.has(u64::from(right.c)) && self.pairs.has(hash(left_byte, right_c)))
+    }
+}
+
+/// A set of numbers of which only the lowest bits are told apart.
+struct Bits {
+    words: Vec<u64>,
+}
+
+impl Bits {
+    fn new(size: usize) -> Bits {
+        Bits { words: vec![0; size.next_power_of_two() / 64] }
+    }
+
+    /// A set that tells so many bits apart that about one in `sparsity` is set.
+    fn of(mut numbers: Vec<u64>, sparsity: usize) -> Bits {
+        numbers.sort_unstable();
+        numbers.dedup();
+        let mut bits = Bits::new((numbers.len() * sparsity).max(64));
+        numbers.iter().for_each(|&number| bits.set(number as usize));
+        bits
+    }
+
+    fn set(&mut self, number: usize) {
+        let mask = self.words.len() - 1;
+        self.words[(number / 64) & mask] |= 1 << (number % 64);
     }
 
     #[inline]
-    fn has(&self, left: Side, right: Side) -> bool {
-        let bit = hash(left, right) & self.mask;
-        self.bits[(bit / 64) as usize] >> (bit % 64) & 1 == 1
+    fn has(&self, number: u64) -> bool {
+        let mask = self.words.len() - 1;
+        self.words[(number as usize / 64) & mask] >> (number % 64) & 1 == 1
     }
 }
 
@@ -125,30 +166,18 @@ fn hash(left: Side, right: Side) -> u64 {
     product >> 32 ^ product >> 15
 }
 
-#[inline]
-fn decode(text: &[u8]) -> (Option<char>, usize) {
-    match text {
-        [byte @ 0..=127, ..] => (Some(char::from(*byte)), 1),
-        _ => decode_utf8(text),
-    }
-}
-
-fn is_inside(byte: u8) -> bool {
-    byte & 0xc0 == 0x80
-}
-
 /// The character that ends where `text` does, or the last byte if the character starts before it.
 fn last_whole(text: &[u8]) -> Side {
     match bstr::decode_last_utf8(text).0 {
-        Some(c) => Side::Character(c.into()),
+        Some(c) => Side::Character(c),
         None => Side::Byte(text[text.len() - 1]),
     }
 }
 
 /// The character that `text` starts with, or the first byte if the character ends after it.
 fn first_whole(text: &[u8]) -> Side {
-    match decode_utf8(text).0 {
-        Some(c) => Side::Character(c.into()),
+    match decode(text).0 {
+        Some(c) => Side::Character(c),
         None => Side::Byte(text[0]),
     }
 }

@@ -19,7 +19,7 @@ use crate::merges::{Merges, NO_RANK, Rank};
 use crate::vocabulary::{TokenId, Vocabulary};
 use crate::watch::Watch;
 
-use super::BETWEEN_CHECKS;
+use super::{BETWEEN_CHECKS, Sink};
 
 /// Marks a place inside a token. No token has this id.
 const INSIDE: TokenId = TokenId::MAX;
@@ -45,7 +45,7 @@ pub(super) fn merge(
     vocabulary: &Vocabulary,
     scratch: &mut Scratch,
     watch: &dyn Watch,
-    emit: &mut impl FnMut(TokenId),
+    sink: &mut impl Sink,
 ) -> Result<()> {
     if u32::try_from(len).is_err() {
         return Err(Error::Limit {
@@ -71,7 +71,7 @@ pub(super) fn merge(
     if merged.is_ok() {
         let mut at = 0;
         while at < len {
-            emit(run.places[at]);
+            sink.one(run.places[at]);
             at += vocabulary.len_of(run.places[at]);
         }
     }

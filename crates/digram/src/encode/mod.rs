@@ -8,14 +8,18 @@ mod cache;
 mod cuts;
 mod long;
 mod short;
+mod singles;
 
 use crate::error::{Error, Result};
+pub(crate) use crate::index::AT_ONCE;
+use crate::index::TokenIndex;
 use crate::merges::Merges;
-use crate::vocabulary::{Glance, ShortKey, TokenId, TokenIndex, Vocabulary};
+use crate::vocabulary::{TokenId, Vocabulary};
 use crate::watch::{Unwatched, Watch};
 
 use cache::Cache;
 use cuts::Cuts;
+use singles::Singles;
 
 /// What text is made of before anything is merged.
 #[derive(Debug, Clone)]
@@ -53,19 +57,56 @@ const SHORT: usize = 64;
 /// Memory that a thread reuses from one pretoken to the next. It never changes a result.
 pub(crate) struct Scratch {
     cache: Cache,
-    merged: Vec<TokenId>,
+    /// The ids of the pretoken and of the piece at hand.
+    pretoken: Vec<TokenId>,
+    piece: Vec<TokenId>,
     long: long::Scratch,
 }
 
 impl Scratch {
     /// Memory for a text of `bytes` bytes, or several of that length together.
     pub(crate) fn new(bytes: usize) -> Scratch {
-        Scratch { cache: Cache::new(bytes), merged: Vec::new(), long: long::Scratch::default() }
+        Scratch {
+            cache: Cache::new(bytes),
+            pretoken: Vec::new(),
+            piece: Vec::new(),
+            long: long::Scratch::default(),
+        }
     }
 }
 
-/// How many pretokens are encoded at once, see [`TokenIndex::glance`].
-pub(crate) const AT_ONCE: usize = 64;
+/// Where ids go: to a list, or to nowhere if they are counted only.
+pub(crate) trait Sink {
+    fn one(&mut self, id: TokenId);
+    fn many(&mut self, ids: &[TokenId]);
+}
+
+impl Sink for Vec<TokenId> {
+    #[inline]
+    fn one(&mut self, id: TokenId) {
+        self.push(id);
+    }
+
+    #[inline]
+    fn many(&mut self, ids: &[TokenId]) {
+        self.extend_from_slice(ids);
+    }
+}
+
+/// How many ids went to a sink.
+pub(crate) struct Tally(pub(crate) usize);
+
+impl Sink for Tally {
+    #[inline]
+    fn one(&mut self, _: TokenId) {
+        self.0 += 1;
+    }
+
+    #[inline]
+    fn many(&mut self, ids: &[TokenId]) {
+        self.0 += ids.len();
+    }
+}
 
 /// Bytes of one pretoken between two questions to the watch.
 const BETWEEN_CHECKS: usize = 1 << 16;
@@ -81,6 +122,7 @@ pub(crate) struct Encoder {
     /// The same, but for a piece of a pretoken, where they differ.
     whole_piece: Option<TokenIndex>,
     cuts: Cuts,
+    singles: Singles,
     unreachable: Vec<TokenId>,
 }
 
@@ -118,6 +160,7 @@ impl Encoder {
             whole,
             whole_piece: None,
             cuts,
+            singles: Singles::new(),
             unreachable: Vec::new(),
         };
         encoder.unreachable = encoder.find_unreachable(&ordinary)?;
@@ -146,20 +189,17 @@ impl Encoder {
 
     fn find_unreachable(&self, ordinary: &impl Fn(TokenId) -> bool) -> Result<Vec<TokenId>> {
         let mut scratch = Scratch::new(0);
-        let mut unreachable = Vec::new();
+        let (mut unreachable, mut ids) = (Vec::new(), Vec::new());
         for (id, bytes) in self.vocabulary.iter().filter(|(id, _)| ordinary(*id)) {
-            let (mut first, mut count) = (None, 0);
-            let known = self.merge(bytes, &mut scratch, &Unwatched, &mut |id| {
-                first.get_or_insert(id);
-                count += 1;
-            });
+            ids.clear();
+            let known = self.merge(bytes, &mut scratch, &Unwatched, &mut ids);
             match known {
                 Ok(()) => {}
                 // A token of several characters, one of which has no token.
-                Err(Error::UnknownCharacter { .. }) => count = 0,
+                Err(Error::UnknownCharacter { .. }) => ids.clear(),
                 Err(error) => return Err(error),
             }
-            if (first, count) != (Some(id), 1) {
+            if ids != [id] {
                 unreachable.push(id);
             }
         }
@@ -172,36 +212,31 @@ impl Encoder {
         self.whole.get(pretoken)
     }
 
-    /// Emits the ids of up to [`AT_ONCE`] pretokens that stand one after the other. Offsets in
-    /// errors count from the start of the first.
+    /// Emits the ids of up to [`AT_ONCE`] pretokens that stand one after the other in `text`, from
+    /// `start`, each up to one of `ends`.
     #[inline]
     pub(crate) fn encode(
         &self,
-        pretokens: &[&[u8]],
+        text: &[u8],
+        start: usize,
+        ends: &[usize],
         scratch: &mut Scratch,
         watch: &dyn Watch,
-        emit: &mut impl FnMut(TokenId),
+        sink: &mut impl Sink,
     ) -> Result<()> {
-        let mut glances = [Glance::NONE; AT_ONCE];
-        for (glance, pretoken) in glances.iter_mut().zip(pretokens) {
-            if let Some(key) = ShortKey::new(pretoken) {
-                *glance = self.whole.glance(key);
-            }
+        let mut ids = [0; AT_ONCE];
+        let mut missing = self.whole.get_many(text, start, ends, &mut ids);
+        let mut done = 0;
+        while missing != 0 {
+            let number = missing.trailing_zeros() as usize;
+            missing &= missing - 1;
+            sink.many(&ids[done..number]);
+            done = number + 1;
+            let from = if number == 0 { start } else { ends[number - 1] };
+            self.encode_cached(&text[from..ends[number]], scratch, watch, sink)
+                .map_err(|error| error.shifted(from))?;
         }
-        let mut at = 0;
-        for (glance, pretoken) in glances.iter().zip(pretokens) {
-            let id = match glance.key {
-                ShortKey::NONE => self.whole.get(pretoken),
-                _ => self.whole.resolve(glance),
-            };
-            match id {
-                Some(id) => emit(id),
-                None => {
-                    self.encode_cached(pretoken, scratch, watch, emit).map_err(|error| error.shifted(at))?
-                }
-            }
-            at += pretoken.len();
-        }
+        sink.many(&ids[done..ends.len()]);
         Ok(())
     }
 
@@ -212,23 +247,23 @@ impl Encoder {
         pretoken: &[u8],
         scratch: &mut Scratch,
         watch: &dyn Watch,
-        emit: &mut impl FnMut(TokenId),
+        sink: &mut impl Sink,
     ) -> Result<()> {
         if let Some(ids) = scratch.cache.get(pretoken) {
-            ids.iter().for_each(|&id| emit(id));
+            sink.many(ids);
             return Ok(());
         }
         if pretoken.len() > SHORT {
-            return self.encode_in_pieces(pretoken, scratch, watch, emit);
+            return self.encode_in_pieces(pretoken, scratch, watch, sink);
         }
-        let mut ids = std::mem::take(&mut scratch.merged);
+        let mut ids = std::mem::take(&mut scratch.pretoken);
         ids.clear();
-        let encoded = self.encode_in_pieces(pretoken, scratch, watch, &mut |id| ids.push(id));
+        let encoded = self.encode_in_pieces(pretoken, scratch, watch, &mut ids);
         if encoded.is_ok() {
             scratch.cache.put(pretoken, &ids);
-            ids.iter().for_each(|&id| emit(id));
+            sink.many(&ids);
         }
-        scratch.merged = ids;
+        scratch.pretoken = ids;
         encoded
     }
 
@@ -238,20 +273,57 @@ impl Encoder {
         pretoken: &[u8],
         scratch: &mut Scratch,
         watch: &dyn Watch,
-        emit: &mut impl FnMut(TokenId),
+        sink: &mut impl Sink,
     ) -> Result<()> {
-        let whole = self.whole_piece.as_ref().unwrap_or(&self.whole);
         let mut at = 0;
-        self.cuts.split(pretoken, watch, |piece| {
-            // A pretoken without a cut was looked up already.
-            let known = if piece.len() < pretoken.len() { whole.get(piece) } else { None };
+        self.cuts.split(pretoken, watch, |piece, single| {
+            let known = single.and_then(|c| self.singles.get(c, |c| self.single(c)));
             match known {
-                Some(id) => emit(id),
-                None => self.merge(piece, scratch, watch, emit).map_err(|error| error.shifted(at))?,
+                Some(ids) => ids.ids().for_each(|id| sink.one(id)),
+                // A pretoken without a cut was looked up already.
+                None if piece.len() == pretoken.len() => self.merge(piece, scratch, watch, sink)?,
+                None => self.encode_piece(piece, scratch, watch, sink).map_err(|error| error.shifted(at))?,
             }
             at += piece.len();
             Ok(())
         })
+    }
+
+    /// The ids of a piece of a pretoken: looked up, from the cache, or merged.
+    fn encode_piece(
+        &self,
+        piece: &[u8],
+        scratch: &mut Scratch,
+        watch: &dyn Watch,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let whole = self.whole_piece.as_ref().unwrap_or(&self.whole);
+        if let Some(id) = whole.get(piece) {
+            sink.one(id);
+            return Ok(());
+        }
+        if let Some(ids) = scratch.cache.get(piece) {
+            sink.many(ids);
+            return Ok(());
+        }
+        let mut ids = std::mem::take(&mut scratch.piece);
+        ids.clear();
+        let merged = self.merge(piece, scratch, watch, &mut ids);
+        if merged.is_ok() {
+            scratch.cache.put(piece, &ids);
+            sink.many(&ids);
+        }
+        scratch.piece = ids;
+        merged
+    }
+
+    /// The ids of a piece that is one character; `None` if it has none.
+    fn single(&self, c: char) -> Option<Vec<TokenId>> {
+        let mut ids = Vec::new();
+        let mut buffer = [0; 4];
+        let piece = c.encode_utf8(&mut buffer).as_bytes();
+        let scratch = &mut Scratch::new(0);
+        self.encode_piece(piece, scratch, &Unwatched, &mut ids).ok().map(|()| ids)
     }
 
     /// The ids of a run of bytes by merges alone.
@@ -260,14 +332,14 @@ impl Encoder {
         run: &[u8],
         scratch: &mut Scratch,
         watch: &dyn Watch,
-        emit: &mut impl FnMut(TokenId),
+        sink: &mut impl Sink,
     ) -> Result<()> {
         match &self.unit {
             Unit::Byte { ids } => {
                 let symbols = run.iter().map(|&byte| (ids[byte as usize], 1));
-                self.merge_run(symbols, run.len(), scratch, watch, emit)
+                self.merge_run(symbols, run.len(), scratch, watch, sink)
             }
-            Unit::Char { on_unknown } => self.merge_characters(run, on_unknown, scratch, watch, emit),
+            Unit::Char { on_unknown } => self.merge_characters(run, on_unknown, scratch, watch, sink),
         }
     }
 
@@ -278,30 +350,30 @@ impl Encoder {
         on_unknown: &OnUnknown,
         scratch: &mut Scratch,
         watch: &dyn Watch,
-        emit: &mut impl FnMut(TokenId),
+        sink: &mut impl Sink,
     ) -> Result<()> {
         let text = std::str::from_utf8(pretoken)
             .map_err(|error| Error::InvalidUtf8 { offset: error.valid_up_to() })?;
         let mut start = 0;
-        let mut run = |range: std::ops::Range<usize>, emit: &mut _| {
+        let mut run = |range: std::ops::Range<usize>, sink: &mut _| {
             let symbols = text[range.clone()].chars().map(|c| (self.characters[&c], c.len_utf8()));
-            self.merge_run(symbols, range.len(), scratch, watch, emit)
+            self.merge_run(symbols, range.len(), scratch, watch, sink)
         };
         for (at, c) in text.char_indices().filter(|(_, c)| !self.characters.contains_key(c)) {
             if start < at {
-                run(start..at, emit)?;
+                run(start..at, sink)?;
             }
             start = at + c.len_utf8();
             match on_unknown {
                 OnUnknown::Fail => return Err(Error::UnknownCharacter { character: c, offset: at }),
-                OnUnknown::Token(id) => emit(*id),
+                OnUnknown::Token(id) => sink.one(*id),
                 OnUnknown::Bytes { ids } => {
-                    pretoken[at..start].iter().for_each(|&byte| emit(ids[byte as usize]))
+                    pretoken[at..start].iter().for_each(|&byte| sink.one(ids[byte as usize]))
                 }
             }
         }
         if start < text.len() {
-            run(start..text.len(), emit)?;
+            run(start..text.len(), sink)?;
         }
         Ok(())
     }
@@ -314,13 +386,13 @@ impl Encoder {
         len: usize,
         scratch: &mut Scratch,
         watch: &dyn Watch,
-        emit: &mut impl FnMut(TokenId),
+        sink: &mut impl Sink,
     ) -> Result<()> {
         if len <= SHORT {
-            short::merge(symbols.map(|(id, _)| id), &self.merges, emit);
+            short::merge(symbols.map(|(id, _)| id), &self.merges, sink);
             Ok(())
         } else {
-            long::merge(symbols, len, &self.merges, &self.vocabulary, &mut scratch.long, watch, emit)
+            long::merge(symbols, len, &self.merges, &self.vocabulary, &mut scratch.long, watch, sink)
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::merges::{Merges, NO_RANK};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId};
 
-use super::SHORT;
+use super::{SHORT, Sink};
 
 /// A rank with the place of its pair below it, so that the smallest number is the lowest rank, and
 /// of equal ranks the leftmost. Signed, since processors compare those best: taking the minimum
@@ -21,7 +21,7 @@ const _: () =
 ///
 /// Takes time quadratic in the number of symbols, on memory of a fixed size.
 #[inline]
-pub(super) fn merge(symbols: impl Iterator<Item = TokenId>, merges: &Merges, emit: &mut impl FnMut(TokenId)) {
+pub(super) fn merge(symbols: impl Iterator<Item = TokenId>, merges: &Merges, sink: &mut impl Sink) {
     let key = |left: TokenId, right: TokenId, at: usize| match merges.rank(left, right) {
         NO_RANK => NONE,
         rank => (rank << PLACE_BITS) as Key | at as Key,
@@ -37,33 +37,35 @@ pub(super) fn merge(symbols: impl Iterator<Item = TokenId>, merges: &Merges, emi
         }
         len += 1;
     }
-    // Symbols stay where they are; those that were merged into the one before are passed over.
-    let mut before: [u8; SHORT] = std::array::from_fn(|at| (at as u8).wrapping_sub(1));
-    let mut after: [u8; SHORT] = std::array::from_fn(|at| at as u8 + 1);
+    // Symbols stay where they are; a bit tells which of them still stand. Neighbours are found by
+    // counting zeros, which waits for no memory.
+    let mut standing = u64::MAX >> (SHORT - len);
     loop {
         let lowest = keys[..len].iter().copied().fold(NONE, Key::min);
         if lowest == NONE {
             break;
         }
         let at = (lowest & (SHORT as Key - 1)) as usize;
-        let right = after[at] as usize;
         ids[at] = merges.in_order()[(lowest >> PLACE_BITS) as usize].id;
+        let right = (standing & beyond(at)).trailing_zeros() as usize;
         keys[right] = NONE;
-        let next = after[right] as usize;
-        after[at] = next as u8;
-        keys[at] = NONE;
-        if next < len {
-            before[next] = at as u8;
-            keys[at] = key(ids[at], ids[next], at);
-        }
-        if at > 0 {
-            let previous = before[at] as usize;
+        standing &= !(1 << right);
+        let next = (standing & beyond(at)).trailing_zeros() as usize;
+        keys[at] = if next < len { key(ids[at], ids[next], at) } else { NONE };
+        let before = standing & !(beyond(at) | 1 << at);
+        if before > 0 {
+            let previous = before.ilog2() as usize;
             keys[previous] = key(ids[previous], ids[at], previous);
         }
     }
-    let mut at = 0;
-    while at < len {
-        emit(ids[at]);
-        at = after[at] as usize;
+    while standing > 0 {
+        sink.one(ids[standing.trailing_zeros() as usize]);
+        standing &= standing - 1;
     }
+}
+
+/// The bits above bit `at`.
+#[inline]
+fn beyond(at: usize) -> u64 {
+    u64::MAX << 1 << at
 }

@@ -9,6 +9,8 @@
 //! Whether a match ends at a place may depend on the next character (`\s+(?!\S)`), so a
 //! transition, not a state, carries the mark "matched before this character".
 
+use std::ops::ControlFlow;
+
 use hashbrown::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
@@ -17,7 +19,7 @@ use super::alphabet::{Alphabet, Class};
 use super::pattern::{self, Condition, Inst, Program};
 
 /// Where the text goes on with nothing that could still match.
-const DEAD: u16 = 0;
+pub(super) const DEAD: u16 = 0;
 
 /// States are numbered in 15 bits; the published patterns need 10 to 60.
 const MAX_STATES: usize = 10_000;
@@ -142,30 +144,64 @@ impl Automaton {
             .map_err(|reason| Error::Pattern { pattern: pattern.to_owned(), reason })
     }
 
-    /// Calls `piece` with each match and each gap between matches, in order, as byte positions.
-    pub(super) fn split<E>(
+    /// How characters are told apart.
+    pub(super) fn alphabet(&self) -> &Alphabet {
+        &self.alphabet
+    }
+
+    /// How many states there are, the dead one included.
+    pub(super) fn state_count(&self) -> usize {
+        self.at_end.len()
+    }
+
+    /// Whether the pattern asks what stands before a place.
+    pub(super) fn looks_behind(&self) -> bool {
+        self.behind.is_some()
+    }
+
+    /// The state at the start of a match, for a pattern that never looks behind.
+    pub(super) fn start(&self) -> u16 {
+        self.starts[Before::default().index()]
+    }
+
+    /// The state after a character of `class`, and whether the pattern has matched before it.
+    pub(super) fn step(&self, state: u16, class: usize) -> (u16, bool) {
+        let step = self.wide[state as usize * self.alphabet.len() + class];
+        (step >> 1, step & 1 == 1)
+    }
+
+    /// Whether the pattern has matched if the text ends in this state.
+    pub(super) fn matches_at_end(&self, state: u16) -> bool {
+        self.at_end[state as usize]
+    }
+
+    /// Calls `ends` with the end of each match and of each gap between matches, in order, from
+    /// `start` until one of them ends at `until` or beyond, and returns that end.
+    pub(super) fn split_from<B>(
         &self,
         text: &[u8],
-        mut piece: impl FnMut(usize, usize) -> std::result::Result<(), E>,
-    ) -> std::result::Result<(), E> {
-        let mut notes = Notes::default();
-        let (mut gap, mut at) = (0, 0);
-        while at < text.len() {
-            let end = self.longest(text, at, &mut notes);
+        start: usize,
+        until: usize,
+        notes: &mut Notes,
+        mut ends: impl FnMut(usize) -> ControlFlow<B>,
+    ) -> ControlFlow<B, usize> {
+        let (mut last, mut at) = (start, start);
+        while at < text.len() && last < until {
+            let end = self.longest(text, at, notes);
             if end == at {
                 at += decode(&text[at..]).1;
                 continue;
             }
-            if gap < at {
-                piece(gap, at)?;
+            if last < at {
+                ends(at)?;
             }
-            piece(at, end)?;
-            (gap, at) = (end, end);
+            ends(end)?;
+            (last, at) = (end, end);
         }
-        if gap < text.len() {
-            piece(gap, text.len())?;
+        if last < at {
+            ends(at)?;
         }
-        Ok(())
+        ControlFlow::Continue(at)
     }
 
     /// Whether a match starts where `text` does.
@@ -273,7 +309,7 @@ impl Automaton {
 /// U+FFFD, as many of them at once as Unicode advises.
 #[inline]
 fn decode(text: &[u8]) -> (char, usize) {
-    let (c, width) = bstr::decode_utf8(text);
+    let (c, width) = crate::utf8::decode(text);
     (c.unwrap_or(char::REPLACEMENT_CHARACTER), width)
 }
 

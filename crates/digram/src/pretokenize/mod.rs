@@ -12,12 +12,15 @@
 mod alphabet;
 mod automaton;
 mod digits;
+mod grouping;
 mod pattern;
+mod runs;
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
-use automaton::Automaton;
+use automaton::{Automaton, Notes};
+use runs::Runs;
 
 use crate::error::Result;
 
@@ -31,8 +34,39 @@ pub enum Stage {
 }
 
 enum Compiled {
-    Pattern(Box<Automaton>),
-    ThreesFromRight(Box<Automaton>),
+    Pattern(Box<Pattern>),
+    ThreesFromRight(Box<Pattern>),
+}
+
+/// A compiled regex, and the fast way to cut by it where there is one.
+struct Pattern {
+    automaton: Automaton,
+    runs: Option<Runs>,
+}
+
+impl Pattern {
+    fn new(pattern: &str) -> Result<Box<Pattern>> {
+        let automaton = Automaton::new(pattern)?;
+        let runs = Runs::new(&automaton);
+        Ok(Box::new(Pattern { automaton, runs }))
+    }
+
+    /// Calls `visit` with where some pieces begin and where each of them ends, in order: the
+    /// matches and what stands between them.
+    #[inline]
+    fn split<B>(
+        &self,
+        text: &[u8],
+        mut visit: impl FnMut(usize, &[usize]) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        if let Some(runs) = &self.runs {
+            return runs.split(&self.automaton, text, visit);
+        }
+        let mut start = 0;
+        let visit = |end| visit(std::mem::replace(&mut start, end), &[end]);
+        self.automaton.split_from(text, 0, text.len(), &mut Notes::default(), visit)?;
+        ControlFlow::Continue(())
+    }
 }
 
 /// Cuts text into pretokens: its stages one after the other, each on every piece of the one before.
@@ -54,8 +88,8 @@ impl Pretokenizer {
     pub fn new(stages: &[Stage]) -> Result<Pretokenizer> {
         let compile = |stage: &Stage| {
             Ok(match stage {
-                Stage::Pattern(pattern) => Compiled::Pattern(Box::new(Automaton::new(pattern)?)),
-                Stage::ThreesFromRight => Compiled::ThreesFromRight(Box::new(Automaton::new(r"\p{N}+")?)),
+                Stage::Pattern(pattern) => Compiled::Pattern(Pattern::new(pattern)?),
+                Stage::ThreesFromRight => Compiled::ThreesFromRight(Pattern::new(r"\p{N}+")?),
             })
         };
         Ok(Pretokenizer { stages: stages.iter().map(compile).collect::<Result<_>>()? })
@@ -85,53 +119,51 @@ impl Pretokenizer {
         text: &'t [u8],
         mut visit: impl FnMut(&'t [u8]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
+        self.try_for_many(text, |mut start, ends| {
+            ends.iter().try_for_each(|&end| visit(&text[std::mem::replace(&mut start, end)..end]))
+        })
+    }
+
+    /// The same by many pretokens at once: `visit` is told where the first of them starts and where
+    /// each of them ends, in bytes of `text`.
+    #[inline]
+    pub fn try_for_many<B>(
+        &self,
+        text: &[u8],
+        mut visit: impl FnMut(usize, &[usize]) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
         match &self.stages[..] {
             [] if text.is_empty() => ControlFlow::Continue(()),
-            [] => visit(text),
+            [] => visit(0, &[text.len()]),
             // By far the most frequent case, kept free of dynamic calls.
-            [Compiled::Pattern(automaton)] => {
-                flow(automaton.split(text, |start, end| result(visit(&text[start..end]))))
+            [Compiled::Pattern(pattern)] => pattern.split(text, visit),
+            stages => {
+                let mut start = 0;
+                split_by(stages, text, &mut |piece| {
+                    let end = start + piece.len();
+                    visit(std::mem::replace(&mut start, end), &[end])
+                })
             }
-            stages => flow(split_by(stages, text, &mut |piece| result(visit(piece)))),
         }
     }
 }
 
-type Visit<'v, 't, B> = &'v mut dyn FnMut(&'t [u8]) -> std::result::Result<(), B>;
+type Visit<'v, 't, B> = &'v mut dyn FnMut(&'t [u8]) -> ControlFlow<B>;
 
-fn split_by<'t, B>(
-    stages: &[Compiled],
-    text: &'t [u8],
-    visit: Visit<'_, 't, B>,
-) -> std::result::Result<(), B> {
+fn split_by<'t, B>(stages: &[Compiled], text: &'t [u8], visit: Visit<'_, 't, B>) -> ControlFlow<B> {
     let Some((first, rest)) = stages.split_first() else {
         return visit(text);
     };
-    match first {
-        Compiled::Pattern(automaton) => {
-            automaton.split(text, |start, end| split_by(rest, &text[start..end], visit))
-        }
-        Compiled::ThreesFromRight(runs) => runs.split(text, |start, end| {
-            let run = &text[start..end];
-            if runs.matches_at_start(run) {
-                digits::threes_from_right(run).try_for_each(|group| split_by(rest, group, visit))
-            } else {
-                split_by(rest, run, visit)
+    let (Compiled::Pattern(pattern) | Compiled::ThreesFromRight(pattern)) = first;
+    pattern.split(text, |mut start, ends| {
+        ends.iter().try_for_each(|&end| {
+            let piece = &text[std::mem::replace(&mut start, end)..end];
+            match first {
+                Compiled::ThreesFromRight(runs) if runs.automaton.matches_at_start(piece) => {
+                    digits::threes_from_right(piece).try_for_each(|group| split_by(rest, group, visit))
+                }
+                _ => split_by(rest, piece, visit),
             }
-        }),
-    }
-}
-
-fn flow<B>(result: std::result::Result<(), B>) -> ControlFlow<B> {
-    match result {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(broken) => ControlFlow::Break(broken),
-    }
-}
-
-fn result<B>(flow: ControlFlow<B>) -> std::result::Result<(), B> {
-    match flow {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(broken) => Err(broken),
-    }
+        })
+    })
 }

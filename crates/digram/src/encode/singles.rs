@@ -1,0 +1,88 @@
+//! What single characters become.
+//!
+//! In scripts without spaces most pieces between cuts are one character. There are few characters
+//! and their ids fit into a word, so they are merged once for each vocabulary and looked up in a
+//! table from then on: by blocks, each made when a text first needs it, shared by all threads.
+
+use std::sync::OnceLock;
+
+use crate::vocabulary::TokenId;
+
+/// Characters of one block, which Unicode mostly gives to one script.
+const BLOCK: usize = 64;
+
+/// Characters below this are kept: all living scripts.
+const CHARACTERS: usize = 1 << 16;
+
+/// Up to three ids and how many they are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Packed(u64);
+
+impl Packed {
+    /// Stands for ids that are not known or do not fit.
+    const NONE: Packed = Packed(0);
+
+    /// The published vocabularies stay below 2^19.
+    const ID_BITS: u32 = 20;
+
+    fn new(ids: &[TokenId]) -> Packed {
+        if ids.len() > 3 || ids.iter().any(|id| id >> Packed::ID_BITS > 0) {
+            return Packed::NONE;
+        }
+        let packed = ids.iter().rev().fold(0, |packed, &id| packed << Packed::ID_BITS | u64::from(id));
+        Packed(packed | (ids.len() as u64) << (3 * Packed::ID_BITS))
+    }
+
+    #[inline]
+    pub(super) fn ids(self) -> impl Iterator<Item = TokenId> {
+        let count = self.0 >> (3 * Packed::ID_BITS);
+        (0..count as u32)
+            .map(move |at| (self.0 >> (at * Packed::ID_BITS)) as TokenId & ((1 << Packed::ID_BITS) - 1))
+    }
+}
+
+/// The ids of characters.
+pub(super) struct Singles {
+    blocks: Box<[OnceLock<Box<[Packed; BLOCK]>>]>,
+}
+
+impl Singles {
+    pub(super) fn new() -> Singles {
+        Singles { blocks: (0..CHARACTERS / BLOCK).map(|_| OnceLock::new()).collect() }
+    }
+
+    /// The ids of `c`, if they are kept; `merge` gives those of a character, `None` if it has none.
+    #[inline]
+    pub(super) fn get(&self, c: char, merge: impl Fn(char) -> Option<Vec<TokenId>>) -> Option<Packed> {
+        let code = c as usize;
+        let block = self.blocks.get(code / BLOCK)?.get_or_init(|| {
+            Box::new(std::array::from_fn(|at| {
+                let c = char::from_u32((code / BLOCK * BLOCK + at) as u32);
+                c.and_then(&merge).map_or(Packed::NONE, |ids| Packed::new(&ids))
+            }))
+        });
+        let packed = block[code % BLOCK];
+        (packed != Packed::NONE).then_some(packed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_kept_where_they_fit() {
+        let singles = Singles::new();
+        let most = (1 << Packed::ID_BITS) - 1;
+        let ids = |c: char| match c {
+            'a' => Some(vec![7]),
+            'b' => Some(vec![0, most, 5]),
+            'c' => Some(vec![1, 2, 3, 4]),
+            'd' => Some(vec![most + 1]),
+            _ => None,
+        };
+        let kept = |c| singles.get(c, ids).map(|packed| packed.ids().collect::<Vec<_>>());
+        assert_eq!((kept('a'), kept('b')), (Some(vec![7]), Some(vec![0, most, 5])));
+        assert_eq!((kept('c'), kept('d'), kept('e'), kept('\u{10000}')), (None, None, None, None));
+    }
+}

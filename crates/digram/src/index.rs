@@ -1,0 +1,254 @@
+//! From bytes to the token that has them, for many pretokens at once.
+
+use hashbrown::HashMap;
+
+use crate::vocabulary::TokenId;
+
+/// How many pretokens are looked up together: the bits of a word tell which were found.
+pub(crate) const AT_ONCE: usize = 64;
+
+/// From bytes to ids, made for pretokens.
+///
+/// Keys of up to 15 bytes lie in the table itself, three with their ids to a line of memory, so
+/// that a look-up waits for one line at most. Tokens of low ids come first, which are the frequent
+/// ones, so of most lines the first key is the one asked for.
+pub(crate) struct TokenIndex {
+    lines: Box<[Line]>,
+    long: HashMap<Box<[u8]>, TokenId>,
+}
+
+/// Three keys with their ids, in one line of memory.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Line {
+    keys: [Key; Line::KEYS],
+    ids: [TokenId; Line::KEYS],
+    /// Whether keys that belong here had to go to the next line.
+    full: bool,
+}
+
+impl Line {
+    const KEYS: usize = 3;
+    const FREE: Line = Line { keys: [Key::NONE; Line::KEYS], ids: [0; Line::KEYS], full: false };
+
+    /// The id of a key and whether it is here. Without a branch: which of the keys it is cannot be
+    /// foretold.
+    #[inline]
+    fn get(&self, key: Key) -> (TokenId, bool) {
+        let same = |at: usize| TokenId::from(self.keys[at] == key);
+        let (first, second, third) = (same(0), same(1), same(2));
+        let id = (first * self.ids[0]) | (second * self.ids[1]) | (third * self.ids[2]);
+        (id, first | second | third == 1)
+    }
+}
+
+impl TokenIndex {
+    /// An index of the given tokens, the most frequent first. Among equal bytes the first stands.
+    pub(crate) fn new(tokens: &[(TokenId, &[u8])]) -> TokenIndex {
+        let lines = (tokens.len() / 2).next_power_of_two();
+        let mut index = TokenIndex { lines: vec![Line::FREE; lines].into(), long: HashMap::new() };
+        for &(id, bytes) in tokens {
+            let key = Key::new(bytes, 0, bytes.len());
+            if key.is_long() {
+                index.long.entry(bytes.into()).or_insert(id);
+            } else {
+                index.add(key, id);
+            }
+        }
+        index
+    }
+
+    fn add(&mut self, key: Key, id: TokenId) {
+        let mut at = self.place(key);
+        loop {
+            let line = &mut self.lines[at];
+            if line.get(key).1 {
+                return;
+            }
+            if let Some(free) = line.keys.iter().position(|&key| key == Key::NONE) {
+                (line.keys[free], line.ids[free]) = (key, id);
+                return;
+            }
+            line.full = true;
+            at = (at + 1) & (self.lines.len() - 1);
+        }
+    }
+
+    /// The id of a token with these bytes.
+    #[inline]
+    pub(crate) fn get(&self, bytes: &[u8]) -> Option<TokenId> {
+        match Key::new(bytes, 0, bytes.len()) {
+            Key::NONE => None,
+            key if key.is_long() => self.long.get(bytes).copied(),
+            key => self.find(key, self.place(key)),
+        }
+    }
+
+    /// Writes the ids of up to [`AT_ONCE`] pretokens that stand one after the other in `text`, from
+    /// `start`, each up to one of `ends`; gives a word with a bit for each that is no token.
+    ///
+    /// Together, the processor waits for all of them at once: one by one took twice as long.
+    #[inline]
+    pub(crate) fn get_many(
+        &self,
+        text: &[u8],
+        start: usize,
+        ends: &[usize],
+        ids: &mut [TokenId; AT_ONCE],
+    ) -> u64 {
+        let mut keys = [(Key::NONE, 0); AT_ONCE];
+        let mut from = start;
+        for (key, &end) in keys.iter_mut().zip(ends) {
+            key.0 = Key::new(text, from, end);
+            key.1 = self.place(key.0);
+            prefetch(&self.lines[key.1]);
+            from = end;
+        }
+        let (mut missing, mut from) = (0, start);
+        for (number, (&(key, place), &end)) in keys.iter().zip(ends).enumerate() {
+            let line = &self.lines[place];
+            let (id, found) = line.get(key);
+            ids[number] = id;
+            if !found {
+                let id = match key.is_long() {
+                    true => self.long.get(&text[from..end]).copied(),
+                    false if line.full => self.find(key, place),
+                    false => None,
+                };
+                match id {
+                    Some(id) => ids[number] = id,
+                    None => missing |= 1 << number,
+                }
+            }
+            from = end;
+        }
+        missing
+    }
+
+    fn find(&self, key: Key, mut at: usize) -> Option<TokenId> {
+        loop {
+            let line = &self.lines[at];
+            match line.get(key) {
+                (id, true) => return Some(id),
+                _ if !line.full => return None,
+                _ => at = (at + 1) & (self.lines.len() - 1),
+            }
+        }
+    }
+
+    /// The line of a key.
+    #[inline]
+    fn place(&self, key: Key) -> usize {
+        key.hash() & (self.lines.len() - 1)
+    }
+}
+
+/// Up to 15 bytes and their number as one number; longer ones share a key that no token has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Key(u128);
+
+impl Key {
+    const MOST: usize = 15;
+
+    /// The key of no bytes, which no token has.
+    const NONE: Key = Key(0);
+
+    /// For each length what of 16 bytes belongs to it.
+    const MASKS: [u128; Key::MOST + 2] = {
+        let mut masks = [0; Key::MOST + 2];
+        let mut len = 0;
+        while len <= Key::MOST {
+            masks[len] = (1 << (8 * len)) - 1;
+            len += 1;
+        }
+        masks
+    };
+
+    /// The key of `text[start..end]`.
+    #[inline(always)]
+    fn new(text: &[u8], start: usize, end: usize) -> Key {
+        let len = (end - start).min(Key::MOST + 1);
+        let bytes = match text.get(start..start + 16) {
+            // Reading past the end of the bytes and masking takes the same few instructions for
+            // any length.
+            Some(bytes) => bytes.try_into().expect("sixteen bytes"),
+            None => near_the_end(text, start),
+        };
+        Key(u128::from_le_bytes(bytes) & Key::MASKS[len] | (len as u128) << (8 * Key::MOST))
+    }
+
+    #[inline]
+    fn is_long(self) -> bool {
+        self.0 >> (8 * Key::MOST) > Key::MOST as u128
+    }
+
+    /// A number that differs between most keys in all of its lower bits.
+    #[inline(always)]
+    fn hash(self) -> usize {
+        let (low, high) = (self.0 as u64, (self.0 >> 64) as u64);
+        let product = u128::from(low ^ 0x9e37_79b9_7f4a_7c15) * u128::from(high ^ 0xd6e8_feb8_6659_fd93);
+        ((product >> 64) as u64 ^ product as u64) as usize
+    }
+}
+
+#[cold]
+fn near_the_end(text: &[u8], start: usize) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    let rest = &text[start..];
+    let len = rest.len().min(16);
+    bytes[..len].copy_from_slice(&rest[..len]);
+    bytes
+}
+
+/// Asks for the line of memory that a value is in, without waiting for it.
+#[inline(always)]
+fn prefetch<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint that reads nothing; all x86-64 processors have it.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>((&raw const *value).cast()) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_token_is_found_and_nothing_else() {
+        let texts: Vec<Vec<u8>> = (0..40usize)
+            .flat_map(|len| {
+                (0..60u8).map(move |seed| (0..len).map(|i| (i as u8).wrapping_mul(seed) ^ seed).collect())
+            })
+            .filter(|text: &Vec<u8>| !text.is_empty())
+            .collect();
+        let tokens: Vec<(TokenId, &[u8])> =
+            texts.iter().enumerate().step_by(2).map(|(id, text)| (id as TokenId, &text[..])).collect();
+        let index = TokenIndex::new(&tokens);
+        let expected = |text: &[u8]| tokens.iter().find(|(_, token)| *token == text).map(|(id, _)| *id);
+        for text in &texts {
+            assert_eq!(index.get(text), expected(text), "{text:?}");
+        }
+        assert_eq!(index.get(b""), None);
+
+        for many in texts.chunks(AT_ONCE - 1) {
+            let joined = many.concat();
+            let ends: Vec<usize> = many
+                .iter()
+                .scan(0, |end, text| {
+                    *end += text.len();
+                    Some(*end)
+                })
+                .collect();
+            let mut ids = [0; AT_ONCE];
+            let missing = index.get_many(&joined, 0, &ends, &mut ids);
+            for (number, text) in many.iter().enumerate() {
+                let found = (missing >> number & 1 == 0).then_some(ids[number]);
+                assert_eq!(found, expected(text), "{text:?}");
+            }
+        }
+    }
+}

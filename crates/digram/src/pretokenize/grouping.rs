@@ -1,0 +1,135 @@
+//! Which characters of a run need no step of the automaton.
+//!
+//! Inside a word, a number or white space the automaton stays in one state, so it is enough to
+//! step where a run begins. What a run is, is found out from the automaton: two classes are in one
+//! group if in every state that reading the one can lead to, the other changes nothing.
+//!
+//! A few characters spoil this. After an apostrophe the published patterns look for `'ll` and its
+//! kind, so there letters are told apart which are alike everywhere else. So one class may be named
+//! disturbing: for some characters after it every character is stepped, and the groups are those
+//! that hold everywhere else.
+
+use super::alphabet::Class;
+use super::automaton::{Automaton, DEAD};
+
+/// For each class the group it is in; [`ALWAYS`] marks one that is stepped wherever it stands.
+pub(super) struct Grouping {
+    pub(super) groups: Vec<u8>,
+    /// The class after which so many characters are stepped, whatever they are.
+    pub(super) disturbing: Option<(Class, usize)>,
+}
+
+/// The bit of a group whose characters are all stepped.
+pub(super) const ALWAYS: u8 = 0x80;
+
+/// The longest disturbance: `'ll` reaches three characters far.
+const MAX_REACH: usize = 4;
+
+/// Larger automata are not looked into, to bound the time of loading.
+const MAX_STEPS: usize = 1 << 14;
+
+impl Grouping {
+    /// The groups of an automaton that lets the most pairs of ASCII characters go unstepped; `None`
+    /// if it is too large to tell.
+    pub(super) fn new(automaton: &Automaton) -> Option<Grouping> {
+        let classes = automaton.alphabet().len();
+        if automaton.state_count() * classes > MAX_STEPS || classes > usize::from(ALWAYS) {
+            return None;
+        }
+        let mut sizes = vec![0usize; classes];
+        for byte in 0..128u8 {
+            sizes[automaton.alphabet().class(byte.into()) as usize] += 1;
+        }
+        let mut best = Grouping { groups: groups(automaton, None), disturbing: None };
+        let mut most = best.pairs_alike(&sizes);
+        // A class of one character, since a frequent disturbance helps nobody.
+        for class in (0..classes).filter(|&class| sizes[class] == 1) {
+            for reach in 1..=MAX_REACH {
+                let disturbing = Some((class as Class, reach));
+                let found = Grouping { groups: groups(automaton, disturbing), disturbing };
+                let alike = found.pairs_alike(&sizes);
+                if alike > most {
+                    (best, most) = (found, alike);
+                }
+            }
+        }
+        Some(best)
+    }
+
+    /// How many pairs of ASCII characters are in one group.
+    fn pairs_alike(&self, sizes: &[usize]) -> usize {
+        let mut in_group = [0usize; 256];
+        for (&group, size) in self.groups.iter().zip(sizes).filter(|(group, _)| **group & ALWAYS == 0) {
+            in_group[group as usize] += size;
+        }
+        in_group.iter().map(|size| size * size).sum()
+    }
+}
+
+/// The groups where no character of `disturbing` stands shortly before.
+fn groups(automaton: &Automaton, disturbing: Option<(Class, usize)>) -> Vec<u8> {
+    let classes = automaton.alphabet().len();
+    let after = states_after(automaton, disturbing);
+    let is_disturbing = |class: usize| disturbing.is_some_and(|(other, _)| class == other as usize);
+    let mut groups = vec![0; classes];
+    let mut members: Vec<Vec<usize>> = Vec::new();
+    let mut always = 0;
+    for class in 0..classes {
+        let alone = [class];
+        if is_disturbing(class) || !are_alike(automaton, &after, &alone) {
+            groups[class] = ALWAYS | always;
+            always = (always + 1) % ALWAYS;
+            continue;
+        }
+        let joins = |group: &Vec<usize>| {
+            let joined: Vec<usize> = group.iter().copied().chain(alone).collect();
+            are_alike(automaton, &after, &joined)
+        };
+        match members.iter().position(joins) {
+            Some(group) => {
+                members[group].push(class);
+                groups[class] = group as u8;
+            }
+            None => {
+                groups[class] = members.len() as u8;
+                members.push(alone.to_vec());
+            }
+        }
+    }
+    groups
+}
+
+/// Whether after any of these classes any other of them changes nothing: the automaton stays in its
+/// state, and it depends on the state alone whether it has matched before the character.
+fn are_alike(automaton: &Automaton, after: &[Vec<u16>], classes: &[usize]) -> bool {
+    classes.iter().flat_map(|&class| &after[class]).all(|&state| {
+        let (_, matched) = automaton.step(state, classes[0]);
+        classes.iter().all(|&class| automaton.step(state, class) == (state, matched))
+    })
+}
+
+/// For each class the states that reading it can lead to when `disturbing` stands far enough back.
+fn states_after(automaton: &Automaton, disturbing: Option<(Class, usize)>) -> Vec<Vec<u16>> {
+    let classes = automaton.alphabet().len();
+    let (class, reach) = disturbing.map_or((usize::MAX, 0), |(class, reach)| (class as usize, reach));
+    let mut after = vec![Vec::new(); classes];
+    // A match may start anywhere, however far back the disturbance is.
+    let mut waiting: Vec<(u16, usize)> = (0..=reach).map(|age| (automaton.start(), age)).collect();
+    let mut seen: hashbrown::HashSet<(u16, usize)> = waiting.iter().copied().collect();
+    while let Some((state, age)) = waiting.pop() {
+        for (read, states) in after.iter_mut().enumerate() {
+            let (next, _) = automaton.step(state, read);
+            let age = if read == class { 0 } else { reach.min(age + 1) };
+            if next == DEAD {
+                continue;
+            }
+            if age == reach && !states.contains(&next) {
+                states.push(next);
+            }
+            if seen.insert((next, age)) {
+                waiting.push((next, age));
+            }
+        }
+    }
+    after
+}

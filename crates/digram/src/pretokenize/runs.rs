@@ -1,0 +1,298 @@
+//! Cutting text with one step of the automaton a run, not one a character.
+//!
+//! Text is read in blocks of 64 bytes. First the class of each character is looked up and a mask
+//! made of the places where a run of one group begins (see [`Grouping`]); then the automaton steps
+//! from place to place. A step tells whether a pretoken ends before its character, and where that
+//! is all, which is nearly everywhere, nothing is decided by a branch.
+//!
+//! Where the automaton went further than the match reaches (`\s+(?!\S)` before a word), it starts
+//! again where the match ended; where it went far, the slower way goes on that notes what was
+//! looked at in vain, so that the time stays linear.
+
+use std::ops::ControlFlow;
+
+use crate::utf8;
+
+use super::automaton::{Automaton, DEAD, Notes};
+use super::grouping::{ALWAYS, Grouping};
+
+/// Bytes of one block.
+const BLOCK: usize = 64;
+
+/// Ends handed on at once, at least, where there are more to come.
+const MANY: usize = 64;
+
+/// A start from an earlier place beyond this many bytes is left to the slower way.
+const FAR: usize = 256;
+
+/// The pretoken ends before the character.
+const ENDS: u32 = 1;
+/// A match ends before the character, and a longer one may come.
+const MATCHED: u32 = 2;
+/// What comes next is not in the table.
+const STOPS: u32 = 4;
+const FLAGS: u32 = 3; // bits
+
+/// A pattern prepared for cutting by runs.
+pub(super) struct Runs {
+    /// `steps[row + class]`: flags, and the row of the next state above them.
+    steps: Vec<u32>,
+    start: usize,
+    /// How many there are: the length of a row.
+    classes: usize,
+    /// Class and group of each ASCII character, a byte each.
+    ascii: [u16; 128],
+    groups: Vec<u8>,
+    disturbing: u16,
+    reach: usize,
+}
+
+/// Stands for no class.
+const NONE: u16 = u16::MAX;
+
+/// The classes of the characters of a block and the places where runs begin.
+struct Block {
+    start: usize,
+    /// Of each place where a character begins.
+    classes: [u8; BLOCK],
+    places: u64,
+    /// Where the next block begins: where a character does.
+    next: usize,
+    /// How many characters of the next block are stepped whatever they are.
+    disturbed: usize,
+}
+
+/// Ends of pretokens on their way to the caller.
+struct Ends<V> {
+    start: usize,
+    ends: [usize; MANY + BLOCK + 2],
+    count: usize,
+    visit: V,
+}
+
+impl<B, V: FnMut(usize, &[usize]) -> ControlFlow<B>> Ends<V> {
+    /// Where the last pretoken ends.
+    fn last(&self) -> usize {
+        if self.count == 0 { self.start } else { self.ends[self.count - 1] }
+    }
+
+    fn push(&mut self, end: usize) -> ControlFlow<B> {
+        self.ends[self.count] = end;
+        self.count += 1;
+        self.flush(MANY)
+    }
+
+    /// Hands the ends on if there are as many as `enough`.
+    #[inline]
+    fn flush(&mut self, enough: usize) -> ControlFlow<B> {
+        if self.count < enough.max(1) {
+            return ControlFlow::Continue(());
+        }
+        let start = std::mem::replace(&mut self.start, self.ends[self.count - 1]);
+        let count = std::mem::take(&mut self.count);
+        (self.visit)(start, &self.ends[..count])
+    }
+}
+
+impl Runs {
+    /// Prepares an automaton; `None` if it looks behind or is too large, for which there is the
+    /// slower way.
+    pub(super) fn new(automaton: &Automaton) -> Option<Runs> {
+        if automaton.looks_behind() {
+            return None;
+        }
+        let grouping = Grouping::new(automaton)?;
+        let classes = automaton.alphabet().len();
+        let row = |state: u16| u32::from(state) * classes as u32;
+        let mut steps = Vec::with_capacity(automaton.state_count() * classes);
+        for state in 0..automaton.state_count() as u16 {
+            for class in 0..classes {
+                let restarted = automaton.step(automaton.start(), class).0;
+                steps.push(match automaton.step(state, class) {
+                    (DEAD, true) if restarted != DEAD => row(restarted) << FLAGS | ENDS,
+                    (DEAD, _) => STOPS,
+                    (next, matched) => row(next) << FLAGS | if matched { MATCHED } else { 0 },
+                });
+            }
+        }
+        let alphabet = automaton.alphabet();
+        let entry = |byte: usize| {
+            let class = alphabet.class(char::from(byte as u8));
+            u16::from(class) | u16::from(grouping.groups[class as usize]) << 8
+        };
+        let (disturbing, reach) =
+            grouping.disturbing.map_or((NONE, 0), |(class, reach)| (class.into(), reach));
+        Some(Runs {
+            steps,
+            start: row(automaton.start()) as usize,
+            classes,
+            ascii: std::array::from_fn(entry),
+            groups: grouping.groups,
+            disturbing,
+            reach,
+        })
+    }
+
+    /// Calls `visit` with where some pretokens begin and where each of them ends, in order, until
+    /// it breaks; `automaton` is the one this was made from.
+    pub(super) fn split<B>(
+        &self,
+        automaton: &Automaton,
+        text: &[u8],
+        visit: impl FnMut(usize, &[usize]) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        if text.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let mut ends = Ends { start: 0, ends: [0; MANY + BLOCK + 2], count: 0, visit };
+        let mut notes = Notes::default();
+        let mut block = Block { start: 0, classes: [0; BLOCK], places: 0, next: 0, disturbed: 0 };
+        // The row of the state, the place where it was entered, and where the match found so far
+        // ends: where the pretoken starts, if there is none.
+        let (mut row, mut entered, mut matched) = (self.start, 0, 0);
+        self.read(automaton, text, 0, &mut block);
+        let mut places = block.places;
+        loop {
+            let mut at = text.len();
+            while places != 0 {
+                let offset = places.trailing_zeros() as usize;
+                let place = block.start + offset;
+                let step = self.steps[row + block.classes[offset] as usize];
+                if step & STOPS != 0 {
+                    at = place;
+                    break;
+                }
+                places &= places - 1;
+                ends.ends[ends.count] = place;
+                ends.count += (step & ENDS) as usize;
+                matched = if step & (ENDS | MATCHED) != 0 { place } else { matched };
+                (row, entered) = ((step >> FLAGS) as usize, place);
+            }
+            ends.flush(MANY)?;
+            if places == 0 && block.next < text.len() {
+                self.read(automaton, text, block.next, &mut block);
+                places = block.places;
+                continue;
+            }
+            // The automaton can't go on, or there is no more text.
+            let start = ends.last();
+            if start == text.len() {
+                return ends.flush(1);
+            }
+            let end = self.match_end(automaton, text, row, entered, at, matched);
+            let mut again = end;
+            if end > start && at - end <= FAR {
+                ends.push(end)?;
+            } else {
+                again =
+                    automaton.split_from(text, start, at.max(start + 1), &mut notes, |end| ends.push(end))?;
+            }
+            (row, entered, matched) = (self.start, again, again);
+            if (block.start..block.next).contains(&again) {
+                // All places from here on, and this one whether or not a run begins here.
+                places = (block.places | 1 << (again - block.start)) & u64::MAX << (again - block.start);
+            } else if again < text.len() {
+                block.disturbed = 0;
+                self.read(automaton, text, again, &mut block);
+                places = block.places;
+            } else {
+                places = 0;
+                block.next = text.len();
+            }
+        }
+    }
+
+    /// Where the match ends when the automaton stands at `at`, unable to go on, in the state of
+    /// `row`, which it entered with the character at `entered`.
+    #[cold]
+    fn match_end(
+        &self,
+        automaton: &Automaton,
+        text: &[u8],
+        row: usize,
+        entered: usize,
+        at: usize,
+        matched: usize,
+    ) -> usize {
+        let class = |at: usize| {
+            let c = utf8::decode(&text[at..]).0;
+            automaton.alphabet().class(c.unwrap_or(char::REPLACEMENT_CHARACTER)) as usize
+        };
+        let state = (row / self.classes) as u16;
+        let matches = match at < text.len() {
+            true => automaton.step(state, class(at)).1,
+            false => automaton.matches_at_end(state),
+        };
+        if matches {
+            return at;
+        }
+        // Of the steps of a run only the first was made. If the others match before each
+        // character, the last of them did so before the last character.
+        let before = at - bstr::decode_last_utf8(&text[entered..at]).1;
+        if entered < before && automaton.step(state, class(entered)) == (state, true) {
+            return before;
+        }
+        matched
+    }
+
+    /// Reads the block that begins at `start`, where a character does.
+    fn read(&self, automaton: &Automaton, text: &[u8], start: usize, block: &mut Block) {
+        block.start = start;
+        match text[start..].first_chunk::<BLOCK>() {
+            Some(bytes) if bytes.is_ascii() => self.read_ascii(bytes, block),
+            _ => self.read_any(automaton, text, block),
+        }
+        // The first place is stepped at any rate, which spares to keep what stands before it.
+        block.places |= 1;
+    }
+
+    fn read_ascii(&self, bytes: &[u8; BLOCK], block: &mut Block) {
+        let mut places = 0;
+        let mut disturbing = 0u64;
+        let mut before = 0;
+        for (offset, &byte) in bytes.iter().enumerate() {
+            let entry = self.ascii[byte as usize & 127];
+            block.classes[offset] = entry as u8;
+            let group = entry >> 8;
+            places |= u64::from(group != before || group & u16::from(ALWAYS) != 0) << offset;
+            disturbing |= u64::from(entry & 0xff == self.disturbing) << offset;
+            before = group;
+        }
+        places |= (1 << block.disturbed) - 1;
+        for reach in 1..=self.reach {
+            places |= disturbing << reach;
+        }
+        let since = disturbing.leading_zeros() as usize;
+        block.disturbed = self.reach.saturating_sub(since);
+        block.places = places;
+        block.next = block.start + BLOCK;
+    }
+
+    fn read_any(&self, automaton: &Automaton, text: &[u8], block: &mut Block) {
+        let (mut at, mut before) = (block.start, 0);
+        let end = text.len().min(block.start + BLOCK);
+        block.places = 0;
+        while at < end {
+            let offset = at - block.start;
+            let byte = text[at];
+            let (class, group, width) = if byte < 128 {
+                let entry = self.ascii[byte as usize];
+                (entry as u8, (entry >> 8) as u8, 1)
+            } else {
+                let (c, width) = utf8::decode(&text[at..]);
+                let class = automaton.alphabet().class(c.unwrap_or(char::REPLACEMENT_CHARACTER));
+                (class, self.groups[class as usize], width)
+            };
+            block.classes[offset] = class;
+            let stepped = group != before || group & ALWAYS != 0 || block.disturbed > 0;
+            block.places |= u64::from(stepped) << offset;
+            block.disturbed = block.disturbed.saturating_sub(1);
+            if u16::from(class) == self.disturbing {
+                block.disturbed = self.reach;
+            }
+            before = group;
+            at += width;
+        }
+        block.next = at;
+    }
+}

@@ -1,0 +1,58 @@
+//! Reading characters out of bytes that may be no UTF-8.
+
+/// The character that `text` starts with and its length in bytes; where `text` starts with bytes
+/// that are no UTF-8, `None` and how many of them one U+FFFD stands for, as Unicode advises. An
+/// empty text gives `None` and 0.
+///
+/// The two and three byte forms are read here, in a few instructions: most text that is not ASCII
+/// consists of them.
+#[inline(always)]
+pub(crate) fn decode(text: &[u8]) -> (Option<char>, usize) {
+    match *text {
+        [byte @ 0..=0x7f, ..] => (Some(char::from(byte)), 1),
+        [first @ 0xc2..=0xdf, second, ..] if is_inside(second) => {
+            let code = u32::from(first & 0x1f) << 6 | u32::from(second & 0x3f);
+            (char::from_u32(code), 2)
+        }
+        [first @ 0xe1..=0xec, second, third, ..] if is_inside(second) && is_inside(third) => {
+            let code =
+                u32::from(first & 0x0f) << 12 | u32::from(second & 0x3f) << 6 | u32::from(third & 0x3f);
+            (char::from_u32(code), 3)
+        }
+        _ => bstr::decode_utf8(text),
+    }
+}
+
+/// Whether a byte goes on with a character that started before it.
+#[inline(always)]
+pub(crate) fn is_inside(byte: u8) -> bool {
+    byte & 0xc0 == 0x80
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_four_bytes_are_read_as_by_bstr() {
+        let edges = [
+            0, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec,
+            0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff,
+        ];
+        for first in 0..=255 {
+            for second in 0..=255 {
+                assert_eq!(decode(&[first, second]), bstr::decode_utf8([first, second]));
+                for third in edges {
+                    let three = [first, second, third];
+                    assert_eq!(decode(&three), bstr::decode_utf8(three), "{three:x?}");
+                    for fourth in edges {
+                        let four = [first, second, third, fourth];
+                        assert_eq!(decode(&four), bstr::decode_utf8(four), "{four:x?}");
+                    }
+                }
+            }
+            assert_eq!(decode(&[first]), bstr::decode_utf8([first]));
+        }
+        assert_eq!(decode(&[]), (None, 0));
+    }
+}
