@@ -71,13 +71,13 @@ fn groups(automaton: &Automaton, disturbing: Option<(Class, usize)>) -> Vec<u8> 
     let classes = automaton.alphabet().len();
     let after = states_after(automaton, disturbing);
     let is_disturbing = |class: usize| disturbing.is_some_and(|(other, _)| class == other as usize);
-    let mut groups = vec![0; classes];
+    let mut groups = Vec::with_capacity(classes);
     let mut members: Vec<Vec<usize>> = Vec::new();
     let mut always = 0;
     for class in 0..classes {
         let alone = [class];
         if is_disturbing(class) || !are_alike(automaton, &after, &alone) {
-            groups[class] = ALWAYS | always;
+            groups.push(ALWAYS | always);
             always = (always + 1) % ALWAYS;
             continue;
         }
@@ -88,10 +88,10 @@ fn groups(automaton: &Automaton, disturbing: Option<(Class, usize)>) -> Vec<u8> 
         match members.iter().position(joins) {
             Some(group) => {
                 members[group].push(class);
-                groups[class] = group as u8;
+                groups.push(group as u8);
             }
             None => {
-                groups[class] = members.len() as u8;
+                groups.push(members.len() as u8);
                 members.push(alone.to_vec());
             }
         }
