@@ -2,6 +2,7 @@
 
 use hashbrown::HashMap;
 
+use crate::memory::prefetch;
 use crate::vocabulary::TokenId;
 
 /// How many pretokens are looked up together: the bits of a word tell which were found.
@@ -198,19 +199,6 @@ fn near_the_end(text: &[u8], start: usize) -> [u8; 16] {
     let len = rest.len().min(16);
     bytes[..len].copy_from_slice(&rest[..len]);
     bytes
-}
-
-/// Asks for the line of memory that a value is in, without waiting for it.
-#[inline(always)]
-fn prefetch<T>(value: &T) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint that reads nothing; all x86-64 processors have it.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>((&raw const *value).cast()) }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = value;
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ pub mod count;
 pub mod encode;
 pub mod error;
 mod index;
+mod memory;
 pub mod merges;
 pub mod pretokenize;
 pub mod ranks;

@@ -33,6 +33,12 @@ pub struct Merges {
     /// The others: left, right and rank in 21 bits each, or [`FREE`].
     slots: Vec<u64>,
     mask: usize,
+    /// A bit for the hash of each pair in `slots`, so that most questions about others are answered
+    /// from memory that is near.
+    filter: Vec<u64>,
+    /// Where the id of a merge is its rank and a number added: that number. Published and trained
+    /// vocabularies are so.
+    first_id: Option<TokenId>,
     rising: bool,
 }
 
@@ -52,7 +58,19 @@ impl Merges {
         }
         let slots = vec![FREE; (in_order.len() * 2).next_power_of_two().max(8)];
         let low = vec![NO_RANK; LOW * LOW];
-        let mut merges = Merges { mask: slots.len() - 1, slots, low, in_order: Vec::new(), rising: true };
+        let filter = vec![0; (in_order.len() / 4).next_power_of_two()];
+        let first_id = in_order.first().map(|merge| merge.id).filter(|first| {
+            in_order.iter().enumerate().all(|(rank, merge)| merge.id as usize == *first as usize + rank)
+        });
+        let mut merges = Merges {
+            mask: slots.len() - 1,
+            slots,
+            low,
+            filter,
+            first_id,
+            in_order: Vec::new(),
+            rising: true,
+        };
         let (first_made, last_made) = spans(&in_order, vocabulary.size());
         for (rank, merge) in in_order.iter().enumerate() {
             merges.add(rank as Rank, merge, vocabulary, &first_made)?;
@@ -96,8 +114,11 @@ impl Merges {
             Some(at) => self.low[at] = rank,
             None => {
                 let pair = pack(merge.left, merge.right);
-                let at = self.probe(pair);
+                let hash = hash(pair);
+                let at = self.probe(pair, hash);
                 self.slots[at] = pair << BITS | u64::from(rank);
+                let words = self.filter.len();
+                self.filter[(hash / 64) & (words - 1)] |= 1 << (hash % 64);
             }
         }
         Ok(())
@@ -113,10 +134,26 @@ impl Merges {
     pub(crate) fn rank(&self, left: TokenId, right: TokenId) -> Rank {
         match low(left, right) {
             Some(at) => self.low[at],
-            None => match self.slots[self.probe(pack(left, right))] {
-                FREE => NO_RANK,
-                slot => (slot & (MAX_VOCAB_SIZE as u64 - 1)) as Rank,
-            },
+            None => {
+                let pair = pack(left, right);
+                let hash = hash(pair);
+                if self.filter[(hash / 64) & (self.filter.len() - 1)] >> (hash % 64) & 1 == 0 {
+                    return NO_RANK;
+                }
+                match self.slots[self.probe(pair, hash)] {
+                    FREE => NO_RANK,
+                    slot => (slot & (MAX_VOCAB_SIZE as u64 - 1)) as Rank,
+                }
+            }
+        }
+    }
+
+    /// The token that the merge of a rank makes.
+    #[inline]
+    pub(crate) fn id(&self, rank: Rank) -> TokenId {
+        match self.first_id {
+            Some(first) => first + rank,
+            None => self.in_order[rank as usize].id,
         }
     }
 
@@ -129,9 +166,8 @@ impl Merges {
 
     /// The slot of a pair, or the free one where it would stand.
     #[inline]
-    fn probe(&self, pair: u64) -> usize {
-        let hash = pair.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut at = (hash ^ hash >> 32) as usize & self.mask;
+    fn probe(&self, pair: u64, hash: usize) -> usize {
+        let mut at = hash & self.mask;
         while self.slots[at] != FREE && self.slots[at] >> BITS != pair {
             at = (at + 1) & self.mask;
         }
@@ -150,6 +186,12 @@ fn low(left: TokenId, right: TokenId) -> Option<usize> {
 #[inline]
 fn pack(left: TokenId, right: TokenId) -> u64 {
     u64::from(left) << BITS | u64::from(right)
+}
+
+#[inline]
+fn hash(pair: u64) -> usize {
+    let product = pair.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (product ^ product >> 32) as usize
 }
 
 /// For each token the ranks of the first and of the last merge that make it.

@@ -4,10 +4,12 @@
 //! bounded and no text can make it slow. It never changes a result: an entry is used only for
 //! exactly the bytes it was made from.
 
+use crate::memory::prefetch;
 use crate::vocabulary::TokenId;
 
-/// The most entries of one cache: together 1 MiB.
-const MOST_ENTRIES: usize = 1 << 14;
+/// The most entries of one cache: together 4 MiB. A quarter of that lost a tenth of the speed on
+/// English, since what falls out must be merged again.
+const MOST_ENTRIES: usize = 1 << 16;
 
 /// A cache is made for the text at hand: one entry for so many bytes.
 const BYTES_AN_ENTRY: usize = 64;
@@ -44,6 +46,14 @@ impl Cache {
         // The memory of a short text would cost more than it saves.
         let entries = if entries < 64 { Vec::new() } else { vec![EMPTY; entries] };
         Cache { mask: entries.len().wrapping_sub(1), entries }
+    }
+
+    /// Asks for the memory where a pretoken would be, without waiting for it.
+    #[inline]
+    pub(super) fn prefetch(&self, pretoken: &[u8]) {
+        if let Some(entry) = self.entries.get(hash(pretoken) & self.mask) {
+            prefetch(entry);
+        }
     }
 
     /// The ids of a pretoken that was merged before.

@@ -225,14 +225,16 @@ impl Encoder {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let mut ids = [0; AT_ONCE];
-        let mut missing = self.whole.get_many(text, start, ends, &mut ids);
+        let missing = self.whole.get_many(text, start, ends, &mut ids);
+        let from = |number: usize| if number == 0 { start } else { ends[number - 1] };
+        for number in bits(missing) {
+            scratch.cache.prefetch(&text[from(number)..ends[number]]);
+        }
         let mut done = 0;
-        while missing != 0 {
-            let number = missing.trailing_zeros() as usize;
-            missing &= missing - 1;
+        for number in bits(missing) {
             sink.many(&ids[done..number]);
             done = number + 1;
-            let from = if number == 0 { start } else { ends[number - 1] };
+            let from = from(number);
             self.encode_cached(&text[from..ends[number]], scratch, watch, sink)
                 .map_err(|error| error.shifted(from))?;
         }
@@ -388,11 +390,23 @@ impl Encoder {
         watch: &dyn Watch,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        if len <= SHORT {
-            short::merge(symbols.map(|(id, _)| id), &self.merges, sink);
-            Ok(())
+        // Most words of most languages have up to 16 bytes: two vectors of keys to look through.
+        if len <= 16 {
+            short::merge::<16>(symbols.map(|(id, _)| id), &self.merges, sink);
+        } else if len <= SHORT {
+            short::merge::<SHORT>(symbols.map(|(id, _)| id), &self.merges, sink);
         } else {
-            long::merge(symbols, len, &self.merges, &self.vocabulary, &mut scratch.long, watch, sink)
+            return long::merge(symbols, len, &self.merges, &self.vocabulary, &mut scratch.long, watch, sink);
         }
+        Ok(())
     }
+}
+
+/// The numbers of the bits that are set, the lowest first.
+fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lowest = word.trailing_zeros() as usize;
+        word &= word.wrapping_sub(1);
+        (lowest < u64::BITS as usize).then_some(lowest)
+    })
 }

@@ -1,6 +1,6 @@
 //! Merging a short run of symbols: look for the lowest rank, merge there, look again.
 
-use crate::merges::{Merges, NO_RANK};
+use crate::merges::{Merges, NO_RANK, Rank};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId};
 
 use super::{SHORT, Sink};
@@ -17,18 +17,22 @@ const NONE: Key = Key::MAX;
 const _: () =
     assert!(MAX_VOCAB_SIZE.ilog2() + PLACE_BITS < Key::BITS - 1, "a rank and a place fit into a key");
 
-/// Merges up to [`SHORT`] symbols and emits what is left.
+/// Merges up to `MOST` symbols, which is at most [`SHORT`], and emits what is left.
 ///
 /// Takes time quadratic in the number of symbols, on memory of a fixed size.
 #[inline]
-pub(super) fn merge(symbols: impl Iterator<Item = TokenId>, merges: &Merges, sink: &mut impl Sink) {
+pub(super) fn merge<const MOST: usize>(
+    symbols: impl Iterator<Item = TokenId>,
+    merges: &Merges,
+    sink: &mut impl Sink,
+) {
     let key = |left: TokenId, right: TokenId, at: usize| match merges.rank(left, right) {
         NO_RANK => NONE,
         rank => (rank << PLACE_BITS) as Key | at as Key,
     };
-    let mut ids = [0 as TokenId; SHORT];
+    let mut ids = [0 as TokenId; MOST];
     // `keys[at]` is that of the pair that starts at `at`.
-    let mut keys = [NONE; SHORT];
+    let mut keys = [NONE; MOST];
     let mut len = 0;
     for id in symbols {
         ids[len] = id;
@@ -41,12 +45,12 @@ pub(super) fn merge(symbols: impl Iterator<Item = TokenId>, merges: &Merges, sin
     // counting zeros, which waits for no memory.
     let mut standing = u64::MAX >> (SHORT - len);
     loop {
-        let lowest = keys[..len].iter().copied().fold(NONE, Key::min);
+        let lowest = keys.iter().copied().fold(NONE, Key::min);
         if lowest == NONE {
             break;
         }
         let at = (lowest & (SHORT as Key - 1)) as usize;
-        ids[at] = merges.in_order()[(lowest >> PLACE_BITS) as usize].id;
+        ids[at] = merges.id((lowest >> PLACE_BITS) as Rank);
         let right = (standing & beyond(at)).trailing_zeros() as usize;
         keys[right] = NONE;
         standing &= !(1 << right);

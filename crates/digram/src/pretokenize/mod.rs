@@ -10,6 +10,7 @@
 //! ```
 
 mod alphabet;
+mod ascii;
 mod automaton;
 mod digits;
 mod grouping;

@@ -13,11 +13,10 @@ use std::ops::ControlFlow;
 
 use crate::utf8;
 
+use super::alphabet::Class;
+use super::ascii::{Ascii, BLOCK};
 use super::automaton::{Automaton, DEAD, Notes};
 use super::grouping::{ALWAYS, Grouping};
-
-/// Bytes of one block.
-const BLOCK: usize = 64;
 
 /// Ends handed on at once, at least, where there are more to come.
 const MANY: usize = 64;
@@ -40,15 +39,14 @@ pub(super) struct Runs {
     start: usize,
     /// How many there are: the length of a row.
     classes: usize,
-    /// Class and group of each ASCII character, a byte each.
-    ascii: [u16; 128],
+    ascii: Ascii,
+    /// The group of each class.
     groups: Vec<u8>,
-    disturbing: u16,
-    reach: usize,
+    /// The class after which so many characters are stepped, whatever they are.
+    disturbing: Option<(Class, usize)>,
+    /// The one character of this class that is ASCII.
+    disturber: Option<u8>,
 }
-
-/// Stands for no class.
-const NONE: u16 = u16::MAX;
 
 /// The classes of the characters of a block and the places where runs begin.
 struct Block {
@@ -116,20 +114,21 @@ impl Runs {
             }
         }
         let alphabet = automaton.alphabet();
-        let entry = |byte: usize| {
-            let class = alphabet.class(char::from(byte as u8));
-            u16::from(class) | u16::from(grouping.groups[class as usize]) << 8
+        let entry = |c: char| {
+            let class = alphabet.class(c);
+            (class, grouping.groups[class as usize])
         };
-        let (disturbing, reach) =
-            grouping.disturbing.map_or((NONE, 0), |(class, reach)| (class.into(), reach));
+        let disturber = grouping
+            .disturbing
+            .and_then(|(class, _)| (0..128u8).find(|&byte| alphabet.class(byte.into()) == class));
         Some(Runs {
             steps,
             start: row(automaton.start()) as usize,
             classes,
-            ascii: std::array::from_fn(entry),
+            ascii: Ascii::new(entry),
             groups: grouping.groups,
-            disturbing,
-            reach,
+            disturbing: grouping.disturbing,
+            disturber,
         })
     }
 
@@ -154,6 +153,8 @@ impl Runs {
         let mut places = block.places;
         loop {
             let mut at = text.len();
+            // Kept by itself: in the memory of `ends` each step would wait for the one before.
+            let mut count = ends.count;
             while places != 0 {
                 let offset = places.trailing_zeros() as usize;
                 let place = block.start + offset;
@@ -163,11 +164,12 @@ impl Runs {
                     break;
                 }
                 places &= places - 1;
-                ends.ends[ends.count] = place;
-                ends.count += (step & ENDS) as usize;
+                ends.ends[count] = place;
+                count += (step & ENDS) as usize;
                 matched = if step & (ENDS | MATCHED) != 0 { place } else { matched };
                 (row, entered) = ((step >> FLAGS) as usize, place);
             }
+            ends.count = count;
             ends.flush(MANY)?;
             if places == 0 && block.next < text.len() {
                 self.read(automaton, text, block.next, &mut block);
@@ -246,26 +248,18 @@ impl Runs {
         block.places |= 1;
     }
 
+    #[inline]
     fn read_ascii(&self, bytes: &[u8; BLOCK], block: &mut Block) {
-        let mut places = 0;
-        let mut disturbing = 0u64;
-        let mut before = 0;
-        for (offset, &byte) in bytes.iter().enumerate() {
-            let entry = self.ascii[byte as usize & 127];
-            block.classes[offset] = entry as u8;
-            let group = entry >> 8;
-            places |= u64::from(group != before || group & u16::from(ALWAYS) != 0) << offset;
-            disturbing |= u64::from(entry & 0xff == self.disturbing) << offset;
-            before = group;
-        }
-        places |= (1 << block.disturbed) - 1;
-        for reach in 1..=self.reach {
-            places |= disturbing << reach;
-        }
-        let since = disturbing.leading_zeros() as usize;
-        block.disturbed = self.reach.saturating_sub(since);
-        block.places = places;
+        block.places = self.ascii.read(bytes, &mut block.classes) | ((1 << block.disturbed) - 1);
+        block.disturbed = 0;
         block.next = block.start + BLOCK;
+        if let (Some((_, reach)), Some(disturber)) = (self.disturbing, self.disturber) {
+            let disturbing = equal(bytes, disturber);
+            for distance in 1..=reach {
+                block.places |= disturbing << distance;
+            }
+            block.disturbed = reach.saturating_sub(disturbing.leading_zeros() as usize);
+        }
     }
 
     fn read_any(&self, automaton: &Automaton, text: &[u8], block: &mut Block) {
@@ -276,8 +270,8 @@ impl Runs {
             let offset = at - block.start;
             let byte = text[at];
             let (class, group, width) = if byte < 128 {
-                let entry = self.ascii[byte as usize];
-                (entry as u8, (entry >> 8) as u8, 1)
+                let (class, group) = self.ascii.entry(byte);
+                (class, group, 1)
             } else {
                 let (c, width) = utf8::decode(&text[at..]);
                 let class = automaton.alphabet().class(c.unwrap_or(char::REPLACEMENT_CHARACTER));
@@ -287,12 +281,29 @@ impl Runs {
             let stepped = group != before || group & ALWAYS != 0 || block.disturbed > 0;
             block.places |= u64::from(stepped) << offset;
             block.disturbed = block.disturbed.saturating_sub(1);
-            if u16::from(class) == self.disturbing {
-                block.disturbed = self.reach;
+            if let Some((disturbing, reach)) = self.disturbing
+                && class == disturbing
+            {
+                block.disturbed = reach;
             }
             before = group;
             at += width;
         }
         block.next = at;
     }
+}
+
+/// A word with a bit for each of `bytes` that is `byte`.
+#[inline]
+fn equal(bytes: &[u8; BLOCK], byte: u8) -> u64 {
+    // Eight bits at a time: a form that compilers know to be a comparison of vectors.
+    let mut word = 0;
+    for (number, eight) in bytes.chunks_exact(8).enumerate() {
+        let mut bits = 0u8;
+        for (offset, &other) in eight.iter().enumerate() {
+            bits |= u8::from(other == byte) << offset;
+        }
+        word |= u64::from(bits) << (8 * number);
+    }
+    word
 }
