@@ -8,16 +8,19 @@
 /// consists of them.
 #[inline(always)]
 pub(crate) fn decode(text: &[u8]) -> (Option<char>, usize) {
+    let bits = |byte: u8| u32::from(byte & 0x3f);
     match *text {
         [byte @ 0..=0x7f, ..] => (Some(char::from(byte)), 1),
-        [first @ 0xc2..=0xdf, second, ..] if is_inside(second) => {
-            let code = u32::from(first & 0x1f) << 6 | u32::from(second & 0x3f);
-            (char::from_u32(code), 2)
+        [first @ 0xe0..=0xef, second, third, ..] if is_inside(second) && is_inside(third) => {
+            let code = u32::from(first & 0x0f) << 12 | bits(second) << 6 | bits(third);
+            match char::from_u32(code) {
+                Some(c) if code >= 0x800 => (Some(c), 3),
+                // A form that is too long, or a surrogate.
+                _ => (None, 1),
+            }
         }
-        [first @ 0xe1..=0xec, second, third, ..] if is_inside(second) && is_inside(third) => {
-            let code =
-                u32::from(first & 0x0f) << 12 | u32::from(second & 0x3f) << 6 | u32::from(third & 0x3f);
-            (char::from_u32(code), 3)
+        [first @ 0xc2..=0xdf, second, ..] if is_inside(second) => {
+            (char::from_u32(u32::from(first & 0x1f) << 6 | bits(second)), 2)
         }
         _ => bstr::decode_utf8(text),
     }
