@@ -260,13 +260,23 @@ impl Encoder {
         }
         let mut ids = std::mem::take(&mut scratch.pretoken);
         ids.clear();
-        let encoded = self.encode_in_pieces(pretoken, scratch, watch, &mut ids);
+        let encoded = match self.is_short_word(pretoken) {
+            true => self.merge(pretoken, scratch, watch, &mut ids),
+            false => self.encode_in_pieces(pretoken, scratch, watch, &mut ids),
+        };
         if encoded.is_ok() {
             scratch.cache.put(pretoken, &ids);
             sink.many(&ids);
         }
         scratch.pretoken = ids;
         encoded
+    }
+
+    /// Whether merging a pretoken takes less time than looking for cuts, which are frequent in
+    /// scripts of three-byte characters only.
+    #[inline]
+    fn is_short_word(&self, pretoken: &[u8]) -> bool {
+        pretoken.len() <= 16 && pretoken.iter().take(2).all(|&byte| byte < 0xe0)
     }
 
     /// Cuts a pretoken where no merge can cross, and looks up or merges the pieces.
