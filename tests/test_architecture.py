@@ -34,7 +34,10 @@ SIDEWAYS = {("formats", "storage")}  # a format writes through the one door to t
 RUST = [
     "error",
     "watch",
+    "utf8",
+    "memory",
     "vocabulary",
+    "index",
     "merges",
     "special",
     "ranks",

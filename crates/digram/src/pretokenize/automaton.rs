@@ -313,6 +313,48 @@ fn decode(text: &[u8]) -> (char, usize) {
     (c.unwrap_or(char::REPLACEMENT_CHARACTER), width)
 }
 
+/// Makes one state of those that do the same on every text, and gives the new number of each.
+///
+/// Two places where a matcher could stand may differ and yet lead to the same, and fewer states are
+/// not only smaller: in a run the automaton then stays where it is. States that tell different
+/// things are put apart, then those whose steps lead to states that were, until none are.
+fn merge_equal(wide: &mut Vec<Step>, at_end: &mut Vec<bool>, classes: usize) -> Vec<u16> {
+    let mut numbers: Vec<u16> = vec![0; at_end.len()];
+    let mut count = 0;
+    loop {
+        let mut known: HashMap<(u16, bool, Vec<Step>), u16> = HashMap::new();
+        let refined: Vec<u16> = (0..at_end.len())
+            .map(|state| {
+                let row = &wide[state * classes..][..classes];
+                let row = row.iter().map(|&step| numbers[usize::from(step >> 1)] << 1 | step & 1).collect();
+                let next = known.len() as u16;
+                *known.entry((numbers[state], at_end[state], row)).or_insert(next)
+            })
+            .collect();
+        numbers = refined;
+        if known.len() == count {
+            break;
+        }
+        count = known.len();
+    }
+    // Numbers rise with the first state of each kind, so the dead state stays the first.
+    let mut kept = 0;
+    for state in 0..at_end.len() {
+        if usize::from(numbers[state]) < kept {
+            continue;
+        }
+        for class in 0..classes {
+            let step = wide[state * classes + class];
+            wide[kept * classes + class] = numbers[usize::from(step >> 1)] << 1 | step & 1;
+        }
+        at_end[kept] = at_end[state];
+        kept += 1;
+    }
+    wide.truncate(kept * classes);
+    at_end.truncate(kept);
+    numbers
+}
+
 /// A state before it has a number: where a matcher could stand, and what is behind it.
 type Key = (Vec<usize>, Before);
 
@@ -371,13 +413,15 @@ impl<'p> Builder<'p> {
             at_end.push(self.closure(&places, before, None).1);
             state += 1;
         }
+        let numbers = merge_equal(&mut wide, &mut at_end, classes);
+        starts = starts.map(|start| numbers[start as usize]);
         for &start in &starts {
             let row = &wide[start as usize * classes..][..classes];
             if at_end[start as usize] || row.iter().any(|step| step & 1 == 1) {
                 return Err("it can match nothing, which cuts no text. Make one part required.".into());
             }
         }
-        let ascii: Vec<Step> = (0..self.keys.len())
+        let ascii: Vec<Step> = (0..at_end.len())
             .flat_map(|state| (0..128u8).map(move |byte| (state, byte)))
             .map(|(state, byte)| wide[state * classes + self.alphabet.class(byte.into()) as usize])
             .collect();

@@ -307,3 +307,77 @@ fn equal(bytes: &[u8; BLOCK], byte: u8) -> u64 {
     }
     word
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The look-ahead and the contractions of the published patterns, which make runs hard.
+    const PATTERNS: [&str; 5] = [
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'ll)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'ll)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        // Gaps, matches that give far back, and a disturbance that is no apostrophe.
+        r"a+b|\p{L}(?:-x+)?|\s{2,}(?!\S)",
+        r"#(?:ab|c)|[a-z]+|\d{2}",
+    ];
+
+    const PIECES: [&str; 24] = [
+        "a", "b", "x", "s", "S", "ll", "L", "é", "ſ", " ", "  ", "\n", "\r\n", "\t", "\u{a0}", "\u{3000}",
+        "1", "٣", "'", "!", "-", "#", "語", "\u{301}",
+    ];
+
+    #[test]
+    fn runs_cut_as_single_steps_do() {
+        let mut random = 1u64;
+        let mut next = move |below: usize| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) as usize % below
+        };
+        for pattern in PATTERNS {
+            let automaton = Automaton::new(pattern).unwrap();
+            let runs = Runs::new(&automaton).unwrap();
+            for round in 0..8_000 {
+                let mut text = Vec::new();
+                for _ in 0..next(40) {
+                    // Some runs are longer than a block, and some longer than what is looked back.
+                    let longest = [1, 1, 1, 4, 70, 300][next(if round % 8 == 0 { 6 } else { 4 })];
+                    let piece = PIECES[next(PIECES.len())].repeat(1 + next(longest));
+                    text.extend_from_slice(piece.as_bytes());
+                    if next(200) == 0 {
+                        text.push(0x80 | next(128) as u8);
+                    }
+                }
+                let mut expected = Vec::new();
+                let step = |end| {
+                    expected.push(end);
+                    ControlFlow::<()>::Continue(())
+                };
+                _ = automaton.split_from(&text, 0, text.len(), &mut Notes::default(), step);
+                let mut found = Vec::new();
+                _ = runs.split(&automaton, &text, |start, ends| {
+                    assert_eq!(start, found.last().copied().unwrap_or(0));
+                    found.extend_from_slice(ends);
+                    ControlFlow::<()>::Continue(())
+                });
+                assert_eq!(found, expected, "{pattern} {:?}", String::from_utf8_lossy(&text));
+            }
+        }
+    }
+
+    #[test]
+    fn the_published_patterns_need_few_steps() {
+        let text = b"The quick brown foxes weren't amused, 'twas said; 1,234 of them.\n".repeat(40);
+        for pattern in &PATTERNS[..3] {
+            let automaton = Automaton::new(pattern).unwrap();
+            let runs = Runs::new(&automaton).unwrap();
+            let mut block = Block { start: 0, classes: [0; BLOCK], places: 0, next: 0, disturbed: 0 };
+            let mut places = 0;
+            while block.next < text.len() {
+                runs.read(&automaton, &text, block.next, &mut block);
+                places += block.places.count_ones() as usize;
+            }
+            assert!(places * 5 < text.len() * 3, "{places} steps for {} bytes", text.len());
+        }
+    }
+}
