@@ -95,7 +95,7 @@ def test_the_core_is_a_straight_line(path: Path) -> None:
         return
     source = re.sub(r"//.*", "", path.read_text(encoding="utf-8"))
     allowed = RUST[: RUST.index(here) + 1]
-    for other in re.findall(r"\bcrate::([a-z_]+)", source):
+    for other in re.findall(r"\bcrate::([a-z_0-9]+)", source):
         assert other in allowed, f"{here} uses {other}"
 
 

@@ -32,9 +32,10 @@ def corpus(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("order", ["bytes", "huggingface"])
 @pytest.mark.parametrize("pattern", ["gpt2", "cl100k"])
 def test_trainers_learn_the_same(corpus: Path, order: str, pattern: str) -> None:
+    size = 280  # gigatoken goes on where the pairs of so small a corpus have run out, with 287
     trainers = [one for one in TRAINERS.values() if one.order == order and one.installed]
     learned = {
-        one.name: train.measure(one.name, str(corpus), 290, pattern, 1)["digest"]
+        one.name: train.measure(one.name, str(corpus), size, pattern, 1)["digest"]
         for one in trainers
         if pattern in one.patterns
     }
