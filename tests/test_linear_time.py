@@ -72,7 +72,7 @@ def check(make: Callable[[int], str], run: Callable[[str], object]) -> None:
 
 
 def test_what_is_quadratic_fails() -> None:
-    with pytest.raises(AssertionError, match="four times the text took 1"):
+    with pytest.raises(AssertionError, match=r"four times the text took [\d.]+ times"):
         check(lambda size: "a" * (size // 1_000), lambda text: [a == b for a in text for b in text])
 
 
