@@ -196,7 +196,9 @@ if __name__ == "__main__":
         sys.exit(main(sys.argv[1:]))
     except BrokenPipeError:  # as in `make demo | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    except (digram.DigramError, OSError) as error:
+    except digram.DigramError as error:
         sys.exit(f"demo: {error}")
+    except OSError as error:
+        sys.exit(f"demo: {error.filename}: {error.strerror}")
     except KeyboardInterrupt:
         sys.exit(130)
