@@ -43,14 +43,11 @@ class Encoder:
 
 
 @dataclass(frozen=True)
-class Peer:
-    """A program with a way of calling it: `package` is what must be installed."""
+class Program:
+    """What is measured under a name: `package` is what must be installed."""
 
     name: str
     package: str
-    gives: str  # "arrays" or "lists"
-    load: Callable[[str, int], Encoder]
-    slow: bool = False  # measured in the first round only
 
     @property
     def installed(self) -> bool:
@@ -59,6 +56,15 @@ class Peer:
     @property
     def version(self) -> str:
         return importlib.metadata.version(self.package)
+
+
+@dataclass(frozen=True)
+class Peer(Program):
+    """A program with a way of calling it."""
+
+    gives: str  # "arrays" or "lists"
+    load: Callable[[str, int], Encoder]
+    slow: bool = False  # measured in the first round only
 
 
 def environment(threads: int) -> dict[str, str]:

@@ -8,8 +8,6 @@ of ids, so each order has merges of its own, and programs are compared within on
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
-import importlib.util
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benches.data import SEPARATOR, stream
+from benches.peers import Program
 
 GPT4 = "cl100k"
 NONE = "none"
@@ -24,24 +23,14 @@ PATTERNS = ("gpt2", GPT4)
 
 
 @dataclass(frozen=True)
-class Trainer:
+class Trainer(Program):
     """A program with a way of training; `tokens`, not timed, says what each merge made."""
 
-    name: str
-    package: str
     order: str
     train: Callable[[Path, int, str, int], Any]
     tokens: Callable[[Any], Sequence[bytes]]
     patterns: Sequence[str] = PATTERNS
     slow: bool = False  # measured in the first round only
-
-    @property
-    def installed(self) -> bool:
-        return importlib.util.find_spec(self.package) is not None
-
-    @property
-    def version(self) -> str:
-        return importlib.metadata.version(self.package)
 
 
 def digest(tokens: Sequence[bytes]) -> str:

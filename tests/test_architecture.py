@@ -36,6 +36,7 @@ RUST = [
     "watch",
     "utf8",
     "memory",
+    "bits",
     "vocabulary",
     "index",
     "merges",

@@ -24,6 +24,7 @@
 //! The crate prints nothing, opens no file, keeps no global state and starts no thread that
 //! outlives a call.
 
+mod bits;
 pub mod count;
 pub mod encode;
 pub mod error;

@@ -1,5 +1,6 @@
 //! The merges of a vocabulary: which neighbours join, in which order of preference.
 
+use crate::bits::Bits;
 use crate::error::{Error, Result};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 
@@ -35,7 +36,7 @@ pub struct Merges {
     mask: usize,
     /// A bit for the hash of each pair in `slots`, so that most questions about others are answered
     /// from memory that is near.
-    filter: Vec<u64>,
+    filter: Bits,
     /// Where the id of a merge is its rank and a number added: that number. Published and trained
     /// vocabularies are so.
     first_id: Option<TokenId>,
@@ -58,7 +59,7 @@ impl Merges {
         }
         let slots = vec![FREE; (in_order.len() * 2).next_power_of_two().max(8)];
         let low = vec![NO_RANK; LOW * LOW];
-        let filter = vec![0; (in_order.len() / 4).next_power_of_two()];
+        let filter = Bits::new(in_order.len() * 16);
         let first_id = in_order.first().map(|merge| merge.id).filter(|first| {
             in_order.iter().enumerate().all(|(rank, merge)| merge.id as usize == *first as usize + rank)
         });
@@ -117,8 +118,7 @@ impl Merges {
                 let hash = hash(pair);
                 let at = self.probe(pair, hash);
                 self.slots[at] = pair << BITS | u64::from(rank);
-                let words = self.filter.len();
-                self.filter[(hash / 64) & (words - 1)] |= 1 << (hash % 64);
+                self.filter.insert(hash as u64);
             }
         }
         Ok(())
@@ -137,7 +137,7 @@ impl Merges {
             None => {
                 let pair = pack(left, right);
                 let hash = hash(pair);
-                if self.filter[(hash / 64) & (self.filter.len() - 1)] >> (hash % 64) & 1 == 0 {
+                if !self.filter.may_hold(hash as u64) {
                     return NO_RANK;
                 }
                 match self.slots[self.probe(pair, hash)] {

@@ -10,6 +10,7 @@
 //! token may also begin or end inside a character; then all that is known of that side is the byte
 //! next to the place, so there are four kinds of pairs and a place is asked about all of them.
 
+use crate::bits::Bits;
 use crate::error::Result;
 use crate::utf8::{decode, is_inside};
 use crate::watch::Watch;
@@ -68,7 +69,7 @@ impl Cuts {
                     (Side::Character(left), Side::Byte(_)) => before_part.push(u64::from(left)),
                     (Side::Byte(_), Side::Character(right)) => after_part.push(u64::from(right)),
                     (Side::Byte(left), Side::Byte(right)) => {
-                        parts.set(usize::from(left) << 8 | usize::from(right));
+                        parts.insert(u64::from(left) << 8 | u64::from(right));
                         continue;
                     }
                 }
@@ -122,41 +123,10 @@ impl Cuts {
     fn spanned(&self, left: Neighbour, right: Neighbour) -> bool {
         let (left_c, right_c) = (Side::Character(left.c), Side::Character(right.c));
         let (left_byte, right_byte) = (Side::Byte(left.last), Side::Byte(right.first));
-        self.pairs.has(hash(left_c, right_c))
-            || self.parts.has(u64::from(left.last) << 8 | u64::from(right.first))
-            || (self.before_part.has(u64::from(left.c)) && self.pairs.has(hash(left_c, right_byte)))
-            || (self.after_part.has(u64::from(right.c)) && self.pairs.has(hash(left_byte, right_c)))
-    }
-}
-
-/// A set of numbers of which only the lowest bits are told apart.
-struct Bits {
-    words: Vec<u64>,
-}
-
-impl Bits {
-    fn new(size: usize) -> Bits {
-        Bits { words: vec![0; size.next_power_of_two() / 64] }
-    }
-
-    /// A set that tells so many bits apart that about one in `sparsity` is set.
-    fn of(mut numbers: Vec<u64>, sparsity: usize) -> Bits {
-        numbers.sort_unstable();
-        numbers.dedup();
-        let mut bits = Bits::new((numbers.len() * sparsity).max(64));
-        numbers.iter().for_each(|&number| bits.set(number as usize));
-        bits
-    }
-
-    fn set(&mut self, number: usize) {
-        let mask = self.words.len() - 1;
-        self.words[(number / 64) & mask] |= 1 << (number % 64);
-    }
-
-    #[inline]
-    fn has(&self, number: u64) -> bool {
-        let mask = self.words.len() - 1;
-        self.words[(number as usize / 64) & mask] >> (number % 64) & 1 == 1
+        self.pairs.may_hold(hash(left_c, right_c))
+            || self.parts.may_hold(u64::from(left.last) << 8 | u64::from(right.first))
+            || (self.before_part.may_hold(u64::from(left.c)) && self.pairs.may_hold(hash(left_c, right_byte)))
+            || (self.after_part.may_hold(u64::from(right.c)) && self.pairs.may_hold(hash(left_byte, right_c)))
     }
 }
 

@@ -57,21 +57,15 @@ const SHORT: usize = 64;
 /// Memory that a thread reuses from one pretoken to the next. It never changes a result.
 pub(crate) struct Scratch {
     cache: Cache,
-    /// The ids of the pretoken and of the piece at hand.
-    pretoken: Vec<TokenId>,
-    piece: Vec<TokenId>,
+    /// Lists for ids on their way: a pretoken needs one, and so does a piece of it.
+    spare: Vec<Vec<TokenId>>,
     long: long::Scratch,
 }
 
 impl Scratch {
     /// Memory for a text of `bytes` bytes, or several of that length together.
     pub(crate) fn new(bytes: usize) -> Scratch {
-        Scratch {
-            cache: Cache::new(bytes),
-            pretoken: Vec::new(),
-            piece: Vec::new(),
-            long: long::Scratch::default(),
-        }
+        Scratch { cache: Cache::new(bytes), spare: Vec::new(), long: long::Scratch::default() }
     }
 }
 
@@ -235,48 +229,29 @@ impl Encoder {
             sink.many(&ids[done..number]);
             done = number + 1;
             let from = from(number);
-            self.encode_cached(&text[from..ends[number]], scratch, watch, sink)
+            self.encode_missing(&text[from..ends[number]], scratch, watch, sink)
                 .map_err(|error| error.shifted(from))?;
         }
         sink.many(&ids[done..ends.len()]);
         Ok(())
     }
 
-    /// Emits the ids of a pretoken that is no token: from the cache, or merged.
+    /// Emits the ids of a pretoken that is no token.
     #[inline]
-    fn encode_cached(
+    fn encode_missing(
         &self,
         pretoken: &[u8],
         scratch: &mut Scratch,
         watch: &dyn Watch,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        if let Some(ids) = scratch.cache.get(pretoken) {
-            sink.many(ids);
-            return Ok(());
-        }
         if pretoken.len() > SHORT {
             return self.encode_in_pieces(pretoken, scratch, watch, sink);
         }
-        let mut ids = std::mem::take(&mut scratch.pretoken);
-        ids.clear();
-        let encoded = match self.is_short_word(pretoken) {
-            true => self.merge(pretoken, scratch, watch, &mut ids),
-            false => self.encode_in_pieces(pretoken, scratch, watch, &mut ids),
-        };
-        if encoded.is_ok() {
-            scratch.cache.put(pretoken, &ids);
-            sink.many(&ids);
-        }
-        scratch.pretoken = ids;
-        encoded
-    }
-
-    /// Whether merging a pretoken takes less time than looking for cuts, which are frequent in
-    /// scripts of three-byte characters only.
-    #[inline]
-    fn is_short_word(&self, pretoken: &[u8]) -> bool {
-        pretoken.len() <= 16 && pretoken.iter().take(2).all(|&byte| byte < 0xe0)
+        remembered(pretoken, scratch, sink, |scratch, ids| match is_short_word(pretoken) {
+            true => self.merge(pretoken, scratch, watch, ids),
+            false => self.encode_in_pieces(pretoken, scratch, watch, ids),
+        })
     }
 
     /// Cuts a pretoken where no merge can cross, and looks up or merges the pieces.
@@ -301,7 +276,7 @@ impl Encoder {
         })
     }
 
-    /// The ids of a piece of a pretoken: looked up, from the cache, or merged.
+    /// Emits the ids of a piece of a pretoken.
     fn encode_piece(
         &self,
         piece: &[u8],
@@ -314,19 +289,7 @@ impl Encoder {
             sink.one(id);
             return Ok(());
         }
-        if let Some(ids) = scratch.cache.get(piece) {
-            sink.many(ids);
-            return Ok(());
-        }
-        let mut ids = std::mem::take(&mut scratch.piece);
-        ids.clear();
-        let merged = self.merge(piece, scratch, watch, &mut ids);
-        if merged.is_ok() {
-            scratch.cache.put(piece, &ids);
-            sink.many(&ids);
-        }
-        scratch.piece = ids;
-        merged
+        remembered(piece, scratch, sink, |scratch, ids| self.merge(piece, scratch, watch, ids))
     }
 
     /// The ids of a piece that is one character; `None` if it has none.
@@ -410,6 +373,36 @@ impl Encoder {
         }
         Ok(())
     }
+}
+
+/// Emits the ids of some bytes from the cache, or those that `merge` finds, which it remembers.
+#[inline]
+fn remembered(
+    bytes: &[u8],
+    scratch: &mut Scratch,
+    sink: &mut impl Sink,
+    merge: impl FnOnce(&mut Scratch, &mut Vec<TokenId>) -> Result<()>,
+) -> Result<()> {
+    if let Some(ids) = scratch.cache.get(bytes) {
+        sink.many(ids);
+        return Ok(());
+    }
+    let mut ids = scratch.spare.pop().unwrap_or_default();
+    ids.clear();
+    let merged = merge(scratch, &mut ids);
+    if merged.is_ok() {
+        scratch.cache.put(bytes, &ids);
+        sink.many(&ids);
+    }
+    scratch.spare.push(ids);
+    merged
+}
+
+/// Whether merging a pretoken takes less time than looking for cuts, which are frequent in scripts
+/// of three-byte characters only.
+#[inline]
+fn is_short_word(pretoken: &[u8]) -> bool {
+    pretoken.len() <= 16 && pretoken.iter().take(2).all(|&byte| byte < 0xe0)
 }
 
 /// The numbers of the bits that are set, the lowest first.

@@ -2,6 +2,8 @@
 
 use regex_syntax::hir::ClassUnicode;
 
+use crate::utf8;
+
 /// Number of code points, surrogates included (they never occur in decoded text).
 const CODE_POINTS: usize = 0x11_0000;
 const BLOCK: usize = 256;
@@ -83,6 +85,14 @@ impl Alphabet {
     /// Whether the set numbered `set` holds the characters of `class`.
     pub(super) fn holds(&self, set: usize, class: usize) -> bool {
         self.sets[class] >> set & 1 == 1
+    }
+
+    /// The class of the character that `text` starts with and its length in bytes; bytes that are
+    /// no UTF-8 are U+FFFD, as many of them at once as Unicode advises.
+    #[inline]
+    pub(super) fn first(&self, text: &[u8]) -> (Class, usize) {
+        let (c, width) = utf8::decode(text);
+        (self.class(c.unwrap_or(char::REPLACEMENT_CHARACTER)), width)
     }
 
     /// The class of a character.

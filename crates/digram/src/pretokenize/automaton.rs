@@ -166,7 +166,7 @@ impl Automaton {
 
     /// The state after a character of `class`, and whether the pattern has matched before it.
     pub(super) fn step(&self, state: u16, class: usize) -> (u16, bool) {
-        let step = self.wide[state as usize * self.alphabet.len() + class];
+        let step = self.wide(state, class as Class);
         (step >> 1, step & 1 == 1)
     }
 
@@ -189,7 +189,7 @@ impl Automaton {
         while at < text.len() && last < until {
             let end = self.longest(text, at, notes);
             if end == at {
-                at += decode(&text[at..]).1;
+                at += self.alphabet.first(&text[at..]).1;
                 continue;
             }
             if last < at {
@@ -220,8 +220,8 @@ impl Automaton {
             let (step, width) = if byte < 128 {
                 (self.ascii[state as usize * 128 + byte as usize], 1)
             } else {
-                let (c, width) = decode(&text[at..]);
-                (self.wide(state, self.alphabet.class(c)), width)
+                let (class, width) = self.alphabet.first(&text[at..]);
+                (self.wide(state, class), width)
             };
             if step & 1 == 1 {
                 end = at;
@@ -269,8 +269,8 @@ impl Automaton {
                 }
                 notes.trail.push((state, at));
             }
-            let (c, width) = decode(&text[at..]);
-            let step = self.wide(state, self.alphabet.class(c));
+            let (class, width) = self.alphabet.first(&text[at..]);
+            let step = self.wide(state, class);
             if step & 1 == 1 {
                 end = at;
                 notes.trail.clear();
@@ -303,14 +303,6 @@ impl Automaton {
         };
         self.starts[before.index()]
     }
-}
-
-/// The character that `text` starts with and its length in bytes; bytes that are no UTF-8 are
-/// U+FFFD, as many of them at once as Unicode advises.
-#[inline]
-fn decode(text: &[u8]) -> (char, usize) {
-    let (c, width) = crate::utf8::decode(text);
-    (c.unwrap_or(char::REPLACEMENT_CHARACTER), width)
 }
 
 /// Makes one state of those that do the same on every text, and gives the new number of each.

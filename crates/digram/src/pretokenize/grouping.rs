@@ -15,8 +15,16 @@ use super::automaton::{Automaton, DEAD};
 /// For each class the group it is in; [`ALWAYS`] marks one that is stepped wherever it stands.
 pub(super) struct Grouping {
     pub(super) groups: Vec<u8>,
-    /// The class after which so many characters are stepped, whatever they are.
-    pub(super) disturbing: Option<(Class, usize)>,
+    pub(super) disturbing: Option<Disturbing>,
+}
+
+/// A class after which so many characters are stepped, whatever they are.
+#[derive(Clone, Copy)]
+pub(super) struct Disturbing {
+    pub(super) class: Class,
+    /// The one ASCII character of the class.
+    pub(super) byte: u8,
+    pub(super) reach: usize,
 }
 
 /// The bit of a group whose characters are all stepped.
@@ -36,16 +44,18 @@ impl Grouping {
         if automaton.state_count() * classes > MAX_STEPS || classes > usize::from(ALWAYS) {
             return None;
         }
-        let mut sizes = vec![0usize; classes];
-        for byte in 0..128u8 {
-            sizes[automaton.alphabet().class(byte.into()) as usize] += 1;
-        }
+        let of_class = |class: usize| {
+            (0..128u8).filter(move |&byte| automaton.alphabet().class(byte.into()) as usize == class)
+        };
+        let sizes: Vec<usize> = (0..classes).map(|class| of_class(class).count()).collect();
         let mut best = Grouping { groups: groups(automaton, None), disturbing: None };
         let mut most = best.pairs_alike(&sizes);
         // A class of one character, since a frequent disturbance helps nobody.
         for class in (0..classes).filter(|&class| sizes[class] == 1) {
-            for reach in 1..=MAX_REACH {
-                let disturbing = Some((class as Class, reach));
+            for (byte, reach) in
+                of_class(class).flat_map(|byte| (1..=MAX_REACH).map(move |reach| (byte, reach)))
+            {
+                let disturbing = Some(Disturbing { class: class as Class, byte, reach });
                 let found = Grouping { groups: groups(automaton, disturbing), disturbing };
                 let alike = found.pairs_alike(&sizes);
                 if alike > most {
@@ -67,10 +77,10 @@ impl Grouping {
 }
 
 /// The groups where no character of `disturbing` stands shortly before.
-fn groups(automaton: &Automaton, disturbing: Option<(Class, usize)>) -> Vec<u8> {
+fn groups(automaton: &Automaton, disturbing: Option<Disturbing>) -> Vec<u8> {
     let classes = automaton.alphabet().len();
     let after = states_after(automaton, disturbing);
-    let is_disturbing = |class: usize| disturbing.is_some_and(|(other, _)| class == other as usize);
+    let is_disturbing = |class: usize| disturbing.is_some_and(|other| class == other.class as usize);
     let mut groups = Vec::with_capacity(classes);
     let mut members: Vec<Vec<usize>> = Vec::new();
     let mut always = 0;
@@ -109,9 +119,9 @@ fn are_alike(automaton: &Automaton, after: &[Vec<u16>], classes: &[usize]) -> bo
 }
 
 /// For each class the states that reading it can lead to when `disturbing` stands far enough back.
-fn states_after(automaton: &Automaton, disturbing: Option<(Class, usize)>) -> Vec<Vec<u16>> {
+fn states_after(automaton: &Automaton, disturbing: Option<Disturbing>) -> Vec<Vec<u16>> {
     let classes = automaton.alphabet().len();
-    let (class, reach) = disturbing.map_or((usize::MAX, 0), |(class, reach)| (class as usize, reach));
+    let (class, reach) = disturbing.map_or((usize::MAX, 0), |found| (found.class as usize, found.reach));
     let mut after = vec![Vec::new(); classes];
     // A match may start anywhere, however far back the disturbance is.
     let mut waiting: Vec<(u16, usize)> = (0..=reach).map(|age| (automaton.start(), age)).collect();

@@ -11,12 +11,9 @@
 
 use std::ops::ControlFlow;
 
-use crate::utf8;
-
-use super::alphabet::Class;
 use super::ascii::{Ascii, BLOCK};
 use super::automaton::{Automaton, DEAD, Notes};
-use super::grouping::{ALWAYS, Grouping};
+use super::grouping::{ALWAYS, Disturbing, Grouping};
 
 /// Ends handed on at once, at least, where there are more to come.
 const MANY: usize = 64;
@@ -42,10 +39,7 @@ pub(super) struct Runs {
     ascii: Ascii,
     /// The group of each class.
     groups: Vec<u8>,
-    /// The class after which so many characters are stepped, whatever they are.
-    disturbing: Option<(Class, usize)>,
-    /// The one character of this class that is ASCII.
-    disturber: Option<u8>,
+    disturbing: Option<Disturbing>,
 }
 
 /// The classes of the characters of a block and the places where runs begin.
@@ -118,9 +112,6 @@ impl Runs {
             let class = alphabet.class(c);
             (class, grouping.groups[class as usize])
         };
-        let disturber = grouping
-            .disturbing
-            .and_then(|(class, _)| (0..128u8).find(|&byte| alphabet.class(byte.into()) == class));
         Some(Runs {
             steps,
             start: row(automaton.start()) as usize,
@@ -128,7 +119,6 @@ impl Runs {
             ascii: Ascii::new(entry),
             groups: grouping.groups,
             disturbing: grouping.disturbing,
-            disturber,
         })
     }
 
@@ -216,10 +206,7 @@ impl Runs {
         at: usize,
         matched: usize,
     ) -> usize {
-        let class = |at: usize| {
-            let c = utf8::decode(&text[at..]).0;
-            automaton.alphabet().class(c.unwrap_or(char::REPLACEMENT_CHARACTER)) as usize
-        };
+        let class = |at: usize| automaton.alphabet().first(&text[at..]).0 as usize;
         let state = (row / self.classes) as u16;
         let matches = match at < text.len() {
             true => automaton.step(state, class(at)).1,
@@ -253,8 +240,8 @@ impl Runs {
         block.places = self.ascii.read(bytes, &mut block.classes) | ((1 << block.disturbed) - 1);
         block.disturbed = 0;
         block.next = block.start + BLOCK;
-        if let (Some((_, reach)), Some(disturber)) = (self.disturbing, self.disturber) {
-            let disturbing = equal(bytes, disturber);
+        if let Some(Disturbing { byte, reach, .. }) = self.disturbing {
+            let disturbing = equal(bytes, byte);
             for distance in 1..=reach {
                 block.places |= disturbing << distance;
             }
@@ -273,15 +260,14 @@ impl Runs {
                 let (class, group) = self.ascii.entry(byte);
                 (class, group, 1)
             } else {
-                let (c, width) = utf8::decode(&text[at..]);
-                let class = automaton.alphabet().class(c.unwrap_or(char::REPLACEMENT_CHARACTER));
+                let (class, width) = automaton.alphabet().first(&text[at..]);
                 (class, self.groups[class as usize], width)
             };
             block.classes[offset] = class;
             let stepped = group != before || group & ALWAYS != 0 || block.disturbed > 0;
             block.places |= u64::from(stepped) << offset;
             block.disturbed = block.disturbed.saturating_sub(1);
-            if let Some((disturbing, reach)) = self.disturbing
+            if let Some(Disturbing { class: disturbing, reach, .. }) = self.disturbing
                 && class == disturbing
             {
                 block.disturbed = reach;
