@@ -39,37 +39,11 @@ pub(super) struct Automaton {
     ascii: Vec<Step>,
     /// `wide[state * alphabet.len() + class]`
     wide: Vec<Step>,
-    /// The bytes that keep the automaton in a state, `runs[state]`: most of a text is inside runs
-    /// (of letters, of spaces), and there a byte need not wait for the step of the one before.
-    runs: Vec<Run>,
     /// Whether the pattern has matched if the text ends in this state.
     at_end: Vec<bool>,
     /// Where to start, by what stands before: an index made of the bits of [`Before`].
     starts: [u16; 8],
     behind: Option<Behind>,
-}
-
-/// The bytes on which a state goes to itself.
-#[derive(Clone)]
-struct Run {
-    stays: [bool; 256],
-    any: bool,
-    /// Whether each of these steps marks that the pattern has matched.
-    matched: bool,
-}
-
-impl Run {
-    /// The run of a state whose steps on ASCII these are.
-    fn new(state: usize, ascii: &[Step]) -> Run {
-        let stays = |step: &Step| usize::from(step >> 1) == state;
-        let matched = ascii.iter().find(|step| stays(step)).is_some_and(|step| step & 1 == 1);
-        let mut run = Run { stays: [false; 256], any: false, matched };
-        for (byte, step) in ascii.iter().enumerate() {
-            run.stays[byte] = stays(step) && (step & 1 == 1) == matched;
-            run.any |= run.stays[byte];
-        }
-        run
-    }
 }
 
 /// What a pattern may ask about the character before a place.
@@ -231,15 +205,6 @@ impl Automaton {
                 return end;
             }
             at += width;
-            let run = &self.runs[state as usize];
-            if run.any && at < near {
-                let rest = &text[at..near];
-                let more = rest.iter().position(|&byte| !run.stays[byte as usize]).unwrap_or(rest.len());
-                at += more;
-                if more > 0 && run.matched {
-                    end = at - 1;
-                }
-            }
         }
         if at < text.len() {
             return self.longest_noted(text, state, at, end, notes);
@@ -417,8 +382,7 @@ impl<'p> Builder<'p> {
             .flat_map(|state| (0..128u8).map(move |byte| (state, byte)))
             .map(|(state, byte)| wide[state * classes + self.alphabet.class(byte.into()) as usize])
             .collect();
-        let runs = ascii.chunks(128).enumerate().map(|(state, row)| Run::new(state, row)).collect();
-        Ok(Automaton { alphabet: self.alphabet, ascii, wide, runs, at_end, starts, behind: self.behind })
+        Ok(Automaton { alphabet: self.alphabet, ascii, wide, at_end, starts, behind: self.behind })
     }
 
     fn number(&mut self, key: Key) -> std::result::Result<u16, String> {
