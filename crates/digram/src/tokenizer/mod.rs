@@ -1,5 +1,8 @@
 //! A tokenizer: an immutable value that encodes and decodes.
 
+mod batch;
+mod decode;
+
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
@@ -12,7 +15,9 @@ use crate::merges::{Merge, Merges};
 use crate::pretokenize::Pretokenizer;
 use crate::special::{OnSpecial, SpecialTokens};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
-use crate::watch::{Watch, in_parallel};
+use crate::watch::Watch;
+
+pub use decode::OnInvalid;
 
 /// Everything that decides what a tokenizer does, as plain values.
 #[derive(Debug)]
@@ -42,23 +47,8 @@ pub struct Tokenizer {
     index: OnceLock<TokenIndex>,
 }
 
-/// How decoded bytes that are no UTF-8 become text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnInvalid {
-    /// U+FFFD stands for them.
-    Replace,
-    /// An error.
-    Fail,
-}
-
 /// Text encoded between two questions to the watch, in bytes.
 const BETWEEN_CHECKS: usize = 1 << 16;
-
-/// A task of a batch holds about this much text: enough to outweigh handing it out.
-const TASK_BYTES: usize = 1 << 16;
-
-/// Below this much text a batch stays on the calling thread: starting others takes longer.
-const ALONE_BYTES: usize = 1 << 17;
 
 impl Tokenizer {
     /// Checks a definition and makes a tokenizer of it.
@@ -165,65 +155,6 @@ impl Tokenizer {
         Ok(tally.0)
     }
 
-    /// Encodes several texts, on up to `threads` threads: all ids in one run, and where each text
-    /// ends in it, with a zero before the first.
-    ///
-    /// An error names the text by its index.
-    pub fn encode_batch<T: AsRef<[u8]> + Sync>(
-        &self,
-        texts: &[T],
-        special: OnSpecial<'_>,
-        threads: usize,
-        watch: &dyn Watch,
-    ) -> std::result::Result<(Vec<TokenId>, Vec<u64>), (usize, Error)> {
-        let (tasks, bytes) = tasks(texts);
-        let threads = if bytes < ALONE_BYTES { 1 } else { threads };
-        let failed = std::sync::Mutex::new(None);
-        let parts = in_parallel(
-            threads,
-            tasks.len(),
-            watch,
-            || Scratch::new(bytes),
-            |scratch, task, watch| {
-                let mut ids: Vec<TokenId> = Vec::new();
-                let mut ends = Vec::with_capacity(tasks[task].len());
-                for index in tasks[task].clone() {
-                    let text = texts[index].as_ref();
-                    if let Err(error) = self.each_id(text, special, scratch, watch, &mut ids) {
-                        let mut failed = failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                        if failed.is_none_or(|other| index < other) {
-                            *failed = Some(index);
-                        }
-                        return Err(error);
-                    }
-                    ends.push(ids.len() as u64);
-                }
-                Ok((ids, ends))
-            },
-        );
-        let mut parts = match parts {
-            Ok(parts) => parts,
-            Err(error) => {
-                let index = failed.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-                return Err((index.unwrap_or(0), error));
-            }
-        };
-        let mut offsets = Vec::with_capacity(texts.len() + 1);
-        offsets.push(0);
-        if parts.len() == 1 {
-            let (ids, ends) = parts.pop().expect("one part");
-            offsets.extend(ends);
-            return Ok((ids, offsets));
-        }
-        let mut ids = Vec::with_capacity(parts.iter().map(|(ids, _)| ids.len()).sum());
-        for (part, ends) in parts {
-            let start = ids.len() as u64;
-            offsets.extend(ends.into_iter().map(|end| start + end));
-            ids.extend(part);
-        }
-        Ok((ids, offsets))
-    }
-
     fn each_id(
         &self,
         text: &[u8],
@@ -279,63 +210,6 @@ impl Tokenizer {
             ControlFlow::Break(error) => Err(error),
         }
     }
-
-    /// Appends the bytes of `ids` to `bytes`; on an error `bytes` is as it was.
-    pub fn decode(&self, ids: &[TokenId], bytes: &mut Vec<u8>) -> Result<()> {
-        let before = bytes.len();
-        for (index, &id) in ids.iter().enumerate() {
-            match self.all.get(id) {
-                Some(token) => bytes.extend_from_slice(token),
-                None => {
-                    bytes.truncate(before);
-                    return Err(Error::TokenId { index, id, vocab_size: self.all.size() as u32 });
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The text of `ids`.
-    pub fn decode_text(&self, ids: &[TokenId], on_invalid: OnInvalid) -> Result<String> {
-        let mut bytes = Vec::with_capacity(ids.len() * 4);
-        self.decode(ids, &mut bytes)?;
-        String::from_utf8(bytes).or_else(|error| match on_invalid {
-            OnInvalid::Replace => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
-            OnInvalid::Fail => Err(Error::DecodedInvalidUtf8 { offset: error.utf8_error().valid_up_to() }),
-        })
-    }
-}
-
-impl Tokenizer {
-    /// The texts of several sequences of ids, on up to `threads` threads.
-    ///
-    /// An error names the sequence by its index.
-    pub fn decode_batch<T: AsRef<[TokenId]> + Sync>(
-        &self,
-        batch: &[T],
-        on_invalid: OnInvalid,
-        threads: usize,
-        watch: &dyn Watch,
-    ) -> std::result::Result<Vec<String>, (usize, Error)> {
-        let ids: usize = batch.iter().map(|ids| ids.as_ref().len()).sum();
-        let threads = if ids < ALONE_BYTES / 4 { 1 } else { threads };
-        let size = batch.len().div_ceil(threads * 8).max(1);
-        let texts = in_parallel(
-            threads,
-            batch.len().div_ceil(size),
-            watch,
-            || (),
-            |(), task, _| {
-                let range = task * size..batch.len().min((task + 1) * size);
-                Ok(range
-                    .map(|index| self.decode_text(batch[index].as_ref(), on_invalid).map_err(|e| (index, e)))
-                    .collect())
-            },
-        );
-        let texts: Vec<std::result::Result<Vec<String>, (usize, Error)>> =
-            texts.map_err(|error| (0, error))?;
-        Ok(texts.into_iter().collect::<std::result::Result<Vec<_>, _>>()?.into_iter().flatten().collect())
-    }
 }
 
 /// Ordinary and special tokens in one table.
@@ -358,21 +232,4 @@ fn with_special_tokens(tokens: &[Option<Vec<u8>>], special: &SpecialTokens) -> R
         Some(text) => Some(text.as_bytes()),
         None => tokens.get(id)?.as_deref(),
     }))
-}
-
-/// Ranges of texts of about [`TASK_BYTES`] each, and the bytes of all.
-fn tasks<T: AsRef<[u8]>>(texts: &[T]) -> (Vec<std::ops::Range<usize>>, usize) {
-    let mut tasks = Vec::new();
-    let (mut start, mut bytes, mut total) = (0, 0, 0);
-    for (index, text) in texts.iter().enumerate() {
-        bytes += text.as_ref().len();
-        if bytes >= TASK_BYTES {
-            tasks.push(start..index + 1);
-            (start, total, bytes) = (index + 1, total + bytes, 0);
-        }
-    }
-    if start < texts.len() {
-        tasks.push(start..texts.len());
-    }
-    (tasks, total + bytes)
 }

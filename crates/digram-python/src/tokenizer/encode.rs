@@ -1,0 +1,206 @@
+//! Encoding and counting.
+
+use digram::watch::available_threads;
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::{PyInt, PyList, PyTuple};
+
+use super::special::Special;
+use super::{Core, KEEP_GIL};
+use crate::convert::{Text, texts};
+use crate::watch::Signals;
+
+/// Ids and offsets as arrays.
+type Flat<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
+
+#[pymethods]
+impl Core {
+    /// The ids of a text. See `digram.Tokenizer`.
+    #[pyo3(signature = (text, *, special=None), text_signature = "($self, text, *, special='text')")]
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        special: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let special = Special::new(self, special)?;
+        let mut ids = Vec::new();
+        if text.is_instance_of::<PyList>() || text.is_instance_of::<PyTuple>() {
+            for part in self.parts(text)? {
+                match part {
+                    Part::Id(id) => ids.push(id),
+                    Part::Text(part) => self.encode_into(py, &part.text(), &special, &mut ids)?,
+                }
+            }
+        } else {
+            self.encode_into(py, &Text::new(text)?, &special, &mut ids)?;
+        }
+        self.list(py, &ids)
+    }
+
+    /// The ids of several texts, as lists. See `digram.Tokenizer`.
+    #[pyo3(signature = (texts, special=None, threads=None))]
+    fn _encode_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<Bound<'py, PyAny>>,
+        special: Option<&Bound<'py, PyAny>>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let (ids, offsets) = self.encode_texts(py, &texts, special, threads)?;
+        self.integers(py, ids.len());
+        let lists = offsets.windows(2).map(|ends| self.list(py, &ids[ends[0] as usize..ends[1] as usize]));
+        PyList::new(py, lists.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// The ids of several texts, as one array and an array of offsets.
+    #[pyo3(signature = (texts, special=None, threads=None))]
+    fn _encode_batch_numpy<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<Bound<'py, PyAny>>,
+        special: Option<&Bound<'py, PyAny>>,
+        threads: Option<usize>,
+    ) -> PyResult<Flat<'py>> {
+        let (ids, offsets) = self.encode_texts(py, &texts, special, threads)?;
+        Ok((PyArray1::from_vec(py, ids), PyArray1::from_vec(py, offsets)))
+    }
+
+    /// How many ids a text has. See `digram.Tokenizer`.
+    #[pyo3(signature = (text, *, special=None), text_signature = "($self, text, *, special='text')")]
+    fn count<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        special: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<usize> {
+        let special = Special::new(self, special)?;
+        if text.is_instance_of::<PyList>() || text.is_instance_of::<PyTuple>() {
+            let mut count = 0;
+            for part in self.parts(text)? {
+                count += match part {
+                    Part::Id(_) => 1,
+                    Part::Text(part) => self.count_text(py, &part.text(), &special)?,
+                };
+            }
+            return Ok(count);
+        }
+        self.count_text(py, &Text::new(text)?, &special)
+    }
+}
+
+/// A part of a text.
+enum Part {
+    /// Text, joined from neighbouring parts.
+    Text(Joined),
+    /// A special token.
+    Id(u32),
+}
+
+/// Text parts end to end. It is a `str` as long as all parts were.
+struct Joined {
+    bytes: Vec<u8>,
+    is_str: bool,
+}
+
+impl Joined {
+    fn text(&self) -> Text<'_> {
+        match std::str::from_utf8(&self.bytes) {
+            Ok(text) if self.is_str => Text::Str(text),
+            _ => Text::Bytes(&self.bytes),
+        }
+    }
+}
+
+impl Core {
+    /// Ids as a list of integers.
+    fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
+        match self.integers(py, ids.len()) {
+            Some(integers) => PyList::new(py, ids.iter().map(|&id| integers[id as usize].bind_borrowed(py))),
+            None => PyList::new(py, ids),
+        }
+    }
+
+    /// The integers that all lists of this tokenizer share, if `ids` of them are worth making all.
+    fn integers<'a>(&'a self, py: Python<'_>, ids: usize) -> Option<&'a [Py<PyInt>]> {
+        let integer = |id: u32| match id.into_pyobject(py) {
+            Ok(integer) => integer.unbind(),
+            Err(never) => match never {},
+        };
+        let make = || (0..self.tokenizer.vocab_size() as u32).map(integer).collect();
+        match self.integers.get(py) {
+            None if ids < self.tokenizer.vocab_size() / 4 => None,
+            _ => Some(self.integers.get_or_init(py, make)),
+        }
+    }
+
+    fn encode_into(
+        &self,
+        py: Python<'_>,
+        text: &Text<'_>,
+        special: &Special,
+        ids: &mut Vec<u32>,
+    ) -> PyResult<()> {
+        let signals = Signals::new();
+        let bytes = text.bytes();
+        let mut encode = || self.tokenizer.encode(bytes, special.rule(), &signals, ids);
+        let encoded = if bytes.len() < KEEP_GIL { encode() } else { py.detach(encode) };
+        encoded.map_err(|error| signals.error(py, error, Some(text)))
+    }
+
+    fn count_text(&self, py: Python<'_>, text: &Text<'_>, special: &Special) -> PyResult<usize> {
+        let signals = Signals::new();
+        let bytes = text.bytes();
+        let count = || self.tokenizer.count(bytes, special.rule(), &signals);
+        let counted = if bytes.len() < KEEP_GIL { count() } else { py.detach(count) };
+        counted.map_err(|error| signals.error(py, error, Some(text)))
+    }
+
+    fn encode_texts(
+        &self,
+        py: Python<'_>,
+        objects: &[Bound<'_, PyAny>],
+        special: Option<&Bound<'_, PyAny>>,
+        threads: Option<usize>,
+    ) -> PyResult<(Vec<u32>, Vec<u64>)> {
+        let special = Special::new(self, special)?;
+        let texts = texts(objects, "texts")?;
+        let bytes: Vec<&[u8]> = texts.iter().map(|text| text.bytes()).collect();
+        let signals = Signals::new();
+        let threads = threads.unwrap_or_else(available_threads).max(1);
+        py.detach(|| self.tokenizer.encode_batch(&bytes, special.rule(), threads, &signals)).map_err(
+            |(index, error)| {
+                let error = signals.error(py, error, texts.get(index));
+                _ = error.value(py).call_method1("add_note", (format!("in texts[{index}]"),));
+                error
+            },
+        )
+    }
+
+    /// The parts of a text: neighbouring plain parts joined, special tokens as ids.
+    fn parts(&self, parts: &Bound<'_, PyAny>) -> PyResult<Vec<Part>> {
+        let class = parts.py().import("digram.special")?.getattr("Special")?;
+        let mut joined: Vec<Part> = Vec::new();
+        for (index, part) in parts.try_iter()?.enumerate() {
+            let part = part?;
+            if part.is_instance(&class)? {
+                let name: String = part.getattr("text")?.extract()?;
+                joined.push(Part::Id(self.special_id(parts.py(), &name)?));
+                continue;
+            }
+            let text = &texts(std::slice::from_ref(&part), "parts").inspect_err(|error| {
+                let error = error.value(parts.py());
+                _ = error.call_method1("add_note", (format!("in part {index} of the text"),));
+            })?[0];
+            let is_str = matches!(text, Text::Str(_));
+            match joined.last_mut() {
+                Some(Part::Text(before)) => {
+                    before.bytes.extend_from_slice(text.bytes());
+                    before.is_str &= is_str;
+                }
+                _ => joined.push(Part::Text(Joined { bytes: text.bytes().to_vec(), is_str })),
+            }
+        }
+        Ok(joined)
+    }
+}

@@ -1,0 +1,178 @@
+//! The tokenizer as Python sees it; `digram.Tokenizer` extends it in Python.
+
+mod decode;
+mod encode;
+mod special;
+
+use digram::encode::{OnUnknown, Unit};
+use digram::merges::Merge;
+use digram::{Definition, Tokenizer};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString};
+
+use crate::Splitter;
+use crate::convert::{self, Text, merges_to_python, token_table};
+use crate::errors;
+
+/// Below this much text the GIL is kept: giving it up and taking it again would cost more.
+const KEEP_GIL: usize = 1 << 14;
+
+/// Encodes and decodes. Frozen: what a call returns depends on its arguments alone.
+#[pyclass(frozen, subclass, module = "digram._core")]
+pub(crate) struct Core {
+    tokenizer: Tokenizer,
+    /// What the façade needs to know again, and the core does not.
+    extra: Py<PyAny>,
+    digest: PyOnceLock<Py<PyString>>,
+    /// Each id as a Python integer: taking one costs a third of making one.
+    integers: PyOnceLock<Vec<Py<PyInt>>>,
+}
+
+#[pymethods]
+impl Core {
+    #[new]
+    #[pyo3(signature = (tokens, merges, special_tokens, splitter, unit, on_unknown, ignore_merges, extra))]
+    #[expect(clippy::too_many_arguments, reason = "called by the façade alone")]
+    fn new(
+        py: Python<'_>,
+        tokens: &Bound<'_, PyList>,
+        merges: Vec<(u32, u32, u32)>,
+        special_tokens: Vec<(String, u32)>,
+        splitter: &Splitter,
+        unit: &str,
+        on_unknown: &Bound<'_, PyAny>,
+        ignore_merges: bool,
+        extra: Py<PyAny>,
+    ) -> PyResult<Self> {
+        let tokens = token_table(tokens)?;
+        let unit = match unit {
+            "byte" => Unit::Byte { ids: byte_ids(py, &tokens)? },
+            _ => Unit::Char { on_unknown: on_unknown_from(on_unknown)? },
+        };
+        let merges = merges.into_iter().map(|(left, right, id)| Merge { left, right, id }).collect();
+        let pretokenizer = splitter.pretokenizer.clone();
+        let definition = Definition { tokens, merges, special_tokens, unit, pretokenizer, ignore_merges };
+        let tokenizer =
+            py.detach(|| Tokenizer::new(definition)).map_err(|error| errors::from_core(py, error, None))?;
+        Ok(Core { tokenizer, extra, digest: PyOnceLock::new(), integers: PyOnceLock::new() })
+    }
+
+    /// The bytes of each id. See `digram.Tokenizer`.
+    fn tokens<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let ids = self.ids(ids)?;
+        let token = |(index, &id): (usize, &u32)| {
+            self.tokenizer.token(id).map(|token| PyBytes::new(py, token)).ok_or_else(|| {
+                let vocab_size = self.tokenizer.vocab_size() as u32;
+                errors::from_core(py, digram::Error::TokenId { index, id, vocab_size }, None)
+            })
+        };
+        PyList::new(py, ids.iter().enumerate().map(token).collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// The id of a token, or `None`. See `digram.Tokenizer`.
+    fn id_of(&self, token: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
+        Ok(self.tokenizer.id_of(Text::new(token)?.bytes()))
+    }
+
+    /// One more than the highest id.
+    #[getter]
+    fn vocab_size(&self) -> usize {
+        self.tokenizer.vocab_size()
+    }
+
+    /// How many tokens there are, special ones included.
+    fn __len__(&self) -> usize {
+        self.tokenizer.token_count()
+    }
+
+    /// The special tokens and their ids, by id.
+    #[getter]
+    fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut tokens: Vec<_> = self.tokenizer.special_tokens().tokens().iter().collect();
+        tokens.sort_by_key(|(_, id)| *id);
+        let dict = PyDict::new(py);
+        for (text, id) in tokens {
+            dict.set_item(text, id)?;
+        }
+        Ok(dict)
+    }
+
+    /// The ids that no text becomes by merging. See `digram.Tokenizer`.
+    fn unreachable(&self) -> Vec<u32> {
+        self.tokenizer.unreachable().to_vec()
+    }
+
+    /// The digest, computed by `compute` at the first question.
+    fn _digest<'py>(&self, py: Python<'py>, compute: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
+        let digest = self
+            .digest
+            .get_or_try_init(py, || PyResult::Ok(compute.call0()?.cast_into::<PyString>()?.unbind()))?;
+        Ok(digest.bind(py).clone())
+    }
+
+    /// The ordinary tokens, by id.
+    fn _tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let mut special: Vec<u32> =
+            self.tokenizer.special_tokens().tokens().iter().map(|(_, id)| *id).collect();
+        special.sort_unstable();
+        let ordinary = |id: &u32| special.binary_search(id).is_err();
+        let size = self.tokenizer.vocab_size() as u32;
+        let end = (0..size)
+            .rev()
+            .find(|id| ordinary(id) && self.tokenizer.token(*id).is_some())
+            .map_or(0, |id| id + 1);
+        let token = |id: u32| {
+            Some(id).filter(ordinary).and_then(|id| Some(PyBytes::new(py, self.tokenizer.token(id)?)))
+        };
+        PyList::new(py, (0..end).map(token).collect::<Vec<_>>())
+    }
+
+    /// The merges as (left id, right id, resulting id), in rank order.
+    fn _merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        merges_to_python(py, self.tokenizer.merges())
+    }
+
+    /// What the façade gave at construction.
+    #[getter]
+    fn _extra(&self, py: Python<'_>) -> Py<PyAny> {
+        self.extra.clone_ref(py)
+    }
+}
+
+impl Core {
+    fn ids(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+        convert::ids(ids, self.tokenizer.vocab_size())
+    }
+}
+
+/// The token of each byte.
+fn byte_ids(py: Python<'_>, tokens: &[Option<Vec<u8>>]) -> PyResult<Box<[u32; 256]>> {
+    let mut ids = Box::new([u32::MAX; 256]);
+    for (id, token) in tokens.iter().enumerate() {
+        if let Some([byte]) = token.as_deref() {
+            ids[*byte as usize] = id as u32;
+        }
+    }
+    match ids.iter().position(|&id| id == u32::MAX) {
+        None => Ok(ids),
+        Some(byte) => {
+            let message = format!("byte 0x{byte:02x} has no token, so not every text could be encoded.");
+            Err(errors::raise(py, "VocabError", message))
+        }
+    }
+}
+
+/// `None`, the id of a token, or the 256 ids of the bytes.
+fn on_unknown_from(argument: &Bound<'_, PyAny>) -> PyResult<OnUnknown> {
+    if argument.is_none() {
+        return Ok(OnUnknown::Fail);
+    }
+    if let Ok(id) = argument.extract::<u32>() {
+        return Ok(OnUnknown::Token(id));
+    }
+    let ids: Vec<u32> = argument.extract()?;
+    let ids: [u32; 256] = ids.try_into().map_err(|_| PyTypeError::new_err("byte_ids are 256 ids"))?;
+    Ok(OnUnknown::Bytes { ids: Box::new(ids) })
+}
