@@ -32,6 +32,19 @@ pub(crate) fn is_inside(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
+/// How many bytes of `text` stand before a character that is only begun at its end.
+pub(crate) fn complete(text: &[u8]) -> usize {
+    let last = text.iter().rev().take(3).position(|&byte| !is_inside(byte));
+    let Some(behind) = last else { return text.len() };
+    let begun = match text[text.len() - 1 - behind] {
+        0xf0..=0xf4 => behind < 3,
+        0xe0..=0xef => behind < 2,
+        0xc2..=0xdf => behind < 1,
+        _ => false,
+    };
+    if begun { text.len() - 1 - behind } else { text.len() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,5 +70,21 @@ mod tests {
             assert_eq!(decode(&[first]), bstr::decode_utf8([first]));
         }
         assert_eq!(decode(&[]), (None, 0));
+    }
+
+    #[test]
+    fn a_character_begun_at_the_end_is_not_complete() {
+        for c in ['a', 'é', '語', '😀'] {
+            let text = format!("x{c}");
+            for end in 1..text.len() {
+                assert_eq!(complete(&text.as_bytes()[..end]), 1, "{text} {end}");
+            }
+            assert_eq!(complete(text.as_bytes()), text.len());
+        }
+        for (bytes, expected) in
+            [(&b""[..], 0), (b"\x80\x80\x80\x80", 4), (b"a\xff", 2), (b"\xc3\x28", 2), (b"\xe2\x82", 0)]
+        {
+            assert_eq!(complete(bytes), expected, "{bytes:x?}");
+        }
     }
 }

@@ -94,6 +94,85 @@ proptest! {
     }
 }
 
+/// Look-ahead, gaps, stages one after the other.
+fn pretokenizers() -> &'static [Pretokenizer] {
+    static ALL: LazyLock<Vec<Pretokenizer>> = LazyLock::new(|| {
+        let ahead = r"'(?i:[sdmt]|ll)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+        let mut stages: Vec<Vec<Stage>> = vec![
+            vec![],
+            vec![Stage::Pattern(ahead.into())],
+            vec![Stage::ThreesFromRight, Stage::Pattern(ahead.into())],
+            vec![Stage::Pattern(r"\p{N}".into()), Stage::Pattern(ahead.into())],
+            vec![
+                Stage::Pattern(r"\s+".into()),
+                Stage::ThreesFromRight,
+                Stage::Pattern(r"\p{Lu}?\p{Ll}+".into()),
+            ],
+        ];
+        stages.extend(PATTERNS.map(|pattern| vec![Stage::Pattern(pattern.into())]));
+        stages.iter().map(|stages| Pretokenizer::new(stages).unwrap()).collect()
+    });
+    &ALL
+}
+
+fn any_text() -> impl Strategy<Value = Vec<u8>> {
+    let part = prop_oneof![
+        8 => proptest::sample::select(&PIECES[..]).prop_map(|piece| piece.as_bytes().to_vec()),
+        2 => (proptest::sample::select(&PIECES[..]), 1..90usize).prop_map(|(p, n)| p.repeat(n).into_bytes()),
+        1 => any::<[u8; 2]>().prop_map(|bytes| bytes.to_vec()),
+    ];
+    proptest::collection::vec(part, 0..30).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+    #[test]
+    fn at_a_border_the_parts_have_the_pretokens_of_the_whole(
+        pretokenizer in 0..pretokenizers().len(), text in any_text()
+    ) {
+        let pretokenizer = &pretokenizers()[pretokenizer];
+        let whole = pretokenizer.split(&text);
+        for at in (0..=text.len()).filter(|&at| pretokenizer.is_border(&text, at)) {
+            let parts = [pretokenizer.split(&text[..at]), pretokenizer.split(&text[at..])].concat();
+            prop_assert_eq!(&parts, &whole, "{:?} {}", String::from_utf8_lossy(&text), at);
+        }
+    }
+
+    #[test]
+    fn settled_pretokens_stay_however_the_text_goes_on(
+        pretokenizer in 0..pretokenizers().len(), text in any_text(), end in any::<proptest::sample::Index>(),
+    ) {
+        let pretokenizer = &pretokenizers()[pretokenizer];
+        let known = &text[..end.index(text.len() + 1)];
+        let mut pieces = Vec::new();
+        let flow = pretokenizer.try_for_settled(known, 0, |mut start, ends| {
+            ends.iter().for_each(|&end| pieces.push(&known[std::mem::replace(&mut start, end)..end]));
+            std::ops::ControlFlow::<()>::Continue(())
+        });
+        let settled: usize = pieces.iter().map(|piece| piece.len()).sum();
+        prop_assert_eq!(flow, std::ops::ControlFlow::Continue(settled));
+        let whole = pretokenizer.split(&text);
+        prop_assert!(whole.starts_with(&pieces), "{:?} {}", String::from_utf8_lossy(&text), known.len());
+    }
+}
+
+#[test]
+fn borders_are_all_over_most_text() {
+    let text = "The quick brown foxes weren't amused, 'twas said; 1,234 of them.\n".repeat(4);
+    for pretokenizer in &pretokenizers()[1..4] {
+        let borders = (0..text.len()).filter(|&at| pretokenizer.is_border(text.as_bytes(), at)).count();
+        let pretokens = pretokenizer.split(text.as_bytes()).len();
+        assert!(borders * 4 > pretokens * 3, "{borders} borders for {pretokens} pretokens");
+        let mut settled = 0;
+        _ = pretokenizer.try_for_settled(text.as_bytes(), 0, |_, ends| {
+            settled += ends.len();
+            std::ops::ControlFlow::<()>::Continue(())
+        });
+        assert!(settled + 2 >= pretokens, "{settled} of {pretokens} pretokens settled");
+    }
+}
+
 #[test]
 fn one_character_of_look_ahead() {
     let text = b"a  b   \n  c  ";

@@ -46,6 +46,13 @@ pub(super) struct Automaton {
     behind: Option<Behind>,
 }
 
+/// Whether more text may follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum GoesOn {
+    No,
+    Maybe,
+}
+
 /// What a pattern may ask about the character before a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 struct Before {
@@ -107,6 +114,8 @@ impl Behind {
 pub(super) struct Notes {
     in_vain: HashSet<(u16, usize)>,
     trail: Vec<(u16, usize)>,
+    /// Whether a match could have been another one if the text went on.
+    pub(super) open: bool,
 }
 
 impl Automaton {
@@ -150,18 +159,23 @@ impl Automaton {
     }
 
     /// Calls `ends` with the end of each match and of each gap between matches, in order, from
-    /// `start` until one of them ends at `until` or beyond, and returns that end.
+    /// `start` until one of them ends at `until` or beyond, and returns that end. A text that may
+    /// go on is left at the first match or gap that depends on how.
     pub(super) fn split_from<B>(
         &self,
         text: &[u8],
         start: usize,
         until: usize,
+        goes_on: GoesOn,
         notes: &mut Notes,
         mut ends: impl FnMut(usize) -> ControlFlow<B>,
     ) -> ControlFlow<B, usize> {
         let (mut last, mut at) = (start, start);
         while at < text.len() && last < until {
             let end = self.longest(text, at, notes);
+            if goes_on == GoesOn::Maybe && notes.open {
+                return ControlFlow::Continue(last);
+            }
             if end == at {
                 at += self.alphabet.first(&text[at..]).1;
                 continue;
@@ -171,6 +185,9 @@ impl Automaton {
             }
             ends(end)?;
             (last, at) = (end, end);
+        }
+        if goes_on == GoesOn::Maybe && at == text.len() {
+            return ControlFlow::Continue(last);
         }
         if last < at {
             ends(at)?;
@@ -209,6 +226,7 @@ impl Automaton {
         if at < text.len() {
             return self.longest_noted(text, state, at, end, notes);
         }
+        notes.open = true;
         if self.at_end[state as usize] { at } else { end }
     }
 
@@ -246,8 +264,11 @@ impl Automaton {
             }
             at += width;
         }
-        if at == text.len() && self.at_end[state as usize] {
-            return at;
+        if at == text.len() {
+            notes.open = true;
+            if self.at_end[state as usize] {
+                return at;
+            }
         }
         notes.in_vain.extend(notes.trail.drain(..));
         end

@@ -12,6 +12,7 @@
 mod alphabet;
 mod ascii;
 mod automaton;
+mod borders;
 mod digits;
 mod grouping;
 mod pattern;
@@ -20,10 +21,12 @@ mod runs;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
-use automaton::{Automaton, Notes};
+use automaton::{Automaton, GoesOn, Notes};
+use borders::{Between, Borders};
 use runs::Runs;
 
 use crate::error::Result;
+use crate::utf8::{complete, is_inside};
 
 /// One split; what stands between its matches becomes pieces too.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,34 +42,55 @@ enum Compiled {
     ThreesFromRight(Box<Pattern>),
 }
 
+impl Compiled {
+    fn pattern(&self) -> &Pattern {
+        let (Compiled::Pattern(pattern) | Compiled::ThreesFromRight(pattern)) = self;
+        pattern
+    }
+}
+
 /// A compiled regex, and the fast way to cut by it where there is one.
 struct Pattern {
     automaton: Automaton,
     runs: Option<Runs>,
+    borders: Borders,
 }
 
 impl Pattern {
     fn new(pattern: &str) -> Result<Box<Pattern>> {
         let automaton = Automaton::new(pattern)?;
         let runs = Runs::new(&automaton);
-        Ok(Box::new(Pattern { automaton, runs }))
+        let borders = Borders::new(&automaton);
+        Ok(Box::new(Pattern { automaton, runs, borders }))
     }
 
-    /// Calls `visit` with where some pieces begin and where each of them ends, in order: the
-    /// matches and what stands between them.
+    /// Calls `visit` with where some pieces of `text[from..]` begin and where each of them ends, in
+    /// order: the matches and what stands between them. What is before `from` is behind the first
+    /// of them. Returns where the last one ends; all of this counted from `from`.
     #[inline]
     fn split<B>(
         &self,
         text: &[u8],
+        from: usize,
+        goes_on: GoesOn,
         mut visit: impl FnMut(usize, &[usize]) -> ControlFlow<B>,
-    ) -> ControlFlow<B> {
+    ) -> ControlFlow<B, usize> {
         if let Some(runs) = &self.runs {
-            return runs.split(&self.automaton, text, visit);
+            return runs.split(&self.automaton, &text[from..], goes_on, visit);
         }
         let mut start = 0;
-        let visit = |end| visit(std::mem::replace(&mut start, end), &[end]);
-        self.automaton.split_from(text, 0, text.len(), &mut Notes::default(), visit)?;
-        ControlFlow::Continue(())
+        let visit = |end| visit(std::mem::replace(&mut start, end - from), &[end - from]);
+        let notes = &mut Notes::default();
+        self.automaton
+            .split_from(text, from, text.len(), goes_on, notes, visit)
+            .map_continue(|end| end - from)
+    }
+
+    /// What the characters around a place inside `text` tell about it.
+    fn between(&self, text: &[u8], at: usize) -> Between {
+        let alphabet = self.automaton.alphabet();
+        let before = bstr::decode_last_utf8(&text[..at]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
+        self.borders.between(alphabet.class(before), alphabet.first(&text[at..]).0)
     }
 }
 
@@ -137,7 +161,7 @@ impl Pretokenizer {
             [] if text.is_empty() => ControlFlow::Continue(()),
             [] => visit(0, &[text.len()]),
             // By far the most frequent case, kept free of dynamic calls.
-            [Compiled::Pattern(pattern)] => pattern.split(text, visit),
+            [Compiled::Pattern(pattern)] => pattern.split(text, 0, GoesOn::No, visit).map_continue(|_| ()),
             stages => {
                 let mut start = 0;
                 split_by(stages, text, &mut |piece| {
@@ -149,14 +173,57 @@ impl Pretokenizer {
     }
 }
 
+impl Pretokenizer {
+    /// The same for a text that may go on, from `from`, where a pretoken starts: what is before it
+    /// is there to be looked back at. Leaves out the pretokens at the end that depend on how the
+    /// text goes on. All places are counted from `from`; returns where the last pretoken ends.
+    pub fn try_for_settled<B>(
+        &self,
+        text: &[u8],
+        from: usize,
+        mut visit: impl FnMut(usize, &[usize]) -> ControlFlow<B>,
+    ) -> ControlFlow<B, usize> {
+        let text = &text[..complete(text).max(from)];
+        match &self.stages[..] {
+            [] => ControlFlow::Continue(0),
+            [Compiled::Pattern(pattern)] => pattern.split(text, from, GoesOn::Maybe, visit),
+            _ => match self.last_border(&text[from..]) {
+                None => ControlFlow::Continue(0),
+                Some(end) => self.try_for_many(&text[from..][..end], &mut visit).map_continue(|()| end),
+            },
+        }
+    }
+
+    /// Whether the place `at` inside `text` is one where every text is cut that has these two
+    /// characters there: the pretokens of the text are then those of its two parts.
+    ///
+    /// There are such places all over most text; a pattern that looks behind knows of none.
+    pub fn is_border(&self, text: &[u8], at: usize) -> bool {
+        if at == 0 || at >= text.len() || is_inside(text[at]) {
+            return false;
+        }
+        let between = self.stages.iter().map(|stage| stage.pattern().between(text, at));
+        between.into_iter().find(|between| *between != Between::Gap) == Some(Between::Border)
+    }
+
+    /// The first such place at `from` or after it.
+    pub fn next_border(&self, text: &[u8], from: usize) -> Option<usize> {
+        (from..text.len()).find(|&at| self.is_border(text, at))
+    }
+
+    /// The last such place.
+    pub fn last_border(&self, text: &[u8]) -> Option<usize> {
+        (0..text.len()).rev().find(|&at| self.is_border(text, at))
+    }
+}
+
 type Visit<'v, 't, B> = &'v mut dyn FnMut(&'t [u8]) -> ControlFlow<B>;
 
 fn split_by<'t, B>(stages: &[Compiled], text: &'t [u8], visit: Visit<'_, 't, B>) -> ControlFlow<B> {
     let Some((first, rest)) = stages.split_first() else {
         return visit(text);
     };
-    let (Compiled::Pattern(pattern) | Compiled::ThreesFromRight(pattern)) = first;
-    pattern.split(text, |mut start, ends| {
+    let split = first.pattern().split(text, 0, GoesOn::No, |mut start, ends| {
         ends.iter().try_for_each(|&end| {
             let piece = &text[std::mem::replace(&mut start, end)..end];
             match first {
@@ -166,5 +233,6 @@ fn split_by<'t, B>(stages: &[Compiled], text: &'t [u8], visit: Visit<'_, 't, B>)
                 _ => split_by(rest, piece, visit),
             }
         })
-    })
+    });
+    split.map_continue(|_| ())
 }

@@ -12,7 +12,7 @@
 use std::ops::ControlFlow;
 
 use super::ascii::{Ascii, BLOCK};
-use super::automaton::{Automaton, DEAD, Notes};
+use super::automaton::{Automaton, DEAD, GoesOn, Notes};
 use super::grouping::{ALWAYS, Disturbing, Grouping};
 
 /// Ends handed on at once, at least, where there are more to come.
@@ -123,15 +123,17 @@ impl Runs {
     }
 
     /// Calls `visit` with where some pretokens begin and where each of them ends, in order, until
-    /// it breaks; `automaton` is the one this was made from.
+    /// it breaks, and returns where the last one ends; `automaton` is the one this was made from.
+    /// Of a text that may go on the pretokens are left out that depend on how.
     pub(super) fn split<B>(
         &self,
         automaton: &Automaton,
         text: &[u8],
+        goes_on: GoesOn,
         visit: impl FnMut(usize, &[usize]) -> ControlFlow<B>,
-    ) -> ControlFlow<B> {
+    ) -> ControlFlow<B, usize> {
         if text.is_empty() {
-            return ControlFlow::Continue(());
+            return ControlFlow::Continue(0);
         }
         let mut ends = Ends { start: 0, ends: [0; MANY + BLOCK + 2], count: 0, visit };
         let mut notes = Notes::default();
@@ -168,16 +170,22 @@ impl Runs {
             }
             // The automaton can't go on, or there is no more text.
             let start = ends.last();
-            if start == text.len() {
-                return ends.flush(1);
+            if start == text.len() || at == text.len() && goes_on == GoesOn::Maybe {
+                ends.flush(1)?;
+                return ControlFlow::Continue(start);
             }
             let end = self.match_end(automaton, text, row, entered, at, matched);
             let mut again = end;
             if end > start && at - end <= FAR {
                 ends.push(end)?;
             } else {
-                again =
-                    automaton.split_from(text, start, at.max(start + 1), &mut notes, |end| ends.push(end))?;
+                let until = at.max(start + 1);
+                let push = |end| ends.push(end);
+                again = automaton.split_from(text, start, until, goes_on, &mut notes, push)?;
+                if goes_on == GoesOn::Maybe && again < until {
+                    ends.flush(1)?;
+                    return ControlFlow::Continue(again);
+                }
             }
             (row, entered, matched) = (self.start, again, again);
             if (block.start..block.next).contains(&again) {
@@ -339,9 +347,9 @@ mod tests {
                     expected.push(end);
                     ControlFlow::<()>::Continue(())
                 };
-                _ = automaton.split_from(&text, 0, text.len(), &mut Notes::default(), step);
+                _ = automaton.split_from(&text, 0, text.len(), GoesOn::No, &mut Notes::default(), step);
                 let mut found = Vec::new();
-                _ = runs.split(&automaton, &text, |start, ends| {
+                _ = runs.split(&automaton, &text, GoesOn::No, |start, ends| {
                     assert_eq!(start, found.last().copied().unwrap_or(0));
                     found.extend_from_slice(ends);
                     ControlFlow::<()>::Continue(())

@@ -1,0 +1,89 @@
+//! Places where every text is cut, as two neighbours tell.
+//!
+//! Between a letter and a space the published patterns always cut, whatever stands before and
+//! after. At such a place the pretokens of a text are those of its two parts, so the parts can be
+//! worked on by different threads, or one of them again without the other.
+//!
+//! Whether two classes of characters are such neighbours is found out from the automaton. A match
+//! that has read the first of them must end before the second, and at the end of a text as well;
+//! and some match must get to read the first. Or no match ever reads the first, and whatever
+//! follows the second, a match starts with it.
+
+use super::automaton::{Automaton, DEAD};
+
+/// What two neighbouring classes of characters tell about the place between them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Between {
+    /// A pretoken ends here, in any text.
+    Border,
+    /// Both are in a gap between matches, in any text. Cut here, a text has the same pieces, but
+    /// for the one that is cut.
+    Gap,
+    /// It depends on what stands around them.
+    Unknown,
+}
+
+/// For each pair of classes what stands between them.
+pub(super) struct Borders {
+    /// `between[before * classes + after]`
+    between: Vec<Between>,
+    classes: usize,
+}
+
+impl Borders {
+    /// The borders of an automaton. One that looks behind has none: a part of a text starts with
+    /// nothing behind it.
+    pub(super) fn new(automaton: &Automaton) -> Borders {
+        let classes = automaton.alphabet().len();
+        let after = states_after(automaton);
+        let ends = |before: usize, next: usize| {
+            after[before]
+                .iter()
+                .all(|&state| automaton.step(state, next) == (DEAD, true) && automaton.matches_at_end(state))
+        };
+        let starts = |class: usize| automaton.step(automaton.start(), class).0 != DEAD;
+        let is_match = |class: usize| {
+            let (state, _) = automaton.step(automaton.start(), class);
+            automaton.matches_at_end(state) && (0..classes).all(|next| automaton.step(state, next).1)
+        };
+        let mut between = Vec::with_capacity(classes * classes);
+        for before in 0..classes {
+            for next in 0..classes {
+                between.push(if automaton.looks_behind() {
+                    Between::Unknown
+                } else if after[before].is_empty() && after[next].is_empty() {
+                    Between::Gap
+                } else if starts(before) && ends(before, next) || after[before].is_empty() && is_match(next) {
+                    Between::Border
+                } else {
+                    Between::Unknown
+                });
+            }
+        }
+        Borders { between, classes }
+    }
+
+    pub(super) fn between(&self, before: u8, after: u8) -> Between {
+        self.between[before as usize * self.classes + after as usize]
+    }
+}
+
+/// For each class the states that reading it can lead to, the dead one left out.
+fn states_after(automaton: &Automaton) -> Vec<Vec<u16>> {
+    let mut after = vec![Vec::new(); automaton.alphabet().len()];
+    let mut seen = vec![false; automaton.state_count()];
+    let mut waiting = vec![automaton.start()];
+    while let Some(state) = waiting.pop() {
+        if std::mem::replace(&mut seen[state as usize], true) {
+            continue;
+        }
+        for (class, states) in after.iter_mut().enumerate() {
+            let (next, _) = automaton.step(state, class);
+            if next != DEAD && !states.contains(&next) {
+                states.push(next);
+                waiting.push(next);
+            }
+        }
+    }
+    after
+}
