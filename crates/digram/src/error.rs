@@ -76,7 +76,10 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// The same error in a text that holds, from byte `by` on, the one it was found in.
     pub(crate) fn shifted(mut self, by: usize) -> Error {
-        if let Error::UnknownCharacter { offset, .. } | Error::InvalidUtf8 { offset } = &mut self {
+        if let Error::UnknownCharacter { offset, .. }
+        | Error::InvalidUtf8 { offset }
+        | Error::SpecialToken { offset, .. } = &mut self
+        {
             *offset += by;
         }
         self

@@ -60,6 +60,11 @@ impl SpecialTokens {
         &self.tokens
     }
 
+    /// The length of the longest text, in bytes.
+    pub(crate) fn longest(&self) -> usize {
+        self.tokens.iter().map(|(text, _)| text.len()).max().unwrap_or(0)
+    }
+
     /// The first special token at or after `from`, the longest of those that start there: where it
     /// starts and ends in bytes, and which it is.
     pub(crate) fn find(&self, text: &[u8], from: usize) -> Option<(usize, usize, &(String, TokenId))> {

@@ -73,6 +73,8 @@ impl Scratch {
 pub(crate) trait Sink {
     fn one(&mut self, id: TokenId);
     fn many(&mut self, ids: &[TokenId]);
+    /// How many there were.
+    fn len(&self) -> usize;
 }
 
 impl Sink for Vec<TokenId> {
@@ -85,9 +87,14 @@ impl Sink for Vec<TokenId> {
     fn many(&mut self, ids: &[TokenId]) {
         self.extend_from_slice(ids);
     }
+
+    fn len(&self) -> usize {
+        Vec::len(self)
+    }
 }
 
 /// How many ids went to a sink.
+#[derive(Default)]
 pub(crate) struct Tally(pub(crate) usize);
 
 impl Sink for Tally {
@@ -99,6 +106,10 @@ impl Sink for Tally {
     #[inline]
     fn many(&mut self, ids: &[TokenId]) {
         self.0 += ids.len();
+    }
+
+    fn len(&self) -> usize {
+        self.0
     }
 }
 

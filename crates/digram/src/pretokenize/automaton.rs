@@ -15,6 +15,7 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
 
+use super::GoesOn;
 use super::alphabet::{Alphabet, Class};
 use super::pattern::{self, Condition, Inst, Program};
 
@@ -44,13 +45,6 @@ pub(super) struct Automaton {
     /// Where to start, by what stands before: an index made of the bits of [`Before`].
     starts: [u16; 8],
     behind: Option<Behind>,
-}
-
-/// Whether more text may follow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum GoesOn {
-    No,
-    Maybe,
 }
 
 /// What a pattern may ask about the character before a place.

@@ -63,6 +63,11 @@ impl Borders {
         Borders { between, classes }
     }
 
+    /// Whether there are any.
+    pub(super) fn are_there(&self) -> bool {
+        self.between.contains(&Between::Border)
+    }
+
     pub(super) fn between(&self, before: u8, after: u8) -> Between {
         self.between[before as usize * self.classes + after as usize]
     }

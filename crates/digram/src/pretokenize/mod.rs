@@ -21,7 +21,7 @@ mod runs;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
-use automaton::{Automaton, GoesOn, Notes};
+use automaton::{Automaton, Notes};
 use borders::{Between, Borders};
 use runs::Runs;
 
@@ -35,6 +35,15 @@ pub enum Stage {
     Pattern(String),
     /// Cut runs of digits (`\p{N}`) into groups of three, counted from the right.
     ThreesFromRight,
+}
+
+/// Whether more text may follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GoesOn {
+    /// The text ends where it ends.
+    No,
+    /// What follows is not known yet.
+    Maybe,
 }
 
 enum Compiled {
@@ -144,56 +153,53 @@ impl Pretokenizer {
         text: &'t [u8],
         mut visit: impl FnMut(&'t [u8]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        self.try_for_many(text, |mut start, ends| {
+        let many = self.try_for_many(text, 0, GoesOn::No, |mut start, ends| {
             ends.iter().try_for_each(|&end| visit(&text[std::mem::replace(&mut start, end)..end]))
-        })
+        });
+        many.map_continue(|_| ())
     }
 
     /// The same by many pretokens at once: `visit` is told where the first of them starts and where
-    /// each of them ends, in bytes of `text`.
+    /// each of them ends. Returns where the last one ends.
+    ///
+    /// Starts at `from`, where a pretoken does; what is before it is there for patterns that look
+    /// behind. All places are told in bytes from there. If the text may go on, the pretokens at its
+    /// end are left out that depend on how.
     #[inline]
     pub fn try_for_many<B>(
         &self,
         text: &[u8],
+        from: usize,
+        goes_on: GoesOn,
         mut visit: impl FnMut(usize, &[usize]) -> ControlFlow<B>,
-    ) -> ControlFlow<B> {
+    ) -> ControlFlow<B, usize> {
+        let text = match goes_on {
+            GoesOn::No => text,
+            GoesOn::Maybe => &text[..complete(text).max(from)],
+        };
+        let rest = &text[from..];
         match &self.stages[..] {
-            [] if text.is_empty() => ControlFlow::Continue(()),
-            [] => visit(0, &[text.len()]),
             // By far the most frequent case, kept free of dynamic calls.
-            [Compiled::Pattern(pattern)] => pattern.split(text, 0, GoesOn::No, visit).map_continue(|_| ()),
+            [Compiled::Pattern(pattern)] => pattern.split(text, from, goes_on, visit),
+            [] if goes_on == GoesOn::Maybe || rest.is_empty() => ControlFlow::Continue(0),
+            [] => visit(0, &[rest.len()]).map_continue(|()| rest.len()),
             stages => {
+                let end = match goes_on {
+                    GoesOn::No => rest.len(),
+                    GoesOn::Maybe => self.last_border(rest).unwrap_or(0),
+                };
                 let mut start = 0;
-                split_by(stages, text, &mut |piece| {
+                let flow = split_by(stages, &rest[..end], &mut |piece| {
                     let end = start + piece.len();
                     visit(std::mem::replace(&mut start, end), &[end])
-                })
+                });
+                flow.map_continue(|()| end)
             }
         }
     }
 }
 
 impl Pretokenizer {
-    /// The same for a text that may go on, from `from`, where a pretoken starts: what is before it
-    /// is there to be looked back at. Leaves out the pretokens at the end that depend on how the
-    /// text goes on. All places are counted from `from`; returns where the last pretoken ends.
-    pub fn try_for_settled<B>(
-        &self,
-        text: &[u8],
-        from: usize,
-        mut visit: impl FnMut(usize, &[usize]) -> ControlFlow<B>,
-    ) -> ControlFlow<B, usize> {
-        let text = &text[..complete(text).max(from)];
-        match &self.stages[..] {
-            [] => ControlFlow::Continue(0),
-            [Compiled::Pattern(pattern)] => pattern.split(text, from, GoesOn::Maybe, visit),
-            _ => match self.last_border(&text[from..]) {
-                None => ControlFlow::Continue(0),
-                Some(end) => self.try_for_many(&text[from..][..end], &mut visit).map_continue(|()| end),
-            },
-        }
-    }
-
     /// Whether the place `at` inside `text` is one where every text is cut that has these two
     /// characters there: the pretokens of the text are then those of its two parts.
     ///
@@ -202,18 +208,28 @@ impl Pretokenizer {
         if at == 0 || at >= text.len() || is_inside(text[at]) {
             return false;
         }
-        let between = self.stages.iter().map(|stage| stage.pattern().between(text, at));
-        between.into_iter().find(|between| *between != Between::Gap) == Some(Between::Border)
+        let mut between = self.stages.iter().map(|stage| stage.pattern().between(text, at));
+        between.find(|between| *between != Between::Gap) == Some(Between::Border)
     }
 
     /// The first such place at `from` or after it.
     pub fn next_border(&self, text: &[u8], from: usize) -> Option<usize> {
+        if !self.has_borders() {
+            return None;
+        }
         (from..text.len()).find(|&at| self.is_border(text, at))
     }
 
     /// The last such place.
     pub fn last_border(&self, text: &[u8]) -> Option<usize> {
+        if !self.has_borders() {
+            return None;
+        }
         (0..text.len()).rev().find(|&at| self.is_border(text, at))
+    }
+
+    fn has_borders(&self) -> bool {
+        self.stages.iter().any(|stage| stage.pattern().borders.are_there())
     }
 }
 

@@ -11,8 +11,9 @@
 
 use std::ops::ControlFlow;
 
+use super::GoesOn;
 use super::ascii::{Ascii, BLOCK};
-use super::automaton::{Automaton, DEAD, GoesOn, Notes};
+use super::automaton::{Automaton, DEAD, Notes};
 use super::grouping::{ALWAYS, Disturbing, Grouping};
 
 /// Ends handed on at once, at least, where there are more to come.

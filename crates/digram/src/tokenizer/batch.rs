@@ -1,7 +1,14 @@
-//! Encoding several texts at once, on several threads.
+//! Many texts, or a long one, on several threads.
+//!
+//! The work is cut into parts of about equal size: a long text at borders, places where the
+//! pretokens of the text are those of its two parts (see [`crate::pretokenize`]), so that one
+//! document keeps all threads busy. What comes out is the same for any number of threads.
+
+use std::ops::Range;
+use std::sync::Mutex;
 
 use super::Tokenizer;
-use crate::encode::Scratch;
+use crate::encode::{Scratch, Sink, Tally};
 use crate::error::Error;
 use crate::special::OnSpecial;
 use crate::vocabulary::TokenId;
@@ -12,6 +19,18 @@ const TASK_BYTES: usize = 1 << 16;
 
 /// Below this much text a batch stays on the calling thread: starting others takes longer.
 pub(super) const ALONE_BYTES: usize = 1 << 17;
+
+/// What went wrong, and with which of the texts.
+type OfText<R> = std::result::Result<R, (usize, Error)>;
+
+/// Some or all of the text of a number.
+struct Part {
+    text: usize,
+    range: Range<usize>,
+}
+
+/// What several parts became, and how many ids there were after each of them.
+type Done<S> = (S, Vec<usize>);
 
 impl Tokenizer {
     /// Encodes several texts, on up to `threads` threads: all ids in one run, and where each text
@@ -24,69 +43,130 @@ impl Tokenizer {
         special: OnSpecial<'_>,
         threads: usize,
         watch: &dyn Watch,
-    ) -> std::result::Result<(Vec<TokenId>, Vec<u64>), (usize, Error)> {
-        let (tasks, bytes) = tasks(texts);
+    ) -> OfText<(Vec<TokenId>, Vec<u64>)> {
+        let (parts, mut done) = self.in_parts::<_, Vec<TokenId>>(texts, special, threads, watch)?;
+        let offsets = ends(texts.len(), &parts, &done);
+        if done.len() == 1 {
+            return Ok((done.pop().expect("one task").0, offsets));
+        }
+        let mut ids = Vec::with_capacity(done.iter().map(|(ids, _)| ids.len()).sum());
+        done.into_iter().for_each(|(part, _)| ids.extend(part));
+        Ok((ids, offsets))
+    }
+
+    /// How many ids each of several texts has, on up to `threads` threads.
+    ///
+    /// An error names the text by its index.
+    pub fn count_batch<T: AsRef<[u8]> + Sync>(
+        &self,
+        texts: &[T],
+        special: OnSpecial<'_>,
+        threads: usize,
+        watch: &dyn Watch,
+    ) -> OfText<Vec<u64>> {
+        let (parts, done) = self.in_parts::<_, Tally>(texts, special, threads, watch)?;
+        let ends = ends(texts.len(), &parts, &done);
+        Ok(ends.windows(2).map(|ends| ends[1] - ends[0]).collect())
+    }
+
+    fn in_parts<T: AsRef<[u8]> + Sync, S: Sink + Default + Send>(
+        &self,
+        texts: &[T],
+        special: OnSpecial<'_>,
+        threads: usize,
+        watch: &dyn Watch,
+    ) -> OfText<(Vec<Part>, Vec<Done<S>>)> {
+        let bytes = texts.iter().map(|text| text.as_ref().len()).sum();
         let threads = if bytes < ALONE_BYTES { 1 } else { threads };
-        let failed = std::sync::Mutex::new(None);
-        let parts = in_parallel(
+        let mut parts = Vec::with_capacity(texts.len());
+        for (text, content) in texts.iter().enumerate() {
+            let cuts = if threads == 1 { Vec::new() } else { self.cuts(content.as_ref(), special) };
+            let mut start = 0;
+            for end in cuts.into_iter().chain([content.as_ref().len()]) {
+                parts.push(Part { text, range: std::mem::replace(&mut start, end)..end });
+            }
+        }
+        // A thread alone writes to one place from the start.
+        let tasks = tasks(&parts, if threads == 1 { usize::MAX } else { TASK_BYTES });
+        let failed = Mutex::new(usize::MAX);
+        let done = in_parallel(
             threads,
             tasks.len(),
             watch,
             || Scratch::new(bytes),
             |scratch, task, watch| {
-                let mut ids: Vec<TokenId> = Vec::new();
-                let mut ends = Vec::with_capacity(tasks[task].len());
-                for index in tasks[task].clone() {
-                    let text = texts[index].as_ref();
-                    if let Err(error) = self.each_id(text, special, scratch, watch, &mut ids) {
-                        let mut failed = failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                        if failed.is_none_or(|other| index < other) {
-                            *failed = Some(index);
-                        }
-                        return Err(error);
+                let (mut sink, mut ends) = (S::default(), Vec::with_capacity(tasks[task].len()));
+                for Part { text, range } in &parts[tasks[task].clone()] {
+                    let content = &texts[*text].as_ref()[range.clone()];
+                    if let Err(error) = self.each_id(content, special, scratch, watch, &mut sink) {
+                        let mut first = failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                        *first = (*first).min(*text);
+                        return Err(error.shifted(range.start));
                     }
-                    ends.push(ids.len() as u64);
+                    ends.push(sink.len());
                 }
-                Ok((ids, ends))
+                Ok((sink, ends))
             },
         );
-        let mut parts = match parts {
-            Ok(parts) => parts,
+        match done {
+            Ok(done) => Ok((parts, done)),
             Err(error) => {
-                let index = failed.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-                return Err((index.unwrap_or(0), error));
+                let first = failed.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+                Err((if first == usize::MAX { 0 } else { first }, error))
             }
-        };
-        let mut offsets = Vec::with_capacity(texts.len() + 1);
-        offsets.push(0);
-        if parts.len() == 1 {
-            let (ids, ends) = parts.pop().expect("one part");
-            offsets.extend(ends);
-            return Ok((ids, offsets));
         }
-        let mut ids = Vec::with_capacity(parts.iter().map(|(ids, _)| ids.len()).sum());
-        for (part, ends) in parts {
-            let start = ids.len() as u64;
-            offsets.extend(ends.into_iter().map(|end| start + end));
-            ids.extend(part);
+    }
+
+    /// Places inside a long text where it may be cut, about as far apart as a task is long.
+    fn cuts(&self, text: &[u8], special: OnSpecial<'_>) -> Vec<usize> {
+        let mut cuts = Vec::new();
+        let mut found = self.find_special(text, 0, special);
+        let mut at = TASK_BYTES;
+        while at + TASK_BYTES < text.len() {
+            let Some(mut cut) = self.pretokenizer.next_border(text, at) else { break };
+            while let Some((_, end, _)) = found
+                && end <= cut
+            {
+                found = self.find_special(text, end, special);
+            }
+            if let Some((start, end, _)) = found
+                && start < cut
+            {
+                cut = end;
+            }
+            cuts.push(cut);
+            at = cut + TASK_BYTES;
         }
-        Ok((ids, offsets))
+        cuts
     }
 }
 
-/// Ranges of texts of about [`TASK_BYTES`] each, and the bytes of all.
-fn tasks<T: AsRef<[u8]>>(texts: &[T]) -> (Vec<std::ops::Range<usize>>, usize) {
+/// Where each text ends among all ids, with a zero before the first.
+fn ends<S: Sink>(texts: usize, parts: &[Part], done: &[Done<S>]) -> Vec<u64> {
+    let mut ends = vec![0; texts + 1];
+    let (mut before, mut parts) = (0, parts.iter());
+    for (sink, after) in done {
+        for (end, part) in after.iter().zip(&mut parts) {
+            ends[part.text + 1] = (before + end) as u64;
+        }
+        before += sink.len();
+    }
+    ends
+}
+
+/// Ranges of parts of about `size` bytes each.
+fn tasks(parts: &[Part], size: usize) -> Vec<Range<usize>> {
     let mut tasks = Vec::new();
-    let (mut start, mut bytes, mut total) = (0, 0, 0);
-    for (index, text) in texts.iter().enumerate() {
-        bytes += text.as_ref().len();
-        if bytes >= TASK_BYTES {
+    let (mut start, mut bytes) = (0, 0);
+    for (index, part) in parts.iter().enumerate() {
+        bytes += part.range.len();
+        if bytes >= size {
             tasks.push(start..index + 1);
-            (start, total, bytes) = (index + 1, total + bytes, 0);
+            (start, bytes) = (index + 1, 0);
         }
     }
-    if start < texts.len() {
-        tasks.push(start..texts.len());
+    if start < parts.len() {
+        tasks.push(start..parts.len());
     }
-    (tasks, total + bytes)
+    tasks
 }

@@ -2,6 +2,7 @@
 
 mod batch;
 mod decode;
+mod stream;
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
@@ -12,12 +13,13 @@ use crate::encode::{AT_ONCE, Encoder, OnUnknown, Scratch, Sink, Tally, Unit};
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
 use crate::merges::{Merge, Merges};
-use crate::pretokenize::Pretokenizer;
+use crate::pretokenize::{GoesOn, Pretokenizer};
 use crate::special::{OnSpecial, SpecialTokens};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 use crate::watch::Watch;
 
 pub use decode::OnInvalid;
+pub use stream::Stream;
 
 /// Everything that decides what a tokenizer does, as plain values.
 #[derive(Debug)]
@@ -163,37 +165,73 @@ impl Tokenizer {
         watch: &dyn Watch,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let find = |from| match special {
+        let mut at = 0;
+        while let Some((start, end, found)) = self.find_special(text, at, special) {
+            self.each_ordinary(&text[at..start], 0, GoesOn::No, scratch, watch, sink)
+                .map_err(|error| error.shifted(at))?;
+            self.one_special(special, found, start, sink)?;
+            at = end;
+        }
+        let rest = self.each_ordinary(&text[at..], 0, GoesOn::No, scratch, watch, sink);
+        rest.map(|_| ()).map_err(|error| error.shifted(at))
+    }
+
+    /// Emits a special token that was found at byte `offset`.
+    fn one_special(
+        &self,
+        special: OnSpecial<'_>,
+        (token, id): &(String, TokenId),
+        offset: usize,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        if let OnSpecial::Fail = special {
+            return Err(Error::SpecialToken { token: token.clone(), offset });
+        }
+        sink.one(*id);
+        Ok(())
+    }
+
+    /// The first special token at or after `from` that is one to the caller: where it starts and
+    /// ends, and which it is.
+    fn find_special<'a>(
+        &'a self,
+        text: &[u8],
+        from: usize,
+        special: OnSpecial<'a>,
+    ) -> Option<(usize, usize, &'a (String, TokenId))> {
+        match special {
             OnSpecial::Text => None,
             OnSpecial::Parse | OnSpecial::Fail => self.special.find(text, from),
             OnSpecial::Allow(allowed) => allowed.find(text, from),
-        };
-        let mut at = 0;
-        while let Some((start, end, (token, id))) = find(at) {
-            if let OnSpecial::Fail = special {
-                return Err(Error::SpecialToken { token: token.clone(), offset: start });
-            }
-            self.each_ordinary(&text[at..start], at, scratch, watch, sink)?;
-            sink.one(*id);
-            at = end;
         }
-        self.each_ordinary(&text[at..], at, scratch, watch, sink)
     }
 
-    /// Encodes text without special tokens that starts at `offset` of the caller's text.
+    /// The length in bytes of the longest of these.
+    fn longest_special(&self, special: OnSpecial<'_>) -> usize {
+        match special {
+            OnSpecial::Text => 0,
+            OnSpecial::Parse | OnSpecial::Fail => self.special.longest(),
+            OnSpecial::Allow(allowed) => allowed.longest(),
+        }
+    }
+
+    /// Encodes text without special tokens from `from` on, and returns how many bytes of it: all of
+    /// them, unless it may go on in a way that matters.
     fn each_ordinary(
         &self,
         text: &[u8],
-        offset: usize,
+        from: usize,
+        goes_on: GoesOn,
         scratch: &mut Scratch,
         watch: &dyn Watch,
         sink: &mut impl Sink,
-    ) -> Result<()> {
+    ) -> Result<usize> {
+        let rest = &text[from..];
         let mut check = BETWEEN_CHECKS;
-        let flow = self.pretokenizer.try_for_many(text, |mut start, ends| {
+        let flow = self.pretokenizer.try_for_many(text, from, goes_on, |mut start, ends| {
             let encode = |ends: &[usize]| {
                 let start = std::mem::replace(&mut start, ends[ends.len() - 1]);
-                self.encoder.encode(text, start, ends, scratch, watch, sink)?;
+                self.encoder.encode(rest, start, ends, scratch, watch, sink)?;
                 if start < check {
                     return Ok(());
                 }
@@ -202,11 +240,11 @@ impl Tokenizer {
             };
             match ends.chunks(AT_ONCE).try_for_each(encode) {
                 Ok(()) => ControlFlow::Continue(()),
-                Err(error) => ControlFlow::Break(error.shifted(offset)),
+                Err(error) => ControlFlow::Break(error.shifted(from)),
             }
         });
         match flow {
-            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Continue(encoded) => Ok(encoded),
             ControlFlow::Break(error) => Err(error),
         }
     }

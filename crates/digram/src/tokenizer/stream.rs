@@ -1,0 +1,149 @@
+//! Text that arrives in chunks.
+//!
+//! A pretoken is encoded as soon as no further text can change it, so the ids are those of the
+//! whole text wherever it was cut into chunks, and only what stands at the end is held. To look at
+//! it again waits until as much again has arrived: so a long pretoken in small chunks takes linear
+//! time.
+
+use super::Tokenizer;
+use crate::encode::Scratch;
+use crate::error::{Error, Result};
+use crate::pretokenize::GoesOn;
+use crate::special::OnSpecial;
+use crate::utf8::is_inside;
+use crate::vocabulary::TokenId;
+use crate::watch::Watch;
+
+/// The text of a stream that is not encoded yet.
+pub struct Stream {
+    /// The bytes that are held, and before them a character that patterns may look back at, if
+    /// there is one and it is no special token.
+    bytes: Vec<u8>,
+    /// Where the held ones begin.
+    held: usize,
+    /// How many must be held to be worth a look.
+    worth: usize,
+    /// The most bytes held.
+    limit: usize,
+    /// Where `bytes` begins in the stream.
+    offset: usize,
+    scratch: Scratch,
+}
+
+/// Memory for what was merged is sized as for a text of so many bytes.
+const AS_FOR: usize = 1 << 20;
+
+/// Fewer bytes than this are not worth a look.
+const LEAST: usize = 64;
+
+impl Stream {
+    /// A stream of which at most `limit` bytes are held.
+    pub fn new(limit: usize) -> Stream {
+        let scratch = Scratch::new(AS_FOR);
+        Stream { bytes: Vec::new(), held: 0, worth: LEAST, limit, offset: 0, scratch }
+    }
+
+    /// How many bytes are held.
+    fn holds(&self) -> usize {
+        self.bytes.len() - self.held
+    }
+
+    /// Forgets the bytes before `end`.
+    fn forget(&mut self, end: usize) {
+        self.bytes.drain(..end);
+        self.held -= end;
+        self.offset += end;
+    }
+
+    /// Where the character before the held bytes begins.
+    fn behind(&self) -> usize {
+        let before = self.bytes[..self.held].iter().rev().take(4);
+        let inside = before.take_while(|&&byte| is_inside(byte)).count();
+        self.held.saturating_sub(inside + 1)
+    }
+}
+
+impl Tokenizer {
+    /// Takes the next chunk of a stream and appends the ids that no further text can change.
+    ///
+    /// Fails with [`Error::Limit`] where more would have to be held than the stream may hold.
+    /// After an error text is lost, and the stream must be dropped.
+    pub fn push(
+        &self,
+        stream: &mut Stream,
+        chunk: &[u8],
+        special: OnSpecial<'_>,
+        watch: &dyn Watch,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        stream.bytes.extend_from_slice(chunk);
+        if stream.holds() < stream.worth.min(stream.limit) {
+            return Ok(());
+        }
+        self.advance(stream, GoesOn::Maybe, special, watch, ids)?;
+        stream.worth = LEAST.max(stream.holds() * 2);
+        if stream.holds() <= stream.limit {
+            return Ok(());
+        }
+        Err(Error::Limit {
+            reason: format!(
+                "the pretoken at byte {} of the stream is longer than the {} bytes that may be held. Raise the limit, or use a pretokenizer that cuts this text.",
+                stream.offset + stream.held,
+                stream.limit,
+            ),
+        })
+    }
+
+    /// Appends the last ids of a stream.
+    pub fn finish(
+        &self,
+        mut stream: Stream,
+        special: OnSpecial<'_>,
+        watch: &dyn Watch,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        self.advance(&mut stream, GoesOn::No, special, watch, ids)
+    }
+
+    fn advance(
+        &self,
+        stream: &mut Stream,
+        goes_on: GoesOn,
+        special: OnSpecial<'_>,
+        watch: &dyn Watch,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        // Before this place every special token that has begun is there to its end, and so is any
+        // longer one that begins alike.
+        let certain = match goes_on {
+            GoesOn::No => stream.bytes.len(),
+            GoesOn::Maybe => (stream.bytes.len() + 1).saturating_sub(self.longest_special(special).max(1)),
+        };
+        let Stream { bytes, held, scratch, .. } = stream;
+        let mut passed = 0;
+        let mut flow = Ok(());
+        while let Some((start, end, found)) = self.find_special(bytes, *held, special)
+            && start < certain
+        {
+            flow = self
+                .each_ordinary(&bytes[passed..start], *held - passed, GoesOn::No, scratch, watch, ids)
+                .and_then(|_| self.one_special(special, found, start - passed, ids))
+                .map_err(|error| error.shifted(passed));
+            if flow.is_err() {
+                break;
+            }
+            // Nothing looks back beyond a special token.
+            (*held, passed) = (end, end);
+        }
+        if flow.is_ok() {
+            let known = &bytes[passed..certain.max(*held)];
+            match self.each_ordinary(known, *held - passed, goes_on, scratch, watch, ids) {
+                Ok(encoded) => *held += encoded,
+                Err(error) => flow = Err(error.shifted(passed)),
+            }
+        }
+        let offset = stream.offset;
+        stream.forget(stream.behind().max(passed));
+        flow.map_err(|error| error.shifted(offset))
+    }
+}
