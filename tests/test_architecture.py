@@ -20,7 +20,7 @@ PYTHON = [
     ["special"],
     ["pretokenizers"],
     ["definition"],
-    ["formats", "progress", "sources", "storage", "terminal"],
+    ["formats", "progress", "sources", "storage", "streaming", "terminal"],
     ["tokenizer"],
     ["loading", "training"],
     ["__init__"],

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from digram._core import __version__
+    from digram._core import ArrowIds, __version__
     from digram.definition import Definition, TrainingRecord
     from digram.errors import (
         CheckpointError,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from digram.training import train
 
 __all__ = [
+    "ArrowIds",
     "CheckpointError",
     "ConfigMismatchError",
     "CorruptFileError",
@@ -66,7 +67,7 @@ __all__ = [
 # Where each name lives. A module is imported when its first name is used, so that the command line
 # starts at once and nobody pays for what they do not use.
 _HOMES = {
-    "_core": ["__version__"],
+    "_core": ["ArrowIds", "__version__"],
     "definition": ["Definition", "TrainingRecord"],
     "errors": [name for name in __all__ if name.endswith("Error")],
     "loading": ["load"],

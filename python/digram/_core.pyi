@@ -7,7 +7,17 @@ from typing_extensions import disjoint_base
 
 from digram.special import Special
 
-__all__ = ["Core", "Counter", "Counts", "Splitter", "__version__", "merges_from_ranks", "train"]
+__all__ = [
+    "ArrowIds",
+    "Core",
+    "Counter",
+    "Counts",
+    "Splitter",
+    "Stream",
+    "__version__",
+    "merges_from_ranks",
+    "train",
+]
 
 __version__: str
 
@@ -39,6 +49,26 @@ class Counts:
     @property
     def pretokens(self) -> int: ...
     def characters(self) -> str: ...
+
+@final
+class ArrowIds:
+    """The ids of several texts as one Arrow array of lists (`large_list<uint32>`), immutable.
+
+    Libraries take it by the PyCapsule protocol, without a copy: `pyarrow.array(ids)`,
+    `polars.Series(ids)`; and as a table of one column `ids`: `pyarrow.table(ids)`.
+    """
+
+    def __len__(self) -> int: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_array__(
+        self, requested_schema: object | None = None
+    ) -> tuple[object, object]: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class Stream:
+    def push(self, chunk: _Text | None) -> list[int]: ...
+    def push_numpy(self, chunk: _Text | None) -> NDArray[np.uint32]: ...
 
 @disjoint_base
 class Core:
@@ -82,6 +112,10 @@ class Core:
     def _encode_batch_numpy(
         self, texts: Sequence[_Text], special: _OnSpecial | None = None, threads: int | None = None
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]: ...
+    def _encode_batch_arrow(
+        self, texts: Sequence[_Text], special: _OnSpecial | None = None, threads: int | None = None
+    ) -> ArrowIds: ...
+    def _stream(self, special: _OnSpecial | None, limit: int) -> Stream: ...
     def _digest(self, compute: Callable[[], str]) -> str: ...
     def _tokens(self) -> list[bytes | None]: ...
     def _merges(self) -> list[tuple[int, int, int]]: ...

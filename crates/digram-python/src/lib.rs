@@ -1,5 +1,6 @@
 //! The Python face of the `digram` crate: converts values, gives up the GIL, maps errors.
 
+mod arrow;
 mod convert;
 mod errors;
 mod tokenizer;
@@ -76,9 +77,11 @@ mod _core {
     #[pymodule_export]
     use super::Splitter;
     #[pymodule_export]
+    use super::arrow::ArrowIds;
+    #[pymodule_export]
     use super::merges_from_ranks;
     #[pymodule_export]
-    use super::tokenizer::Core;
+    use super::tokenizer::{Core, Stream};
     #[pymodule_export]
     use super::training::{Counter, Counts, train};
 

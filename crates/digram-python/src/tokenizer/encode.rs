@@ -7,8 +7,12 @@ use pyo3::types::{PyInt, PyList, PyTuple};
 
 use super::special::Special;
 use super::{Core, KEEP_GIL};
+use crate::arrow::ArrowIds;
 use crate::convert::{Text, texts};
 use crate::watch::Signals;
+
+/// From this much text on a text is shared among threads.
+const SHARE: usize = 1 << 18;
 
 /// Ids and offsets as arrays.
 type Flat<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
@@ -66,6 +70,19 @@ impl Core {
         Ok((PyArray1::from_vec(py, ids), PyArray1::from_vec(py, offsets)))
     }
 
+    /// The ids of several texts, as an Arrow array of lists.
+    #[pyo3(signature = (texts, special=None, threads=None))]
+    fn _encode_batch_arrow(
+        &self,
+        py: Python<'_>,
+        texts: Vec<Bound<'_, PyAny>>,
+        special: Option<&Bound<'_, PyAny>>,
+        threads: Option<usize>,
+    ) -> PyResult<ArrowIds> {
+        let (ids, offsets) = self.encode_texts(py, &texts, special, threads)?;
+        Ok(ArrowIds::new(ids, offsets))
+    }
+
     /// How many ids a text has. See `digram.Tokenizer`.
     #[pyo3(signature = (text, *, special=None), text_signature = "($self, text, *, special='text')")]
     fn count<'py>(
@@ -114,7 +131,7 @@ impl Joined {
 
 impl Core {
     /// Ids as a list of integers.
-    fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
+    pub(super) fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
         match self.integers(py, ids.len()) {
             Some(integers) => PyList::new(py, ids.iter().map(|&id| integers[id as usize].bind_borrowed(py))),
             None => PyList::new(py, ids),
@@ -143,16 +160,30 @@ impl Core {
     ) -> PyResult<()> {
         let signals = Signals::new();
         let bytes = text.bytes();
-        let mut encode = || self.tokenizer.encode(bytes, special.rule(), &signals, ids);
-        let encoded = if bytes.len() < KEEP_GIL { encode() } else { py.detach(encode) };
+        let rule = special.rule();
+        let encoded = if bytes.len() < KEEP_GIL {
+            self.tokenizer.encode(bytes, rule, &signals, ids)
+        } else if bytes.len() < SHARE {
+            py.detach(|| self.tokenizer.encode(bytes, rule, &signals, ids))
+        } else {
+            let encode = || self.tokenizer.encode_batch(&[bytes], rule, available_threads(), &signals);
+            py.detach(encode).map(|(found, _)| append(ids, found)).map_err(|(_, error)| error)
+        };
         encoded.map_err(|error| signals.error(py, error, Some(text)))
     }
 
     fn count_text(&self, py: Python<'_>, text: &Text<'_>, special: &Special) -> PyResult<usize> {
         let signals = Signals::new();
         let bytes = text.bytes();
-        let count = || self.tokenizer.count(bytes, special.rule(), &signals);
-        let counted = if bytes.len() < KEEP_GIL { count() } else { py.detach(count) };
+        let rule = special.rule();
+        let counted = if bytes.len() < KEEP_GIL {
+            self.tokenizer.count(bytes, rule, &signals)
+        } else if bytes.len() < SHARE {
+            py.detach(|| self.tokenizer.count(bytes, rule, &signals))
+        } else {
+            let count = || self.tokenizer.count_batch(&[bytes], rule, available_threads(), &signals);
+            py.detach(count).map(|counts| counts[0] as usize).map_err(|(_, error)| error)
+        };
         counted.map_err(|error| signals.error(py, error, Some(text)))
     }
 
@@ -202,5 +233,14 @@ impl Core {
             }
         }
         Ok(joined)
+    }
+}
+
+/// Puts ids behind others, without copying them where there are none.
+fn append(ids: &mut Vec<u32>, more: Vec<u32>) {
+    if ids.is_empty() {
+        *ids = more;
+    } else {
+        ids.extend(more);
     }
 }

@@ -3,6 +3,7 @@
 mod decode;
 mod encode;
 mod special;
+mod stream;
 
 use digram::encode::{OnUnknown, Unit};
 use digram::merges::Merge;
@@ -15,6 +16,8 @@ use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString};
 use crate::Splitter;
 use crate::convert::{self, Text, merges_to_python, token_table};
 use crate::errors;
+
+pub(crate) use stream::Stream;
 
 /// Below this much text the GIL is kept: giving it up and taking it again would cost more.
 const KEEP_GIL: usize = 1 << 14;

@@ -1,0 +1,76 @@
+//! Encoding text that arrives in chunks.
+
+use std::sync::Mutex;
+
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use super::special::Special;
+use super::{Core, KEEP_GIL};
+use crate::convert::Text;
+use crate::errors;
+use crate::watch::Signals;
+
+/// A stream of text on its way to ids; `Tokenizer.encode_stream` drives it.
+#[pyclass(frozen, module = "digram._core")]
+pub(crate) struct Stream {
+    core: Py<Core>,
+    special: Special,
+    /// `None` after the end and after an error.
+    stream: Mutex<Option<digram::tokenizer::Stream>>,
+}
+
+#[pymethods]
+impl Core {
+    /// A stream of which at most `limit` bytes are held.
+    fn _stream(slf: &Bound<'_, Self>, special: Option<&Bound<'_, PyAny>>, limit: usize) -> PyResult<Stream> {
+        let special = Special::new(slf.get(), special)?;
+        let stream = Mutex::new(Some(digram::tokenizer::Stream::new(limit)));
+        Ok(Stream { core: slf.clone().unbind(), special, stream })
+    }
+}
+
+#[pymethods]
+impl Stream {
+    /// The ids that are certain after the next chunk, or after the last one (`None`).
+    fn push<'py>(&self, py: Python<'py>, chunk: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyList>> {
+        self.core.get().list(py, &self.advance(py, chunk)?)
+    }
+
+    /// The same as an array.
+    fn push_numpy<'py>(
+        &self,
+        py: Python<'py>,
+        chunk: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        Ok(PyArray1::from_vec(py, self.advance(py, chunk)?))
+    }
+}
+
+impl Stream {
+    fn advance(&self, py: Python<'_>, chunk: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u32>> {
+        let text = chunk.map(Text::new).transpose()?;
+        let mut held = self.stream.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let Some(mut stream) = held.take() else {
+            return Err(errors::raise(py, "OptionError", "this stream has ended."));
+        };
+        let (tokenizer, special, signals) = (&self.core.get().tokenizer, self.special.rule(), Signals::new());
+        let mut ids = Vec::new();
+        let pushed = match text {
+            None => py.detach(|| tokenizer.finish(stream, special, &signals, &mut ids)),
+            Some(text) => {
+                let bytes = text.bytes();
+                let mut push = || tokenizer.push(&mut stream, bytes, special, &signals, &mut ids);
+                let pushed = if bytes.len() < KEEP_GIL { push() } else { py.detach(push) };
+                if pushed.is_ok() {
+                    *held = Some(stream);
+                }
+                pushed
+            }
+        };
+        // Places in a stream are bytes, since characters of earlier chunks are not known any more.
+        pushed.map_err(|error| signals.error(py, error, None))?;
+        Ok(ids)
+    }
+}
