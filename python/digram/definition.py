@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import sys
 from array import array
 from collections.abc import Iterable
@@ -72,6 +70,9 @@ def digest(definition: Definition) -> str:
     good: a line of JSON with the settings, the lengths of the tokens (-1 for none), their bytes,
     and the merges, numbers as 64 bits with the lowest byte first. Linear, some 0.2 µs a token.
     """
+    import hashlib
+    import json
+
     tokens = definition.tokens
     end = max((i + 1 for i, token in enumerate(tokens) if token is not None), default=0)
     unknown = definition.on_unknown

@@ -33,4 +33,4 @@ def load(
     Raises `CorruptFileError` or `VocabError`, with file and line, for a file that is damaged or
     not supported, `OptionError` where the pretokenizer must be named, and `OSError`.
     """
-    return Tokenizer(formats.read(path, pretokenizer=pretokenizer, encoding=encoding))
+    return Tokenizer._of(formats.read_compact(path, pretokenizer=pretokenizer, encoding=encoding))

@@ -14,7 +14,6 @@ Character classes follow Unicode 16.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -161,6 +160,8 @@ def _splits(pattern: str | Regex | Sequence[Regex] | None) -> tuple[str | None, 
     elif isinstance(pattern, str):
         name = _ALIASES.get(pattern, pattern)
         if name not in NAMED:
+            import difflib
+
             near = difflib.get_close_matches(name, [*NAMED, *_ALIASES], n=3, cutoff=0.3)
             nearest = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
             raise PatternError(

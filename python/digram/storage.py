@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import os
 import stat
 from collections.abc import Iterator
@@ -179,6 +178,8 @@ def _open(path: str) -> BinaryIO:
 
 
 def _pending(second: str, first: bytes) -> str:
+    import hashlib
+
     return f".{second}.{hashlib.sha256(first).hexdigest()[:32]}.pending"
 
 

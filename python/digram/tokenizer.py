@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, overload
 
-from digram._core import ArrowIds, Core
-from digram.definition import Definition, OnUnknown, TrainingRecord, Unit, digest
+from digram._core import ArrowIds, Core, Model
+from digram.compact import Compact, Settings, compacted
 from digram.errors import OptionError
 from digram.pretokenizers import Pretokenizer
 from digram.special import Special
@@ -19,6 +19,8 @@ from digram.streaming import each_chunk, each_text
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from digram.definition import Definition, OnUnknown, TrainingRecord, Unit
 
 __all__ = ["FlatIds", "Merge", "Tokenizer"]
 
@@ -71,69 +73,62 @@ class Tokenizer(Core):
 
     def __new__(cls, definition: Definition) -> Self:
         """Make a tokenizer of a definition; `VocabError` where that contradicts itself."""
-        d = definition
+        return cls._of(compacted(definition))
+
+    @classmethod
+    def _of(cls, compact: Compact) -> Self:
+        model, special_tokens, settings = compact
         unknown: int | list[int] | None = None
-        if d.unit == "char" and isinstance(d.on_unknown, Special):
-            if d.on_unknown.text not in d.special_tokens:
+        if settings.unit == "char" and isinstance(settings.on_unknown, Special):
+            text = settings.on_unknown.text
+            if text not in special_tokens:
                 raise OptionError(
-                    f"on_unknown names {d.on_unknown.text!r}, which is no special token of this "
-                    "tokenizer.",
-                    value=d.on_unknown,
+                    f"on_unknown names {text!r}, which is no special token of this tokenizer.",
+                    value=settings.on_unknown,
                 )
-            unknown = d.special_tokens[d.on_unknown.text]
-        elif d.unit == "char" and d.on_unknown == "bytes":
-            unknown = d.byte_ids
+            unknown = special_tokens[text]
+        elif settings.unit == "char" and settings.on_unknown == "bytes":
+            unknown = settings.byte_ids
         return super().__new__(
             cls,
-            d.tokens,
-            d.merges,
-            list(d.special_tokens.items()),
-            d.pretokenizer.splitter(),
-            d.unit,
+            model,
+            list(special_tokens.items()),
+            settings.pretokenizer.splitter(),
+            settings.unit,
             unknown,
-            d.ignore_merges,
-            (d.pretokenizer, d.unit, d.on_unknown, d.byte_ids, d.ignore_merges, d.training),
+            settings.ignore_merges,
+            settings,
         )
 
     @property
     def definition(self) -> Definition:
         """The tokenizer as plain values, built anew at each call."""
-        pretokenizer, unit, on_unknown, byte_ids, ignore_merges, training = self._extra
-        return Definition(
-            tokens=self._tokens(),
-            merges=self._merges(),
-            pretokenizer=pretokenizer,
-            special_tokens=self.special_tokens,
-            unit=unit,
-            on_unknown=on_unknown,
-            byte_ids=byte_ids,
-            ignore_merges=ignore_merges,
-            training=training,
-        )
+        return Compact(self._model, self.special_tokens, self._settings).plain()
+
+    @property
+    def _settings(self) -> Settings:
+        settings: Settings = self._extra
+        return settings
 
     @property
     def pretokenizer(self) -> Pretokenizer:
         """How text is cut before merging."""
-        pretokenizer: Pretokenizer = self._extra[0]
-        return pretokenizer
+        return self._settings.pretokenizer
 
     @property
     def unit(self) -> Unit:
         """What base tokens stand for: "byte" or "char"."""
-        unit: Unit = self._extra[1]
-        return unit
+        return self._settings.unit
 
     @property
     def on_unknown(self) -> OnUnknown:
         """What becomes of characters without a token, for unit "char"."""
-        on_unknown: OnUnknown = self._extra[2]
-        return on_unknown
+        return self._settings.on_unknown
 
     @property
     def training(self) -> TrainingRecord | None:
         """How it was trained; None where that is not known."""
-        training: TrainingRecord | None = self._extra[5]
-        return training
+        return self._settings.training
 
     @overload
     def encode_batch(
@@ -304,8 +299,8 @@ class Tokenizer(Core):
     @property
     def merges(self) -> list[tuple[bytes, bytes]]:
         """The pairs of tokens that are merged, in rank order."""
-        tokens = self._tokens()
-        return [(_known(tokens, left), _known(tokens, right)) for left, right, _ in self._merges()]
+        tokens, merges = self._model.tokens(), self._model.merges()
+        return [(_known(tokens, left), _known(tokens, right)) for left, right, _ in merges]
 
     @property
     def merge_log(self) -> list[Merge]:
@@ -315,13 +310,13 @@ class Tokenizer(Core):
         >>> digram.train("banana", max_merges=1, pretokenizer=None).merge_log
         [Merge(rank=0, left=b'a', right=b'n', token=b'an', id=256, count=2)]
         """
-        tokens = self._tokens()
+        tokens, merges = self._model.tokens(), self._model.merges()
         counts: Iterable[int | None] = repeat(None)
         if self.training is not None:
             counts = self.training.counts
         return [
             Merge(rank, _known(tokens, a), _known(tokens, b), _known(tokens, id), id, count)
-            for rank, ((a, b, id), count) in enumerate(zip(self._merges(), counts, strict=False))
+            for rank, ((a, b, id), count) in enumerate(zip(merges, counts, strict=False))
         ]
 
     @overload
@@ -348,20 +343,19 @@ class Tokenizer(Core):
         """
         if isinstance(tokens, str):
             raise TypeError("tokens is several special tokens; put the one in a list")
-        definition = self.definition
         if isinstance(tokens, Mapping):
             added = dict(tokens)
         else:
             added = {}
             for text in tokens:
                 added[text] = self.vocab_size + len(added)
-        special = list(definition.special_tokens.items()) + list(added.items())
-        known = definition.special_tokens.keys() & added.keys()
+        special = self.special_tokens
+        known = special.keys() & added.keys()
         if known:
             raise OptionError(
                 f"{min(known)!r} is a special token of this tokenizer already.", value=min(known)
             )
-        return Tokenizer(replace(definition, special_tokens=dict(special)))
+        return Tokenizer._of(Compact(self._model, special | added, self._settings))
 
     def save(
         self,
@@ -387,6 +381,8 @@ class Tokenizer(Core):
 
         Provenance plays no part. The first question costs some 0.2 µs a token.
         """
+        from digram.definition import digest
+
         return self._digest(lambda: digest(self.definition))
 
     def __eq__(self, other: object) -> bool:
@@ -406,7 +402,7 @@ class Tokenizer(Core):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Tokenizer, (self.definition,)
+        return _restored, (self._model.to_bytes(), self.special_tokens, self._settings)
 
     def __copy__(self) -> Self:
         return self
@@ -417,6 +413,10 @@ class Tokenizer(Core):
     def __iter__(self) -> Iterator[Any]:
         # `len` and `tokens` would make Python believe that it can be iterated over.
         raise TypeError("a Tokenizer is not iterable; encode a text, or look at merges or tokens")
+
+
+def _restored(stored: bytes, special_tokens: dict[str, int], settings: Settings) -> Tokenizer:
+    return Tokenizer._of(Compact(Model.from_bytes(stored), special_tokens, settings))
 
 
 def _known(tokens: Sequence[bytes | None], id: int) -> bytes:

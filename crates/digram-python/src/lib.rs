@@ -3,6 +3,7 @@
 mod arrow;
 mod convert;
 mod errors;
+mod model;
 mod tokenizer;
 mod training;
 mod watch;
@@ -13,7 +14,7 @@ use digram::pretokenize::{Pretokenizer, Stage};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use convert::{Text, merges_to_python, token_table};
+use convert::Text;
 
 /// A compiled pretokenizer.
 #[pyclass(frozen, module = "digram._core")]
@@ -59,19 +60,6 @@ impl Splitter {
     }
 }
 
-/// The merges behind a list of tokens in rank order, and the ids that no merge makes.
-#[pyfunction]
-fn merges_from_ranks<'py>(
-    py: Python<'py>,
-    tokens: &Bound<'py, PyList>,
-) -> PyResult<(Bound<'py, PyList>, Vec<u32>)> {
-    let tokens = token_table(tokens)?;
-    let (merges, unreachable) = py
-        .detach(|| digram::ranks::merges_from_ranks(&tokens))
-        .map_err(|error| errors::from_core(py, error, None))?;
-    Ok((merges_to_python(py, &merges)?, unreachable))
-}
-
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
@@ -79,7 +67,7 @@ mod _core {
     #[pymodule_export]
     use super::arrow::ArrowIds;
     #[pymodule_export]
-    use super::merges_from_ranks;
+    use super::model::{Model, Ranks};
     #[pymodule_export]
     use super::tokenizer::{Core, Stream};
     #[pymodule_export]

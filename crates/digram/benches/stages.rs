@@ -10,9 +10,10 @@ use std::time::Instant;
 
 use digram::count::Counter;
 use digram::encode::Unit;
+use digram::model::Model;
 use digram::pretokenize::{Pretokenizer, Stage};
-use digram::ranks::merges_from_ranks;
-use digram::{Definition, OnSpecial, Tokenizer, Unwatched};
+use digram::ranks::Ranks;
+use digram::{OnSpecial, Tokenizer, Unwatched};
 
 const CL100K: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
@@ -24,25 +25,30 @@ fn main() {
         return;
     };
     let cl100k = || Pretokenizer::new(&[Stage::Pattern(CL100K.into())]).expect("a supported pattern");
-    let tokens = tokens(&std::fs::read_to_string(vocabulary).expect("a readable vocabulary"));
+    let data = std::fs::read(vocabulary).expect("a readable vocabulary");
     let started = Instant::now();
-    let (merges, _) = merges_from_ranks(&tokens).expect("a vocabulary in rank order");
+    let mut lap = started;
+    let mut stage = |name: &str| {
+        println!("{name} {:.1} ms", std::mem::replace(&mut lap, Instant::now()).elapsed().as_secs_f64() * 1e3)
+    };
+    let ranks = Ranks::read(&data).expect("a vocabulary as published");
+    stage("read lines");
     let mut ids = Box::new([0; 256]);
-    for (id, token) in tokens.iter().enumerate() {
-        if let Some([byte]) = token.as_deref() {
-            ids[*byte as usize] = id as u32;
+    for (id, token) in ranks.vocabulary().iter() {
+        if let [byte] = token {
+            ids[*byte as usize] = id;
         }
     }
+    let model = Model::from_ranks(&ranks, &Unwatched).expect("tokens in rank order");
+    stage("find merges");
     let unit = Unit::Byte { ids };
-    let tokenizer = Tokenizer::new(Definition {
-        tokens,
-        merges,
-        special_tokens: Vec::new(),
-        unit,
-        pretokenizer: cl100k().into(),
-        ignore_merges: true,
-    });
-    let tokenizer = tokenizer.expect("a consistent vocabulary");
+    let tokenizer = Tokenizer::with_model(model, Vec::new(), unit, cl100k().into(), true)
+        .expect("a consistent vocabulary");
+    stage("make the tokenizer");
+    let stored = tokenizer.model().to_bytes();
+    stage("store");
+    Model::from_bytes(&stored).expect("what was stored");
+    stage("restore");
     println!("load {:.0} ms", started.elapsed().as_secs_f64() * 1e3);
 
     for path in texts {
@@ -81,35 +87,4 @@ fn rate(bytes: usize, mut run: impl FnMut()) -> f64 {
         .collect();
     seconds.sort_by(f64::total_cmp);
     bytes as f64 / 1e6 / seconds[2]
-}
-
-/// The tokens of a `.tiktoken` file: base64, a space and the rank on each line.
-fn tokens(file: &str) -> Vec<Option<Vec<u8>>> {
-    let mut tokens = Vec::new();
-    for line in file.lines() {
-        let (token, rank) = line.split_once(' ').expect("a token and a rank");
-        let rank: usize = rank.parse().expect("a rank");
-        if tokens.len() <= rank {
-            tokens.resize(rank + 1, None);
-        }
-        tokens[rank] = Some(base64(token));
-    }
-    tokens
-}
-
-fn base64(text: &str) -> Vec<u8> {
-    let value = |c: u8| match c {
-        b'A'..=b'Z' => c - b'A',
-        b'a'..=b'z' => c - b'a' + 26,
-        b'0'..=b'9' => c - b'0' + 52,
-        b'+' => 62,
-        _ => 63,
-    };
-    let mut bytes = Vec::new();
-    for group in text.trim_end_matches('=').as_bytes().chunks(4) {
-        let bits =
-            group.iter().fold(0u32, |bits, &c| bits << 6 | u32::from(value(c))) << (6 * (4 - group.len()));
-        bytes.extend(&bits.to_be_bytes()[1..group.len()]);
-    }
-    bytes
 }

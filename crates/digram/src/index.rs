@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::memory::prefetch;
-use crate::vocabulary::TokenId;
+use crate::vocabulary::{TokenId, Vocabulary};
 
 /// How many pretokens are looked up together: the bits of a word tell which were found.
 pub(crate) const AT_ONCE: usize = 64;
@@ -46,29 +46,50 @@ impl Line {
 impl TokenIndex {
     /// An index of the given tokens, the most frequent first. Among equal bytes the first stands.
     pub(crate) fn new(tokens: &[(TokenId, &[u8])]) -> TokenIndex {
-        let lines = (tokens.len() / 2).next_power_of_two();
-        let mut index = TokenIndex { lines: vec![Line::FREE; lines].into(), long: HashMap::new() };
+        let mut index = TokenIndex::with_capacity(tokens.len());
         for &(id, bytes) in tokens {
-            let key = Key::new(bytes, 0, bytes.len());
-            if key.is_long() {
-                index.long.entry(bytes.into()).or_insert(id);
-            } else {
-                index.add(key, id);
-            }
+            index.add(bytes, 0, bytes.len(), id);
         }
         index
     }
 
-    fn add(&mut self, key: Key, id: TokenId) {
+    /// An index of all tokens of a vocabulary; the ids of two with the same bytes if there are.
+    pub(crate) fn of_all(vocabulary: &Vocabulary) -> std::result::Result<TokenIndex, (TokenId, TokenId)> {
+        let mut index = TokenIndex::with_capacity(vocabulary.token_count());
+        let (text, ends) = vocabulary.ends();
+        let mut start = 0;
+        for (id, &end) in ends.iter().enumerate() {
+            let end = end as usize;
+            if start < end && !index.add(text, start, end, id as TokenId) {
+                return Err((index.get(&text[start..end]).unwrap_or_default(), id as TokenId));
+            }
+            start = end;
+        }
+        Ok(index)
+    }
+
+    fn with_capacity(tokens: usize) -> TokenIndex {
+        let lines = (tokens / 2).next_power_of_two();
+        TokenIndex { lines: vec![Line::FREE; lines].into(), long: HashMap::new() }
+    }
+
+    /// Adds `text[start..end]`, and says whether it was not there yet.
+    fn add(&mut self, text: &[u8], start: usize, end: usize, id: TokenId) -> bool {
+        let key = Key::new(text, start, end);
+        if key.is_long() {
+            let long = self.long.len();
+            self.long.entry(text[start..end].into()).or_insert(id);
+            return self.long.len() > long;
+        }
         let mut at = self.place(key);
         loop {
             let line = &mut self.lines[at];
             if line.get(key).1 {
-                return;
+                return false;
             }
             if let Some(free) = line.keys.iter().position(|&key| key == Key::NONE) {
                 (line.keys[free], line.ids[free]) = (key, id);
-                return;
+                return true;
             }
             line.full = true;
             at = (at + 1) & (self.lines.len() - 1);
@@ -78,9 +99,15 @@ impl TokenIndex {
     /// The id of a token with these bytes.
     #[inline]
     pub(crate) fn get(&self, bytes: &[u8]) -> Option<TokenId> {
-        match Key::new(bytes, 0, bytes.len()) {
+        self.get_in(bytes, 0, bytes.len())
+    }
+
+    /// The id of the token that is `text[start..end]`.
+    #[inline]
+    pub(crate) fn get_in(&self, text: &[u8], start: usize, end: usize) -> Option<TokenId> {
+        match Key::new(text, start, end) {
             Key::NONE => None,
-            key if key.is_long() => self.long.get(bytes).copied(),
+            key if key.is_long() => self.long.get(&text[start..end]).copied(),
             key => self.find(key, self.place(key)),
         }
     }
@@ -124,6 +151,12 @@ impl TokenIndex {
             from = end;
         }
         missing
+    }
+
+    /// Asks for the memory where the token `text[start..end]` would be, without waiting for it.
+    #[inline]
+    pub(crate) fn prefetch(&self, text: &[u8], start: usize, end: usize) {
+        prefetch(&self.lines[self.place(Key::new(text, start, end))]);
     }
 
     fn find(&self, key: Key, mut at: usize) -> Option<TokenId> {

@@ -31,6 +31,7 @@ pub mod error;
 mod index;
 mod memory;
 pub mod merges;
+pub mod model;
 pub mod pretokenize;
 pub mod ranks;
 pub mod special;

@@ -40,6 +40,59 @@ impl Vocabulary {
         Ok(vocabulary)
     }
 
+    /// A vocabulary of tokens whose bytes lie one after the other: token `id` ends before byte
+    /// `ends[id]`, and one that ends where it starts is a hole.
+    ///
+    /// Fails if the ends fall, are not those of the bytes, or if there are more than 2^21.
+    pub fn from_ends(bytes: Vec<u8>, mut ends: Vec<u32>) -> Result<Vocabulary> {
+        ends.insert(0, 0);
+        let rising = ends.windows(2).all(|pair| pair[0] <= pair[1]);
+        if !rising || ends.last().map(|&end| end as usize) != Some(bytes.len()) {
+            return Err(Error::Vocabulary { reason: "the tokens do not end where their bytes do.".into() });
+        }
+        if ends.len() > MAX_VOCAB_SIZE + 1 {
+            return Err(Error::Limit { reason: "there are more than 2^21 tokens.".into() });
+        }
+        let tokens = ends.windows(2).filter(|pair| pair[0] < pair[1]).count();
+        Ok(Vocabulary { bytes, ends, tokens })
+    }
+
+    /// The bytes of all tokens, one after the other, and where each ends; see
+    /// [`Vocabulary::from_ends`].
+    pub fn ends(&self) -> (&[u8], &[u32]) {
+        (&self.bytes, &self.ends[1..])
+    }
+
+    /// These tokens and some more, given by rising id, whose ids are free here.
+    pub(crate) fn with(&self, more: &[(TokenId, &[u8])]) -> Result<Vocabulary> {
+        let longer: usize = more.iter().map(|(_, token)| token.len()).sum();
+        let size = more.last().map_or(0, |(id, _)| *id as usize + 1).max(self.size());
+        if u32::try_from(self.bytes.len() + longer).is_err() {
+            return Err(Error::Limit { reason: "the tokens together are longer than 4 GiB.".into() });
+        }
+        let mut bytes = Vec::with_capacity(self.bytes.len() + longer);
+        let mut ends = Vec::with_capacity(size);
+        let mut added = 0;
+        let mut more = more.iter().peekable();
+        while ends.len() < size {
+            if let Some((_, token)) = more.next_if(|(id, _)| *id as usize == ends.len()) {
+                bytes.extend_from_slice(token);
+                added += token.len() as u32;
+                ends.push(bytes.len() as u32);
+                continue;
+            }
+            // All up to the next of the others at once.
+            let (from, to) = (ends.len(), more.peek().map_or(size, |(id, _)| *id as usize));
+            let known = from.min(self.size())..to.min(self.size());
+            bytes.extend_from_slice(
+                &self.bytes[self.ends[known.start] as usize..self.ends[known.end] as usize],
+            );
+            ends.extend(self.ends[known.start + 1..=known.end].iter().map(|end| end + added));
+            ends.resize(to, bytes.len() as u32);
+        }
+        Vocabulary::from_ends(bytes, ends)
+    }
+
     /// One more than the highest id.
     pub fn size(&self) -> usize {
         self.ends.len() - 1

@@ -4,7 +4,10 @@ mod naive;
 
 use digram::encode::Unit;
 use digram::merges::Merge;
+use digram::model::Model;
 use digram::pretokenize::Pretokenizer;
+use digram::ranks::Ranks;
+use digram::vocabulary::Vocabulary;
 use digram::{Definition, OnSpecial, Tokenizer, Unwatched};
 use proptest::prelude::*;
 
@@ -132,16 +135,102 @@ proptest! {
     }
 }
 
-#[test]
-fn merges_from_ranks_are_those_that_made_the_ranks() {
-    let (tokens, merges) = bytes_and(&[(97, 97), (256, 97), (97, 98), (256, 256), (259, 258)]);
-    let listed: Vec<Option<&Vec<u8>>> = tokens.iter().map(Some).collect();
-    // `aaaa` is made of `aaa` and `a` by then, never of `aa` twice, but its id stands: a rank list
-    // joins whatever neighbours make a token.
-    let (found, unreachable) = digram::ranks::merges_from_ranks(&listed).unwrap();
-    assert_eq!(found.len() + unreachable.len(), merges.len());
-    for merge in &found {
-        let whole = [&tokens[merge.left as usize][..], &tokens[merge.right as usize]].concat();
-        assert_eq!(whole, tokens[merge.id as usize]);
+/// What ranks mean, step by step: of all neighbours whose bytes together are a token those of the
+/// lowest rank join, the leftmost first; the last two parts are the pair of a token.
+fn last_parts(tokens: &[Option<Vec<u8>>], token: &[u8]) -> Option<(u32, u32)> {
+    let rank = |bytes: &[u8]| tokens.iter().position(|known| known.as_deref() == Some(bytes));
+    let mut parts: Vec<Vec<u8>> = token.iter().map(|&byte| vec![byte]).collect();
+    while parts.len() > 2 {
+        let joins = parts.windows(2).enumerate().filter_map(|(at, two)| Some((rank(&two.concat())?, at)));
+        let (_, at) = joins.min()?;
+        let right = parts.remove(at + 1);
+        parts[at].extend(right);
+    }
+    Some((rank(parts.first()?)? as u32, rank(parts.get(1)?)? as u32))
+}
+
+/// Tokens in rank order: single bytes (a few may be missing), and short texts of few letters.
+fn ranks() -> impl Strategy<Value = Vec<Option<Vec<u8>>>> {
+    let letters = || proptest::sample::select(&b"aab\xe3\x82"[..]);
+    let text = prop_oneof![
+        8 => proptest::collection::vec(letters(), 2..7),
+        1 => proptest::collection::vec(letters(), 12..20),
+        1 => (letters(), 2..40usize).prop_map(|(byte, len)| vec![byte; len]),
+    ];
+    let texts = proptest::collection::vec(proptest::option::weighted(0.9, text), 0..60);
+    (texts, 0..40u8, any::<bool>()).prop_map(|(texts, late, sorted)| {
+        let bytes = (0..=255u8).map(|byte| Some(vec![byte]));
+        let mut tokens: Vec<Option<Vec<u8>>> = bytes.collect();
+        let mut texts = texts;
+        if sorted {
+            texts.sort_by_key(|text| text.as_ref().map(Vec::len));
+        }
+        for text in texts {
+            if text.is_none() || !tokens.contains(&text) {
+                tokens.push(text);
+            }
+        }
+        match late {
+            0 => tokens[97] = None,
+            1 => {
+                let byte = tokens[97].take();
+                tokens.insert(tokens.len() - (tokens.len() - 256) / 2, byte);
+            }
+            _ => {}
+        }
+        tokens
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+    #[test]
+    fn merges_from_ranks_are_the_last_parts_of_each_token(tokens in ranks()) {
+        let found = Ranks::new(Vocabulary::new(tokens.clone()).unwrap()).unwrap().merges(&Unwatched);
+        let (mut merges, mut unreachable) = (Vec::new(), Vec::new());
+        for (id, token) in (0u32..).zip(&tokens) {
+            let Some(token) = token.as_ref().filter(|token| token.len() > 1) else { continue };
+            match last_parts(&tokens, token) {
+                Some((left, right)) if left.max(right) < id => merges.push(Merge { left, right, id }),
+                Some(_) => {
+                    prop_assert!(found.is_err());
+                    return Ok(());
+                }
+                None => unreachable.push(id),
+            }
+        }
+        let (found, not_found) = found.unwrap();
+        prop_assert_eq!(found.in_order(), &merges[..]);
+        prop_assert_eq!(not_found, unreachable);
+    }
+
+    #[test]
+    fn a_model_of_ranks_is_one_of_tokens_and_merges(tokens in ranks(), text in texts(), ignore in any::<bool>()) {
+        let ranks = Ranks::new(Vocabulary::new(tokens.clone()).unwrap()).unwrap();
+        let Ok(model) = Model::from_ranks(&ranks, &Unwatched) else { return Ok(()) };
+        let of = |model: Model| {
+            let position = |byte| tokens.iter().position(|token| *token == Some(vec![byte as u8]));
+            let ids = std::array::from_fn(|byte| position(byte).unwrap_or(0) as u32);
+            let whole = Pretokenizer::new(&[]).unwrap().into();
+            Tokenizer::with_model(model, vec![("<s>".into(), 500)], Unit::Byte { ids: Box::new(ids) }, whole, ignore)
+        };
+        let merges = model.merges().in_order().to_vec();
+        let slowly = Model::new(Vocabulary::new(tokens.clone()).unwrap(), merges).unwrap();
+        let stored = Model::from_bytes(&model.to_bytes()).unwrap();
+        let (quick, slow) = (of(model), of(slowly));
+        let (Ok(quick), Ok(slow), Ok(stored)) = (quick, slow, of(stored)) else {
+            return Ok(()); // a byte has no token
+        };
+        for other in [&slow, &stored, &of(quick.model()).unwrap()] {
+            prop_assert_eq!(quick.unreachable(), other.unreachable());
+            prop_assert_eq!(encode(&quick, &text), encode(other, &text));
+            for token in tokens.iter().flatten() {
+                prop_assert_eq!(encode(&quick, token), encode(other, token));
+                prop_assert_eq!(quick.id_of(token), other.id_of(token));
+            }
+            prop_assert_eq!(other.token(500), Some(&b"<s>"[..]));
+            prop_assert_eq!(other.vocab_size(), 501);
+        }
     }
 }

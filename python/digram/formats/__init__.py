@@ -15,16 +15,20 @@ from __future__ import annotations
 import os
 import re
 import warnings
+from importlib import import_module
 from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
 
-from digram.definition import Definition
+from digram.compact import Compact, compacted
 from digram.errors import CorruptFileError, OptionError, VocabError
-from digram.formats import huggingface, seed_pair, tiktoken, vocab_merges
 from digram.formats._check import unreachable
-from digram.formats._json import BOMS, show
+from digram.formats._show import BOMS, show
 from digram.formats._published import ENCODINGS, MISSING, Encoding, Missing, PretokenizerLike
 from digram.pretokenizers import Pretokenizer
 from digram.storage import read_file
+
+if TYPE_CHECKING:
+    from digram.definition import Definition
 
 __all__ = [
     "ENCODINGS",
@@ -34,20 +38,17 @@ __all__ = [
     "Missing",
     "PretokenizerLike",
     "read",
+    "read_compact",
     "write",
 ]
 
 FORMATS = ("huggingface", "tiktoken", "vocab_merges", "seed_pair")
 """The names that `write` knows."""
 
-_WRITERS = {
-    "huggingface": huggingface.write,
-    "tiktoken": tiktoken.write,
-    "vocab_merges": vocab_merges.write,
-    "seed_pair": seed_pair.write,
-}
 _SUFFIXES = {".json": "huggingface", ".tiktoken": "tiktoken"}
-_PARTS = {name for pair in (*vocab_merges.NAMES, seed_pair.NAMES) for name in pair}
+_VOCAB_MERGES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
+_SEED_PAIR = ("vocabulary.json", "merges.json")
+_PARTS = {name for pair in (*_VOCAB_MERGES, _SEED_PAIR) for name in pair}
 _RANK_LINE = re.compile(rb"[A-Za-z0-9+/]+=*[ \t]+[0-9]+\s")
 _KNOWN = (
     "digram reads tokenizer.json, .tiktoken, a folder with vocab.json and merges.txt, and a folder "
@@ -69,28 +70,22 @@ def read(
     `CorruptFileError`, `VocabError`, `PatternError` and OSError, as the modules do.
     """
     name = fspath(path)
-    folder = os.path.isdir(name)
-    data = b"" if folder else read_file(name)
-    named = pretokenizer is not MISSING or encoding is not None
-    kind = _kind_of_folder(name, named) if folder else _kind_of_file(data, name)
-    if kind == "tiktoken":
-        definition = tiktoken.loads(data, name, pretokenizer=pretokenizer, encoding=encoding)
-    elif kind == "vocab_merges":
-        definition = vocab_merges.read(name, pretokenizer=pretokenizer, encoding=encoding)
-    elif named and not (kind == "seed_pair" and pretokenizer in (None, Pretokenizer(None))):
-        raise OptionError(
-            "this format says itself how text is cut before it is encoded.",
-            path=name,
-            hint="Leave out pretokenizer= and encoding=.",
-        )
-    elif kind == "seed_pair":
-        definition = seed_pair.read(name)
-    elif folder:
-        definition = huggingface.read(os.path.join(name, "tokenizer.json"))
-    else:
-        definition = huggingface.loads(data, name)
-    _warn(definition, name)
-    return definition
+    found = _read(name, pretokenizer, encoding)
+    _warn(found, name)
+    return found.plain() if isinstance(found, Compact) else found
+
+
+def read_compact(
+    path: str | PathLike[str],
+    *,
+    pretokenizer: PretokenizerLike = MISSING,
+    encoding: str | None = None,
+) -> Compact:
+    """The same as `read`, with the tokens and merges in the core."""
+    name = fspath(path)
+    found = _read(name, pretokenizer, encoding)
+    _warn(found, name)
+    return found if isinstance(found, Compact) else compacted(found)
 
 
 def write(
@@ -119,18 +114,50 @@ def write(
                 hint='Name it, as in format="vocab_merges" (a folder), or end the path in .json '
                 "or .tiktoken.",
             )
-    if kind not in _WRITERS:
+    if kind not in FORMATS:
         raise OptionError(
             f"format={format!r} is not known.", value=format, hint=f"Choose from {FORMATS}."
         )
-    _WRITERS[kind](definition, path, allow_loss=allow_loss)
+    _module(kind).write(definition, path, allow_loss=allow_loss)
+
+
+def _module(kind: str) -> Any:
+    """The module of a format: imported when it is needed, so that nobody waits for the others."""
+    return import_module(f"digram.formats.{kind}")
+
+
+def _read(name: str, pretokenizer: PretokenizerLike, encoding: str | None) -> Definition | Compact:
+    folder = os.path.isdir(name)
+    data = b"" if folder else read_file(name)
+    named = pretokenizer is not MISSING or encoding is not None
+    kind = _kind_of_folder(name, named) if folder else _kind_of_file(data, name)
+    module = _module(kind)
+    found: Definition | Compact
+    if kind == "tiktoken":
+        found = module.compact(data, name, pretokenizer=pretokenizer, encoding=encoding)
+    elif kind == "vocab_merges":
+        found = module.read(name, pretokenizer=pretokenizer, encoding=encoding)
+    elif named and not (kind == "seed_pair" and pretokenizer in (None, Pretokenizer(None))):
+        raise OptionError(
+            "this format says itself how text is cut before it is encoded.",
+            path=name,
+            hint="Leave out pretokenizer= and encoding=.",
+        )
+    elif kind == "seed_pair":
+        found = module.read(name)
+    elif folder:
+        inner = os.path.join(name, "tokenizer.json")
+        found = module.compact(read_file(inner), inner)
+    else:
+        found = module.compact(data, name)
+    return found
 
 
 def _kind_of_folder(folder: str, named: bool) -> str:
     there = set(os.listdir(folder))
     kinds = {
         kind
-        for kind, pairs in (("vocab_merges", vocab_merges.NAMES), ("seed_pair", (seed_pair.NAMES,)))
+        for kind, pairs in (("vocab_merges", _VOCAB_MERGES), ("seed_pair", (_SEED_PAIR,)))
         if any(there.issuperset(pair) for pair in pairs)
     }
     if "tokenizer.json" in there and not (named and kinds):
@@ -143,9 +170,7 @@ def _kind_of_folder(folder: str, named: bool) -> str:
             path=folder,
             hint="Put one of them into a folder of its own.",
         )
-    half = next(
-        (pair for pair in (*vocab_merges.NAMES, seed_pair.NAMES) if there.intersection(pair)), None
-    )
+    half = next((pair for pair in (*_VOCAB_MERGES, _SEED_PAIR) if there.intersection(pair)), None)
     if half is not None:
         missing = half[0] if half[1] in there else half[1]
         raise VocabError(
@@ -174,10 +199,14 @@ def _kind_of_file(data: bytes, path: str) -> str:
     raise VocabError("this is no tokenizer that digram knows.", path=path, hint=_KNOWN)
 
 
-def _warn(definition: Definition, path: str) -> None:
-    lost = unreachable(definition)
+def _warn(found: Definition | Compact, path: str) -> None:
+    if isinstance(found, Compact):
+        if found.settings.unit == "byte" and not found.model.unmade():
+            return
+        found = found.plain()
+    lost = unreachable(found)
     if lost:
-        few = ", ".join(f"{i} {show(definition.tokens[i])}" for i in lost[:3])
+        few = ", ".join(f"{i} {show(found.tokens[i])}" for i in lost[:3])
         warnings.warn(
             f"{path}: no text yields {len(lost):,} of the tokens, since no merge makes them "
             f"({few}{', ...' if len(lost) > 3 else ''}). They are kept.",

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import add, lt
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from digram.definition import Definition
 from digram.errors import InternalError, VocabError
-from digram.formats._json import show
+from digram.formats._show import show
 from digram.special import Special
 
-__all__ = ["Place", "check", "check_range", "id_table", "named_merges", "unreachable"]
+if TYPE_CHECKING:
+    from digram.definition import Definition
+
+__all__ = [
+    "Place",
+    "check",
+    "check_bytes",
+    "check_range",
+    "check_special",
+    "id_table",
+    "named_merges",
+    "unreachable",
+]
 
 Part = TypeVar("Part", str, bytes)
 Merge = tuple[int, int, int]
@@ -52,9 +63,10 @@ def check(definition: Definition, place: Place = NOWHERE) -> Definition:
     """
     distinct: set[bytes | None] = {None, *definition.tokens}
     _check_tokens(definition, distinct, place.path)
-    _check_special(definition, place.path)
+    tokens = dict(enumerate(definition.tokens)) if definition.special_tokens else {}
+    check_special(definition.special_tokens, tokens.get, place.path)
     if definition.unit == "byte":
-        _check_bytes(distinct, place.path)
+        check_bytes([byte for byte in range(256) if bytes([byte]) not in distinct], place.path)
     else:
         _check_characters(definition, place.path)
     _check_merges(definition, place)
@@ -168,18 +180,23 @@ def _check_tokens(definition: Definition, distinct: set[bytes | None], path: str
         seen[token] = token_id
 
 
-def _check_special(definition: Definition, path: str | None) -> None:
+def check_special(
+    special_tokens: dict[str, int], token: Callable[[int], bytes | None], path: str | None
+) -> None:
+    """Refuses special tokens without a text or an id of their own.
+
+    `token` gives the bytes of the ordinary token with an id, None where there is none.
+    """
     owner: dict[int, str] = {}
-    size = len(definition.tokens)
-    check_range(definition.special_tokens.values(), path)
-    for text, token_id in definition.special_tokens.items():
+    check_range(special_tokens.values(), path)
+    for text, token_id in special_tokens.items():
         problem = None
         if not text:
             problem = "has no text."
         elif not _is_text(text):
             problem = "holds half a character."
-        elif token_id < size and definition.tokens[token_id] is not None:
-            problem = f"has the id {token_id} of token {show(definition.tokens[token_id])}."
+        elif (ordinary := token(token_id)) is not None:
+            problem = f"has the id {token_id} of token {show(ordinary)}."
         elif token_id in owner:
             problem = f"has the id {token_id} of special token {show(owner[token_id])}."
         if problem:
@@ -200,8 +217,8 @@ def _is_text(text: str | bytes) -> bool:
     return True
 
 
-def _check_bytes(distinct: set[bytes | None], path: str | None) -> None:
-    missing = [byte for byte in range(256) if bytes([byte]) not in distinct]
+def check_bytes(missing: list[int], path: str | None) -> None:
+    """Refuses a vocabulary of bytes in which some have no token."""
     if missing:
         few = ", ".join(f"0x{byte:02X}" for byte in missing[:8])
         raise VocabError(

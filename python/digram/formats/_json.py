@@ -8,14 +8,12 @@ from itertools import chain
 from typing import Any, NoReturn, TypeVar
 
 from digram.errors import CorruptFileError, LimitExceededError
+from digram.formats._show import BOMS, show
 
-__all__ = ["BOMS", "MAX_DEPTH", "decoded", "dump", "expect", "parse", "show"]
+__all__ = ["MAX_DEPTH", "decoded", "dump", "expect", "parse"]
 
 MAX_DEPTH = 64
 """How deep lists and objects may nest. Tokenizer files need 7."""
-
-BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
-"""Byte order marks of UTF-8 and UTF-16."""
 
 T = TypeVar("T")
 
@@ -90,16 +88,6 @@ def expect(value: Any, kind: type[T], where: str, path: str | None) -> T:
             f"{where} should be {_KINDS[kind]}, not {show(value)}.", path=path, value=value
         )
     return value
-
-
-def show(value: object) -> str:
-    """`repr`, at most 80 characters of it."""
-    if isinstance(value, list | dict) and len(value) > 20:
-        return f"a {type(value).__name__} of {len(value)}"  # its repr might take seconds
-    if isinstance(value, int) and value.bit_length() > 256:
-        return f"a number of {value.bit_length()} bits"  # Python refuses to write out some
-    text = repr(value[:80] if isinstance(value, str | bytes) else value)
-    return text if len(text) <= 80 else text[:79] + "…"
 
 
 def decoded(data: bytes, path: str | None) -> str:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from digram.definition import Definition
+from typing import TYPE_CHECKING
+
 from digram.errors import VocabError
-from digram.formats._json import show
+from digram.formats._show import show
+
+if TYPE_CHECKING:
+    from digram.definition import Definition
 
 __all__ = ["refuse_ignore_merges", "refuse_special_tokens"]
 

@@ -13,7 +13,8 @@ from typing import Any, Literal, cast, get_args
 
 from digram.definition import Definition, StopReason, TrainingRecord, digest
 from digram.errors import CorruptFileError, VocabError
-from digram.formats._json import expect, show
+from digram.formats._json import expect
+from digram.formats._show import show
 from digram.formats._published import MISSING, Missing
 from digram.pretokenizers import Digits
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from enum import Enum
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -111,6 +110,8 @@ def told(
             hint="Leave one of them out.",
         )
     if encoding not in ENCODINGS:
+        import difflib
+
         near = difflib.get_close_matches(str(encoding), ENCODINGS, n=1, cutoff=0.5)
         nearest = f"Did you mean {near[0]!r}? " if near else ""
         raise OptionError(

@@ -18,15 +18,26 @@ from typing import Any, NoReturn
 
 from digram.definition import Definition, OnUnknown, Unit
 from digram.errors import CorruptFileError, InternalError, VocabError
+from digram import _core
+from digram.compact import Compact, Settings, compacted
 from digram.formats import _own
-from digram.formats._check import Place, check, check_range, id_table, named_merges
-from digram.formats._json import dump, expect, parse, show
-from digram.formats._letters import from_letters, to_letters
+from digram.formats._check import (
+    Place,
+    check,
+    check_bytes,
+    check_range,
+    check_special,
+    id_table,
+    named_merges,
+)
+from digram.formats._json import dump, expect, parse
+from digram.formats._show import show
+from digram.formats._letters import LETTERS, from_letters, to_letters
 from digram.formats._stages import from_stages, to_stages
 from digram.special import Special
 from digram.storage import atomic_write, read_file
 
-__all__ = ["dumps", "loads", "read", "write"]
+__all__ = ["compact", "dumps", "loads", "read", "write"]
 
 _BYTE_TOKENS = [f"<0x{byte:02X}>" for byte in range(256)]
 _BYTE_LEVEL = {
@@ -111,6 +122,18 @@ def loads(data: bytes, path: str | None = None) -> Definition:
     not do (normalizers, other pre_tokenizers, post_processors that add tokens, dropout, ...), and
     `PatternError` for a pattern that digram reads otherwise.
     """
+    found = _read_in(data, path)
+    return found.plain() if isinstance(found, Compact) else found
+
+
+def compact(data: bytes, path: str | None = None) -> Compact:
+    """The same as `loads`, with the tokens and merges in the core: there at once for most files."""
+    found = _read_in(data, path)
+    return found if isinstance(found, Compact) else compacted(found)
+
+
+def _read_in(data: bytes, path: str | None) -> Compact | Definition:
+    """What `loads` gives; in the core where the core could read it."""
     top = expect(parse(data, path), dict, "the file", path)
     model = expect(top.get("model"), dict, "model", path)
     _check_model(model, path)
@@ -120,8 +143,21 @@ def loads(data: bytes, path: str | None = None) -> Definition:
     fallback = unit == "char" and model.get("byte_fallback") is True
     _check_decoder(top.get("decoder"), _decoder(unit, fallback), path)
 
-    vocab = _vocab(model.get("vocab"), path)
-    special = _added(top.get("added_tokens"), vocab, path)
+    in_core = _in_core(model, top.get("added_tokens")) if unit == "byte" else None
+    vocab = _vocab(model.get("vocab"), path) if in_core is None else model["vocab"]
+    added = _added(top.get("added_tokens"), vocab, path)
+    special = dict(sorted(added.items(), key=lambda item: item[1]))
+    if in_core is not None:
+        check_special(special, in_core.token, path)
+        check_bytes(list(in_core.missing_bytes()), path)
+        training = _own.training(own, len(model["merges"]), path)
+        ignore_merges = model.get("ignore_merges", False)
+        settings = Settings(pretokenizer, ignore_merges=ignore_merges, training=training)
+        found = Compact(in_core, special, settings)
+        if own is not None and "digest" in own:
+            _own.check_digest(own, found.plain(), path)
+        return found
+
     on_unknown: OnUnknown = "error"
     byte_ids = None
     if fallback:
@@ -143,6 +179,20 @@ def loads(data: bytes, path: str | None = None) -> Definition:
     )
     _own.check_digest(own, check(definition, Place(path)), path)
     return definition
+
+
+def _in_core(model: dict[str, Any], added: Any) -> _core.Model | None:
+    """The tokens and merges of a byte vocabulary; None where anything about them is odd.
+
+    Then Python reads them, and says what is wrong.
+    """
+    vocab, merges = model.get("vocab"), model.get("merges")
+    entries = added if isinstance(added, list) else []
+    contents = [entry.get("content") for entry in entries if isinstance(entry, dict)]
+    special = [text for text in contents if isinstance(text, str)]
+    if not isinstance(vocab, dict) or not isinstance(merges, list):
+        return None
+    return _core.Model.from_letters(vocab, special, merges, LETTERS)
 
 
 def _spelled(definition: Definition) -> dict[str, int]:

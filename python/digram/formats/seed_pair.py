@@ -18,7 +18,8 @@ from typing import Any
 from digram.definition import Definition
 from digram.errors import CorruptFileError, VocabError
 from digram.formats._check import Place, check, id_table
-from digram.formats._json import expect, parse, show
+from digram.formats._json import expect, parse
+from digram.formats._show import show
 from digram.formats._loss import refuse_ignore_merges, refuse_special_tokens
 from digram.pretokenizers import Pretokenizer
 from digram.storage import read_pair, write_pair

@@ -11,18 +11,21 @@ from base64 import b64encode
 from binascii import Error as Base64Error
 from binascii import a2b_base64
 from os import PathLike, fspath
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from digram import _core
-from digram.definition import Definition
-from digram.errors import CorruptFileError, InternalError, VocabError
-from digram.formats._check import Place, check, id_table
-from digram.formats._json import BOMS, show
+from digram.compact import Compact, Settings
+from digram.errors import CorruptFileError, InternalError, LimitExceededError, VocabError
+from digram.formats._check import check_bytes, check_special, id_table
+from digram.formats._show import BOMS, show
 from digram.formats._loss import refuse_special_tokens
 from digram.formats._published import MISSING, PretokenizerLike, check_count, told
 from digram.storage import atomic_write, read_file
 
-__all__ = ["dumps", "loads", "read", "write"]
+if TYPE_CHECKING:
+    from digram.definition import Definition
+
+__all__ = ["compact", "dumps", "loads", "read", "write"]
 
 
 def read(
@@ -89,28 +92,49 @@ def loads(
     line of such a file, `VocabError` for tokens or ranks that stand there twice, for missing
     bytes, and where an encoding does not fit.
     """
+    return compact(data, path, pretokenizer=pretokenizer, encoding=encoding).plain()
+
+
+def compact(
+    data: bytes,
+    path: str | None = None,
+    *,
+    pretokenizer: PretokenizerLike = MISSING,
+    encoding: str | None = None,
+) -> Compact:
+    """The same as `loads`, without making Python's objects of the tokens and merges.
+
+    The core reads files that are written as the published ones are. Any other goes through Python,
+    which knows the other ways to write the same, and finds the line that is wrong.
+    """
     cut, published = told(pretokenizer, encoding, path)
-    tokens = _tokens(data, path)
+    ranks = _in_core(data, path)
     if encoding is not None:
-        check_count(encoding, len(tokens) - tokens.count(None), path)
+        check_count(encoding, len(ranks), path)
     try:
-        merges, unreachable = _core.merges_from_ranks(tokens)
+        model = _core.Model.from_ranks(ranks)
     except VocabError as error:
         raise VocabError(error.message, path=path, hint=_RANKS) from None
-    return check(
-        Definition(
-            tokens=tokens,
-            merges=merges,
-            pretokenizer=cut,
-            special_tokens={} if published is None else dict(published.special_tokens),
-            # Only a token that no merge makes can tell whether whole pretokens are looked up.
-            ignore_merges=bool(unreachable),
-        ),
-        Place(path),
-    )
+    special_tokens = {} if published is None else dict(published.special_tokens)
+    check_special(special_tokens, model.token, path)
+    check_bytes(list(model.missing_bytes()), path)
+    # Only a token that no merge makes can tell whether whole pretokens are looked up.
+    settings = Settings(pretokenizer=cut, ignore_merges=bool(model.unmade()))
+    return Compact(model, special_tokens, settings)
 
 
 _RANKS = "In a .tiktoken file the parts of a token have lower ranks than the token."
+
+
+def _in_core(data: bytes, path: str | None) -> _core.Ranks:
+    ranks = _core.Ranks.read(data)
+    if ranks is not None:
+        return ranks
+    tokens = _tokens(data, path)
+    try:
+        return _core.Ranks(tokens)
+    except LimitExceededError as error:
+        raise LimitExceededError(error.message, path=path) from None
 
 
 def _tokens(data: bytes, path: str | None) -> list[bytes | None]:
@@ -210,7 +234,8 @@ def _check_ranks(definition: Definition) -> None:
                 hint='Save it with format="huggingface".',
             )
         before = made
-    found, unreachable = _core.merges_from_ranks(tokens)
+    model = _core.Model.from_ranks(_core.Ranks(tokens))
+    found, unreachable = model.merges(), model.unmade()
     if unreachable and not definition.ignore_merges:
         raise VocabError(
             f"no merge makes token {unreachable[0]}, {show(tokens[unreachable[0]])}, and readers "

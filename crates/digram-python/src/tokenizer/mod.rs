@@ -5,17 +5,18 @@ mod encode;
 mod special;
 mod stream;
 
+use digram::Tokenizer;
 use digram::encode::{OnUnknown, Unit};
-use digram::merges::Merge;
-use digram::{Definition, Tokenizer};
+use digram::vocabulary::Vocabulary;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString};
 
 use crate::Splitter;
-use crate::convert::{self, Text, merges_to_python, token_table};
+use crate::convert::{self, Text};
 use crate::errors;
+use crate::model::Model;
 
 pub(crate) use stream::Stream;
 
@@ -36,12 +37,11 @@ pub(crate) struct Core {
 #[pymethods]
 impl Core {
     #[new]
-    #[pyo3(signature = (tokens, merges, special_tokens, splitter, unit, on_unknown, ignore_merges, extra))]
+    #[pyo3(signature = (model, special_tokens, splitter, unit, on_unknown, ignore_merges, extra))]
     #[expect(clippy::too_many_arguments, reason = "called by the façade alone")]
     fn new(
         py: Python<'_>,
-        tokens: &Bound<'_, PyList>,
-        merges: Vec<(u32, u32, u32)>,
+        model: &Model,
         special_tokens: Vec<(String, u32)>,
         splitter: &Splitter,
         unit: &str,
@@ -49,16 +49,15 @@ impl Core {
         ignore_merges: bool,
         extra: Py<PyAny>,
     ) -> PyResult<Self> {
-        let tokens = token_table(tokens)?;
         let unit = match unit {
-            "byte" => Unit::Byte { ids: byte_ids(py, &tokens)? },
+            "byte" => Unit::Byte { ids: byte_ids(py, model.model.vocabulary())? },
             _ => Unit::Char { on_unknown: on_unknown_from(on_unknown)? },
         };
-        let merges = merges.into_iter().map(|(left, right, id)| Merge { left, right, id }).collect();
         let pretokenizer = splitter.pretokenizer.clone();
-        let definition = Definition { tokens, merges, special_tokens, unit, pretokenizer, ignore_merges };
-        let tokenizer =
-            py.detach(|| Tokenizer::new(definition)).map_err(|error| errors::from_core(py, error, None))?;
+        let model = model.model.clone();
+        let tokenizer = py
+            .detach(|| Tokenizer::with_model(model, special_tokens, unit, pretokenizer, ignore_merges))
+            .map_err(|error| errors::from_core(py, error, None))?;
         Ok(Core { tokenizer, extra, digest: PyOnceLock::new(), integers: PyOnceLock::new() })
     }
 
@@ -115,26 +114,10 @@ impl Core {
         Ok(digest.bind(py).clone())
     }
 
-    /// The ordinary tokens, by id.
-    fn _tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let mut special: Vec<u32> =
-            self.tokenizer.special_tokens().tokens().iter().map(|(_, id)| *id).collect();
-        special.sort_unstable();
-        let ordinary = |id: &u32| special.binary_search(id).is_err();
-        let size = self.tokenizer.vocab_size() as u32;
-        let end = (0..size)
-            .rev()
-            .find(|id| ordinary(id) && self.tokenizer.token(*id).is_some())
-            .map_or(0, |id| id + 1);
-        let token = |id: u32| {
-            Some(id).filter(ordinary).and_then(|id| Some(PyBytes::new(py, self.tokenizer.token(id)?)))
-        };
-        PyList::new(py, (0..end).map(token).collect::<Vec<_>>())
-    }
-
-    /// The merges as (left id, right id, resulting id), in rank order.
-    fn _merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        merges_to_python(py, self.tokenizer.merges())
+    /// The ordinary tokens and the merges.
+    #[getter]
+    fn _model(&self) -> Model {
+        Model { model: self.tokenizer.model() }
     }
 
     /// What the façade gave at construction.
@@ -151,11 +134,11 @@ impl Core {
 }
 
 /// The token of each byte.
-fn byte_ids(py: Python<'_>, tokens: &[Option<Vec<u8>>]) -> PyResult<Box<[u32; 256]>> {
+fn byte_ids(py: Python<'_>, vocabulary: &Vocabulary) -> PyResult<Box<[u32; 256]>> {
     let mut ids = Box::new([u32::MAX; 256]);
-    for (id, token) in tokens.iter().enumerate() {
-        if let Some([byte]) = token.as_deref() {
-            ids[*byte as usize] = id as u32;
+    for (id, token) in vocabulary.iter() {
+        if let [byte] = token {
+            ids[*byte as usize] = id;
         }
     }
     match ids.iter().position(|&id| id == u32::MAX) {

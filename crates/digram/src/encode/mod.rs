@@ -7,13 +7,17 @@
 mod cache;
 mod cuts;
 mod long;
+mod reach;
 mod short;
 mod singles;
+
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 pub(crate) use crate::index::AT_ONCE;
 use crate::index::TokenIndex;
 use crate::merges::Merges;
+use crate::model::{Known, Model};
 use crate::vocabulary::{TokenId, Vocabulary};
 use crate::watch::{Unwatched, Watch};
 
@@ -118,29 +122,31 @@ const BETWEEN_CHECKS: usize = 1 << 16;
 
 /// The part of a tokenizer that turns pretokens into ids.
 pub(crate) struct Encoder {
-    vocabulary: Vocabulary,
-    merges: Merges,
+    vocabulary: Arc<Vocabulary>,
+    merges: Arc<Merges>,
     unit: Unit,
     characters: hashbrown::HashMap<char, TokenId>,
     /// The tokens that a whole pretoken becomes.
-    whole: TokenIndex,
+    whole: Arc<TokenIndex>,
     /// The same, but for a piece of a pretoken, where they differ.
     whole_piece: Option<TokenIndex>,
     cuts: Cuts,
     singles: Singles,
-    unreachable: Vec<TokenId>,
+    unreachable: Arc<[TokenId]>,
+    /// Whether every token is found in `whole`.
+    whole_is_all: bool,
 }
 
 impl Encoder {
     /// An encoder; `ordinary` says which tokens text can become (special tokens and the bytes of
     /// a fallback are not).
     pub(crate) fn new(
-        vocabulary: Vocabulary,
-        merges: Merges,
+        model: Model,
         unit: Unit,
         ignore_merges: bool,
         ordinary: impl Fn(TokenId) -> bool,
     ) -> Result<Encoder> {
+        let Model { vocabulary, merges, known } = model;
         let mut characters = hashbrown::HashMap::default();
         if let Unit::Char { .. } = unit {
             for (id, bytes) in vocabulary.iter().filter(|(id, _)| ordinary(*id)) {
@@ -155,31 +161,47 @@ impl Encoder {
                 }
             }
         }
-        let cuts = Cuts::new(merges.in_order().iter().filter_map(|merge| vocabulary.get(merge.id)));
-        let whole = TokenIndex::new(&[]);
+        let cuts = Cuts::new(&vocabulary, merges.in_order());
         let mut encoder = Encoder {
             vocabulary,
             merges,
             unit,
             characters,
-            whole,
+            whole: Arc::new(TokenIndex::new(&[])),
             whole_piece: None,
             cuts,
             singles: Singles::new(),
-            unreachable: Vec::new(),
+            unreachable: Arc::default(),
+            whole_is_all: false,
         };
-        encoder.unreachable = encoder.find_unreachable(&ordinary)?;
+        let known = known.filter(|_| matches!(encoder.unit, Unit::Byte { .. }));
+        encoder.unreachable = match &known {
+            Some(known) => known.unreachable.clone(),
+            None => encoder.find_unreachable(&ordinary)?.into(),
+        };
         let all: Vec<_> = encoder.vocabulary.iter().filter(|(id, _)| ordinary(*id)).collect();
         let trusted = |(id, _): &&(TokenId, &[u8])| encoder.unreachable.binary_search(id).is_err();
-        let reached = || all.iter().filter(trusted).copied().collect::<Vec<_>>();
+        let reached = || TokenIndex::new(&all.iter().filter(trusted).copied().collect::<Vec<_>>());
+        let whole = || known.map_or_else(|| Arc::new(TokenIndex::new(&all)), |known| known.index);
+        encoder.whole_is_all = encoder.unreachable.is_empty() || ignore_merges;
         if encoder.unreachable.is_empty() {
-            encoder.whole = TokenIndex::new(&all);
+            encoder.whole = whole();
         } else if ignore_merges {
-            (encoder.whole, encoder.whole_piece) = (TokenIndex::new(&all), Some(TokenIndex::new(&reached())));
+            (encoder.whole, encoder.whole_piece) = (whole(), Some(reached()));
         } else {
-            encoder.whole = TokenIndex::new(&reached());
+            encoder.whole = Arc::new(reached());
         }
         Ok(encoder)
+    }
+
+    /// What the encoder was made of, with what was found out.
+    pub(crate) fn model(&self) -> Model {
+        let known = self.whole_is_all && matches!(self.unit, Unit::Byte { .. });
+        Model {
+            vocabulary: self.vocabulary.clone(),
+            merges: self.merges.clone(),
+            known: known.then(|| Known { index: self.whole.clone(), unreachable: self.unreachable.clone() }),
+        }
     }
 
     pub(crate) fn merges(&self) -> &Merges {
@@ -193,6 +215,10 @@ impl Encoder {
     }
 
     fn find_unreachable(&self, ordinary: &impl Fn(TokenId) -> bool) -> Result<Vec<TokenId>> {
+        if let Some(reached) = reach::reached(self.vocabulary.size(), &self.merges, self.base()) {
+            let unreachable = |id: &TokenId| ordinary(*id) && !reached[*id as usize];
+            return Ok(self.vocabulary.iter().map(|(id, _)| id).filter(unreachable).collect());
+        }
         let mut scratch = Scratch::new(0);
         let (mut unreachable, mut ids) = (Vec::new(), Vec::new());
         for (id, bytes) in self.vocabulary.iter().filter(|(id, _)| ordinary(*id)) {
@@ -209,6 +235,14 @@ impl Encoder {
             }
         }
         Ok(unreachable)
+    }
+
+    /// The tokens of single symbols.
+    fn base(&self) -> Vec<TokenId> {
+        match &self.unit {
+            Unit::Byte { ids } => ids.to_vec(),
+            Unit::Char { .. } => self.characters.values().copied().collect(),
+        }
     }
 
     /// The token that a whole pretoken becomes at once, if there is one.

@@ -7,12 +7,11 @@ mod stream;
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
-use hashbrown::HashMap;
-
 use crate::encode::{AT_ONCE, Encoder, OnUnknown, Scratch, Sink, Tally, Unit};
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
-use crate::merges::{Merge, Merges};
+use crate::merges::Merge;
+use crate::model::Model;
 use crate::pretokenize::{GoesOn, Pretokenizer};
 use crate::special::{OnSpecial, SpecialTokens};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
@@ -56,9 +55,22 @@ impl Tokenizer {
     /// Checks a definition and makes a tokenizer of it.
     pub fn new(definition: Definition) -> Result<Tokenizer> {
         let Definition { tokens, merges, special_tokens, unit, pretokenizer, ignore_merges } = definition;
+        let model = Model::new(Vocabulary::new(tokens)?, merges)?;
+        Tokenizer::with_model(model, special_tokens, unit, pretokenizer, ignore_merges)
+    }
+
+    /// A tokenizer of tokens and merges that are checked already; the rest is as in a
+    /// [`Definition`].
+    pub fn with_model(
+        model: Model,
+        special_tokens: Vec<(String, TokenId)>,
+        unit: Unit,
+        pretokenizer: Arc<Pretokenizer>,
+        ignore_merges: bool,
+    ) -> Result<Tokenizer> {
+        let vocabulary = &model.vocabulary;
         let special = SpecialTokens::new(special_tokens)?;
-        let all = with_special_tokens(&tokens, &special)?;
-        let vocabulary = Vocabulary::new(tokens)?;
+        let all = with_special_tokens(vocabulary, &special)?;
         let fallback: Vec<TokenId> = match &unit {
             Unit::Byte { ids } => {
                 for (byte, &id) in ids.iter().enumerate() {
@@ -88,8 +100,7 @@ impl Tokenizer {
             }
             Unit::Char { on_unknown: OnUnknown::Fail } => Vec::new(),
         };
-        let merges = Merges::new(merges, &vocabulary)?;
-        let encoder = Encoder::new(vocabulary, merges, unit, ignore_merges, |id| !fallback.contains(&id))?;
+        let encoder = Encoder::new(model, unit, ignore_merges, |id| !fallback.contains(&id))?;
         Ok(Tokenizer { encoder, pretokenizer, special, all, index: OnceLock::new() })
     }
 
@@ -113,6 +124,11 @@ impl Tokenizer {
     pub fn id_of(&self, bytes: &[u8]) -> Option<TokenId> {
         let all = || TokenIndex::new(&self.all.iter().collect::<Vec<_>>());
         self.encoder.whole(bytes).or_else(|| self.index.get_or_init(all).get(bytes))
+    }
+
+    /// The ordinary tokens and the merges, to make other tokenizers of.
+    pub fn model(&self) -> Model {
+        self.encoder.model()
     }
 
     /// The merges in rank order.
@@ -251,23 +267,19 @@ impl Tokenizer {
 }
 
 /// Ordinary and special tokens in one table.
-fn with_special_tokens(tokens: &[Option<Vec<u8>>], special: &SpecialTokens) -> Result<Vocabulary> {
-    let mut named: HashMap<usize, &str> = HashMap::new();
+fn with_special_tokens(vocabulary: &Vocabulary, special: &SpecialTokens) -> Result<Vocabulary> {
+    let mut named: Vec<(TokenId, &[u8])> = Vec::new();
     for (text, id) in special.tokens() {
-        let id = *id as usize;
-        if id >= MAX_VOCAB_SIZE {
+        if *id as usize >= MAX_VOCAB_SIZE {
             let reason = format!("special token {text:?} has the id {id}; ids are below {MAX_VOCAB_SIZE}.");
             return Err(Error::Vocabulary { reason });
         }
-        if tokens.get(id).is_some_and(|token| token.is_some()) {
+        if vocabulary.get(*id).is_some() {
             let reason = format!("special token {text:?} has the id {id}, which an ordinary token has too.");
             return Err(Error::Vocabulary { reason });
         }
-        named.insert(id, text);
+        named.push((*id, text.as_bytes()));
     }
-    let size = named.keys().max().map_or(0, |highest| highest + 1).max(tokens.len());
-    Vocabulary::new((0..size).map(|id| match named.get(&id) {
-        Some(text) => Some(text.as_bytes()),
-        None => tokens.get(id)?.as_deref(),
-    }))
+    named.sort_unstable();
+    vocabulary.with(&named)
 }

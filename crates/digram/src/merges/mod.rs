@@ -1,8 +1,12 @@
 //! The merges of a vocabulary: which neighbours join, in which order of preference.
 
+mod apart;
+
 use crate::bits::Bits;
 use crate::error::{Error, Result};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
+
+pub(crate) use apart::Made;
 
 /// The place of a merge in the order of preference; 0 is applied first.
 pub type Rank = u32;
@@ -57,71 +61,79 @@ impl Merges {
         if in_order.len() > MAX_VOCAB_SIZE {
             return Err(Error::Limit { reason: format!("there are more than {MAX_VOCAB_SIZE} merges.") });
         }
-        let slots = vec![FREE; (in_order.len() * 2).next_power_of_two().max(8)];
-        let low = vec![NO_RANK; LOW * LOW];
-        let filter = Bits::new(in_order.len() * 16);
-        let first_id = in_order.first().map(|merge| merge.id).filter(|first| {
-            in_order.iter().enumerate().all(|(rank, merge)| merge.id as usize == *first as usize + rank)
-        });
-        let mut merges = Merges {
-            mask: slots.len() - 1,
-            slots,
-            low,
-            filter,
-            first_id,
-            in_order: Vec::new(),
-            rising: true,
-        };
+        let mut merges = Merges::with_capacity(in_order.len());
         let (first_made, last_made) = spans(&in_order, vocabulary.size());
-        for (rank, merge) in in_order.iter().enumerate() {
-            merges.add(rank as Rank, merge, vocabulary, &first_made)?;
+        let mut rising = true;
+        for (rank, merge) in in_order.into_iter().enumerate() {
+            let rank = rank as Rank;
+            let fail = |problem: String| {
+                let Merge { left, right, id } = merge;
+                Err(Error::Vocabulary {
+                    reason: format!("merge {rank} ({left} + {right} -> {id}): {problem}"),
+                })
+            };
+            let (Some(left), Some(right), Some(whole)) =
+                (vocabulary.get(merge.left), vocabulary.get(merge.right), vocabulary.get(merge.id))
+            else {
+                return fail("one of these ids has no token.".into());
+            };
+            if whole.len() != left.len() + right.len() || !whole.starts_with(left) || !whole.ends_with(right)
+            {
+                return fail("the token is not made of the bytes of its parts.".into());
+            }
             for part in [merge.left, merge.right] {
-                merges.rising &= last_made[part as usize].is_none_or(|made| made < rank as Rank);
+                if first_made[part as usize].is_some_and(|made| made >= rank) {
+                    return fail(format!("part {part} is made only by a later merge."));
+                }
+                rising &= last_made[part as usize].is_none_or(|made| made < rank);
+            }
+            if !merges.push(merge) {
+                return fail("the pair stands there twice.".into());
             }
         }
-        merges.in_order = in_order;
+        merges.rising = rising;
         Ok(merges)
     }
 
-    fn add(
-        &mut self,
-        rank: Rank,
-        merge: &Merge,
-        vocabulary: &Vocabulary,
-        first_made: &[Option<Rank>],
-    ) -> Result<()> {
-        let fail = |problem: String| {
-            Err(Error::Vocabulary {
-                reason: format!("merge {rank} ({} + {} -> {}): {problem}", merge.left, merge.right, merge.id),
-            })
-        };
-        let (Some(left), Some(right), Some(whole)) =
-            (vocabulary.get(merge.left), vocabulary.get(merge.right), vocabulary.get(merge.id))
-        else {
-            return fail("one of these ids has no token.".into());
-        };
-        if whole.len() != left.len() + right.len() || !whole.starts_with(left) || !whole.ends_with(right) {
-            return fail("the token is not made of the bytes of its parts.".into());
+    /// No merges, with room for so many.
+    pub(crate) fn with_capacity(merges: usize) -> Merges {
+        let slots = vec![FREE; (merges * 2).next_power_of_two().max(8)];
+        Merges {
+            in_order: Vec::with_capacity(merges),
+            low: vec![NO_RANK; LOW * LOW],
+            mask: slots.len() - 1,
+            slots,
+            filter: Bits::new(merges * 16),
+            first_id: None,
+            rising: true,
         }
-        for part in [merge.left, merge.right] {
-            if first_made[part as usize].is_some_and(|made| made >= rank) {
-                return fail(format!("part {part} is made only by a later merge."));
-            }
-        }
-        if self.rank(merge.left, merge.right) != NO_RANK {
-            return fail("the pair stands there twice.".into());
-        }
+    }
+
+    /// Adds the merge of the next rank, for which there must be room, and says whether its pair was
+    /// not there yet. The caller knows that it fits the tokens, and that the list rises.
+    pub(crate) fn push(&mut self, merge: Merge) -> bool {
+        let rank = self.in_order.len() as Rank;
         match low(merge.left, merge.right) {
-            Some(at) => self.low[at] = rank,
+            Some(at) if self.low[at] == NO_RANK => self.low[at] = rank,
+            Some(_) => return false,
             None => {
                 let pair = pack(merge.left, merge.right);
                 let hash = hash(pair);
                 let at = self.probe(pair, hash);
+                if self.slots[at] != FREE {
+                    return false;
+                }
                 self.slots[at] = pair << BITS | u64::from(rank);
                 self.filter.insert(hash as u64);
             }
         }
-        Ok(())
+        self.first_id = match (rank, self.first_id) {
+            (0, _) => Some(merge.id),
+            (_, Some(first)) if merge.id.checked_sub(first) == Some(rank) => Some(first),
+            _ => None,
+        };
+        self.in_order.push(merge);
+        true
     }
 
     /// The merges in rank order.

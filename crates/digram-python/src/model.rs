@@ -1,0 +1,135 @@
+//! Tokens and merges as Python holds them without looking inside.
+
+mod spelled;
+
+use digram::merges::Merge;
+use digram::vocabulary::Vocabulary;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+use crate::convert::{merges_to_python, token_table};
+use crate::errors;
+use crate::watch::Signals;
+
+/// Tokens in rank order, all different.
+#[pyclass(frozen, module = "digram._core")]
+pub(crate) struct Ranks {
+    ranks: digram::ranks::Ranks,
+}
+
+#[pymethods]
+impl Ranks {
+    /// The tokens by rank, `None` for a hole.
+    #[new]
+    fn new(py: Python<'_>, tokens: &Bound<'_, PyList>) -> PyResult<Self> {
+        let tokens = token_table(tokens)?;
+        py.detach(|| digram::ranks::Ranks::new(Vocabulary::new(tokens)?))
+            .map(|ranks| Ranks { ranks })
+            .map_err(|error| errors::from_core(py, error, None))
+    }
+
+    /// The tokens of a `.tiktoken` file, if it is written as the published ones are.
+    #[staticmethod]
+    fn read(py: Python<'_>, data: &[u8]) -> Option<Self> {
+        py.detach(|| digram::ranks::Ranks::read(data)).map(|ranks| Ranks { ranks })
+    }
+
+    /// How many tokens there are.
+    fn __len__(&self) -> usize {
+        self.ranks.vocabulary().token_count()
+    }
+}
+
+/// Ordinary tokens and merges, without what a tokenizer does at the edges.
+#[pyclass(frozen, module = "digram._core")]
+pub(crate) struct Model {
+    pub(crate) model: digram::model::Model,
+}
+
+#[pymethods]
+impl Model {
+    /// The tokens by id, `None` for a hole, and the merges as (left id, right id, resulting id).
+    #[new]
+    fn new(py: Python<'_>, tokens: &Bound<'_, PyList>, merges: Vec<(u32, u32, u32)>) -> PyResult<Self> {
+        let tokens = token_table(tokens)?;
+        let merges = merges.into_iter().map(|(left, right, id)| Merge { left, right, id }).collect();
+        py.detach(|| digram::model::Model::new(Vocabulary::new(tokens)?, merges))
+            .map(|model| Model { model })
+            .map_err(|error| errors::from_core(py, error, None))
+    }
+
+    /// Tokens in rank order, and the merges that follow from the ranks.
+    #[staticmethod]
+    fn from_ranks(py: Python<'_>, ranks: &Ranks) -> PyResult<Self> {
+        let signals = Signals::new();
+        py.detach(|| digram::model::Model::from_ranks(&ranks.ranks, &signals))
+            .map(|model| Model { model })
+            .map_err(|error| signals.error(py, error, None))
+    }
+
+    /// Tokens and merges as a `tokenizer.json` spells them, if nothing about them is wrong.
+    #[staticmethod]
+    fn from_letters(
+        vocab: &Bound<'_, PyDict>,
+        special_tokens: Vec<String>,
+        merges: &Bound<'_, PyList>,
+        letters: &str,
+    ) -> Option<Self> {
+        spelled::read(vocab, special_tokens, merges, letters).map(|model| Model { model })
+    }
+
+    /// What `to_bytes` gave; a `VocabError` for anything else.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, stored: &[u8]) -> PyResult<Self> {
+        py.detach(|| digram::model::Model::from_bytes(stored))
+            .map(|model| Model { model })
+            .map_err(|error| errors::from_core(py, error, None))
+    }
+
+    /// All of it as bytes, for another process.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.model.to_bytes()))
+    }
+
+    /// How many tokens there are.
+    fn __len__(&self) -> usize {
+        self.model.vocabulary().token_count()
+    }
+
+    /// The bytes of a token; `None` for a hole and past the end.
+    fn token<'py>(&self, py: Python<'py>, id: u32) -> Option<Bound<'py, PyBytes>> {
+        self.model.vocabulary().get(id).map(|token| PyBytes::new(py, token))
+    }
+
+    /// The bytes of each token by id, `None` for a hole.
+    fn tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let vocabulary = self.model.vocabulary();
+        let end = (0..vocabulary.size() as u32).rev().find(|&id| vocabulary.get(id).is_some());
+        let token = |id| vocabulary.get(id).map(|token| PyBytes::new(py, token));
+        PyList::new(py, (0..end.map_or(0, |id| id + 1)).map(token).collect::<Vec<_>>())
+    }
+
+    /// The merges as (left id, right id, resulting id), in rank order.
+    fn merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        merges_to_python(py, self.model.merges().in_order())
+    }
+
+    /// The ids of tokens of several bytes that no merge makes.
+    fn unmade(&self) -> Vec<u32> {
+        let mut made = vec![false; self.model.vocabulary().size()];
+        self.model.merges().in_order().iter().for_each(|merge| made[merge.id as usize] = true);
+        let unmade = |&(id, token): &(u32, &[u8])| token.len() > 1 && !made[id as usize];
+        self.model.vocabulary().iter().filter(unmade).map(|(id, _)| id).collect()
+    }
+
+    /// The bytes that have no token.
+    fn missing_bytes(&self) -> Vec<u8> {
+        let mut there = [false; 256];
+        for (_, token) in self.model.vocabulary().iter() {
+            if let [byte] = token {
+                there[usize::from(*byte)] = true;
+            }
+        }
+        (0..=255).filter(|&byte| !there[usize::from(byte)]).collect()
+    }
+}

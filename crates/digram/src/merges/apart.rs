@@ -1,0 +1,64 @@
+//! Whether two neighbouring tokens stay apart, told without merging their bytes.
+//!
+//! Between two tokens that each encode to themselves, a merge can only happen where the last token
+//! of the left one, as it was at some rank, has a merge of that rank with the first token of the
+//! right one. Taking both apart again, the part made last first, shows all such pairs: a few, where
+//! merging the bytes anew asks for every pair on the way.
+
+use super::{Merges, NO_RANK, Rank};
+use crate::vocabulary::TokenId;
+
+/// For each token one more than the rank of the merge that makes it; 0 where none does.
+pub(crate) struct Made(Vec<Rank>);
+
+impl Made {
+    /// A table for so many ids, none of which is made yet.
+    pub(crate) fn new(size: usize) -> Made {
+        Made(vec![0; size])
+    }
+
+    /// Notes which merge makes a token, and says whether none did before.
+    #[inline]
+    pub(crate) fn by(&mut self, id: TokenId, rank: Rank) -> bool {
+        std::mem::replace(&mut self.0[id as usize], rank + 1) == 0
+    }
+
+    /// Whether a merge makes the token.
+    #[inline]
+    pub(crate) fn is_made(&self, id: TokenId) -> bool {
+        self.0[id as usize] != 0
+    }
+
+    /// Whether the merges below a rank leave two neighbours as they are, apart from the merge of
+    /// the pair itself. Both encode to themselves, each token is made by one merge at most, and the
+    /// list of merges rises.
+    ///
+    /// In the pass of a rank, what stands to the left comes first. So the left part is gone when
+    /// its own merge has that rank, and the right one only after it: hence the two limits.
+    #[inline]
+    pub(crate) fn stay_apart(
+        &self,
+        merges: &Merges,
+        mut left: TokenId,
+        mut right: TokenId,
+        below: Rank,
+    ) -> bool {
+        let mut limit = below;
+        loop {
+            let (left_made, right_made) = (self.0[left as usize], self.0[right as usize]);
+            if left_made > right_made {
+                limit = limit.min(left_made - 1);
+                left = merges.in_order[left_made as usize - 1].right;
+            } else if right_made > 0 {
+                limit = limit.min(right_made);
+                right = merges.in_order[right_made as usize - 1].left;
+            } else {
+                return true;
+            }
+            let rank = merges.rank(left, right);
+            if rank != NO_RANK && rank < limit {
+                return false;
+            }
+        }
+    }
+}

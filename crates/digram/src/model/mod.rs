@@ -1,0 +1,65 @@
+//! Tokens and merges that belong together, shared by all tokenizers that are made of them.
+
+mod stored;
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::index::TokenIndex;
+use crate::merges::{Merge, Merges};
+use crate::ranks::Ranks;
+use crate::vocabulary::{TokenId, Vocabulary};
+use crate::watch::Watch;
+
+/// Ordinary tokens and their merges: the large part of a tokenizer, without what it does at the
+/// edges (special tokens, pretokens, unknown characters). Cheap to clone.
+#[derive(Clone)]
+pub struct Model {
+    pub(crate) vocabulary: Arc<Vocabulary>,
+    pub(crate) merges: Arc<Merges>,
+    /// Found out on the way, if bytes are the units.
+    pub(crate) known: Option<Known>,
+}
+
+/// What need not be found out again.
+#[derive(Clone)]
+pub(crate) struct Known {
+    /// All tokens by their bytes.
+    pub(crate) index: Arc<TokenIndex>,
+    /// Those that no text becomes by merging, in rising order.
+    pub(crate) unreachable: Arc<[TokenId]>,
+}
+
+impl Model {
+    /// Tokens and merges in rank order. Fails where the merges do not fit the tokens; see
+    /// [`Merges::new`].
+    pub fn new(vocabulary: Vocabulary, merges: Vec<Merge>) -> Result<Model> {
+        let merges = Merges::new(merges, &vocabulary)?;
+        Ok(Model { vocabulary: Arc::new(vocabulary), merges: Arc::new(merges), known: None })
+    }
+
+    /// Tokens in rank order, and the merges behind the ranks; see [`Ranks::merges`].
+    pub fn from_ranks(ranks: &Ranks, watch: &dyn Watch) -> Result<Model> {
+        let (merges, unreachable) = ranks.merges(watch)?;
+        Ok(Model {
+            vocabulary: ranks.vocabulary.clone(),
+            merges: Arc::new(merges),
+            known: Some(Known { index: ranks.index.clone(), unreachable: unreachable.into() }),
+        })
+    }
+
+    /// The tokens that no text becomes by merging, in rising order, where that is known.
+    pub fn unreachable(&self) -> Option<&[TokenId]> {
+        self.known.as_ref().map(|known| &known.unreachable[..])
+    }
+
+    /// The tokens.
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
+    /// The merges.
+    pub fn merges(&self) -> &Merges {
+        &self.merges
+    }
+}

@@ -1,0 +1,118 @@
+//! A model as bytes, for another process of the same version: not a file format.
+//!
+//! Numbers have seven bits to a byte, the lowest first, and a bit that says whether more follow.
+//! First how many ids and merges there are, then the length of each token, then the merges (left,
+//! right, and the id less that of the merge before), then the bytes of the tokens.
+
+use super::Model;
+use crate::error::{Error, Result};
+use crate::merges::Merge;
+use crate::vocabulary::{MAX_VOCAB_SIZE, Vocabulary};
+
+impl Model {
+    /// The tokens and merges as bytes, for [`Model::from_bytes`].
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let (bytes, ends) = self.vocabulary.ends();
+        let merges = self.merges.in_order();
+        let mut stored = Vec::with_capacity(bytes.len() + 2 * ends.len() + 7 * merges.len() + 8);
+        write(&mut stored, ends.len() as u32);
+        write(&mut stored, merges.len() as u32);
+        let mut before = 0;
+        for &end in ends {
+            write(&mut stored, end - std::mem::replace(&mut before, end));
+        }
+        let mut before = 0;
+        for merge in merges {
+            write(&mut stored, merge.left);
+            write(&mut stored, merge.right);
+            write(&mut stored, merge.id.wrapping_sub(std::mem::replace(&mut before, merge.id)));
+        }
+        stored.extend_from_slice(bytes);
+        stored
+    }
+
+    /// The model that [`Model::to_bytes`] wrote down. Fails for any other bytes, or gives a model
+    /// that holds together: all is checked again.
+    pub fn from_bytes(stored: &[u8]) -> Result<Model> {
+        let mut rest = stored;
+        let mut number = || read(&mut rest).ok_or_else(broken);
+        let (size, merge_count) = (number()? as usize, number()? as usize);
+        if size > MAX_VOCAB_SIZE || merge_count > MAX_VOCAB_SIZE {
+            return Err(broken());
+        }
+        let mut end = 0u32;
+        let mut ends = Vec::with_capacity(size);
+        for _ in 0..size {
+            end = end.checked_add(number()?).ok_or_else(broken)?;
+            ends.push(end);
+        }
+        let mut id = 0u32;
+        let mut merges = Vec::with_capacity(merge_count);
+        for _ in 0..merge_count {
+            let (left, right) = (number()?, number()?);
+            id = id.wrapping_add(number()?);
+            merges.push(Merge { left, right, id });
+        }
+        Model::new(Vocabulary::from_ends(rest.to_vec(), ends)?, merges)
+    }
+}
+
+fn broken() -> Error {
+    Error::Vocabulary { reason: "these bytes are no stored tokens and merges.".into() }
+}
+
+fn write(stored: &mut Vec<u8>, mut number: u32) {
+    while number >= 0x80 {
+        stored.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    stored.push(number as u8);
+}
+
+#[inline]
+fn read(rest: &mut &[u8]) -> Option<u32> {
+    let mut number = 0;
+    for shift in (0..u32::BITS).step_by(7) {
+        let (&byte, after) = rest.split_first()?;
+        *rest = after;
+        let bits = u32::from(byte & 0x7f);
+        number |= bits << shift;
+        if bits << shift >> shift != bits {
+            return None;
+        }
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_stored_comes_back_and_no_damage_panics() {
+        let tokens: Vec<Option<Vec<u8>>> = (0..=255)
+            .map(|byte| Some(vec![byte]))
+            .chain([Some(b"ab".to_vec()), None, Some(b"abab".to_vec()), Some(vec![b'c'; 300])])
+            .collect();
+        let merges = vec![Merge { left: 97, right: 98, id: 256 }, Merge { left: 256, right: 256, id: 258 }];
+        let model = Model::new(Vocabulary::new(tokens).unwrap(), merges).unwrap();
+        let stored = model.to_bytes();
+        let again = Model::from_bytes(&stored).unwrap();
+        assert_eq!(again.vocabulary.ends(), model.vocabulary.ends());
+        assert_eq!(again.merges.in_order(), model.merges.in_order());
+
+        let whole = |damaged: &[u8]| Model::from_bytes(damaged).map(|model| model.to_bytes() == damaged);
+        let lengths = 4..stored.len() - 300;
+        for at in 0..stored.len() {
+            assert!(whole(&stored[..at]).is_err());
+            for bit in 0..8 {
+                let mut damaged = stored.clone();
+                damaged[at] ^= 1 << bit;
+                assert_ne!(whole(&damaged), Ok(false), "byte {at} of {lengths:?}");
+            }
+        }
+    }
+}

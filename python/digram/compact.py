@@ -1,0 +1,67 @@
+"""A definition whose tokens and merges stay in the core: what loading and pickling pass on.
+
+A list of 100,000 tokens and one of as many merges take longer to make, and to take apart again,
+than all that is done with them in between. `Definition` is the same as plain values.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from digram import _core
+from digram.pretokenizers import Pretokenizer
+
+if TYPE_CHECKING:  # it takes longer to import than a file to read
+    from digram.definition import Definition, OnUnknown, TrainingRecord, Unit
+
+__all__ = ["Compact", "Settings", "compacted"]
+
+
+class Settings(NamedTuple):
+    """What a definition says besides its tokens and merges; see `Definition`."""
+
+    pretokenizer: Pretokenizer
+    unit: Unit = "byte"
+    on_unknown: OnUnknown = "error"
+    byte_ids: list[int] | None = None
+    ignore_merges: bool = False
+    training: TrainingRecord | None = None
+
+
+class Compact(NamedTuple):
+    """Tokens and merges in the core, special tokens by their ids, and the settings."""
+
+    model: _core.Model
+    special_tokens: dict[str, int]
+    settings: Settings
+
+    def plain(self) -> Definition:
+        """The same as plain values, built anew at each call."""
+        from digram.definition import Definition
+
+        return Definition(
+            tokens=self.model.tokens(),
+            merges=self.model.merges(),
+            special_tokens=self.special_tokens,
+            **self.settings._asdict(),
+        )
+
+
+def compacted(definition: Definition) -> Compact:
+    """A definition with its tokens and merges in the core.
+
+    Raises `VocabError` where the merges do not fit the tokens.
+    """
+    d = definition
+    return Compact(
+        _core.Model(d.tokens, d.merges),
+        d.special_tokens,
+        Settings(
+            pretokenizer=d.pretokenizer,
+            unit=d.unit,
+            on_unknown=d.on_unknown,
+            byte_ids=d.byte_ids,
+            ignore_merges=d.ignore_merges,
+            training=d.training,
+        ),
+    )
