@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from strategies import cases
 
 from digram import CorruptFileError, DigramError, LimitExceededError
-from digram.formats._json import MAX_DEPTH, dump, expect, parse, show
+from digram.formats._json import MAX_DEPTH, dump, expect, parse
+from digram.formats._show import show
 
 VALUES: Any = st.recursive(
     st.none()

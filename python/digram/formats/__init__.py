@@ -22,13 +22,14 @@ from typing import TYPE_CHECKING, Any
 from digram.compact import Compact, compacted
 from digram.errors import CorruptFileError, OptionError, VocabError
 from digram.formats._check import unreachable
-from digram.formats._show import BOMS, show
 from digram.formats._published import ENCODINGS, MISSING, Encoding, Missing, PretokenizerLike
+from digram.formats._show import BOMS, show
 from digram.pretokenizers import Pretokenizer
 from digram.storage import read_file
 
 if TYPE_CHECKING:
     from digram.definition import Definition
+    from digram.formats import huggingface, seed_pair, tiktoken, vocab_merges
 
 __all__ = [
     "ENCODINGS",
@@ -37,8 +38,12 @@ __all__ = [
     "Encoding",
     "Missing",
     "PretokenizerLike",
+    "huggingface",
     "read",
     "read_compact",
+    "seed_pair",
+    "tiktoken",
+    "vocab_merges",
     "write",
 ]
 
@@ -119,6 +124,12 @@ def write(
             f"format={format!r} is not known.", value=format, hint=f"Choose from {FORMATS}."
         )
     _module(kind).write(definition, path, allow_loss=allow_loss)
+
+
+def __getattr__(name: str) -> Any:
+    if name in FORMATS:
+        return _module(name)
+    raise AttributeError(f"module 'digram.formats' has no attribute {name!r}")
 
 
 def _module(kind: str) -> Any:

@@ -14,8 +14,8 @@ from typing import Any, Literal, cast, get_args
 from digram.definition import Definition, StopReason, TrainingRecord, digest
 from digram.errors import CorruptFileError, VocabError
 from digram.formats._json import expect
-from digram.formats._show import show
 from digram.formats._published import MISSING, Missing
+from digram.formats._show import show
 from digram.pretokenizers import Digits
 
 __all__ = ["check_digest", "digits", "section", "to_section", "training"]

@@ -11,9 +11,9 @@ from typing import Any, Literal
 from digram.definition import Unit
 from digram.errors import CorruptFileError, PatternError, VocabError
 from digram.formats._json import expect
-from digram.formats._show import show
 from digram.formats._portable import check_portable
 from digram.formats._published import MISSING, Missing
+from digram.formats._show import show
 from digram.pretokenizers import NAMED, Digits, Pretokenizer, Regex
 
 __all__ = ["from_stages", "to_stages"]

@@ -16,10 +16,10 @@ from itertools import chain
 from os import PathLike, fspath
 from typing import Any, NoReturn
 
-from digram.definition import Definition, OnUnknown, Unit
-from digram.errors import CorruptFileError, InternalError, VocabError
 from digram import _core
 from digram.compact import Compact, Settings, compacted
+from digram.definition import Definition, OnUnknown, Unit
+from digram.errors import CorruptFileError, InternalError, VocabError
 from digram.formats import _own
 from digram.formats._check import (
     Place,
@@ -31,8 +31,8 @@ from digram.formats._check import (
     named_merges,
 )
 from digram.formats._json import dump, expect, parse
-from digram.formats._show import show
 from digram.formats._letters import LETTERS, from_letters, to_letters
+from digram.formats._show import show
 from digram.formats._stages import from_stages, to_stages
 from digram.special import Special
 from digram.storage import atomic_write, read_file

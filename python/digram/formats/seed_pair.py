@@ -19,8 +19,8 @@ from digram.definition import Definition
 from digram.errors import CorruptFileError, VocabError
 from digram.formats._check import Place, check, id_table
 from digram.formats._json import expect, parse
-from digram.formats._show import show
 from digram.formats._loss import refuse_ignore_merges, refuse_special_tokens
+from digram.formats._show import show
 from digram.pretokenizers import Pretokenizer
 from digram.storage import read_pair, write_pair
 

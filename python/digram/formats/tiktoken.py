@@ -17,9 +17,9 @@ from digram import _core
 from digram.compact import Compact, Settings
 from digram.errors import CorruptFileError, InternalError, LimitExceededError, VocabError
 from digram.formats._check import check_bytes, check_special, id_table
-from digram.formats._show import BOMS, show
 from digram.formats._loss import refuse_special_tokens
 from digram.formats._published import MISSING, PretokenizerLike, check_count, told
+from digram.formats._show import BOMS, show
 from digram.storage import atomic_write, read_file
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from digram.definition import Definition
 from digram.errors import CorruptFileError, VocabError
 from digram.formats._check import Place, check, id_table, named_merges
 from digram.formats._json import decoded, dump, expect, parse
-from digram.formats._show import show
 from digram.formats._letters import from_letters, to_letters
 from digram.formats._loss import refuse_ignore_merges, refuse_special_tokens
 from digram.formats._published import MISSING, PretokenizerLike, check_count, told
+from digram.formats._show import show
 from digram.storage import read_pair, write_pair
 
 __all__ = ["NAMES", "dumps", "loads", "read", "write"]

@@ -1,0 +1,165 @@
+"""Small files of every format, and ways to damage them."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from vocabularies import BANANA, BYTES, PLAIN, SAMPLES
+
+from digram import Definition, Pretokenizer, Regex
+from digram.formats import huggingface, seed_pair, tiktoken, vocab_merges
+
+ODD: list[Any] = [
+    *(None, True, False, 0, 1, -1, 2, 97, 256, 257, 259, 300, 1 << 31, 1 << 32, -(1 << 63), 10**40),
+    *(0.5, 1e308, "", "a", "an", "Ġ", "é", "\u0000", "\ud83d\ude42", "<0x41>", "a n", "#version"),
+    *([], {}, [[]], ["a", "n"], [97, 110], [[97, 110], 256], {"type": "ByteLevel"}, {"a": 1}),
+    *("BPE", "1.0", "Isolated", "Fuse", "Sequence", "ByteFallback", r"\w+", "(", "a*", "[[["),
+]
+PIECES = [
+    b"",
+    b"\x00",
+    b"\xff",
+    b"\n",
+    b"\r\n",
+    b" ",
+    b'"',
+    b"\\",
+    b"[" * 80,
+    b"{",
+    b"}",
+    b"-",
+    b"e9",
+]
+
+
+@dataclass(frozen=True)
+class File:
+    """What is mutated: one file, or one of a pair."""
+
+    data: bytes
+    load: Callable[[bytes], Definition]
+    dump: Callable[[Definition], Any]
+    again: Callable[[Any], Definition]
+
+
+def whole(definition: Definition, *, digest: bool) -> File:
+    top = json.loads(huggingface.dumps(definition, allow_loss=True))
+    if not digest:  # or nothing but the digest would ever refuse a change
+        del top["model"]["digram"]["digest"]
+    data = json.dumps(top, ensure_ascii=False).encode()
+    return File(
+        data,
+        huggingface.loads,
+        lambda found: huggingface.dumps(found, allow_loss=True),
+        huggingface.loads,
+    )
+
+
+def ranks() -> File:
+    def load(data: bytes) -> Definition:
+        return tiktoken.loads(data, "t", pretokenizer="gpt2")
+
+    tokens = [*PLAIN.tokens, b" xyzzy"]
+    definition = replace(PLAIN, tokens=tokens, ignore_merges=True)
+    return File(tiktoken.dumps(definition), load, tiktoken.dumps, load)
+
+
+def half(pair: tuple[bytes, bytes], mutated: int, module: Any, **named: Any) -> File:
+    def load(data: bytes) -> Definition:
+        both = (data, pair[1]) if mutated == 0 else (pair[0], data)
+        return module.loads(*both, "v", "m", **named)  # type: ignore[no-any-return]
+
+    return File(
+        pair[mutated],
+        load,
+        lambda found: module.dumps(found, allow_loss=True),
+        lambda both: module.loads(*both, **named),
+    )
+
+
+GPT2 = vocab_merges.dumps(PLAIN)
+GPT2 = (GPT2[0], b"#version: 0.2\n" + GPT2[1].partition(b"\n")[2])  # without the digest
+SEED = seed_pair.dumps(PLAIN)
+SHORT = replace(
+    SAMPLES["characters or bytes"],
+    tokens=[*BYTES, b"a", "é".encode(), "aé".encode()],
+    merges=[(256, 257, 258)],
+    special_tokens={"<|end|>": 259},
+    pretokenizer=Pretokenizer([Regex(r"\s+"), Regex(r"\p{L}+|\d")], digits="individual"),
+    training=None,
+)
+FILES = {
+    "tokenizer.json": whole(BANANA, digest=True),
+    "tokenizer.json without digest": whole(BANANA, digest=False),
+    "tokenizer.json of characters": whole(SHORT, digest=False),
+    ".tiktoken": ranks(),
+    "vocab.json": half(GPT2, 0, vocab_merges, pretokenizer=None),
+    "merges.txt": half(GPT2, 1, vocab_merges, pretokenizer=None),
+    "vocabulary.json": half(SEED, 0, seed_pair),
+    "merges.json": half(SEED, 1, seed_pair),
+}
+
+
+def mutate_bytes(data: bytes, rng: random.Random) -> bytes:
+    start, end = sorted((rng.randrange(len(data) + 1), rng.randrange(len(data) + 1)))
+    end = min(end, start + rng.choice([0, 1, 1, 2, 8, 200, 1 << 20]))
+    kind = rng.randrange(6)
+    if kind == 0:
+        return data[:start]
+    if kind == 1 and start < len(data):
+        return data[:start] + bytes([data[start] ^ 1 << rng.randrange(8)]) + data[start + 1 :]
+    middle = [
+        rng.choice(PIECES),
+        rng.randbytes(2),
+        data[start:end] * 2,
+        b"",
+        str(rng.choice(ODD)).encode("utf-8", "surrogatepass"),
+    ]
+    return data[:start] + middle[kind - 2 if kind > 1 else 0] + data[end:]
+
+
+def mutate_lines(data: bytes, rng: random.Random) -> bytes:
+    lines = data.splitlines(keepends=True)
+    one, other = rng.randrange(len(lines)), rng.randrange(len(lines))
+    kind = rng.randrange(4)
+    if kind == 0:
+        lines[one], lines[other] = lines[other], lines[one]
+    elif kind == 1:
+        del lines[one]
+    elif kind == 2:
+        lines.insert(one, lines[other])
+    else:
+        left, right = lines[one].split()[:1], lines[other].split()[1:]
+        lines[one] = b" ".join(left + right) + b"\n"
+    return b"".join(lines)
+
+
+def mutate_json(data: bytes, rng: random.Random) -> bytes:
+    top = json.loads(data)
+    at: Any = top
+    while True:
+        keys = list(at) if isinstance(at, dict) else list(range(len(at)))
+        if not keys:
+            break
+        key = rng.choice(keys)
+        if isinstance(at[key], dict | list) and rng.random() < 0.8:
+            at = at[key]
+            continue
+        kind = rng.randrange(5)
+        if kind == 0:
+            del at[key]
+        elif kind == 1 and isinstance(at, dict):
+            at[str(rng.choice(ODD))] = at.pop(key)
+        elif kind == 2:
+            at[key] = at[rng.choice(keys)]
+        elif kind == 3 and isinstance(at, list):
+            at.insert(key, rng.choice(at))
+        else:
+            at[key] = rng.choice(ODD)
+        break
+    written = json.dumps(top, ensure_ascii=rng.random() < 0.5)
+    return written.encode("utf-8", "surrogatepass")
