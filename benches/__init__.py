@@ -15,5 +15,5 @@ differ are marked, and the exit code is 1.
     child      one measurement
     run        many of them, taking turns
     tables     Markdown
-    encode, calls, decode, train, shapes     what is compared
+    encode, load, calls, decode, train, shapes     what is compared
 """
