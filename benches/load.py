@@ -54,8 +54,8 @@ def _gigatoken(path: str) -> Callable[[str], Any]:
     import gigatoken
 
     if _encoding(path):
-        return gigatoken.Tokenizer.from_tiktoken(path).encode  # type: ignore[no-any-return]
-    return gigatoken.Tokenizer(path).encode  # type: ignore[no-any-return]
+        return gigatoken.Tokenizer.from_tiktoken(path).encode
+    return gigatoken.Tokenizer(path).encode
 
 
 def _fastokens(path: str) -> Callable[[str], Any]:

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # the benchmarks are no part of what is installed
 
-from benches import calls, decode, encode, shapes, tables, train  # noqa: E402
+from benches import calls, decode, encode, load, shapes, tables, train  # noqa: E402
 from benches.data import SEPARATOR  # noqa: E402
 from benches.peers import PEERS  # noqa: E402
 from benches.run import Options, Task, disagreements, take_turns  # noqa: E402
@@ -63,6 +63,15 @@ def test_decode_count_calls_and_shapes(
     assert counted["digest"] == encoded["digest"]
     assert calls.measure("digram, lists", 20)["us"] > 0
     assert shapes.measure("digram, lists", "r50k_base", "Chinese", 1)["ids"] > 1_000
+
+
+@pytest.mark.parametrize("name", ["r50k_base.tiktoken", "gpt2_tokenizer.json"])
+def test_loaders_give_the_same(shared_data: Callable[[str], Path], name: str) -> None:
+    path = str(shared_data(f"vocabs/{name}"))
+    other = "tokenizers" if name.endswith(".json") else "tiktoken"
+    measured = [load.measure(who, path) for who in ("digram", load.PICKLED, other)]
+    assert len({one["digest"] for one in measured}) == 1
+    assert all(one["ms"] > 0 for one in measured)
 
 
 def test_turns_are_taken_in_fresh_processes(corpus: Path) -> None:

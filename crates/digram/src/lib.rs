@@ -20,7 +20,7 @@
 //! ```
 //!
 //! The modules build on each other in one line: [`error`], [`watch`], [`vocabulary`], [`merges`],
-//! [`special`], [`ranks`], [`pretokenize`], [`count`], [`encode`], [`tokenizer`], [`train`].
+//! [`special`], [`ranks`], [`model`], [`pretokenize`], [`count`], [`encode`], [`tokenizer`], [`train`].
 //! The crate prints nothing, opens no file, keeps no global state and starts no thread that
 //! outlives a call.
 
