@@ -183,7 +183,7 @@ fn ranks() -> impl Strategy<Value = Vec<Option<Vec<u8>>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4_000))]
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
     fn merges_from_ranks_are_the_last_parts_of_each_token(tokens in ranks()) {
