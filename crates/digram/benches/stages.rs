@@ -1,9 +1,16 @@
-//! Where encoding spends its time: splitting alone, counting, encoding, on one thread.
+//! Where encoding and decoding spend their time, stage by stage, on one thread.
 //!
-//!     cargo bench -p digram -- VOCABULARY.tiktoken TEXT…
+//!     cargo bench -p digram -- VOCABULARY.tiktoken TEXT… [--only split,lookup,merge,…] [--runs 5]
 //!
-//! Each figure is the median of five runs, in MB of UTF-8 a second.
+//! Each figure is the median of the runs, in MB of UTF-8 a second:
+//!
+//! - `split`: pretokens, and nothing done with them.
+//! - `count`: their counts, as for training.
+//! - `lookup`: the pretokens that are tokens, each of them as often as in the text.
+//! - `merge`: the others, each of them once, with nothing remembered from run to run.
+//! - `encode`: the text. `tally`: the number of its ids. `decode`: its ids back to bytes.
 
+use std::collections::HashSet;
 use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -18,8 +25,15 @@ use digram::{OnSpecial, Tokenizer, Unwatched};
 const CL100K: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
 fn main() {
-    let paths: Vec<String> =
-        std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
+    let (mut paths, mut only, mut runs) = (Vec::new(), None, 5);
+    while let Some(argument) = arguments.next() {
+        match &argument[..] {
+            "--only" => only = arguments.next(),
+            "--runs" => runs = arguments.next().and_then(|runs| runs.parse().ok()).expect("a number of runs"),
+            _ => paths.push(argument),
+        }
+    }
     let [vocabulary, texts @ ..] = &paths[..] else {
         println!("give a .tiktoken vocabulary and texts to measure");
         return;
@@ -51,11 +65,29 @@ fn main() {
     stage("restore");
     println!("load {:.0} ms", started.elapsed().as_secs_f64() * 1e3);
 
+    let splitter = cl100k();
     for path in texts {
         let text = std::fs::read(path).expect("a readable text");
         let text = &text[..text.len().min(12_000_000)];
-        let splitter = cl100k();
-        let split = rate(text.len(), || {
+        let (known, others): (Vec<&[u8]>, Vec<&[u8]>) =
+            splitter.split(text).into_iter().partition(|pretoken| tokenizer.id_of(pretoken).is_some());
+        let known = known.concat();
+        let others = HashSet::<&[u8]>::from_iter(others);
+        let merged: usize = others.iter().map(|pretoken| pretoken.len()).sum();
+        let mut ids = Vec::with_capacity(text.len());
+        let mut encode = |text: &[u8]| {
+            ids.clear();
+            tokenizer.encode(text, OnSpecial::Text, &Unwatched, &mut ids).expect("encodable");
+            black_box(ids.len());
+        };
+        encode(text);
+        print!("{path}:");
+        let measure = |name: &str, bytes: usize, run: &mut dyn FnMut()| {
+            if only.as_ref().is_none_or(|only| only.split(',').any(|wanted| wanted == name)) {
+                print!(" {name} {:.1}", rate(bytes, runs, run));
+            }
+        };
+        measure("split", text.len(), &mut || {
             let mut pieces = 0usize;
             let ControlFlow::Continue(()) = splitter.try_for_each(text, |piece| {
                 pieces += black_box(piece).len() & 1;
@@ -63,22 +95,33 @@ fn main() {
             });
             black_box(pieces);
         });
-        let count = rate(text.len(), || {
+        measure("count", text.len(), &mut || {
             let mut counter = Counter::new(cl100k());
             counter.add(&[text], 1, &Unwatched).expect("countable");
             black_box(counter.finish().expect("a consistent count").len());
         });
-        let encode = rate(text.len(), || {
-            let mut ids = Vec::with_capacity(text.len() / 3);
-            tokenizer.encode(text, OnSpecial::Text, &Unwatched, &mut ids).expect("encodable");
-            black_box(ids.len());
+        measure("lookup", known.len(), &mut || encode(&known));
+        measure("merge", merged, &mut || {
+            tokenizer.forget();
+            others.iter().for_each(|pretoken| encode(pretoken));
         });
-        println!("{path}: split {split:.0}, count pretokens {count:.0}, encode {encode:.0} MB/s");
+        measure("encode", text.len(), &mut || encode(text));
+        measure("tally", text.len(), &mut || {
+            black_box(tokenizer.count(text, OnSpecial::Text, &Unwatched).expect("encodable"));
+        });
+        let mut bytes = Vec::with_capacity(text.len());
+        encode(text);
+        measure("decode", text.len(), &mut || {
+            bytes.clear();
+            tokenizer.decode(&ids, &mut bytes).expect("its own ids");
+            black_box(bytes.len());
+        });
+        println!(" MB/s");
     }
 }
 
-fn rate(bytes: usize, mut run: impl FnMut()) -> f64 {
-    let mut seconds: Vec<f64> = (0..5)
+fn rate(bytes: usize, runs: usize, run: &mut dyn FnMut()) -> f64 {
+    let mut seconds: Vec<f64> = (0..runs)
         .map(|_| {
             let started = Instant::now();
             run();
@@ -86,5 +129,5 @@ fn rate(bytes: usize, mut run: impl FnMut()) -> f64 {
         })
         .collect();
     seconds.sort_by(f64::total_cmp);
-    bytes as f64 / 1e6 / seconds[2]
+    bytes as f64 / 1e6 / seconds[runs / 2]
 }

@@ -1,4 +1,4 @@
-//! Sets of numbers that may say yes too often.
+//! Sets of numbers: the bits of a word, and larger ones that may say yes too often.
 
 /// A set of numbers of which only the lowest bits are told apart: what it holds not was never put
 /// in, and what it holds may have been. Small enough to lie near where the exact answer is far.
@@ -32,4 +32,14 @@ impl Bits {
         let mask = self.words.len() - 1;
         self.words[(number as usize / 64) & mask] >> (number % 64) & 1 == 1
     }
+}
+
+/// The numbers of the bits that are set, the lowest first.
+#[inline(always)]
+pub(crate) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lowest = word.trailing_zeros() as usize;
+        word &= word.wrapping_sub(1);
+        (lowest < u64::BITS as usize).then_some(lowest)
+    })
 }

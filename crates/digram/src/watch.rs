@@ -1,8 +1,8 @@
 //! Long work asks now and then whether it should go on.
 
 use crate::error::{Error, Result};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 /// Tells long work whether to go on. It is asked every few milliseconds.
 pub trait Watch {
@@ -30,8 +30,11 @@ impl Watch for Stop<'_> {
 }
 
 /// How many threads to use where the caller leaves it open.
+///
+/// Asked of the system once, which takes it longer than encoding a page.
 pub fn available_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, |n| n.get())
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
 }
 
 /// Does `tasks` tasks on up to `threads` threads, the calling one among them, and returns their

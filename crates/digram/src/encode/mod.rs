@@ -8,11 +8,13 @@ mod cache;
 mod cuts;
 mod long;
 mod reach;
+mod scratch;
 mod short;
 mod singles;
 
 use std::sync::Arc;
 
+use crate::bits::bits;
 use crate::error::{Error, Result};
 pub(crate) use crate::index::AT_ONCE;
 use crate::index::TokenIndex;
@@ -21,8 +23,9 @@ use crate::model::{Known, Model};
 use crate::vocabulary::{TokenId, Vocabulary};
 use crate::watch::{Unwatched, Watch};
 
-use cache::Cache;
+use cache::{MOST_IDS, Word};
 use cuts::Cuts;
+pub(crate) use scratch::{Kept, Scratch};
 use singles::Singles;
 
 /// What text is made of before anything is merged.
@@ -58,25 +61,12 @@ pub enum OnUnknown {
 /// scan, which is quadratic, begins to lose to going by rank.
 const SHORT: usize = 64;
 
-/// Memory that a thread reuses from one pretoken to the next. It never changes a result.
-pub(crate) struct Scratch {
-    cache: Cache,
-    /// Lists for ids on their way: a pretoken needs one, and so does a piece of it.
-    spare: Vec<Vec<TokenId>>,
-    long: long::Scratch,
-}
-
-impl Scratch {
-    /// Memory for a text of `bytes` bytes, or several of that length together.
-    pub(crate) fn new(bytes: usize) -> Scratch {
-        Scratch { cache: Cache::new(bytes), spare: Vec::new(), long: long::Scratch::default() }
-    }
-}
-
 /// Where ids go: to a list, or to nowhere if they are counted only.
 pub(crate) trait Sink {
     fn one(&mut self, id: TokenId);
     fn many(&mut self, ids: &[TokenId]);
+    /// The first few of these.
+    fn few(&mut self, ids: &[TokenId; MOST_IDS], count: usize);
     /// How many there were.
     fn len(&self) -> usize;
 }
@@ -90,6 +80,14 @@ impl Sink for Vec<TokenId> {
     #[inline]
     fn many(&mut self, ids: &[TokenId]) {
         self.extend_from_slice(ids);
+    }
+
+    #[inline]
+    fn few(&mut self, ids: &[TokenId; MOST_IDS], count: usize) {
+        // To copy all and forget the rest takes fewer instructions than to copy as many.
+        let end = Vec::len(self) + count;
+        self.extend_from_slice(ids);
+        self.truncate(end);
     }
 
     fn len(&self) -> usize {
@@ -110,6 +108,11 @@ impl Sink for Tally {
     #[inline]
     fn many(&mut self, ids: &[TokenId]) {
         self.0 += ids.len();
+    }
+
+    #[inline]
+    fn few(&mut self, _: &[TokenId; MOST_IDS], count: usize) {
+        self.0 += count;
     }
 
     fn len(&self) -> usize {
@@ -219,7 +222,7 @@ impl Encoder {
             let unreachable = |id: &TokenId| ordinary(*id) && !reached[*id as usize];
             return Ok(self.vocabulary.iter().map(|(id, _)| id).filter(unreachable).collect());
         }
-        let mut scratch = Scratch::new(0);
+        let mut scratch = Scratch::new();
         let (mut unreachable, mut ids) = (Vec::new(), Vec::new());
         for (id, bytes) in self.vocabulary.iter().filter(|(id, _)| ordinary(*id)) {
             ids.clear();
@@ -267,74 +270,92 @@ impl Encoder {
         let missing = self.whole.get_many(text, start, ends, &mut ids);
         let from = |number: usize| if number == 0 { start } else { ends[number - 1] };
         for number in bits(missing) {
-            scratch.cache.prefetch(&text[from(number)..ends[number]]);
+            if let Some(word) = Word::new(text, from(number), ends[number]) {
+                scratch.cache.prefetch(&word);
+            }
         }
         let mut done = 0;
         for number in bits(missing) {
             sink.many(&ids[done..number]);
             done = number + 1;
-            let from = from(number);
-            self.encode_missing(&text[from..ends[number]], scratch, watch, sink)
-                .map_err(|error| error.shifted(from))?;
+            self.encode_missing(text, from(number), ends[number], scratch, watch, sink)
+                .map_err(|error| error.shifted(from(number)))?;
         }
         sink.many(&ids[done..ends.len()]);
         Ok(())
     }
 
-    /// Emits the ids of a pretoken that is no token.
+    /// Emits the ids of the pretoken `text[start..end]`, which is no token.
     #[inline]
     fn encode_missing(
         &self,
-        pretoken: &[u8],
+        text: &[u8],
+        start: usize,
+        end: usize,
         scratch: &mut Scratch,
         watch: &dyn Watch,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        if pretoken.len() > SHORT {
-            return self.encode_in_pieces(pretoken, scratch, watch, sink);
-        }
-        remembered(pretoken, scratch, sink, |scratch, ids| match is_short_word(pretoken) {
+        let pretoken = &text[start..end];
+        let Some(word) = Word::new(text, start, end) else {
+            return self.encode_in_pieces(text, start, end, scratch, watch, sink);
+        };
+        remembered(&word, scratch, sink, |scratch, ids| match is_short_word(pretoken) {
             true => self.merge(pretoken, scratch, watch, ids),
-            false => self.encode_in_pieces(pretoken, scratch, watch, ids),
+            false => self.encode_in_pieces(text, start, end, scratch, watch, ids),
         })
     }
 
-    /// Cuts a pretoken where no merge can cross, and looks up or merges the pieces.
+    /// Cuts the pretoken `text[start..end]` where no merge can cross, and looks up or merges the
+    /// pieces.
     fn encode_in_pieces(
         &self,
-        pretoken: &[u8],
+        text: &[u8],
+        start: usize,
+        end: usize,
         scratch: &mut Scratch,
         watch: &dyn Watch,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let mut at = 0;
-        self.cuts.split(pretoken, watch, |piece, single| {
+        let mut at = start;
+        self.cuts.split(&text[start..end], watch, |piece, single| {
+            let from = at;
+            at += piece.len();
             let known = single.and_then(|c| self.singles.get(c, |c| self.single(c)));
             match known {
                 Some(ids) => ids.ids().for_each(|id| sink.one(id)),
                 // A pretoken without a cut was looked up already.
-                None if piece.len() == pretoken.len() => self.merge(piece, scratch, watch, sink)?,
-                None => self.encode_piece(piece, scratch, watch, sink).map_err(|error| error.shifted(at))?,
+                None if piece.len() == end - start => self.merge(piece, scratch, watch, sink)?,
+                None => self
+                    .encode_piece(text, from, at, scratch, watch, sink)
+                    .map_err(|error| error.shifted(from - start))?,
             }
-            at += piece.len();
             Ok(())
         })
     }
 
-    /// Emits the ids of a piece of a pretoken.
+    /// Emits the ids of the piece `text[start..end]` of a pretoken.
     fn encode_piece(
         &self,
-        piece: &[u8],
+        text: &[u8],
+        start: usize,
+        end: usize,
         scratch: &mut Scratch,
         watch: &dyn Watch,
         sink: &mut impl Sink,
     ) -> Result<()> {
         let whole = self.whole_piece.as_ref().unwrap_or(&self.whole);
-        if let Some(id) = whole.get(piece) {
+        if let Some(id) = whole.get_in(text, start, end) {
             sink.one(id);
             return Ok(());
         }
-        remembered(piece, scratch, sink, |scratch, ids| self.merge(piece, scratch, watch, ids))
+        let piece = &text[start..end];
+        match Word::new(text, start, end) {
+            None => self.merge(piece, scratch, watch, sink),
+            Some(word) => {
+                remembered(&word, scratch, sink, |scratch, ids| self.merge(piece, scratch, watch, ids))
+            }
+        }
     }
 
     /// The ids of a piece that is one character; `None` if it has none.
@@ -342,8 +363,8 @@ impl Encoder {
         let mut ids = Vec::new();
         let mut buffer = [0; 4];
         let piece = c.encode_utf8(&mut buffer).as_bytes();
-        let scratch = &mut Scratch::new(0);
-        self.encode_piece(piece, scratch, &Unwatched, &mut ids).ok().map(|()| ids)
+        let scratch = &mut Scratch::new();
+        self.encode_piece(piece, 0, piece.len(), scratch, &Unwatched, &mut ids).ok().map(|()| ids)
     }
 
     /// The ids of a run of bytes by merges alone.
@@ -420,23 +441,23 @@ impl Encoder {
     }
 }
 
-/// Emits the ids of some bytes from the cache, or those that `merge` finds, which it remembers.
+/// Emits the ids of a word from the cache, or those that `merge` finds, which it remembers.
 #[inline]
 fn remembered(
-    bytes: &[u8],
+    word: &Word,
     scratch: &mut Scratch,
     sink: &mut impl Sink,
     merge: impl FnOnce(&mut Scratch, &mut Vec<TokenId>) -> Result<()>,
 ) -> Result<()> {
-    if let Some(ids) = scratch.cache.get(bytes) {
-        sink.many(ids);
+    if let Some((ids, count)) = scratch.cache.get(word) {
+        sink.few(ids, count);
         return Ok(());
     }
     let mut ids = scratch.spare.pop().unwrap_or_default();
     ids.clear();
     let merged = merge(scratch, &mut ids);
     if merged.is_ok() {
-        scratch.cache.put(bytes, &ids);
+        scratch.cache.put(word, &ids);
         sink.many(&ids);
     }
     scratch.spare.push(ids);
@@ -448,13 +469,4 @@ fn remembered(
 #[inline]
 fn is_short_word(pretoken: &[u8]) -> bool {
     pretoken.len() <= 16 && pretoken.iter().take(2).all(|&byte| byte < 0xe0)
-}
-
-/// The numbers of the bits that are set, the lowest first.
-fn bits(mut word: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let lowest = word.trailing_zeros() as usize;
-        word &= word.wrapping_sub(1);
-        (lowest < u64::BITS as usize).then_some(lowest)
-    })
 }

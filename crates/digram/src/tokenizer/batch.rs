@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::Tokenizer;
-use crate::encode::{Scratch, Sink, Tally};
+use crate::encode::{Sink, Tally};
 use crate::error::Error;
 use crate::special::OnSpecial;
 use crate::vocabulary::TokenId;
@@ -76,7 +76,7 @@ impl Tokenizer {
         threads: usize,
         watch: &dyn Watch,
     ) -> OfText<(Vec<Part>, Vec<Done<S>>)> {
-        let bytes = texts.iter().map(|text| text.as_ref().len()).sum();
+        let bytes: usize = texts.iter().map(|text| text.as_ref().len()).sum();
         let threads = if bytes < ALONE_BYTES { 1 } else { threads };
         let mut parts = Vec::with_capacity(texts.len());
         for (text, content) in texts.iter().enumerate() {
@@ -93,7 +93,7 @@ impl Tokenizer {
             threads,
             tasks.len(),
             watch,
-            || Scratch::new(bytes),
+            || self.kept.lend(),
             |scratch, task, watch| {
                 let (mut sink, mut ends) = (S::default(), Vec::with_capacity(tasks[task].len()));
                 for Part { text, range } in &parts[tasks[task].clone()] {

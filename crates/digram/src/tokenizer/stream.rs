@@ -30,17 +30,13 @@ pub struct Stream {
     scratch: Scratch,
 }
 
-/// Memory for what was merged is sized as for a text of so many bytes.
-const AS_FOR: usize = 1 << 20;
-
 /// Fewer bytes than this are not worth a look.
 const LEAST: usize = 64;
 
 impl Stream {
     /// A stream of which at most `limit` bytes are held.
     pub fn new(limit: usize) -> Stream {
-        let scratch = Scratch::new(AS_FOR);
-        Stream { bytes: Vec::new(), held: 0, worth: LEAST, limit, offset: 0, scratch }
+        Stream { bytes: Vec::new(), held: 0, worth: LEAST, limit, offset: 0, scratch: Scratch::new() }
     }
 
     /// How many bytes are held.

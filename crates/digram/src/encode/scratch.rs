@@ -1,0 +1,79 @@
+//! Memory that threads work in, kept from call to call.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::Mutex;
+
+use super::cache::Cache;
+use super::long;
+use crate::vocabulary::TokenId;
+
+/// The most that is kept: for as many threads as encoded at the same time, up to so many.
+const MOST_KEPT: usize = 64;
+
+/// Memory that a thread reuses from one pretoken to the next. It never changes a result.
+pub(crate) struct Scratch {
+    pub(super) cache: Cache,
+    /// Lists for ids on their way: a pretoken needs one, and so does a piece of it.
+    pub(super) spare: Vec<Vec<TokenId>>,
+    pub(super) long: long::Scratch,
+}
+
+impl Scratch {
+    pub(crate) fn new() -> Scratch {
+        Scratch { cache: Cache::new(), spare: Vec::new(), long: long::Scratch::default() }
+    }
+}
+
+/// What is kept for the next call.
+#[derive(Default)]
+pub(crate) struct Kept {
+    idle: Mutex<Vec<Scratch>>,
+}
+
+impl Kept {
+    /// Lends memory of an earlier call, or else new memory.
+    ///
+    /// A lock that is held is not waited for: it may be held for ever, by a thread that a fork
+    /// left behind.
+    pub(crate) fn lend(&self) -> Lent<'_> {
+        let kept = self.idle.try_lock().ok().and_then(|mut idle| idle.pop());
+        Lent { scratch: Some(kept.unwrap_or_else(Scratch::new)), kept: self }
+    }
+
+    /// Gives back to the system what is kept.
+    pub(crate) fn clear(&self) {
+        if let Ok(mut idle) = self.idle.try_lock() {
+            idle.clear();
+        }
+    }
+}
+
+/// Memory that goes back when it is dropped.
+pub(crate) struct Lent<'a> {
+    scratch: Option<Scratch>,
+    kept: &'a Kept,
+}
+
+impl Deref for Lent<'_> {
+    type Target = Scratch;
+
+    fn deref(&self) -> &Scratch {
+        self.scratch.as_ref().expect("there until dropped")
+    }
+}
+
+impl DerefMut for Lent<'_> {
+    fn deref_mut(&mut self) -> &mut Scratch {
+        self.scratch.as_mut().expect("there until dropped")
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        if let (Some(scratch), Ok(mut idle)) = (self.scratch.take(), self.kept.idle.try_lock())
+            && idle.len() < MOST_KEPT
+        {
+            idle.push(scratch);
+        }
+    }
+}
