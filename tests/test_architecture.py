@@ -17,11 +17,11 @@ CORE = ROOT / "crates" / "digram" / "src"
 # Each row may import the rows above it, not its neighbours.
 PYTHON = [
     ["_core", "errors"],
-    ["special"],
+    ["special", "template"],
     ["pretokenizers"],
     ["compact"],
     ["definition"],
-    ["formats", "progress", "sources", "storage", "streaming", "terminal"],
+    ["encoding", "formats", "progress", "sources", "storage", "streaming", "terminal"],
     ["tokenizer"],
     ["loading", "training"],
     ["__init__"],

@@ -104,6 +104,19 @@ def test_count_and_decode(trained: digram.Tokenizer, shape: str) -> None:
     check(SHAPES[shape], trained.count)
 
 
+@pytest.mark.parametrize("shape", ["a", "Chinese", "spaces"])
+def test_encodings(trained: digram.Tokenizer, shape: str) -> None:
+    """Places, words, windows, and a search in each of them."""
+
+    def look(text: str) -> None:
+        encoding = trained(text, max_length=64, stride=8, offsets="utf16")
+        for window in (encoding, *encoding.overflowing):
+            assert window.char_to_token(window.offsets[-1][0]) is not None
+            assert window.word_to_tokens(window.word_ids[-1] or 0) is not None
+
+    check(SHAPES[shape], look)
+
+
 @pytest.mark.parametrize("shape", MUST)
 def test_characters(shape: str) -> None:
     corpus = [make(20_000) for make in SHAPES.values()]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from digram._core import ArrowIds, __version__
     from digram.definition import Definition, TrainingRecord
+    from digram.encoding import Encoding, Encodings
     from digram.errors import (
         CheckpointError,
         ConfigMismatchError,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from digram.pretokenizers import Pretokenizer, Regex, pretokenize
     from digram.sources import Files, files
     from digram.special import Special
+    from digram.template import Template
     from digram.tokenizer import FlatIds, Merge, Tokenizer
     from digram.training import train
 
@@ -41,6 +43,8 @@ __all__ = [
     "CorruptFileError",
     "Definition",
     "DigramError",
+    "Encoding",
+    "Encodings",
     "Files",
     "FlatIds",
     "InternalError",
@@ -53,6 +57,7 @@ __all__ = [
     "Regex",
     "Special",
     "SpecialTokenError",
+    "Template",
     "TokenIdError",
     "Tokenizer",
     "TrainingRecord",
@@ -69,11 +74,13 @@ __all__ = [
 _HOMES = {
     "_core": ["ArrowIds", "__version__"],
     "definition": ["Definition", "TrainingRecord"],
+    "encoding": ["Encoding", "Encodings"],
     "errors": [name for name in __all__ if name.endswith("Error")],
     "loading": ["load"],
     "pretokenizers": ["Pretokenizer", "Regex", "pretokenize"],
     "sources": ["Files", "files"],
     "special": ["Special"],
+    "template": ["Template"],
     "tokenizer": ["FlatIds", "Merge", "Tokenizer"],
     "training": ["train"],
 }

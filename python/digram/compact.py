@@ -13,6 +13,7 @@ from digram.pretokenizers import Pretokenizer
 
 if TYPE_CHECKING:  # it takes longer to import than a file to read
     from digram.definition import Definition, OnUnknown, TrainingRecord, Unit
+    from digram.template import Template
 
 __all__ = ["Compact", "Settings", "compacted"]
 
@@ -26,6 +27,9 @@ class Settings(NamedTuple):
     byte_ids: list[int] | None = None
     ignore_merges: bool = False
     training: TrainingRecord | None = None
+    template: Template | None = None
+    context_size: int | None = None
+    pad_token: str | None = None
 
 
 class Compact(NamedTuple):
@@ -63,5 +67,8 @@ def compacted(definition: Definition) -> Compact:
             byte_ids=d.byte_ids,
             ignore_merges=d.ignore_merges,
             training=d.training,
+            template=d.template,
+            context_size=d.context_size,
+            pad_token=d.pad_token,
         ),
     )

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from digram.pretokenizers import Pretokenizer
 from digram.special import Special
+from digram.template import Template
 
 __all__ = ["Definition", "OnUnknown", "StopReason", "TrainingRecord", "Unit", "digest"]
 
@@ -49,6 +50,9 @@ class Definition:
     `Special` token of `special_tokens`), and `byte_ids` are the 256 ids of the single bytes where
     they are the fallback. `ignore_merges` makes a whole pretoken that is a token that token,
     whatever the merges say, as in tiktoken.
+
+    `template`, `context_size` and `pad_token` concern `tok(text)` alone: the special tokens around
+    a text, how many tokens `max_length="context"` means, and the special token that pads.
     """
 
     tokens: list[bytes | None]
@@ -59,6 +63,9 @@ class Definition:
     on_unknown: OnUnknown = "error"
     byte_ids: list[int] | None = None
     ignore_merges: bool = False
+    template: Template | None = None
+    context_size: int | None = None
+    pad_token: str | None = None
     training: TrainingRecord | None = None
 
 
@@ -68,7 +75,9 @@ def digest(definition: Definition) -> str:
     Two definitions share it exactly when they hold the same tokens, merges, pretokenizer, special
     tokens and settings; where they come from plays no part. Files carry it, so it is fixed for
     good: a line of JSON with the settings, the lengths of the tokens (-1 for none), their bytes,
-    and the merges, numbers as 64 bits with the lowest byte first. Linear, some 0.2 µs a token.
+    and the merges, numbers as 64 bits with the lowest byte first. What came later, the template,
+    the context size and the pad token, is among the settings only where it is set. Linear, some
+    0.2 µs a token.
     """
     import hashlib
     import json
@@ -76,7 +85,7 @@ def digest(definition: Definition) -> str:
     tokens = definition.tokens
     end = max((i + 1 for i, token in enumerate(tokens) if token is not None), default=0)
     unknown = definition.on_unknown
-    settings = {
+    settings: dict[str, Any] = {
         "unit": definition.unit,
         "on_unknown": {"special": unknown.text} if isinstance(unknown, Special) else unknown,
         "byte_ids": definition.byte_ids,
@@ -87,6 +96,11 @@ def digest(definition: Definition) -> str:
         "tokens": end,
         "merges": len(definition.merges),
     }
+    if definition.template is not None:
+        settings["template"] = [definition.template.single, definition.template.pair]
+    for name in ("context_size", "pad_token"):
+        if getattr(definition, name) is not None:
+            settings[name] = getattr(definition, name)
     sha = hashlib.sha256(json.dumps(settings, sort_keys=True).encode() + b"\n")
     sha.update(_numbers(-1 if token is None else len(token) for token in tokens[:end]))
     sha.update(b"".join([token for token in tokens if token is not None]))

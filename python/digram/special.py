@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Literal
 
-__all__ = ["Special"]
+__all__ = ["OnSpecial", "Special"]
+
+OnSpecial = Literal["text", "parse", "raise"] | Collection[str]
+"""What becomes of text that spells a special token; a collection names those that are parsed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, overload
 
-from digram._core import ArrowIds, Core, Model
+from digram._core import ArrowIds, Model
 from digram.compact import Compact, Settings, compacted
+from digram.encoding import CallableCore, Layout
 from digram.errors import OptionError
 from digram.pretokenizers import Pretokenizer
-from digram.special import Special
+from digram.special import OnSpecial, Special
 from digram.streaming import each_chunk, each_text
+from digram.template import Template
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["FlatIds", "Merge", "Tokenizer"]
 
 HELD = 1 << 26  # bytes that a stream may hold by default
-
-OnSpecial = Literal["text", "parse", "raise"] | Collection[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,13 @@ class Merge:
     count: int | None
 
 
+class _Extra(NamedTuple):
+    """What the core keeps for the façade."""
+
+    settings: Settings
+    layout: Layout
+
+
 class FlatIds(NamedTuple):
     """The ids of several texts in one array; text i is `ids[offsets[i]:offsets[i + 1]]`."""
 
@@ -52,7 +59,7 @@ class FlatIds(NamedTuple):
     offsets: NDArray[np.uint64]
 
 
-class Tokenizer(Core):
+class Tokenizer(CallableCore):
     """Turns text into ids and back. Made by `digram.train`, by `digram.load`, or of a `Definition`.
 
     >>> import digram
@@ -97,7 +104,7 @@ class Tokenizer(Core):
             settings.unit,
             unknown,
             settings.ignore_merges,
-            settings,
+            _Extra(settings, Layout.of(settings, special_tokens)),
         )
 
     @property
@@ -107,7 +114,7 @@ class Tokenizer(Core):
 
     @property
     def _settings(self) -> Settings:
-        settings: Settings = self._extra
+        settings: Settings = self._extra.settings
         return settings
 
     @property
@@ -129,6 +136,21 @@ class Tokenizer(Core):
     def training(self) -> TrainingRecord | None:
         """How it was trained; None where that is not known."""
         return self._settings.training
+
+    @property
+    def template(self) -> Template | None:
+        """The special tokens that `tok(text)` puts around a text; None for none."""
+        return self._settings.template
+
+    @property
+    def context_size(self) -> int | None:
+        """How many tokens the model takes: what `tok(text, max_length="context")` means."""
+        return self._settings.context_size
+
+    @property
+    def pad_token(self) -> str | None:
+        """The special token that `tok(text, padding=...)` pads with."""
+        return self._settings.pad_token
 
     @overload
     def encode_batch(
@@ -356,6 +378,32 @@ class Tokenizer(Core):
                 f"{min(known)!r} is a special token of this tokenizer already.", value=min(known)
             )
         return Tokenizer._of(Compact(self._model, special | added, self._settings))
+
+    def with_template(self, template: Template | None) -> Tokenizer:
+        """A new tokenizer that puts these special tokens around texts (`tok(text)`); None for none.
+
+        >>> import digram
+        >>> tok = digram.train("a", max_merges=0, special_tokens=["<s>"])
+        >>> tok.with_template(digram.Template("<s> $A"))("a").ids
+        [256, 97]
+
+        `encode` stays as it is. Raises `OptionError` for a special token that it does not have.
+        """
+        if template is not None and not isinstance(template, Template):
+            kind = type(template).__name__
+            raise TypeError(f"template is a digram.Template or None, not {kind}")
+        return self._with(self._settings._replace(template=template))
+
+    def with_context_size(self, context_size: int | None) -> Tokenizer:
+        """A new tokenizer that knows how many tokens its model takes (`max_length="context"`)."""
+        return self._with(self._settings._replace(context_size=context_size))
+
+    def with_pad_token(self, pad_token: str | None) -> Tokenizer:
+        """A new tokenizer whose `tok(text, padding=...)` pads with this special token of it."""
+        return self._with(self._settings._replace(pad_token=pad_token))
+
+    def _with(self, settings: Settings) -> Tokenizer:
+        return Tokenizer._of(Compact(self._model, self.special_tokens, settings))
 
     def save(
         self,

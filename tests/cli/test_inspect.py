@@ -37,6 +37,22 @@ def test_the_page(run: Run, tok_path: str) -> None:
     assert max(map(len, page.splitlines())) <= 80
 
 
+def test_what_stands_around_a_text(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "framed.json"
+    tok = digram.train("ab", max_merges=1, special_tokens=["<s>", "<pad>"])
+    template = digram.Template("<s> $A", pair="<s> $A $B:1")
+    tok = tok.with_template(template).with_context_size(1024).with_pad_token("<pad>")
+    tok.save(path)
+    page = run("inspect", str(path)).stdout
+    assert "template     <s> $A\n" in page
+    assert "pairs        <s> $A $B:1\n" in page
+    assert "context      1,024\n" in page
+    assert "padding      <pad>\n" in page
+    facts = json.loads(run("inspect", str(path), "--json").stdout)
+    assert facts["template"]["pair"] == [["<s>", 0], ["$A", 0], ["$B", 1]]
+    assert (facts["context_size"], facts["pad_token"]) == (1024, "<pad>")
+
+
 def test_every_column_has_a_heading(run: Run, tok: digram.Tokenizer, tok_path: str) -> None:
     lines = run("inspect", tok_path).stdout.splitlines()
 

@@ -13,6 +13,7 @@ import click
 from digram.cli import common
 
 if TYPE_CHECKING:
+    from digram.template import Template
     from digram.tokenizer import Merge, Tokenizer
 
 __all__ = ["inspect", "kind_of"]
@@ -123,6 +124,9 @@ def _facts(tok: Tokenizer, rows: int) -> dict[str, Any]:
         "pretokenizer": tok.pretokenizer.name,
         "patterns": list(tok.pretokenizer.patterns),
         "digits": tok.pretokenizer.digits,
+        "template": None if tok.template is None else _template(tok.template),
+        "context_size": tok.context_size,
+        "pad_token": tok.pad_token,
         "digest": tok.digest,
         "training": None if record is None else _record(record),
         "first_merges": [_merge(merge) for merge in log[:rows]],
@@ -140,6 +144,14 @@ def _facts(tok: Tokenizer, rows: int) -> dict[str, Any]:
 def _ordinary(tok: Tokenizer) -> Iterator[tuple[int, bytes]]:
     tokens = tok.definition.tokens
     return ((id_, token) for id_, token in enumerate(tokens) if token is not None)
+
+
+def _template(template: Template) -> dict[str, Any]:
+    return {"single": template.single, "pair": template.pair}
+
+
+def _pieces(pieces: Sequence[tuple[str, int]]) -> str:
+    return " ".join(f"{name}:{type_id}" if type_id else name for name, type_id in pieces)
 
 
 def _record(record: Any) -> dict[str, Any]:
@@ -201,6 +213,14 @@ def _summary(facts: dict[str, Any]) -> Iterator[str]:
         shown = [f"{text} {id_}" for text, id_ in list(special.items())[:2]]
         rest = f" and {len(special) - 2:,} more" if len(special) > 2 else ""
         yield f"special      {', '.join(shown)}{rest}"
+    if facts["template"] is not None:
+        yield f"template     {_pieces(facts['template']['single'])}"
+        if facts["template"]["pair"] is not None:
+            yield f"pairs        {_pieces(facts['template']['pair'])}"
+    if facts["context_size"] is not None:
+        yield f"context      {facts['context_size']:,}"
+    if facts["pad_token"] is not None:
+        yield f"padding      {facts['pad_token']}"
     yield f"digest       {facts['digest']}"
 
 

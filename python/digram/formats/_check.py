@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import add, lt
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -11,12 +11,14 @@ from digram.formats._show import show
 from digram.special import Special
 
 if TYPE_CHECKING:
+    from digram.compact import Settings
     from digram.definition import Definition
 
 __all__ = [
     "Place",
     "check",
     "check_bytes",
+    "check_input",
     "check_range",
     "check_special",
     "id_table",
@@ -56,7 +58,8 @@ _TOGETHER = (
 def check(definition: Definition, place: Place = NOWHERE) -> Definition:
     """The definition itself, if it does not contradict itself.
 
-    Tokens are not empty and differ; special tokens have texts and ids of their own; each merge
+    Tokens are not empty and differ; special tokens have texts and ids of their own, and what the
+    template and the padding name is one; each merge
     makes a token of exactly the bytes of its parts, none stands there twice, and no part is made
     only by a later merge; all 256 bytes are there where they are the alphabet or the fallback.
     Raises `VocabError`, naming the place. Linear in the vocabulary.
@@ -65,6 +68,7 @@ def check(definition: Definition, place: Place = NOWHERE) -> Definition:
     _check_tokens(definition, distinct, place.path)
     tokens = dict(enumerate(definition.tokens)) if definition.special_tokens else {}
     check_special(definition.special_tokens, tokens.get, place.path)
+    check_input(definition, definition.special_tokens, place.path)
     if definition.unit == "byte":
         check_bytes([byte for byte in range(256) if bytes([byte]) not in distinct], place.path)
     else:
@@ -207,6 +211,25 @@ def check_special(
                 hint="Give each special token a text and an id of its own.",
             )
         owner[token_id] = text
+
+
+def check_input(
+    said: Definition | Settings, special_tokens: Mapping[str, int], path: str | None
+) -> None:
+    """Raises `VocabError` unless the template and the padding name special tokens."""
+    template, pad = said.template, said.pad_token
+    named = [] if template is None else [("the template", name) for name in template.tokens]
+    for what, name in [*named, *([] if pad is None else [("the pad token", pad)])]:
+        if name not in special_tokens:
+            raise VocabError(
+                f"{what} names {show(name)}, which is no special token.",
+                path=path,
+                value=name,
+                hint="Add it to the special tokens.",
+            )
+    size = said.context_size
+    if size is not None and size < 1:
+        raise VocabError(f"the context size {show(size)} is not at least 1.", path=path, value=size)
 
 
 def _is_text(text: str | bytes) -> bool:

@@ -10,7 +10,7 @@ from digram.formats._show import show
 if TYPE_CHECKING:
     from digram.definition import Definition
 
-__all__ = ["refuse_ignore_merges", "refuse_special_tokens"]
+__all__ = ["refuse_ignore_merges", "refuse_input", "refuse_special_tokens"]
 
 
 def refuse_special_tokens(definition: Definition, what: str, allow_loss: bool) -> None:
@@ -23,6 +23,19 @@ def refuse_special_tokens(definition: Definition, what: str, allow_loss: bool) -
             value=special,
             hint='Save it with format="huggingface", or pass allow_loss=True to leave them out; in '
             "Python, with_special_tokens({text: id}) names them again after loading.",
+        )
+
+
+def refuse_input(definition: Definition, what: str, allow_loss: bool) -> None:
+    """Raises `VocabError` for a template, context size or pad token, unless they may be lost."""
+    names = ("template", "context_size", "pad_token")
+    said = [name for name in names if getattr(definition, name) is not None]
+    if said and not allow_loss:
+        raise VocabError(
+            f"{what} cannot carry the {said[0].replace('_', ' ')}.",
+            value=getattr(definition, said[0]),
+            hint='Save it with format="huggingface", or pass allow_loss=True to leave it out; in '
+            f"Python, with_{said[0]} names it again after loading.",
         )
 
 

@@ -4,12 +4,14 @@ format        the version of this layout
 digest        `digram.definition.digest` of the tokenizer; leave it out and nothing is compared
 pretokenizer  name (information only: the patterns in the file count) and digit policy
 training      the `TrainingRecord`, with the counts of the merges, or null
+input         only where there is something to say, and then the format is 2: the context size, the
+              pad token, and whether the template is for pairs too
 """
 
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 from digram.definition import Definition, StopReason, TrainingRecord, digest
 from digram.errors import CorruptFileError, VocabError
@@ -18,26 +20,39 @@ from digram.formats._published import MISSING, Missing
 from digram.formats._show import show
 from digram.pretokenizers import Digits
 
-__all__ = ["check_digest", "digits", "section", "to_section", "training"]
+__all__ = ["Given", "check_digest", "digits", "given", "section", "to_section", "training"]
 
-VERSION = 1
+VERSION = 2
 """The version of the layout. A reader refuses later ones."""
 
 _FIELDS = {field.name: field.type for field in fields(TrainingRecord)}
 _KINDS: dict[str, type] = {"str": str, "int": int, "StopReason": str, "dict[str, Any]": dict}
 
 
+class Given(NamedTuple):
+    """What `tok(text)` needs beside the template; the names are those of `Definition`."""
+
+    context_size: int | None = None
+    pad_token: str | None = None
+    pairs: bool = True
+
+
 def to_section(definition: Definition) -> dict[str, Any]:
     """The section as JSON."""
     record = definition.training
+    pairs = definition.template is None or definition.template.pair is not None
+    given = Given(definition.context_size, definition.pad_token, pairs)
+    # Readers of before know the first format only, and files without news are still for them.
+    news = {} if given == Given() else {"input": given._asdict()}
     return {
-        "format": VERSION,
+        "format": VERSION if news else 1,
         "digest": digest(definition),
         "pretokenizer": {
             "name": definition.pretokenizer.name,
             "digits": definition.pretokenizer.digits,
         },
         "training": record and {name: getattr(record, name) for name in _FIELDS},
+        **news,
     }
 
 
@@ -54,7 +69,7 @@ def section(model: dict[str, Any], path: str | None) -> dict[str, Any] | None:
             value=version,
             hint="Install a newer digram.",
         )
-    unknown = own.keys() - {"format", "digest", "pretokenizer", "training"}
+    unknown = own.keys() - {"format", "digest", "pretokenizer", "training", "input"}
     if version < 1 or unknown:
         what = f"the key {show(min(unknown))}" if unknown else f"format {version}"
         raise CorruptFileError(f"model.digram: {what} is not known.", path=path)
@@ -76,6 +91,24 @@ def digits(
             hint=f"Policies: {', '.join(get_args(Digits))}.",
         )
     return cast("Digits | None", policy)
+
+
+def given(own: dict[str, Any] | None, path: str | None) -> Given:
+    """The context size, the pad token, and whether the template is for pairs."""
+    if own is None or "input" not in own:
+        return Given()
+    where = "model.digram.input"
+    said = expect(own["input"], dict, where, path)
+    if said.keys() != set(Given._fields):
+        wrong = min(said.keys() ^ set(Given._fields))
+        problem = "is missing" if wrong in Given._fields else "is not known"
+        raise CorruptFileError(f"{where}: the key {show(wrong)} {problem}.", path=path)
+    kinds: tuple[tuple[str, type], ...] = (("context_size", int), ("pad_token", str))
+    for name, kind in kinds:
+        if said[name] is not None:
+            expect(said[name], kind, f"{where}.{name}", path)
+    expect(said["pairs"], bool, f"{where}.pairs", path)
+    return Given(**said)
 
 
 def training(own: dict[str, Any] | None, merges: int, path: str | None) -> TrainingRecord | None:

@@ -4,7 +4,8 @@
 no field for stands under the key `digram` inside `model`, where they ignore it (see `_own`).
 
 `loads` reads that, and files of others as far as digram does exactly what they mean: models BPE,
-pre_tokenizers made of `Split` and `ByteLevel`, special tokens. The rest is refused by name.
+pre_tokenizers made of `Split` and `ByteLevel`, special tokens, templates. The rest is refused by
+name.
 
 In these files text turns into special tokens by itself; digram's `encode` never does that unless
 asked (`special="parse"`).
@@ -25,6 +26,7 @@ from digram.formats._check import (
     Place,
     check,
     check_bytes,
+    check_input,
     check_range,
     check_special,
     id_table,
@@ -34,8 +36,10 @@ from digram.formats._json import dump, expect, parse
 from digram.formats._letters import LETTERS, from_letters, to_letters
 from digram.formats._show import show
 from digram.formats._stages import from_stages, to_stages
+from digram.formats._template import from_post_processor, to_post_processor
 from digram.special import Special
 from digram.storage import atomic_write, read_file
+from digram.template import Template
 
 __all__ = ["compact", "dumps", "loads", "read", "write"]
 
@@ -107,6 +111,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
         "version": "1.0",
         "added_tokens": [{"id": i, "content": text} | plain for text, i in special],
         "pre_tokenizer": to_stages(definition.pretokenizer, definition.unit),
+        "post_processor": to_post_processor(definition),
         "decoder": _decoder(definition.unit, unknown == "bytes"),
         "model": model,
     }
@@ -119,7 +124,7 @@ def loads(data: bytes, path: str | None = None) -> Definition:
     Added tokens are special tokens, also where the model's vocabulary holds them. Where unknown
     characters would be dropped in silence, they are an error. Raises `CorruptFileError` for a
     damaged file, `VocabError` for a vocabulary that contradicts itself and for what digram does
-    not do (normalizers, other pre_tokenizers, post_processors that add tokens, dropout, ...), and
+    not do (normalizers, other pre_tokenizers and post_processors, dropout, ...), and
     `PatternError` for a pattern that digram reads otherwise.
     """
     found = _read_in(data, path)
@@ -153,6 +158,13 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
         training = _own.training(own, len(model["merges"]), path)
         ignore_merges = model.get("ignore_merges", False)
         settings = Settings(pretokenizer, ignore_merges=ignore_merges, training=training)
+        given = _own.given(own, path)
+        settings = settings._replace(
+            template=_template(top, given, special, path),
+            context_size=given.context_size,
+            pad_token=given.pad_token,
+        )
+        check_input(settings, special, path)
         found = Compact(in_core, special, settings)
         if own is not None and "digest" in own:
             _own.check_digest(own, found.plain(), path)
@@ -166,6 +178,7 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
         on_unknown = _unknown_token(model, vocab, special, path)
     ordinary = {name: i for name, i in vocab.items() if name not in special}
     merges = _pairs(model.get("merges"), path)
+    given = _own.given(own, path)
     definition = Definition(
         tokens=_tokens(ordinary, unit, byte_ids, path),
         merges=named_merges(merges, ordinary, Place(path)),
@@ -175,10 +188,20 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
         on_unknown=on_unknown,
         byte_ids=byte_ids,
         ignore_merges=model.get("ignore_merges", False),
+        template=_template(top, given, special, path),
+        context_size=given.context_size,
+        pad_token=given.pad_token,
         training=_own.training(own, len(merges), path),
     )
     _own.check_digest(own, check(definition, Place(path)), path)
     return definition
+
+
+def _template(
+    top: dict[str, Any], given: _own.Given, special: dict[str, int], path: str | None
+) -> Template | None:
+    template = from_post_processor(top.get("post_processor"), special, path)
+    return template if template is None or given.pairs else Template(template.single)
 
 
 def _in_core(model: dict[str, Any], added: Any) -> _core.Model | None:
@@ -231,14 +254,6 @@ def _check_top(top: dict[str, Any], path: str | None) -> None:
     for key in ("truncation", "padding", "normalizer"):
         if top.get(key) is not None:
             raise _unsupported(f"{key} {_kind(top[key])}", path)
-    post = top.get("post_processor")
-    parts: Any = [post]
-    if isinstance(post, dict) and _kind(post) == "Sequence":
-        parts = post.get("processors")
-    for part in expect(parts, list, "post_processor.processors", path):
-        # ByteLevel trims offsets and adds nothing.
-        if part is not None and _kind(part) != "ByteLevel":
-            raise _unsupported(f"post_processor {_kind(part)}", path)
 
 
 def _check_model(model: dict[str, Any], path: str | None) -> None:

@@ -21,7 +21,7 @@ from digram.errors import CorruptFileError, VocabError
 from digram.formats._check import Place, check, id_table, named_merges
 from digram.formats._json import decoded, dump, expect, parse
 from digram.formats._letters import from_letters, to_letters
-from digram.formats._loss import refuse_ignore_merges, refuse_special_tokens
+from digram.formats._loss import refuse_ignore_merges, refuse_input, refuse_special_tokens
 from digram.formats._published import MISSING, PretokenizerLike, check_count, told
 from digram.formats._show import show
 from digram.storage import read_pair, write_pair
@@ -81,6 +81,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, b
             hint='Save it with format="huggingface".',
         )
     refuse_special_tokens(definition, _WHAT, allow_loss)
+    refuse_input(definition, _WHAT, allow_loss)
     refuse_ignore_merges(definition, _WHAT, allow_loss)
     letters = [None if token is None else to_letters(token) for token in definition.tokens]
     vocab = dump({name: i for i, name in enumerate(letters) if name is not None})

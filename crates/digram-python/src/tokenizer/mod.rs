@@ -2,6 +2,7 @@
 
 mod decode;
 mod encode;
+mod encoded;
 mod special;
 mod stream;
 
@@ -12,6 +13,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString};
+
+pub(crate) use encoded::Encoded;
 
 use crate::Splitter;
 use crate::convert::{self, Text};

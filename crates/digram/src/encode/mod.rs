@@ -197,6 +197,10 @@ impl Encoder {
         Ok(encoder)
     }
 
+    pub(crate) fn unit(&self) -> &Unit {
+        &self.unit
+    }
+
     /// What the encoder was made of, with what was found out.
     pub(crate) fn model(&self) -> Model {
         let known = self.whole_is_all && matches!(self.unit, Unit::Byte { .. });

@@ -15,7 +15,7 @@ use crate::vocabulary::TokenId;
 use crate::watch::{Watch, in_parallel};
 
 /// A task of a batch holds about this much text: enough to outweigh handing it out.
-const TASK_BYTES: usize = 1 << 16;
+pub(super) const TASK_BYTES: usize = 1 << 16;
 
 /// Below this much text a batch stays on the calling thread: starting others takes longer.
 pub(super) const ALONE_BYTES: usize = 1 << 17;

@@ -2,6 +2,7 @@
 
 mod batch;
 mod decode;
+mod spans;
 mod stream;
 
 use std::ops::ControlFlow;
@@ -18,6 +19,7 @@ use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 use crate::watch::Watch;
 
 pub use decode::OnInvalid;
+pub use spans::{EncodedTexts, OffsetUnit};
 pub use stream::Stream;
 
 /// Everything that decides what a tokenizer does, as plain values.

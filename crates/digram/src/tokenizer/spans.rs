@@ -1,0 +1,255 @@
+//! Where the tokens of an encoding stand in their text, and in which pretoken.
+//!
+//! Both are found afterwards, from the text and its ids: whoever wants ids only pays nothing, and
+//! the encoder has one job. It is exact, because the bytes of the tokens join to the text, and
+//! because no token reaches over the border of a pretoken.
+
+use std::ops::{ControlFlow, Range};
+
+use super::batch::{ALONE_BYTES, TASK_BYTES};
+use super::{BETWEEN_CHECKS, Tokenizer};
+use crate::encode::{OnUnknown, Unit};
+use crate::error::{Error, Result};
+use crate::pretokenize::GoesOn;
+use crate::special::OnSpecial;
+use crate::utf8;
+use crate::vocabulary::TokenId;
+use crate::watch::{Watch, in_parallel};
+
+/// What places in a text are counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OffsetUnit {
+    /// Bytes.
+    Bytes,
+    /// Characters; bytes that are no UTF-8 count as U+FFFD would stand for them.
+    Characters,
+    /// Units of UTF-16: two for a character beyond U+FFFF, one for any other.
+    Utf16,
+}
+
+/// Several texts with their ids, as [`Tokenizer::encode_batch`] gives them.
+#[derive(Debug, Clone, Copy)]
+pub struct EncodedTexts<'a, T> {
+    /// The texts.
+    pub texts: &'a [T],
+    /// The rule for special tokens that they were encoded by.
+    pub special: OnSpecial<'a>,
+    /// The ids of all of them, in one run.
+    pub ids: &'a [TokenId],
+    /// Where each text ends in it, with a zero before the first.
+    pub offsets: &'a [u64],
+}
+
+impl<T: AsRef<[u8]> + Sync> EncodedTexts<'_, T> {
+    /// Ranges of whole texts that make a task each, and the bytes of all. A text is read in order,
+    /// so a long one is a task of its own.
+    fn tasks(&self) -> (Vec<Range<usize>>, usize) {
+        let (mut tasks, mut start, mut before, mut bytes) = (Vec::new(), 0, 0, 0);
+        for (index, text) in self.texts.iter().enumerate() {
+            bytes += text.as_ref().len();
+            if bytes - before >= TASK_BYTES || index + 1 == self.texts.len() {
+                tasks.push(std::mem::replace(&mut start, index + 1)..index + 1);
+                before = bytes;
+            }
+        }
+        (tasks, bytes)
+    }
+
+    /// Does `work` on each text and its ids, on up to `threads` threads, and joins what it appends.
+    fn each<R: Send>(
+        &self,
+        threads: usize,
+        watch: &dyn Watch,
+        work: impl Fn(usize, &[u8], &[TokenId], &mut Vec<R>, &dyn Watch) -> Result<()> + Sync,
+    ) -> Result<Vec<R>> {
+        let (tasks, bytes) = self.tasks();
+        let threads = if bytes < ALONE_BYTES { 1 } else { threads };
+        let ids = |texts: Range<usize>| self.offsets[texts.start] as usize..self.offsets[texts.end] as usize;
+        let parts = in_parallel(
+            threads,
+            tasks.len(),
+            watch,
+            || (),
+            |(), task, watch| {
+                let mut found = Vec::with_capacity(ids(tasks[task].clone()).len());
+                for text in tasks[task].clone() {
+                    let ids = &self.ids[ids(text..text + 1)];
+                    work(text, self.texts[text].as_ref(), ids, &mut found, watch)?;
+                }
+                Ok(found)
+            },
+        );
+        let mut parts = parts?;
+        match parts.len() {
+            1 => Ok(parts.pop().expect("one part")),
+            _ => Ok(parts.into_iter().flatten().collect()),
+        }
+    }
+}
+
+impl Tokenizer {
+    /// Where each id stands in its text: start and end, in the unit that `unit` names for the text.
+    ///
+    /// A token covers every character of which it holds a byte, so tokens that share a character
+    /// all have its whole span. Takes time linear in the texts.
+    pub fn spans<T: AsRef<[u8]> + Sync>(
+        &self,
+        encoded: &EncodedTexts<'_, T>,
+        unit: impl Fn(usize) -> OffsetUnit + Sync,
+        threads: usize,
+        watch: &dyn Watch,
+    ) -> Result<Vec<[usize; 2]>> {
+        encoded.each(threads, watch, |index, text, ids, found, watch| {
+            let unit = if text.is_ascii() { OffsetUnit::Bytes } else { unit(index) };
+            let mut ruler = Ruler::new(text, unit);
+            self.each_span(text, encoded.special, ids, watch, |span| found.push(ruler.measure(span)))
+        })
+    }
+
+    /// The number of the pretoken that each id belongs to, from 0 in each text. A special token
+    /// that stands in the text counts as a pretoken. Takes time linear in the texts.
+    pub fn pretoken_numbers<T: AsRef<[u8]> + Sync>(
+        &self,
+        encoded: &EncodedTexts<'_, T>,
+        threads: usize,
+        watch: &dyn Watch,
+    ) -> Result<Vec<u32>> {
+        encoded.each(threads, watch, |_, text, ids, found, watch| {
+            let ends = self.pretoken_ends(text, encoded.special, watch)?;
+            let mut number = 0;
+            self.each_span(text, encoded.special, ids, watch, |span| {
+                found.push(number);
+                number += u32::from(ends.get(number as usize) == Some(&span.end));
+            })
+        })
+    }
+
+    /// Calls `visit` with the bytes that each id stands for, in order.
+    fn each_span(
+        &self,
+        text: &[u8],
+        special: OnSpecial<'_>,
+        ids: &[TokenId],
+        watch: &dyn Watch,
+        mut visit: impl FnMut(Range<usize>),
+    ) -> Result<()> {
+        let strange = || Error::Internal { reason: "the ids are not those of the text.".into() };
+        let unknown = match self.encoder.unit() {
+            Unit::Char { on_unknown: OnUnknown::Token(id) } => Some(*id),
+            _ => None,
+        };
+        let (mut at, mut rest, mut check) = (0, ids.iter(), BETWEEN_CHECKS);
+        loop {
+            let found = self.find_special(text, at, special);
+            let stop = found.map_or(text.len(), |(start, ..)| start);
+            while at < stop {
+                let id = *rest.next().ok_or_else(strange)?;
+                // The unknown token stands for a character, whatever its own text is.
+                let len = if unknown == Some(id) {
+                    utf8::decode(&text[at..]).1
+                } else {
+                    self.all.get(id).map_or(0, <[u8]>::len)
+                };
+                let end = at + len;
+                if len == 0 || end > stop {
+                    return Err(strange());
+                }
+                visit(at..end);
+                at = end;
+                if at >= check {
+                    check = at + BETWEEN_CHECKS;
+                    watch.check()?;
+                }
+            }
+            let Some((_, end, _)) = found else { break };
+            rest.next().ok_or_else(strange)?;
+            visit(at..end);
+            at = end;
+        }
+        if rest.next().is_some() { Err(strange()) } else { Ok(()) }
+    }
+
+    /// Where each pretoken ends, in bytes.
+    fn pretoken_ends(&self, text: &[u8], special: OnSpecial<'_>, watch: &dyn Watch) -> Result<Vec<usize>> {
+        let mut ends = Vec::new();
+        let (mut at, mut check) = (0, BETWEEN_CHECKS);
+        loop {
+            let found = self.find_special(text, at, special);
+            let stop = found.map_or(text.len(), |(start, ..)| start);
+            let flow = self.pretokenizer.try_for_many(&text[at..stop], 0, GoesOn::No, |_, some| {
+                ends.extend(some.iter().map(|end| at + end));
+                let end = ends.last().copied().unwrap_or(at);
+                if end < check {
+                    return ControlFlow::Continue(());
+                }
+                check = end + BETWEEN_CHECKS;
+                match watch.check() {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(error) => ControlFlow::Break(error),
+                }
+            });
+            if let ControlFlow::Break(error) = flow {
+                return Err(error);
+            }
+            let Some((_, end, _)) = found else { return Ok(ends) };
+            ends.push(end);
+            at = end;
+        }
+    }
+}
+
+/// Turns spans of bytes, given in order, into another unit, reading the text once.
+struct Ruler<'t> {
+    text: &'t [u8],
+    unit: OffsetUnit,
+    /// Where the character that was reached last starts and ends, in bytes and in the unit.
+    bytes: Range<usize>,
+    units: Range<usize>,
+}
+
+impl Ruler<'_> {
+    fn new(text: &[u8], unit: OffsetUnit) -> Ruler<'_> {
+        Ruler { text, unit, bytes: 0..0, units: 0..0 }
+    }
+
+    #[inline]
+    fn measure(&mut self, span: Range<usize>) -> [usize; 2] {
+        if self.unit == OffsetUnit::Bytes {
+            return [span.start, span.end];
+        }
+        while self.bytes.end <= span.start {
+            self.advance();
+        }
+        let start = self.units.start;
+        while self.bytes.end < span.end {
+            self.advance();
+        }
+        [start, self.units.end]
+    }
+
+    #[inline]
+    fn advance(&mut self) {
+        let (_, len) = utf8::decode(&self.text[self.bytes.end..]);
+        let units = 1 + usize::from(len == 4 && self.unit == OffsetUnit::Utf16);
+        self.bytes = self.bytes.end..self.bytes.end + len;
+        self.units = self.units.end..self.units.end + units;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_inside_characters_covers_them_whole() {
+        // é is two bytes, 🙂 four, and the last byte is none of UTF-8.
+        let text = "aé🙂".bytes().chain([0xff]).collect::<Vec<_>>();
+        let measured = |unit| {
+            let mut ruler = Ruler::new(&text, unit);
+            [0..2, 2..3, 3..5, 5..6, 6..8].map(|span| ruler.measure(span))
+        };
+        assert_eq!(measured(OffsetUnit::Bytes), [[0, 2], [2, 3], [3, 5], [5, 6], [6, 8]]);
+        assert_eq!(measured(OffsetUnit::Characters), [[0, 2], [1, 2], [2, 3], [2, 3], [2, 4]]);
+        assert_eq!(measured(OffsetUnit::Utf16), [[0, 2], [1, 2], [2, 4], [2, 4], [2, 5]]);
+    }
+}

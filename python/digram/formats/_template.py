@@ -1,0 +1,162 @@
+"""Templates as the post_processor of a tokenizer.json.
+
+Ours are written as `TemplateProcessing`. `BertProcessing` and `RobertaProcessing` are templates in
+other words. `ByteLevel`, and the `trim_offsets` of all of them, concern offsets, not ids: here a
+token's span always has the spaces that the token has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from digram.definition import Definition
+from digram.errors import OptionError, VocabError
+from digram.formats._json import expect
+from digram.formats._show import show
+from digram.template import SEQUENCES, Piece, Template
+
+__all__ = ["from_post_processor", "to_post_processor"]
+
+_NO_PAIR: tuple[Piece, ...] = (("$A", 0), ("$B", 1))
+"""What stands for pairs where the template is for single texts: the format must have something."""
+
+_KEYS = {
+    "TemplateProcessing": {"type", "single", "pair", "special_tokens"},
+    "BertProcessing": {"type", "sep", "cls"},
+    "RobertaProcessing": {"type", "sep", "cls", "trim_offsets", "add_prefix_space"},
+}
+
+
+def to_post_processor(definition: Definition) -> dict[str, Any] | None:
+    """The `post_processor` of a tokenizer.json."""
+    template = definition.template
+    if template is None:
+        return None
+    ids = {name: definition.special_tokens[name] for name in sorted(template.tokens)}
+    return {
+        "type": "TemplateProcessing",
+        "single": [_written(piece) for piece in template.single],
+        "pair": [_written(piece) for piece in template.pair or _NO_PAIR],
+        "special_tokens": {
+            name: {"id": name, "ids": [i], "tokens": [name]} for name, i in ids.items()
+        },
+    }
+
+
+def from_post_processor(
+    value: Any, special: Mapping[str, int], path: str | None
+) -> Template | None:
+    """The template that a `post_processor` means; None for none.
+
+    Raises `VocabError` for what is no such template, `CorruptFileError` for what is damaged.
+    """
+    parts: Any = [value]
+    if isinstance(value, dict) and _kind(value) == "Sequence":
+        parts = value.get("processors")
+    found = None
+    for part in expect(parts, list, "post_processor.processors", path):
+        # ByteLevel trims offsets and adds nothing.
+        if part is None or _kind(part) == "ByteLevel":
+            continue
+        if _kind(part) not in _KEYS or not isinstance(part, dict):
+            raise _unsupported(f"post_processor {_kind(part)}", path)
+        for key in part.keys() - _KEYS[_kind(part)]:
+            raise _unsupported(f"the key {show(key)} of the post_processor", path)
+        if found is not None:
+            raise _unsupported("a post_processor with two templates", path)
+        found = _template(part, special, path)
+    return found
+
+
+def _template(part: dict[str, Any], special: Mapping[str, int], path: str | None) -> Template:
+    if _kind(part) == "TemplateProcessing":
+        tokens = expect(part.get("special_tokens"), dict, "post_processor.special_tokens", path)
+        named = {name: _one_token(token, special, path) for name, token in tokens.items()}
+        single, pair = (_pieces(part.get(key), named, key, path) for key in ("single", "pair"))
+    else:
+        cls, sep = (_pair(part.get(key), key, special, path) for key in ("cls", "sep"))
+        second = int(_kind(part) == "BertProcessing")
+        between = [(sep, 0)] if second else [(sep, 0), (sep, 0)]
+        single = [(cls, 0), ("$A", 0), (sep, 0)]
+        pair = [(cls, 0), ("$A", 0), *between, ("$B", second), (sep, second)]
+    try:
+        return Template(single, pair)
+    except OptionError as error:
+        raise VocabError(f"post_processor: {error.message}", path=path) from None
+
+
+def _pieces(value: Any, named: Mapping[str, str], key: str, path: str | None) -> list[Piece]:
+    where = f"post_processor.{key}"
+    pieces = []
+    for index, piece in enumerate(expect(value, list, where, path)):
+        at = f"{where}[{index}]"
+        kinds = [*expect(piece, dict, at, path).items()]
+        if len(kinds) != 1 or kinds[0][0] not in ("SpecialToken", "Sequence"):
+            raise _unsupported(f"{at}, {show(piece)},", path)
+        kind, said = kinds[0][0], expect(kinds[0][1], dict, at, path)
+        name = expect(said.get("id"), str, f"{at}.id", path)
+        type_id = expect(said.get("type_id"), int, f"{at}.type_id", path)
+        if kind == "Sequence":
+            if f"${name}" not in SEQUENCES:
+                raise _unsupported(f"{at}, {show(piece)},", path)
+            name = f"${name}"
+        elif name not in named:
+            raise VocabError(f"{at}: {show(name)} is not in its special_tokens.", path=path)
+        else:
+            name = named[name]
+        pieces.append((name, type_id))
+    return pieces
+
+
+def _one_token(token: Any, special: Mapping[str, int], path: str | None) -> str:
+    where = "post_processor.special_tokens"
+    said = expect(token, dict, where, path)
+    ids = expect(said.get("ids"), list, f"{where}.ids", path)
+    tokens = expect(said.get("tokens"), list, f"{where}.tokens", path)
+    if len(ids) != 1 or len(tokens) != 1:
+        raise _unsupported(f"a special token of the post_processor with the ids {show(ids)}", path)
+    return _known(tokens[0], ids[0], where, special, path)
+
+
+def _pair(value: Any, key: str, special: Mapping[str, int], path: str | None) -> str:
+    where = f"post_processor.{key}"
+    if len(expect(value, list, where, path)) != 2:
+        raise _unsupported(f"{where} {show(value)}", path)
+    return _known(value[0], value[1], where, special, path)
+
+
+def _known(
+    name: Any, token_id: Any, where: str, special: Mapping[str, int], path: str | None
+) -> str:
+    text, number = expect(name, str, where, path), expect(token_id, int, where, path)
+    if special.get(text) != number or text in SEQUENCES:
+        raise VocabError(
+            f"the post_processor adds {show(text)} with the id {number}, which is no special token "
+            "of this tokenizer.",
+            path=path,
+            value=text,
+            hint="It belongs among the added_tokens.",
+        )
+    return text
+
+
+def _written(piece: Piece) -> dict[str, Any]:
+    name, type_id = piece
+    if name in SEQUENCES:
+        return {"Sequence": {"id": name[1:], "type_id": type_id}}
+    return {"SpecialToken": {"id": name, "type_id": type_id}}
+
+
+def _kind(value: Any) -> str:
+    kind = value.get("type") if isinstance(value, dict) else None
+    return kind if isinstance(kind, str) else show(value)
+
+
+def _unsupported(what: str, path: str | None) -> VocabError:
+    return VocabError(
+        f"{what} is not supported.",
+        path=path,
+        hint="digram reads ByteLevel, TemplateProcessing, BertProcessing and RobertaProcessing; "
+        "with anything else tok(text) would give other ids than the file means.",
+    )
