@@ -2,8 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::bits::bits;
-use crate::memory::prefetch;
+use crate::memory::{Way, prefetch};
 use crate::vocabulary::{TokenId, Vocabulary};
 
 /// How many pretokens are looked up together: the bits of a word tell which were found.
@@ -12,101 +11,20 @@ pub(crate) const AT_ONCE: usize = 64;
 /// From bytes to ids, made for pretokens.
 ///
 /// Keys of up to 15 bytes lie in the table itself, three with their ids to a line of memory, so
-/// that a look-up waits for one line at most. The frequent ones among the short stand in a second
-/// table too, which is small enough to stay near: four of five pretokens are found there.
+/// that a look-up waits for one line at most. Tokens of low ids come first, which are the frequent
+/// ones, so of most lines the first key is the one asked for.
+///
+/// Tried and lost: a smaller table before this one, of the frequent short tokens, which stays in
+/// nearer memory. A fifth of the pretokens had to be looked up twice, and that took more.
 pub(crate) struct TokenIndex {
-    hot: Hot,
     lines: Box<[Line]>,
     long: HashMap<Box<[u8]>, TokenId>,
-}
-
-/// Keys of up to seven bytes with their ids, five to a line of memory.
-struct Hot {
-    lines: Box<[HotLine]>,
-}
-
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-struct HotLine {
-    keys: [u64; HotLine::KEYS],
-    ids: [TokenId; HotLine::KEYS],
-}
-
-impl HotLine {
-    const KEYS: usize = 5;
-    const FREE: HotLine = HotLine { keys: [0; HotLine::KEYS], ids: [0; HotLine::KEYS] };
-
-    /// The id of a key, and whether it is here. Without a branch, as below.
-    #[inline(always)]
-    fn get(&self, key: u64) -> (TokenId, bool) {
-        let (mut id, mut found) = (0, false);
-        for (other, other_id) in self.keys.iter().zip(self.ids) {
-            let same = *other == key;
-            id |= other_id & TokenId::from(same).wrapping_neg();
-            found |= same;
-        }
-        (id, found)
-    }
-}
-
-impl Hot {
-    /// Together 256 KiB: what fits beside all else into the second level of most caches.
-    const MOST_LINES: usize = 1 << 12;
-
-    /// The most bytes of a key.
-    const MOST: usize = 7;
-
-    /// For each length what of eight bytes belongs to a key.
-    const MASKS: [u64; Hot::MOST + 2] = {
-        let mut masks = [0; Hot::MOST + 2];
-        let mut len = 0;
-        while len <= Hot::MOST {
-            masks[len] = (1 << (8 * len)) - 1;
-            len += 1;
-        }
-        masks
-    };
-
-    fn with_capacity(tokens: usize) -> Hot {
-        let lines = (tokens / 8).next_power_of_two().min(Hot::MOST_LINES);
-        Hot { lines: vec![HotLine::FREE; lines].into() }
-    }
-
-    /// Adds a token if it is short and there is room.
-    fn add(&mut self, text: &[u8], start: usize, end: usize, id: TokenId) {
-        if end - start <= Hot::MOST {
-            let key = Hot::key(text, start, end);
-            let place = self.place(key);
-            let line = &mut self.lines[place];
-            if let Some(free) = line.keys.iter().position(|&key| key == 0) {
-                (line.keys[free], line.ids[free]) = (key, id);
-            }
-        }
-    }
-
-    /// The key of `text[start..end]`: its bytes and their number. No token has that of a longer one.
-    #[inline(always)]
-    fn key(text: &[u8], start: usize, end: usize) -> u64 {
-        let len = (end - start).min(Hot::MOST + 1);
-        let bytes = match text.get(start..start + 8) {
-            // Reading past the end of the bytes and masking takes the same few instructions for
-            // any length.
-            Some(bytes) => u64::from_le_bytes(bytes.try_into().expect("eight bytes")),
-            None => u128::from_le_bytes(near_the_end(text, start)) as u64,
-        };
-        bytes & Hot::MASKS[len] | (len as u64) << (8 * Hot::MOST)
-    }
-
-    /// The line of a key.
-    #[inline(always)]
-    fn place(&self, key: u64) -> usize {
-        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & (self.lines.len() - 1)
-    }
+    way: Way,
 }
 
 /// Three keys with their ids, in one line of memory.
 #[derive(Clone, Copy)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 struct Line {
     keys: [Key; Line::KEYS],
     ids: [TokenId; Line::KEYS],
@@ -156,8 +74,7 @@ impl TokenIndex {
 
     fn with_capacity(tokens: usize) -> TokenIndex {
         let lines = (tokens / 2).next_power_of_two();
-        let hot = Hot::with_capacity(tokens);
-        TokenIndex { hot, lines: vec![Line::FREE; lines].into(), long: HashMap::new() }
+        TokenIndex { lines: vec![Line::FREE; lines].into(), long: HashMap::new(), way: Way::best() }
     }
 
     /// Adds `text[start..end]`, and says whether it was not there yet.
@@ -176,7 +93,6 @@ impl TokenIndex {
             }
             if let Some(free) = line.keys.iter().position(|&key| key == Key::NONE) {
                 (line.keys[free], line.ids[free]) = (key, id);
-                self.hot.add(text, start, end, id);
                 return true;
             }
             line.full = true;
@@ -212,30 +128,69 @@ impl TokenIndex {
         ends: &[usize],
         ids: &mut [TokenId; AT_ONCE],
     ) -> u64 {
-        let mut keys = [0; AT_ONCE];
+        match self.way {
+            // SAFETY: the way was chosen because the processor has these instructions.
+            #[cfg(target_arch = "x86_64")]
+            Way::Avx512 => unsafe { self.get_many_avx512(text, start, ends, ids) },
+            _ => self.get_many_by(text, start, ends, ids, Line::get),
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,bmi1,bmi2,lzcnt")]
+    fn get_many_avx512(
+        &self,
+        text: &[u8],
+        start: usize,
+        ends: &[usize],
+        ids: &mut [TokenId; AT_ONCE],
+    ) -> u64 {
+        use std::arch::x86_64::*;
+        self.get_many_by(text, start, ends, ids, |line, key| {
+            // SAFETY: a line is 64 bytes, aligned to as many.
+            let words = unsafe { _mm512_load_si512((&raw const *line).cast()) };
+            let halves = _mm_set_epi64x((key.0 >> 64) as i64, key.0 as i64);
+            let same = _mm512_cmpeq_epi64_mask(words, _mm512_broadcast_i32x4(halves));
+            // Both halves of one of the three keys.
+            let same = same & same >> 1 & 0b01_0101;
+            (line.ids[(same.trailing_zeros() as usize / 2).min(Line::KEYS - 1)], same != 0)
+        })
+    }
+
+    #[inline(always)]
+    fn get_many_by(
+        &self,
+        text: &[u8],
+        start: usize,
+        ends: &[usize],
+        ids: &mut [TokenId; AT_ONCE],
+        get: impl Fn(&Line, Key) -> (TokenId, bool),
+    ) -> u64 {
+        let mut keys = [(Key::NONE, 0); AT_ONCE];
         let mut from = start;
         for (key, &end) in keys.iter_mut().zip(ends) {
-            *key = Hot::key(text, from, end);
-            prefetch(&self.hot.lines[self.hot.place(*key)]);
+            key.0 = Key::new(text, from, end);
+            key.1 = self.place(key.0);
+            prefetch(&self.lines[key.1]);
             from = end;
         }
-        let mut others = 0;
-        for (number, &key) in keys[..ends.len()].iter().enumerate() {
-            let (id, found) = self.hot.lines[self.hot.place(key)].get(key);
+        let (mut missing, mut from) = (0, start);
+        for (number, (&(key, place), &end)) in keys.iter().zip(ends).enumerate() {
+            let line = &self.lines[place];
+            let (id, found) = get(line, key);
             ids[number] = id;
-            others |= u64::from(!found) << number;
-        }
-        // The rest in the same way, where it takes longer.
-        let from = |number: usize| if number == 0 { start } else { ends[number - 1] };
-        for number in bits(others) {
-            prefetch(&self.lines[self.place(Key::new(text, from(number), ends[number]))]);
-        }
-        let mut missing = 0;
-        for number in bits(others) {
-            match self.get_in(text, from(number), ends[number]) {
-                Some(id) => ids[number] = id,
-                None => missing |= 1 << number,
+            if !found {
+                let id = match key.is_long() {
+                    true => self.long.get(&text[from..end]).copied(),
+                    false if line.full => self.find(key, place),
+                    false => None,
+                };
+                match id {
+                    Some(id) => ids[number] = id,
+                    None => missing |= 1 << number,
+                }
             }
+            from = end;
         }
         missing
     }
@@ -326,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_token_is_found_and_nothing_else() {
+    fn every_token_is_found_and_nothing_else_in_all_ways() {
         let texts: Vec<Vec<u8>> = (0..40usize)
             .flat_map(|len| {
                 (0..60u8).map(move |seed| (0..len).map(|i| (i as u8).wrapping_mul(seed) ^ seed).collect())
@@ -335,7 +290,7 @@ mod tests {
             .collect();
         let tokens: Vec<(TokenId, &[u8])> =
             texts.iter().enumerate().step_by(2).map(|(id, text)| (id as TokenId, &text[..])).collect();
-        let index = TokenIndex::new(&tokens);
+        let mut index = TokenIndex::new(&tokens);
         let expected = |text: &[u8]| tokens.iter().find(|(_, token)| *token == text).map(|(id, _)| *id);
         for text in &texts {
             assert_eq!(index.get(text), expected(text), "{text:?}");
@@ -351,11 +306,14 @@ mod tests {
                     Some(*end)
                 })
                 .collect();
-            let mut ids = [0; AT_ONCE];
-            let missing = index.get_many(&joined, 0, &ends, &mut ids);
-            for (number, text) in many.iter().enumerate() {
-                let found = (missing >> number & 1 == 0).then_some(ids[number]);
-                assert_eq!(found, expected(text), "{text:?}");
+            for way in Way::available() {
+                index.way = way;
+                let mut ids = [0; AT_ONCE];
+                let missing = index.get_many(&joined, 0, &ends, &mut ids);
+                for (number, text) in many.iter().enumerate() {
+                    let found = (missing >> number & 1 == 0).then_some(ids[number]);
+                    assert_eq!(found, expected(text), "{text:?} {way:?}");
+                }
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Hints to the processor about memory.
+//! What the processor is told about memory, and asked about itself.
 
 /// Asks for the line of memory that a value is in, without waiting for it.
 #[inline(always)]
@@ -11,4 +11,42 @@ pub(crate) fn prefetch<T>(value: &T) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = value;
+}
+
+/// The instructions to use where some processors have better ones than others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    Plain,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Way {
+    /// The fastest that this processor has.
+    pub(crate) fn best() -> Way {
+        Way::available()[0]
+    }
+
+    /// All that this processor has, the fastest first.
+    pub(crate) fn available() -> Vec<Way> {
+        let mut ways = vec![Way::Plain];
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx2") {
+                ways.insert(0, Way::Avx2);
+            }
+            // All that have the first have the others; what is asked for is what is used.
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("lzcnt")
+            {
+                ways.insert(0, Way::Avx512);
+            }
+        }
+        ways
+    }
 }

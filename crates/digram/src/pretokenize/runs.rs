@@ -12,9 +12,9 @@
 use std::ops::ControlFlow;
 
 use super::GoesOn;
-use super::ascii::{Ascii, BLOCK};
+use super::ascii::{Ascii, BLOCK, changes, equal};
 use super::automaton::{Automaton, DEAD, Notes};
-use super::grouping::{ALWAYS, Disturbing, Grouping};
+use super::grouping::{Disturbing, Grouping};
 
 /// Ends handed on at once, at least, where there are more to come.
 const MANY: usize = 64;
@@ -237,70 +237,92 @@ impl Runs {
     fn read(&self, automaton: &Automaton, text: &[u8], start: usize, block: &mut Block) {
         block.start = start;
         match text[start..].first_chunk::<BLOCK>() {
-            Some(bytes) if bytes.is_ascii() => self.read_ascii(bytes, block),
-            _ => self.read_any(automaton, text, block),
+            Some(bytes) => self.read_whole(automaton, text, bytes, block),
+            None => {
+                let mut bytes = [0; BLOCK];
+                let rest = &text[start..];
+                bytes[..rest.len()].copy_from_slice(rest);
+                self.read_whole(automaton, text, &bytes, block);
+                block.next = block.next.min(text.len());
+                block.places &= (1 << rest.len()) - 1;
+            }
         }
         // The first place is stepped at any rate, which spares to keep what stands before it.
         block.places |= 1;
     }
 
     #[inline]
-    fn read_ascii(&self, bytes: &[u8; BLOCK], block: &mut Block) {
-        block.places = self.ascii.read(bytes, &mut block.classes) | ((1 << block.disturbed) - 1);
-        block.disturbed = 0;
+    fn read_whole(&self, automaton: &Automaton, text: &[u8], bytes: &[u8; BLOCK], block: &mut Block) {
+        // The last character may reach beyond the block.
+        let mut groups = [0; 2 * BLOCK];
+        let (here, _) = groups.split_first_chunk_mut().expect("twice as many");
+        self.ascii.read(bytes, &mut block.classes, here);
+        let mut starts = u64::MAX;
         block.next = block.start + BLOCK;
-        if let Some(Disturbing { byte, reach, .. }) = self.disturbing {
-            let disturbing = equal(bytes, byte);
-            for distance in 1..=reach {
-                block.places |= disturbing << distance;
+        if !bytes.is_ascii() {
+            starts = self.read_others(automaton, text, bytes, &mut groups, block);
+        }
+        block.places = changes(groups.first_chunk().expect("twice as many")) & starts;
+        let disturbed = std::mem::take(&mut block.disturbed);
+        if disturbed > 0 {
+            block.disturb(starts, disturbed);
+        }
+        if let Some(Disturbing { class, byte, reach }) = self.disturbing {
+            let mut disturbing = match starts {
+                u64::MAX => equal(bytes, byte),
+                _ => equal(&block.classes, class) & starts,
+            };
+            while disturbing != 0 {
+                let after = u64::MAX << 1 << disturbing.trailing_zeros();
+                block.disturb(starts & after, reach);
+                disturbing &= disturbing - 1;
             }
-            block.disturbed = reach.saturating_sub(disturbing.leading_zeros() as usize);
         }
     }
 
-    fn read_any(&self, automaton: &Automaton, text: &[u8], block: &mut Block) {
-        let (mut at, mut before) = (block.start, 0);
-        let end = text.len().min(block.start + BLOCK);
-        block.places = 0;
-        while at < end {
-            let offset = at - block.start;
-            let byte = text[at];
-            let (class, group, width) = if byte < 128 {
-                let (class, group) = self.ascii.entry(byte);
-                (class, group, 1)
-            } else {
-                let (class, width) = automaton.alphabet().first(&text[at..]);
-                (class, self.groups[class as usize], width)
-            };
+    /// Puts the characters that are not ASCII in their places; gives a word with a bit for each
+    /// place where a character begins.
+    fn read_others(
+        &self,
+        automaton: &Automaton,
+        text: &[u8],
+        bytes: &[u8; BLOCK],
+        groups: &mut [u8; 2 * BLOCK],
+        block: &mut Block,
+    ) -> u64 {
+        let others = !equal(&bytes.map(|byte| byte & 0x80), 0);
+        let (mut left, mut inside, mut last) = (others, 0, 0);
+        while left != 0 {
+            let offset = left.trailing_zeros() as usize;
+            let (class, width) = automaton.alphabet().first(&text[block.start + offset..]);
             block.classes[offset] = class;
-            let stepped = group != before || group & ALWAYS != 0 || block.disturbed > 0;
-            block.places |= u64::from(stepped) << offset;
-            block.disturbed = block.disturbed.saturating_sub(1);
-            if let Some(Disturbing { class: disturbing, reach, .. }) = self.disturbing
-                && class == disturbing
-            {
-                block.disturbed = reach;
+            // A character is of one group in all its bytes, so that it changes at its start only.
+            let group = self.groups[class as usize];
+            for at in [0, 1, 2, 3].into_iter().take(width) {
+                groups[(offset + at) % (2 * BLOCK)] = group;
             }
-            before = group;
-            at += width;
+            let bits = ((1 << width) - 2) << offset;
+            inside |= bits;
+            left &= !(bits | 1 << offset);
+            last = offset + width;
         }
-        block.next = at;
+        block.next = block.start + last.max(BLOCK);
+        !inside
     }
 }
 
-/// A word with a bit for each of `bytes` that is `byte`.
-#[inline]
-fn equal(bytes: &[u8; BLOCK], byte: u8) -> u64 {
-    // Eight bits at a time: a form that compilers know to be a comparison of vectors.
-    let mut word = 0;
-    for (number, eight) in bytes.chunks_exact(8).enumerate() {
-        let mut bits = 0u8;
-        for (offset, &other) in eight.iter().enumerate() {
-            bits |= u8::from(other == byte) << offset;
+impl Block {
+    /// Has the first `count` of these characters stepped, and those of the next block if they are
+    /// fewer.
+    fn disturb(&mut self, mut starts: u64, count: usize) {
+        let mut left = count;
+        while left > 0 && starts != 0 {
+            self.places |= starts & starts.wrapping_neg();
+            starts &= starts - 1;
+            left -= 1;
         }
-        word |= u64::from(bits) << (8 * number);
+        self.disturbed = self.disturbed.max(left);
     }
-    word
 }
 
 #[cfg(test)]
