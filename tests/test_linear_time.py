@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import process_time
 
@@ -16,6 +17,8 @@ import pytest
 import digram
 
 RATIO = 4.6
+LOGARITHM = 8.0
+"""For what takes n log n time in memory that outgrows the processor's; a square is at 16."""
 ROUNDS = 12
 SMALL = 250_000
 """Bytes of the smaller text: enough for a measurable time, and for a square to show."""
@@ -56,19 +59,19 @@ SHAPES: dict[str, Callable[[int], str]] = {
 MUST = ["a", "spaces", "newlines", "Chinese", "digits"]
 
 
-def check(make: Callable[[int], str], run: Callable[[str], object]) -> None:
+def check(make: Callable[[int], str], run: Callable[[str], object], ratio: float = RATIO) -> None:
     """Run on a text, and on one four times as long, until the ratio is small enough."""
     small, large = make(SMALL), make(4 * SMALL)
     run(small)
     ratios: list[float] = []
-    while len(ratios) < ROUNDS and min(ratios, default=RATIO + 1) > RATIO:
+    while len(ratios) < ROUNDS and min(ratios, default=ratio + 1) > ratio:
         begin = process_time()
         for _ in range(4):  # about as long as the other, so that both meet the same noise
             run(small)
         middle = process_time()
         run(large)
         ratios.append(4 * (process_time() - middle) / (middle - begin))
-    assert min(ratios) <= RATIO, f"four times the text took {min(ratios):.1f} times the time"
+    assert min(ratios) <= ratio, f"four times the text took {min(ratios):.1f} times the time"
 
 
 def test_what_is_quadratic_fails() -> None:
@@ -122,6 +125,37 @@ def test_characters(shape: str) -> None:
     corpus = [make(20_000) for make in SHAPES.values()]
     tok = digram.train(corpus, max_merges=500, unit="char", pretokenizer=None, on_unknown="bytes")
     check(SHAPES[shape], tok.encode)
+
+
+@pytest.mark.parametrize("shape", [*MUST, "spaces and a", "letters"])
+def test_counting_of_all_kinds(trained: digram.Tokenizer, shape: str) -> None:
+    """Half of a text is kept, and no part of it is tried too often."""
+
+    def truncate(text: str) -> None:
+        half = trained.count(text) // 2
+        trained.truncate(text, half)
+        trained.truncate(text, half, side="left")
+
+    check(lambda size: SHAPES[shape](size // 4), truncate)
+    check(SHAPES[shape], trained.intervals)
+    check(SHAPES[shape], lambda text: trained.fits(text, len(text) // 2))
+
+
+@pytest.mark.parametrize("shape", ["Chinese", "digits", "letters"])
+def test_chunks(trained: digram.Tokenizer, shape: str) -> None:
+    chunks = partial(trained.chunks, size=64, overlap=8)
+    check(lambda size: SHAPES[shape](size // 2), chunks, ratio=LOGARITHM)
+
+
+def test_chunks_of_long_tokens(published: digram.Tokenizer) -> None:
+    """Longer ones, of thousands of bytes, would make a chunk of all of the smaller text."""
+    check(lambda size: "a" * (size // 2), partial(published.chunks, size=64, overlap=8))
+
+
+@pytest.mark.parametrize("shape", ["a", "digits", "newlines"])
+def test_dropout(trained: digram.Tokenizer, shape: str) -> None:
+    encode = partial(trained.encode, dropout=0.1, seed=1)
+    check(lambda size: SHAPES[shape](size // 2), encode, ratio=LOGARITHM)
 
 
 PATTERNS = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from digram._core import ArrowIds, __version__
+    from digram._core import ArrowIds, Decoder, Intervals, RunningCount, __version__
     from digram.definition import Definition, TrainingRecord
     from digram.encoding import Encoding, Encodings
     from digram.errors import (
@@ -33,14 +33,16 @@ if TYPE_CHECKING:
     from digram.sources import Files, files
     from digram.special import Special
     from digram.template import Template
-    from digram.tokenizer import FlatIds, Merge, Tokenizer
+    from digram.tokenizer import Chunk, FlatIds, Merge, Tokenizer
     from digram.training import train
 
 __all__ = [
     "ArrowIds",
     "CheckpointError",
+    "Chunk",
     "ConfigMismatchError",
     "CorruptFileError",
+    "Decoder",
     "Definition",
     "DigramError",
     "Encoding",
@@ -48,6 +50,7 @@ __all__ = [
     "Files",
     "FlatIds",
     "InternalError",
+    "Intervals",
     "InvalidTextError",
     "LimitExceededError",
     "Merge",
@@ -55,6 +58,7 @@ __all__ = [
     "PatternError",
     "Pretokenizer",
     "Regex",
+    "RunningCount",
     "Special",
     "SpecialTokenError",
     "Template",
@@ -72,7 +76,7 @@ __all__ = [
 # Where each name lives. A module is imported when its first name is used, so that the command line
 # starts at once and nobody pays for what they do not use.
 _HOMES = {
-    "_core": ["ArrowIds", "__version__"],
+    "_core": ["ArrowIds", "Decoder", "Intervals", "RunningCount", "__version__"],
     "definition": ["Definition", "TrainingRecord"],
     "encoding": ["Encoding", "Encodings"],
     "errors": [name for name in __all__ if name.endswith("Error")],
@@ -81,7 +85,7 @@ _HOMES = {
     "sources": ["Files", "files"],
     "special": ["Special"],
     "template": ["Template"],
-    "tokenizer": ["FlatIds", "Merge", "Tokenizer"],
+    "tokenizer": ["Chunk", "FlatIds", "Merge", "Tokenizer"],
     "training": ["train"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

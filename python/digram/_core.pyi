@@ -12,9 +12,12 @@ __all__ = [
     "Core",
     "Counter",
     "Counts",
+    "Decoder",
     "Encoded",
+    "Intervals",
     "Model",
     "Ranks",
+    "RunningCount",
     "Splitter",
     "Stream",
     "__version__",
@@ -73,6 +76,24 @@ class Stream:
     def push_numpy(self, chunk: _Text | None) -> NDArray[np.uint32]: ...
 
 @final
+class Decoder:
+    def push(self, id: SupportsIndex) -> str: ...
+    def extend(self, ids: _Ids) -> str: ...
+    def finish(self) -> str: ...
+
+@final
+class Intervals:
+    def count(self, start: int, end: int | None = None) -> int: ...
+
+@final
+class RunningCount:
+    def append(self, text: _Text) -> None: ...
+    def prepend(self, text: _Text) -> None: ...
+    def __int__(self) -> int: ...
+    @property
+    def count(self) -> int: ...
+
+@final
 class Ranks:
     def __new__(cls, tokens: list[bytes | None]) -> Ranks: ...
     @staticmethod
@@ -113,7 +134,12 @@ class Core:
         extra: Any,
     ) -> Self: ...
     def encode(
-        self, text: _Text | Sequence[_Text | Special], *, special: _OnSpecial | None = "text"
+        self,
+        text: _Text | Sequence[_Text | Special],
+        *,
+        special: _OnSpecial | None = "text",
+        dropout: float = 0.0,
+        seed: int | None = None,
     ) -> list[int]: ...
     def count(
         self, text: _Text | Sequence[_Text | Special], *, special: _OnSpecial | None = "text"
@@ -127,6 +153,9 @@ class Core:
         errors: Literal["replace", "strict"] = "replace",
         threads: int | None = None,
     ) -> list[str]: ...
+    def counter(self, text: _Text = "") -> RunningCount: ...
+    def intervals(self, text: _Text) -> Intervals: ...
+    def decoder(self, *, errors: Literal["replace", "strict"] = "replace") -> Decoder: ...
     def tokens(self, ids: _Ids) -> list[bytes]: ...
     def id_of(self, token: _Text) -> int | None: ...
     def unreachable(self) -> list[int]: ...
@@ -136,13 +165,28 @@ class Core:
     @property
     def special_tokens(self) -> dict[str, int]: ...
     def _encode_batch(
-        self, texts: Sequence[_Text], special: _OnSpecial | None = None, threads: int | None = None
+        self,
+        texts: Sequence[_Text],
+        special: _OnSpecial | None = None,
+        threads: int | None = None,
+        dropout: float | None = None,
+        seed: int | None = None,
     ) -> list[list[int]]: ...
     def _encode_batch_numpy(
-        self, texts: Sequence[_Text], special: _OnSpecial | None = None, threads: int | None = None
+        self,
+        texts: Sequence[_Text],
+        special: _OnSpecial | None = None,
+        threads: int | None = None,
+        dropout: float | None = None,
+        seed: int | None = None,
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]: ...
     def _encode_batch_arrow(
-        self, texts: Sequence[_Text], special: _OnSpecial | None = None, threads: int | None = None
+        self,
+        texts: Sequence[_Text],
+        special: _OnSpecial | None = None,
+        threads: int | None = None,
+        dropout: float | None = None,
+        seed: int | None = None,
     ) -> ArrowIds: ...
     def _stream(self, special: _OnSpecial | None, limit: int) -> Stream: ...
     def _encoded(
@@ -153,6 +197,22 @@ class Core:
         threads: int | None = None,
         place: Callable[[int], str] | None = None,
     ) -> Encoded: ...
+    def _count_batch(
+        self, texts: Sequence[_Text], special: _OnSpecial | None = None, threads: int | None = None
+    ) -> list[int]: ...
+    def _count_batch_numpy(
+        self, texts: Sequence[_Text], special: _OnSpecial | None = None, threads: int | None = None
+    ) -> NDArray[np.uint64]: ...
+    def _chunks(self, text: _Text, size: int, overlap: int) -> list[tuple[Any, int, int, int]]: ...
+    @overload
+    def _truncate(
+        self, text: str, n: int, left: bool, special: _OnSpecial | None = None
+    ) -> str: ...
+    @overload
+    def _truncate(
+        self, text: bytes, n: int, left: bool, special: _OnSpecial | None = None
+    ) -> bytes: ...
+    def _fits(self, text: _Text, n: int, special: _OnSpecial | None = None) -> bool: ...
     def _digest(self, compute: Callable[[], str]) -> str: ...
     @property
     def _model(self) -> Model: ...

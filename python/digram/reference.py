@@ -20,7 +20,7 @@ merges, pair to new symbol, is in the order of their **ranks**: the first learne
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
@@ -215,6 +215,46 @@ def encode(word: Iterable[int], merges: Mapping[Pair, int]) -> list[int]:
         _, at = min(places)
         ids[at : at + 2] = [merges[ids[at], ids[at + 1]]]
     return ids
+
+
+def numbers(seed: int) -> Iterator[float]:
+    """Numbers from 0 up to 1, without end, that look like chance: SplitMix64, with 53 bits of each.
+
+    >>> few = numbers(7)
+    >>> [round(next(few), 3) for _ in range(4)]
+    [0.39, 0.017, 0.901, 0.583]
+    """
+    state = seed
+    while True:
+        state = (state + 0x9E3779B97F4A7C15) % 2**64
+        mixed = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB % 2**64
+        yield ((mixed ^ mixed >> 31) >> 11) / 2**53
+
+
+def encode_with_dropout(
+    word: Iterable[int], merges: Mapping[Pair, int], dropout: float, chance: Iterator[float]
+) -> list[int]:
+    """One word, merged as by `encode`, but that each place is passed over with some probability.
+
+    At each step the places are gone through in the order of `encode`, and each takes a number of
+    `chance`. A place whose number is below `dropout` is passed over, for this step; the first other
+    one is merged. A step that passes over all places is the last. The words of a text take their
+    numbers from one `chance`, in their order.
+
+    >>> merges = {(97, 110): 256, (256, 97): 257}
+    >>> chance = numbers(1)
+    >>> [encode_with_dropout(b"ana", merges, 0.5, chance) for _ in range(4)]
+    [[257], [256, 97], [97, 110, 97], [257]]
+    """
+    ids = list(word)
+    ranks = {pair: rank for rank, pair in enumerate(merges)}
+    while True:
+        places = sorted((ranks[p], at) for at, p in enumerate(pairwise(ids)) if p in ranks)
+        at = next((at for _, at in places if next(chance) >= dropout), None)
+        if at is None:
+            return ids
+        ids[at : at + 2] = [merges[ids[at], ids[at + 1]]]
 
 
 def decode(ids: Iterable[int], tokens: Sequence[bytes]) -> str:

@@ -3,6 +3,7 @@
 use digram::merges::Merge;
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyTypeError, PyUnicodeEncodeError};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyList, PyString, PyTuple};
 
@@ -91,12 +92,15 @@ fn lone_surrogate(py: Python<'_>, error: &PyErr, name: Option<&str>) -> PyErr {
 ///
 /// `bool` and `float` are a `TypeError`, numbers that no id can be a `TokenIdError`.
 pub(crate) fn ids(object: &Bound<'_, PyAny>, vocab_size: usize) -> PyResult<Vec<u32>> {
+    let mut ids = Vec::new();
+    append_ids(object, vocab_size, &mut ids)?;
+    Ok(ids)
+}
+
+/// The same, put after those that are there; on an error some may have been put there.
+pub(crate) fn append_ids(object: &Bound<'_, PyAny>, vocab_size: usize, ids: &mut Vec<u32>) -> PyResult<()> {
     if let Ok(list) = object.cast::<PyList>() {
-        let mut ids = Vec::with_capacity(list.len());
-        for (index, item) in list.iter().enumerate() {
-            ids.push(id(&item, index, vocab_size)?);
-        }
-        return Ok(ids);
+        return append_list(list, vocab_size, ids);
     }
     if object.is_instance_of::<PyString>()
         || object.is_instance_of::<PyBytes>()
@@ -107,12 +111,76 @@ pub(crate) fn ids(object: &Bound<'_, PyAny>, vocab_size: usize) -> PyResult<Vec<
             object.get_type().name()?
         )));
     }
-    if !object.is_instance_of::<PyTuple>()
-        && let Some(ids) = ids_from_buffer(object, vocab_size)?
-    {
-        return Ok(ids);
+    if !object.is_instance_of::<PyTuple>() && append_buffer(object, vocab_size, ids)? {
+        return Ok(());
     }
-    object.try_iter()?.enumerate().map(|(index, item)| id(&item?, index, vocab_size)).collect()
+    for (index, item) in object.try_iter()?.enumerate() {
+        ids.push(id(&item?, index, vocab_size)?);
+    }
+    Ok(())
+}
+
+fn append_list(list: &Bound<'_, PyList>, vocab_size: usize, ids: &mut Vec<u32>) -> PyResult<()> {
+    let length = list.len();
+    ids.reserve(length);
+    let plain = append_plain(list, ids);
+    for index in plain..length {
+        ids.push(id(&list.get_item(index)?, index, vocab_size)?);
+    }
+    Ok(())
+}
+
+/// Items of a list that are looked at together.
+const TOGETHER: usize = 64;
+
+/// Appends the items of a list that are plain ints and can be ids, up to the first that is not, and
+/// says how many.
+///
+/// The ints of a list lie all over memory. To ask for those of many items before one of them is
+/// needed took a third off the time.
+fn append_plain(list: &Bound<'_, PyList>, ids: &mut Vec<u32>) -> usize {
+    let py = list.py();
+    let is_int = |item: *mut ffi::PyObject| {
+        // SAFETY: the item is alive, as said below.
+        unsafe { ffi::Py_TYPE(item) == &raw mut ffi::PyLong_Type }
+    };
+    // Nobody changes the list meanwhile: the GIL or this section forbids it, and nothing here runs
+    // Python. So its items live, although no reference to them is taken.
+    pyo3::sync::critical_section::with_critical_section(list, || {
+        let mut index = 0;
+        loop {
+            let mut items = [std::ptr::null_mut(); TOGETHER];
+            let many = list.len().saturating_sub(index).min(TOGETHER);
+            for (number, item) in items[..many].iter_mut().enumerate() {
+                // SAFETY: the list is one, and the index is inside.
+                *item = unsafe { ffi::PyList_GetItem(list.as_ptr(), (index + number) as ffi::Py_ssize_t) };
+            }
+            let ints = items[..many].iter().filter(|item| is_int(**item)).count();
+            for &item in &items[..many] {
+                if ints < many && !is_int(item) {
+                    return index;
+                }
+                // SAFETY: the item is an int.
+                match u32::try_from(unsafe { ffi::PyLong_AsLong(item) }) {
+                    Ok(id) => ids.push(id),
+                    Err(_) => {
+                        // A negative or a large number; whoever looks again tells which.
+                        _ = PyErr::take(py);
+                        return index;
+                    }
+                }
+                index += 1;
+            }
+            if many < TOGETHER {
+                return index;
+            }
+        }
+    })
+}
+
+/// One id, as the argument of a call; told in errors as the first of a sequence.
+pub(crate) fn one_id(item: &Bound<'_, PyAny>, vocab_size: usize) -> PyResult<u32> {
+    id(item, 0, vocab_size)
 }
 
 #[inline]
@@ -145,16 +213,20 @@ fn out_of_range(value: &Bound<'_, PyAny>, index: usize, vocab_size: usize) -> Py
     errors::token_id(value.py(), message, index, value.clone())
 }
 
-/// The numbers of a one-dimensional buffer (NumPy, array, memoryview); `None` if it is no buffer.
-fn ids_from_buffer(object: &Bound<'_, PyAny>, vocab_size: usize) -> PyResult<Option<Vec<u32>>> {
+/// Appends the numbers of a one-dimensional buffer (NumPy, array, memoryview); false if it is none.
+///
+/// They are copied, as a block: what is borrowed could change while other threads run, and copying
+/// is a small part of decoding.
+fn append_buffer(object: &Bound<'_, PyAny>, vocab_size: usize, ids: &mut Vec<u32>) -> PyResult<bool> {
     fn read<T: Element + TryInto<u32> + Copy>(
         object: &Bound<'_, PyAny>,
         vocab_size: usize,
-    ) -> PyResult<Option<Vec<u32>>> {
-        let Ok(buffer) = PyBuffer::<T>::get(object) else { return Ok(None) };
+        ids: &mut Vec<u32>,
+    ) -> PyResult<bool> {
+        let Ok(buffer) = PyBuffer::<T>::get(object) else { return Ok(false) };
         if matches!(buffer.format().to_bytes().first(), Some(b'>' | b'!')) && size_of::<T>() > 1 {
             // Of the other byte order; its items know that, and are asked one by one.
-            return Ok(None);
+            return Ok(false);
         }
         if buffer.dimensions() != 1 {
             return Err(PyTypeError::new_err(format!(
@@ -162,15 +234,22 @@ fn ids_from_buffer(object: &Bound<'_, PyAny>, vocab_size: usize) -> PyResult<Opt
                 buffer.dimensions()
             )));
         }
-        let numbers = buffer.to_vec(object.py())?;
-        let mut ids = Vec::with_capacity(numbers.len());
-        for (index, number) in numbers.into_iter().enumerate() {
-            match number.try_into() {
-                Ok(id) => ids.push(id),
-                Err(_) => return Err(out_of_range(&object.get_item(index)?, index, vocab_size)),
+        let (before, numbers) = (ids.len(), buffer.to_vec(object.py())?);
+        // Numbers that no id can be are looked for afterwards, so that this loop has no exit.
+        let mut all = true;
+        ids.extend(numbers.iter().map(|&number| match number.try_into() {
+            Ok(id) => id,
+            Err(_) => {
+                all = false;
+                u32::MAX
             }
+        }));
+        if all {
+            return Ok(true);
         }
-        Ok(Some(ids))
+        let bad = numbers.iter().position(|&number| number.try_into().is_err()).unwrap_or(0);
+        ids.truncate(before);
+        Err(out_of_range(&object.get_item(bad)?, bad, vocab_size))
     }
     let readers = [
         read::<u32>,
@@ -183,11 +262,11 @@ fn ids_from_buffer(object: &Bound<'_, PyAny>, vocab_size: usize) -> PyResult<Opt
         read::<i8>,
     ];
     for read in readers {
-        if let Some(ids) = read(object, vocab_size)? {
-            return Ok(Some(ids));
+        if read(object, vocab_size, ids)? {
+            return Ok(true);
         }
     }
-    Ok(None)
+    Ok(false)
 }
 
 /// A list of `bytes` and `None`.

@@ -69,7 +69,7 @@ mod _core {
     #[pymodule_export]
     use super::model::{Model, Ranks};
     #[pymodule_export]
-    use super::tokenizer::{Core, Encoded, Stream};
+    use super::tokenizer::{Core, Decoder, Encoded, Intervals, RunningCount, Stream};
     #[pymodule_export]
     use super::training::{Counter, Counts, train};
 

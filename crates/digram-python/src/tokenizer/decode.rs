@@ -1,79 +1,155 @@
 //! From ids back to text.
 
-use digram::tokenizer::OnInvalid;
+use std::ops::Range;
+
+use digram::Error;
+use digram::tokenizer::{FlatBytes, OnInvalid};
 use digram::watch::available_threads;
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyUnicodeDecodeError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::{Core, KEEP_GIL};
+use crate::convert::append_ids;
 use crate::errors;
 use crate::watch::Signals;
+
+/// On one thread, ids that are decoded before their texts are made: few enough that their bytes are
+/// still near when they are read again, enough to outweigh giving up the GIL.
+const WAVE: usize = 1 << 15;
 
 #[pymethods]
 impl Core {
     /// The text of ids. See `digram.Tokenizer`.
     #[pyo3(signature = (ids, *, errors="replace"))]
-    fn decode(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, errors: &str) -> PyResult<String> {
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyString>> {
         let on_invalid = on_invalid(py, errors)?;
-        let ids = self.ids(ids)?;
-        let decode = || self.tokenizer.decode_text(&ids, on_invalid);
-        let text = if ids.len() < KEEP_GIL { decode() } else { py.detach(decode) };
-        text.map_err(|error| errors::from_core(py, error, None))
+        text(py, &self.bytes_of(py, ids)?, on_invalid)
     }
 
     /// The bytes of ids. See `digram.Tokenizer`.
     fn decode_bytes<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let ids = self.ids(ids)?;
-        let mut bytes = Vec::with_capacity(ids.len() * 4);
-        let mut decode = || self.tokenizer.decode(&ids, &mut bytes);
-        let decoded = if ids.len() < KEEP_GIL { decode() } else { py.detach(decode) };
-        decoded.map_err(|error| errors::from_core(py, error, None))?;
-        Ok(PyBytes::new(py, &bytes))
+        Ok(PyBytes::new(py, &self.bytes_of(py, ids)?))
     }
 
     /// The texts of several sequences of ids. See `digram.Tokenizer`.
     #[pyo3(signature = (batch, *, errors="replace", threads=None))]
-    fn decode_batch(
+    fn decode_batch<'py>(
         &self,
-        py: Python<'_>,
-        batch: &Bound<'_, PyAny>,
+        py: Python<'py>,
+        batch: &Bound<'py, PyAny>,
         errors: &str,
         threads: Option<usize>,
-    ) -> PyResult<Vec<String>> {
+    ) -> PyResult<Bound<'py, PyList>> {
         let on_invalid = on_invalid(py, errors)?;
-        let batch = self.id_batch(batch)?;
+        let (ids, ranges) = self.id_batch(batch)?;
         let signals = Signals::new();
         let threads = threads.unwrap_or_else(available_threads).max(1);
-        py.detach(|| self.tokenizer.decode_batch(&batch, on_invalid, threads, &signals)).map_err(
-            |(index, error)| {
-                let error = signals.error(py, error, None);
-                _ = error.value(py).call_method1("add_note", (format!("in batch[{index}]"),));
-                error
-            },
-        )
+        let mut texts: Vec<Bound<'py, PyString>> = Vec::with_capacity(ranges.len());
+        let mut rest = &ranges[..];
+        while !rest.is_empty() {
+            let (wave, later) = rest.split_at(if threads == 1 { wave(rest) } else { rest.len() });
+            let decoded: std::result::Result<Vec<FlatBytes>, (usize, Error)> =
+                py.detach(|| self.tokenizer.decode_batch(&ids, wave, threads, &signals));
+            let parts = decoded.map_err(|(index, error)| {
+                in_batch(py, texts.len() + index, signals.error(py, error, None))
+            })?;
+            for bytes in parts.iter().flat_map(FlatBytes::iter) {
+                texts.push(text(py, bytes, on_invalid).map_err(|error| in_batch(py, texts.len(), error))?);
+            }
+            rest = later;
+        }
+        PyList::new(py, texts)
     }
 }
 
 impl Core {
-    /// Several sequences of ids: an iterable of them, or flat ids with offsets.
-    fn id_batch(&self, batch: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u32>>> {
+    fn bytes_of(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+        let ids = self.ids(ids)?;
+        let mut bytes = Vec::new();
+        let mut decode = || self.tokenizer.decode(&ids, &mut bytes);
+        let decoded = if ids.len() < KEEP_GIL { decode() } else { py.detach(decode) };
+        decoded.map_err(|error| errors::from_core(py, error, None))?;
+        Ok(bytes)
+    }
+
+    /// Several sequences of ids, one after the other, and where each of them is: from an iterable of
+    /// them, or from flat ids with offsets.
+    fn id_batch(&self, batch: &Bound<'_, PyAny>) -> PyResult<(Vec<u32>, Vec<Range<usize>>)> {
         let flat = batch.py().import("digram.tokenizer")?.getattr("FlatIds")?;
         if !batch.is_instance(&flat)? {
-            return batch.try_iter()?.map(|ids| self.ids(&ids?)).collect();
+            let (mut ids, mut ranges) = (Vec::new(), Vec::new());
+            for (index, sequence) in batch.try_iter()?.enumerate() {
+                let start = ids.len();
+                append_ids(&sequence?, self.tokenizer.vocab_size(), &mut ids)
+                    .map_err(|error| in_batch(batch.py(), index, error))?;
+                ranges.push(start..ids.len());
+            }
+            return Ok((ids, ranges));
         }
         let ids = self.ids(&batch.getattr("ids")?)?;
-        let offsets: Vec<usize> =
-            batch.getattr("offsets")?.try_iter()?.map(|offset| offset?.extract()).collect::<PyResult<_>>()?;
-        let range = |ends: &[usize]| ids.get(ends[0]..ends[1]).map(<[u32]>::to_vec);
-        let lists: Option<Vec<_>> = offsets.windows(2).map(range).collect();
-        lists.ok_or_else(|| {
-            let message = format!("the offsets are not rising numbers from 0 to {}.", ids.len());
-            errors::raise(batch.py(), "OptionError", message)
-        })
+        let offsets = offsets(&batch.getattr("offsets")?)?;
+        let ranges: Vec<Range<usize>> = offsets.windows(2).map(|ends| ends[0]..ends[1]).collect();
+        if ranges.iter().all(|range| range.start <= range.end && range.end <= ids.len()) {
+            return Ok((ids, ranges));
+        }
+        let message = format!("the offsets are not rising numbers from 0 to {}.", ids.len());
+        Err(errors::raise(batch.py(), "OptionError", message))
     }
 }
 
-fn on_invalid(py: Python<'_>, errors: &str) -> PyResult<OnInvalid> {
+/// How many sequences, from the first on, have about [`WAVE`] ids together.
+fn wave(ranges: &[Range<usize>]) -> usize {
+    let mut ids = 0;
+    let enough = ranges.iter().position(|range| {
+        ids += range.len();
+        ids >= WAVE
+    });
+    enough.map_or(ranges.len(), |last| last + 1)
+}
+
+fn offsets(object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    match PyBuffer::<u64>::get(object) {
+        Ok(buffer) if buffer.dimensions() == 1 => {
+            Ok(buffer.to_vec(object.py())?.into_iter().map(|offset| offset as usize).collect())
+        }
+        _ => object.try_iter()?.map(|offset| offset?.extract()).collect(),
+    }
+}
+
+fn in_batch(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
+    _ = error.value(py).call_method1("add_note", (format!("in batch[{index}]"),));
+    error
+}
+
+/// The `str` of bytes. Python looks whether they are UTF-8; we look only where they are not.
+pub(super) fn text<'py>(
+    py: Python<'py>,
+    bytes: &[u8],
+    on_invalid: OnInvalid,
+) -> PyResult<Bound<'py, PyString>> {
+    PyString::from_bytes(py, bytes).or_else(|error| {
+        let Err(invalid) = std::str::from_utf8(bytes) else { return Err(error) };
+        if !error.is_instance_of::<PyUnicodeDecodeError>(py) {
+            return Err(error);
+        }
+        match on_invalid {
+            OnInvalid::Replace => Ok(PyString::new(py, &String::from_utf8_lossy(bytes))),
+            OnInvalid::Fail => {
+                let error = Error::DecodedInvalidUtf8 { offset: invalid.valid_up_to() };
+                Err(errors::from_core(py, error, None))
+            }
+        }
+    })
+}
+
+pub(super) fn on_invalid(py: Python<'_>, errors: &str) -> PyResult<OnInvalid> {
     match errors {
         "replace" => Ok(OnInvalid::Replace),
         "strict" => Ok(OnInvalid::Fail),

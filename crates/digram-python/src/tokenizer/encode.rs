@@ -1,10 +1,12 @@
 //! Encoding and counting.
 
 use digram::watch::available_threads;
+use digram::{Error, OnSpecial};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyTuple};
 
+use super::dropout::chosen;
 use super::special::Special;
 use super::{Core, KEEP_GIL};
 use crate::arrow::ArrowIds;
@@ -20,14 +22,24 @@ type Flat<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
 #[pymethods]
 impl Core {
     /// The ids of a text. See `digram.Tokenizer`.
-    #[pyo3(signature = (text, *, special=None), text_signature = "($self, text, *, special='text')")]
+    #[pyo3(
+        signature = (text, *, special=None, dropout=None, seed=None),
+        text_signature = "($self, text, *, special='text', dropout=0.0, seed=None)"
+    )]
     fn encode<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
         special: Option<&Bound<'py, PyAny>>,
+        dropout: Option<&Bound<'py, PyAny>>,
+        seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let special = Special::new(self, special)?;
+        if let Some(dropout) = dropout
+            && let Some(dropout) = chosen(dropout, seed)?
+        {
+            return self.encode_with_dropout(py, text, &special, &dropout);
+        }
         let mut ids = Vec::new();
         if text.is_instance_of::<PyList>() || text.is_instance_of::<PyTuple>() {
             for part in self.parts(text)? {
@@ -43,43 +55,49 @@ impl Core {
     }
 
     /// The ids of several texts, as lists. See `digram.Tokenizer`.
-    #[pyo3(signature = (texts, special=None, threads=None))]
+    #[pyo3(signature = (texts, special=None, threads=None, dropout=None, seed=None))]
     fn _encode_batch<'py>(
         &self,
         py: Python<'py>,
         texts: Vec<Bound<'py, PyAny>>,
         special: Option<&Bound<'py, PyAny>>,
         threads: Option<usize>,
+        dropout: Option<&Bound<'py, PyAny>>,
+        seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let (ids, offsets) = self.encode_texts(py, &texts, special, threads)?;
+        let (ids, offsets) = self.encode_texts(py, &texts, special, threads, dropout, seed)?;
         self.integers(py, ids.len());
         let lists = offsets.windows(2).map(|ends| self.list(py, &ids[ends[0] as usize..ends[1] as usize]));
         PyList::new(py, lists.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The ids of several texts, as one array and an array of offsets.
-    #[pyo3(signature = (texts, special=None, threads=None))]
+    #[pyo3(signature = (texts, special=None, threads=None, dropout=None, seed=None))]
     fn _encode_batch_numpy<'py>(
         &self,
         py: Python<'py>,
         texts: Vec<Bound<'py, PyAny>>,
         special: Option<&Bound<'py, PyAny>>,
         threads: Option<usize>,
+        dropout: Option<&Bound<'py, PyAny>>,
+        seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Flat<'py>> {
-        let (ids, offsets) = self.encode_texts(py, &texts, special, threads)?;
+        let (ids, offsets) = self.encode_texts(py, &texts, special, threads, dropout, seed)?;
         Ok((PyArray1::from_vec(py, ids), PyArray1::from_vec(py, offsets)))
     }
 
     /// The ids of several texts, as an Arrow array of lists.
-    #[pyo3(signature = (texts, special=None, threads=None))]
+    #[pyo3(signature = (texts, special=None, threads=None, dropout=None, seed=None))]
     fn _encode_batch_arrow(
         &self,
         py: Python<'_>,
         texts: Vec<Bound<'_, PyAny>>,
         special: Option<&Bound<'_, PyAny>>,
         threads: Option<usize>,
+        dropout: Option<&Bound<'_, PyAny>>,
+        seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<ArrowIds> {
-        let (ids, offsets) = self.encode_texts(py, &texts, special, threads)?;
+        let (ids, offsets) = self.encode_texts(py, &texts, special, threads, dropout, seed)?;
         Ok(ArrowIds::new(ids, offsets))
     }
 
@@ -107,7 +125,7 @@ impl Core {
 }
 
 /// A part of a text.
-enum Part {
+pub(super) enum Part {
     /// Text, joined from neighbouring parts.
     Text(Joined),
     /// A special token.
@@ -115,13 +133,13 @@ enum Part {
 }
 
 /// Text parts end to end. It is a `str` as long as all parts were.
-struct Joined {
+pub(super) struct Joined {
     bytes: Vec<u8>,
     is_str: bool,
 }
 
 impl Joined {
-    fn text(&self) -> Text<'_> {
+    pub(super) fn text(&self) -> Text<'_> {
         match std::str::from_utf8(&self.bytes) {
             Ok(text) if self.is_str => Text::Str(text),
             _ => Text::Bytes(&self.bytes),
@@ -193,23 +211,45 @@ impl Core {
         objects: &[Bound<'_, PyAny>],
         special: Option<&Bound<'_, PyAny>>,
         threads: Option<usize>,
+        dropout: Option<&Bound<'_, PyAny>>,
+        seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Vec<u32>, Vec<u64>)> {
+        let dropout = dropout.map(|dropout| chosen(dropout, seed)).transpose()?.flatten();
+        self.with_texts(py, objects, special, threads, |texts, special, threads, watch| match &dropout {
+            None => self.tokenizer.encode_batch(texts, special, threads, watch),
+            Some(dropout) => {
+                self.tokenizer.encode_batch_with_dropout(texts, special, dropout, threads, watch)
+            }
+        })
+    }
+
+    /// What `work` makes of several texts without the GIL; an error names the text.
+    pub(super) fn with_texts<R: Send>(
+        &self,
+        py: Python<'_>,
+        objects: &[Bound<'_, PyAny>],
+        special: Option<&Bound<'_, PyAny>>,
+        threads: Option<usize>,
+        work: impl Fn(&[&[u8]], OnSpecial<'_>, usize, &Signals) -> std::result::Result<R, (usize, Error)> + Sync,
+    ) -> PyResult<R> {
         let special = Special::new(self, special)?;
         let texts = texts(objects, "texts")?;
         let bytes: Vec<&[u8]> = texts.iter().map(|text| text.bytes()).collect();
         let signals = Signals::new();
         let threads = threads.unwrap_or_else(available_threads).max(1);
-        py.detach(|| self.tokenizer.encode_batch(&bytes, special.rule(), threads, &signals)).map_err(
-            |(index, error)| {
-                let error = signals.error(py, error, texts.get(index));
-                _ = error.value(py).call_method1("add_note", (format!("in texts[{index}]"),));
-                error
-            },
-        )
+        let worked = {
+            let (work, bytes, special, signals) = (&work, &bytes, special.rule(), &signals);
+            py.detach(move || work(bytes, special, threads, signals))
+        };
+        worked.map_err(|(index, error)| {
+            let error = signals.error(py, error, texts.get(index));
+            _ = error.value(py).call_method1("add_note", (format!("in texts[{index}]"),));
+            error
+        })
     }
 
     /// The parts of a text: neighbouring plain parts joined, special tokens as ids.
-    fn parts(&self, parts: &Bound<'_, PyAny>) -> PyResult<Vec<Part>> {
+    pub(super) fn parts(&self, parts: &Bound<'_, PyAny>) -> PyResult<Vec<Part>> {
         let class = parts.py().import("digram.special")?.getattr("Special")?;
         let mut joined: Vec<Part> = Vec::new();
         for (index, part) in parts.try_iter()?.enumerate() {

@@ -1,8 +1,12 @@
 //! The tokenizer as Python sees it; `digram.Tokenizer` extends it in Python.
 
+mod count;
 mod decode;
+mod decoder;
+mod dropout;
 mod encode;
 mod encoded;
+mod measure;
 mod special;
 mod stream;
 
@@ -21,6 +25,8 @@ use crate::convert::{self, Text};
 use crate::errors;
 use crate::model::Model;
 
+pub(crate) use decoder::Decoder;
+pub(crate) use measure::{Intervals, RunningCount};
 pub(crate) use stream::Stream;
 
 /// Below this much text the GIL is kept: giving it up and taking it again would cost more.

@@ -130,6 +130,19 @@ impl Cuts {
         piece(&text[start..], single)
     }
 
+    /// Whether no token spans the place `at` of any text that has these two characters there.
+    pub(super) fn is_cut(&self, text: &[u8], at: usize) -> bool {
+        let neighbour =
+            |c: char, bytes: &[u8]| Neighbour { c, first: bytes[0], last: bytes[bytes.len() - 1] };
+        match (bstr::decode_last_utf8(&text[..at]), decode(&text[at..])) {
+            ((Some(before), width), (Some(after), after_width)) => !self.spanned(
+                neighbour(before, &text[at - width..at]),
+                neighbour(after, &text[at..at + after_width]),
+            ),
+            _ => false,
+        }
+    }
+
     /// Whether a token may span the place between two characters.
     #[inline]
     fn spanned(&self, left: Neighbour, right: Neighbour) -> bool {

@@ -6,6 +6,7 @@
 
 mod cache;
 mod cuts;
+mod dropout;
 mod long;
 mod reach;
 mod scratch;
@@ -20,12 +21,15 @@ pub(crate) use crate::index::AT_ONCE;
 use crate::index::TokenIndex;
 use crate::merges::Merges;
 use crate::model::{Known, Model};
+use crate::utf8::decode;
 use crate::vocabulary::{TokenId, Vocabulary};
 use crate::watch::{Unwatched, Watch};
 
 use cache::{MOST_IDS, Word};
 use cuts::Cuts;
-pub(crate) use scratch::{Kept, Scratch};
+pub use dropout::Dropout;
+pub(crate) use dropout::{Choices, Scratch as DropoutScratch};
+pub(crate) use scratch::{Kept, Lent, Scratch};
 use singles::Singles;
 
 /// What text is made of before anything is merged.
@@ -244,6 +248,26 @@ impl Encoder {
         Ok(unreachable)
     }
 
+    /// Whether every slice of a pretoken's ids is what its text becomes as a pretoken.
+    pub(crate) fn slices_are_valid(&self) -> bool {
+        self.whole_piece.is_none() && self.merges.is_rising()
+    }
+
+    /// How many bytes of `text`, which begins with what `id` was made of, it stands for.
+    pub(crate) fn len_in_text(&self, id: TokenId, text: &[u8]) -> usize {
+        match &self.unit {
+            Unit::Char { on_unknown: OnUnknown::Token(unknown) } if *unknown == id => decode(text).1,
+            _ => self.vocabulary.len_of(id),
+        }
+    }
+
+    /// Whether nothing joins what stands before and after the place `at` of a pretoken, whatever
+    /// else is in it.
+    pub(crate) fn is_cut(&self, pretoken: &[u8], at: usize) -> bool {
+        // A pretoken that is a token although its merges say otherwise may span any place.
+        self.whole_piece.is_none() && self.cuts.is_cut(pretoken, at)
+    }
+
     /// The tokens of single symbols.
     fn base(&self) -> Vec<TokenId> {
         match &self.unit {
@@ -384,29 +408,50 @@ impl Encoder {
                 let symbols = run.iter().map(|&byte| (ids[byte as usize], 1));
                 self.merge_run(symbols, run.len(), scratch, watch, sink)
             }
-            Unit::Char { on_unknown } => self.merge_characters(run, on_unknown, scratch, watch, sink),
+            Unit::Char { on_unknown } => self.merge_characters(run, on_unknown, sink, |known, sink| {
+                let symbols = known.chars().map(|c| (self.characters[&c], c.len_utf8()));
+                self.merge_run(symbols, known.len(), scratch, watch, sink)
+            }),
         }
     }
 
-    /// Characters without a token join with nothing, so the runs between them stand alone.
-    fn merge_characters(
+    /// Emits the ids of a pretoken, some merges of which are left out. Nothing is looked up: what a
+    /// whole pretoken becomes otherwise is one of many encodings here.
+    pub(crate) fn encode_with_dropout(
+        &self,
+        pretoken: &[u8],
+        choices: &mut Choices,
+        scratch: &mut DropoutScratch,
+        watch: &dyn Watch,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        match &self.unit {
+            Unit::Byte { ids } => {
+                let symbols = pretoken.iter().map(|&byte| ids[byte as usize]);
+                dropout::merge(symbols, &self.merges, choices, scratch, watch, sink)
+            }
+            Unit::Char { on_unknown } => self.merge_characters(pretoken, on_unknown, sink, |known, sink| {
+                let symbols = known.chars().map(|c| self.characters[&c]);
+                dropout::merge(symbols, &self.merges, choices, scratch, watch, sink)
+            }),
+        }
+    }
+
+    /// Characters without a token join with nothing, so the runs between them stand alone: `merge`
+    /// is called with each.
+    fn merge_characters<S: Sink>(
         &self,
         pretoken: &[u8],
         on_unknown: &OnUnknown,
-        scratch: &mut Scratch,
-        watch: &dyn Watch,
-        sink: &mut impl Sink,
+        sink: &mut S,
+        mut merge: impl FnMut(&str, &mut S) -> Result<()>,
     ) -> Result<()> {
         let text = std::str::from_utf8(pretoken)
             .map_err(|error| Error::InvalidUtf8 { offset: error.valid_up_to() })?;
         let mut start = 0;
-        let mut run = |range: std::ops::Range<usize>, sink: &mut _| {
-            let symbols = text[range.clone()].chars().map(|c| (self.characters[&c], c.len_utf8()));
-            self.merge_run(symbols, range.len(), scratch, watch, sink)
-        };
         for (at, c) in text.char_indices().filter(|(_, c)| !self.characters.contains_key(c)) {
             if start < at {
-                run(start..at, sink)?;
+                merge(&text[start..at], sink)?;
             }
             start = at + c.len_utf8();
             match on_unknown {
@@ -418,7 +463,7 @@ impl Encoder {
             }
         }
         if start < text.len() {
-            run(start..text.len(), sink)?;
+            merge(&text[start..], sink)?;
         }
         Ok(())
     }

@@ -272,7 +272,7 @@ impl Automaton {
         self.wide[state as usize * self.alphabet.len() + class as usize]
     }
 
-    fn start_state(&self, text: &[u8], at: usize) -> u16 {
+    pub(super) fn start_state(&self, text: &[u8], at: usize) -> u16 {
         let before = match self.behind {
             None => Before::default(),
             Some(_) if at == 0 => Before { text_start: true, newline: true, word: false },

@@ -15,6 +15,7 @@ mod automaton;
 mod borders;
 mod digits;
 mod grouping;
+mod parts;
 mod pattern;
 mod runs;
 

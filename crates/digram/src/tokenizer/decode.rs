@@ -1,7 +1,10 @@
-//! From ids back to bytes and text.
+//! From ids back to bytes.
+
+use std::ops::Range;
 
 use super::Tokenizer;
 use super::batch::ALONE_BYTES;
+use super::slots::Slots;
 use crate::error::{Error, Result};
 use crate::vocabulary::TokenId;
 use crate::watch::{Watch, in_parallel};
@@ -15,25 +18,36 @@ pub enum OnInvalid {
     Fail,
 }
 
+/// The bytes of several sequences of ids in one run of memory.
+#[derive(Debug, Default)]
+pub struct FlatBytes {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl FlatBytes {
+    /// The bytes of each sequence, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        let start = |number: usize| if number == 0 { 0 } else { self.ends[number - 1] };
+        (0..self.ends.len()).map(move |number| &self.bytes[start(number)..self.ends[number]])
+    }
+}
+
 impl Tokenizer {
     /// Appends the bytes of `ids` to `bytes`; on an error `bytes` is as it was.
     pub fn decode(&self, ids: &[TokenId], bytes: &mut Vec<u8>) -> Result<()> {
         let before = bytes.len();
-        for (index, &id) in ids.iter().enumerate() {
-            match self.all.get(id) {
-                Some(token) => bytes.extend_from_slice(token),
-                None => {
-                    bytes.truncate(before);
-                    return Err(Error::TokenId { index, id, vocab_size: self.all.size() as u32 });
-                }
-            }
-        }
-        Ok(())
+        // Some 3.5 bytes a token are usual; where that is too little, the memory grows.
+        bytes.reserve(ids.len() * 4);
+        self.slots.get_or_init(|| Slots::new(&self.all)).append(ids, &self.all, bytes).map_err(|index| {
+            bytes.truncate(before);
+            Error::TokenId { index, id: ids[index], vocab_size: self.all.size() as u32 }
+        })
     }
 
     /// The text of `ids`.
     pub fn decode_text(&self, ids: &[TokenId], on_invalid: OnInvalid) -> Result<String> {
-        let mut bytes = Vec::with_capacity(ids.len() * 4);
+        let mut bytes = Vec::new();
         self.decode(ids, &mut bytes)?;
         String::from_utf8(bytes).or_else(|error| match on_invalid {
             OnInvalid::Replace => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
@@ -41,33 +55,37 @@ impl Tokenizer {
         })
     }
 
-    /// The texts of several sequences of ids, on up to `threads` threads.
+    /// The bytes of several sequences of ids, on up to `threads` threads: the first sequences
+    /// together, then the next ones.
     ///
-    /// An error names the sequence by its index.
-    pub fn decode_batch<T: AsRef<[TokenId]> + Sync>(
+    /// Sequence *n* is `ids[ranges[n]]`; a range that is not inside `ids` is a panic. An error names
+    /// the sequence by its index.
+    pub fn decode_batch(
         &self,
-        batch: &[T],
-        on_invalid: OnInvalid,
+        ids: &[TokenId],
+        ranges: &[Range<usize>],
         threads: usize,
         watch: &dyn Watch,
-    ) -> std::result::Result<Vec<String>, (usize, Error)> {
-        let ids: usize = batch.iter().map(|ids| ids.as_ref().len()).sum();
-        let threads = if ids < ALONE_BYTES / 4 { 1 } else { threads };
-        let size = batch.len().div_ceil(threads * 8).max(1);
-        let texts = in_parallel(
+    ) -> std::result::Result<Vec<FlatBytes>, (usize, Error)> {
+        let total: usize = ranges.iter().map(ExactSizeIterator::len).sum();
+        let threads = if total < ALONE_BYTES / 4 { 1 } else { threads };
+        let size = if threads == 1 { ranges.len() } else { ranges.len().div_ceil(threads * 8) }.max(1);
+        let parts = in_parallel(
             threads,
-            batch.len().div_ceil(size),
+            ranges.len().div_ceil(size),
             watch,
             || (),
             |(), task, _| {
-                let range = task * size..batch.len().min((task + 1) * size);
-                Ok(range
-                    .map(|index| self.decode_text(batch[index].as_ref(), on_invalid).map_err(|e| (index, e)))
-                    .collect())
+                let mut part = FlatBytes::default();
+                for index in task * size..ranges.len().min((task + 1) * size) {
+                    if let Err(error) = self.decode(&ids[ranges[index].clone()], &mut part.bytes) {
+                        return Ok(Err((index, error)));
+                    }
+                    part.ends.push(part.bytes.len());
+                }
+                Ok(Ok(part))
             },
         );
-        let texts: Vec<std::result::Result<Vec<String>, (usize, Error)>> =
-            texts.map_err(|error| (0, error))?;
-        Ok(texts.into_iter().collect::<std::result::Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+        parts.map_err(|error| (0, error))?.into_iter().collect()
     }
 }

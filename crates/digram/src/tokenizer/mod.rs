@@ -1,9 +1,18 @@
 //! A tokenizer: an immutable value that encodes and decodes.
 
 mod batch;
+mod chunks;
+mod cuts;
 mod decode;
+mod decoder;
+mod dropout;
+mod fits;
+mod intervals;
+mod running;
+mod slots;
 mod spans;
 mod stream;
+mod truncate;
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
@@ -18,9 +27,17 @@ use crate::special::{OnSpecial, SpecialTokens};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 use crate::watch::Watch;
 
-pub use decode::OnInvalid;
+use slots::Slots;
+
+pub use chunks::Chunk;
+pub use decode::{FlatBytes, OnInvalid};
+pub use decoder::Decoder;
+pub use dropout::WithDropout;
+pub use intervals::Intervals;
+pub use running::Running;
 pub use spans::{EncodedTexts, OffsetUnit};
 pub use stream::Stream;
+pub use truncate::Side;
 
 /// Everything that decides what a tokenizer does, as plain values.
 #[derive(Debug)]
@@ -48,6 +65,10 @@ pub struct Tokenizer {
     all: Vocabulary,
     /// From bytes to id for all of them, made at the first question.
     index: OnceLock<TokenIndex>,
+    /// The same tokens for decoding, made at the first use.
+    slots: OnceLock<Slots>,
+    /// The most bytes of text that one id stands for.
+    most_bytes: usize,
     /// What threads worked in, for the next call.
     kept: Kept,
 }
@@ -105,7 +126,10 @@ impl Tokenizer {
             Unit::Char { on_unknown: OnUnknown::Fail } => Vec::new(),
         };
         let encoder = Encoder::new(model, unit, ignore_merges, |id| !fallback.contains(&id))?;
-        Ok(Tokenizer { encoder, pretokenizer, special, all, index: OnceLock::new(), kept: Kept::default() })
+        // A character that no token holds becomes one id too.
+        let most_bytes = all.iter().map(|(_, token)| token.len()).fold(char::MAX.len_utf8(), usize::max);
+        let (index, slots, kept) = (OnceLock::new(), OnceLock::new(), Kept::default());
+        Ok(Tokenizer { encoder, pretokenizer, special, all, index, slots, most_bytes, kept })
     }
 
     /// One more than the highest id.

@@ -1,0 +1,105 @@
+//! Decoding ids as they come.
+
+use std::sync::{Mutex, MutexGuard};
+
+use digram::tokenizer;
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+
+use super::decode::on_invalid;
+use super::{Core, KEEP_GIL};
+use crate::convert;
+use crate::errors;
+
+/// Decodes ids as they come; made by `Tokenizer.decoder`.
+///
+/// A token may end inside a character. The decoder holds such a beginning back until the rest is
+/// there, or until it is certain that it never will be, so every text it gives can be shown at
+/// once. The texts of all calls, joined, are what `Tokenizer.decode` gives for all ids.
+///
+/// >>> import digram
+/// >>> tok = digram.train("any text", max_merges=0)
+/// >>> decoder = tok.decoder()
+/// >>> [decoder.push(id) for id in tok.encode("né")]
+/// ['n', '', 'é']
+/// >>> decoder.finish()
+/// ''
+///
+/// It takes memory of a fixed size, whatever comes. One decoder serves one stream: calls from
+/// several threads are served in turn.
+#[pyclass(frozen, module = "digram._core")]
+pub(crate) struct Decoder {
+    core: Py<Core>,
+    state: Mutex<tokenizer::Decoder>,
+}
+
+#[pymethods]
+impl Decoder {
+    /// The text that is certain now that `id` has come; often the token's own, sometimes "".
+    ///
+    /// >>> import digram
+    /// >>> decoder = digram.train("any text", max_merges=0).decoder()
+    /// >>> decoder.push(0xE2), decoder.push(0x82), decoder.push(0xAC)
+    /// ('', '', '€')
+    /// >>> decoder.push(0xE2), decoder.push(65)
+    /// ('', '\ufffdA')
+    ///
+    /// Raises `TokenIdError` for an id that is not in the vocabulary; and, with errors="strict",
+    /// `InvalidTextError` as soon as the bytes are certain to be no UTF-8, with the place that
+    /// `Tokenizer.decode` would name for the whole stream. A call that raises has taken nothing.
+    fn push(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<String> {
+        let id = convert::one_id(id, self.core.get().tokenizer.vocab_size())?;
+        self.take(py, &[id])
+    }
+
+    /// The text that is certain now that several ids have come: a list, an array, or any iterable.
+    ///
+    /// >>> import digram
+    /// >>> decoder = digram.train("any text", max_merges=0).decoder()
+    /// >>> decoder.extend([72, 105, 0xF0, 0x9F]), decoder.extend([0x99, 0x82])
+    /// ('Hi', '🙂')
+    ///
+    /// Raises what `push` raises; an id that is not in the vocabulary before bytes that are no
+    /// UTF-8. Takes time in proportion to the ids.
+    fn extend(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<String> {
+        let ids = convert::ids(ids, self.core.get().tokenizer.vocab_size())?;
+        self.take(py, &ids)
+    }
+
+    /// The text of what is still held back, now that no more comes; then a new stream may begin.
+    ///
+    /// >>> import digram
+    /// >>> decoder = digram.train("any text", max_merges=0).decoder()
+    /// >>> decoder.push(0xE2), decoder.finish(), decoder.push(65)
+    /// ('', '\ufffd', 'A')
+    ///
+    /// With errors="strict" a character without its end is an `InvalidTextError`.
+    fn finish(&self, py: Python<'_>) -> PyResult<String> {
+        self.state(py).finish().map_err(|error| errors::from_core(py, error, None))
+    }
+}
+
+impl Decoder {
+    fn take(&self, py: Python<'_>, ids: &[u32]) -> PyResult<String> {
+        let state: &mut tokenizer::Decoder = &mut self.state(py);
+        let core = &self.core.get().tokenizer;
+        let mut take = || state.push(core, ids);
+        let taken = if ids.len() < KEEP_GIL { take() } else { py.detach(take) };
+        taken.map_err(|error| errors::from_core(py, error, None))
+    }
+
+    fn state(&self, py: Python<'_>) -> MutexGuard<'_, tokenizer::Decoder> {
+        // While it waits for another thread it gives up the GIL, which that one may need.
+        self.state.lock_py_attached(py).unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+#[pymethods]
+impl Core {
+    /// A decoder for ids as they come. See `digram.Tokenizer`.
+    #[pyo3(signature = (*, errors="replace"))]
+    fn decoder(slf: Bound<'_, Self>, errors: &str) -> PyResult<Decoder> {
+        let state = Mutex::new(tokenizer::Decoder::new(on_invalid(slf.py(), errors)?));
+        Ok(Decoder { core: slf.unbind(), state })
+    }
+}

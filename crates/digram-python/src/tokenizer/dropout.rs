@@ -1,0 +1,79 @@
+//! Encoding with merges left out by chance.
+
+use digram::encode::Dropout;
+use digram::tokenizer::WithDropout;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+
+use super::encode::Part;
+use super::special::Special;
+use super::{Core, KEEP_GIL};
+use crate::convert::Text;
+use crate::errors;
+use crate::watch::Signals;
+
+/// The dropout that arguments ask for; `None` if nothing is to be left out.
+pub(super) fn chosen(
+    dropout: &Bound<'_, PyAny>,
+    seed: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<Dropout>> {
+    let py = dropout.py();
+    let probability: f64 = dropout.extract()?;
+    let seed_or = |seed: u64| {
+        let dropout = Dropout::new(probability, seed).map_err(|error| errors::from_core(py, error, None))?;
+        Ok(Some(dropout).filter(|dropout| !dropout.is_off()))
+    };
+    let Some(seed) = seed else {
+        if seed_or(0)?.is_none() {
+            return Ok(None);
+        }
+        return Err(errors::build(
+            py,
+            "OptionError",
+            format!("dropout={probability} without a seed would leave out the same merges in every call."),
+            |places| {
+                places.set_item("value", probability)?;
+                places.set_item("hint", "Pass seed=, and another one each time the text is encoded anew.")
+            },
+        ));
+    };
+    match seed.extract::<u64>() {
+        Ok(seed) => seed_or(seed),
+        Err(error) if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(py) => {
+            let message = format!("seed={} is not a number from 0 to 2^64 - 1.", seed.repr()?);
+            Err(errors::raise(py, "OptionError", message))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+impl Core {
+    pub(super) fn encode_with_dropout<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        special: &Special,
+        dropout: &Dropout,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let mut dropout = WithDropout::new(dropout);
+        let mut ids = Vec::new();
+        let mut encode = |text: &Text<'_>, ids: &mut Vec<u32>| {
+            let signals = Signals::new();
+            let (bytes, special) = (text.bytes(), special.rule());
+            let mut run = || self.tokenizer.encode_with_dropout(bytes, special, &mut dropout, &signals, ids);
+            let encoded = if bytes.len() < KEEP_GIL { run() } else { py.detach(run) };
+            encoded.map_err(|error| signals.error(py, error, Some(text)))
+        };
+        if text.is_instance_of::<PyList>() || text.is_instance_of::<PyTuple>() {
+            for part in self.parts(text)? {
+                match part {
+                    Part::Id(id) => ids.push(id),
+                    Part::Text(part) => encode(&part.text(), &mut ids)?,
+                }
+            }
+        } else {
+            encode(&Text::new(text)?, &mut ids)?;
+        }
+        self.list(py, &ids)
+    }
+}

@@ -1,0 +1,253 @@
+//! Chunks, intervals and running counts.
+
+use std::sync::{Mutex, MutexGuard};
+
+use digram::tokenizer::{self, Running};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::{PyBytes, PySlice, PyString};
+
+use super::{Core, KEEP_GIL};
+use crate::convert::Text;
+use crate::watch::Signals;
+
+/// A chunk as Python makes its own class of: text, start, end, count.
+type Chunk<'py> = (Bound<'py, PyAny>, usize, usize, usize);
+
+#[pymethods]
+impl Core {
+    /// The chunks of a text. See `digram.Tokenizer`.
+    fn _chunks<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        size: usize,
+        overlap: usize,
+    ) -> PyResult<Vec<Chunk<'py>>> {
+        let content = Text::new(text)?;
+        let signals = Signals::new();
+        let bytes = content.bytes();
+        let chunks = py.detach(|| self.tokenizer.chunks(bytes, size, overlap, &signals));
+        let chunks = chunks.map_err(|error| signals.error(py, error, Some(&content)))?;
+        let places = Places::new(&content);
+        let chunk = |chunk: tokenizer::Chunk| {
+            let piece = match content {
+                Text::Str(text) => PyString::new(py, &text[chunk.range.clone()]).into_any(),
+                Text::Bytes(bytes) => PyBytes::new(py, &bytes[chunk.range.clone()]).into_any(),
+            };
+            let place = |byte: usize| places.place(bytes, byte);
+            (piece, place(chunk.range.start), place(chunk.range.end), chunk.count)
+        };
+        Ok(chunks.into_iter().map(chunk).collect())
+    }
+
+    /// Counts of intervals of a text. See `digram.Tokenizer`.
+    fn intervals(slf: Bound<'_, Self>, text: Bound<'_, PyAny>) -> PyResult<Intervals> {
+        let py = slf.py();
+        let content = Text::new(&text)?;
+        let signals = Signals::new();
+        let (bytes, core) = (content.bytes(), &slf.get().tokenizer);
+        let counted = py.detach(|| core.intervals(bytes, &signals));
+        let counted = counted.map_err(|error| signals.error(py, error, Some(&content)))?;
+        let places = Places::new(&content);
+        Ok(Intervals { core: slf.unbind(), text: text.unbind(), counted, places })
+    }
+
+    /// A running count. See `digram.Tokenizer`.
+    #[pyo3(signature = (text=None), text_signature = "($self, text='')")]
+    fn counter(slf: Bound<'_, Self>, text: Option<&Bound<'_, PyAny>>) -> PyResult<RunningCount> {
+        let py = slf.py();
+        let counter = RunningCount { core: slf.unbind(), state: Mutex::new(Running::default()) };
+        if let Some(text) = text {
+            counter.append(py, text)?;
+        }
+        Ok(counter)
+    }
+}
+
+/// From places in a text as Python counts them to bytes: every 64th is known.
+struct Places {
+    len: usize,
+    /// The byte where every 64th character begins; empty where characters are bytes.
+    marks: Vec<usize>,
+}
+
+const MARK: usize = 64;
+
+impl Places {
+    fn new(text: &Text<'_>) -> Places {
+        match text {
+            Text::Str(text) if !text.is_ascii() => {
+                let marks: Vec<usize> = text.char_indices().step_by(MARK).map(|(at, _)| at).collect();
+                let last = marks.last().copied().unwrap_or(0);
+                let len = marks.len().saturating_sub(1) * MARK + text[last..].chars().count();
+                Places { len, marks }
+            }
+            _ => Places { len: text.bytes().len(), marks: Vec::new() },
+        }
+    }
+
+    /// The byte where the character of a number begins.
+    fn byte(&self, text: &[u8], place: usize) -> usize {
+        if self.marks.is_empty() {
+            return place;
+        }
+        let Some(&mark) = self.marks.get(place / MARK) else { return text.len() };
+        let begins = |byte: &u8| byte & 0xc0 != 0x80;
+        let inside = text[mark..].iter().enumerate().filter(|(_, byte)| begins(byte));
+        inside.map(|(at, _)| mark + at).nth(place % MARK).unwrap_or(text.len())
+    }
+
+    /// The number of the character that begins at a byte.
+    fn place(&self, text: &[u8], byte: usize) -> usize {
+        if self.marks.is_empty() {
+            return byte;
+        }
+        let before = self.marks.partition_point(|&mark| mark <= byte) - 1;
+        let begun = text[self.marks[before]..byte].iter().filter(|byte| **byte & 0xc0 != 0x80);
+        before * MARK + begun.count()
+    }
+}
+
+/// The numbers of ids of all parts of a text; made by `Tokenizer.intervals`.
+///
+/// >>> import digram
+/// >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")
+/// >>> text = "low lower so low"
+/// >>> intervals = tok.intervals(text)
+/// >>> intervals.count(4, 9), tok.count(text[4:9])
+/// (3, 3)
+///
+/// It holds the text, and some numbers that take about a quarter of its memory. Immutable.
+#[pyclass(frozen, module = "digram._core")]
+pub(crate) struct Intervals {
+    core: Py<Core>,
+    text: Py<PyAny>,
+    counted: tokenizer::Intervals,
+    places: Places,
+}
+
+#[pymethods]
+impl Intervals {
+    /// The number of ids of `text[start:end]`: equal to `tok.count(text[start:end])`.
+    ///
+    /// >>> import digram
+    /// >>> intervals = digram.train("ab ab", max_merges=1).intervals("ab é ab")
+    /// >>> intervals.count(0, 2), intervals.count(3, 4), intervals.count(-2)
+    /// (1, 2, 1)
+    ///
+    /// `start` and `end` count characters, or bytes where the text is bytes, and are what a slice
+    /// takes: negative ones count from the end, and None is the end. The time does not grow with
+    /// the interval: anew are counted only its two ends, each up to the next place where every
+    /// text is cut. A pretoken of a megabyte has no such place inside.
+    #[pyo3(signature = (start, end=None))]
+    fn count(
+        &self,
+        py: Python<'_>,
+        start: &Bound<'_, PyAny>,
+        end: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<usize> {
+        let number = |place: &Bound<'_, PyAny>| place.extract::<isize>();
+        let start = number(start)?;
+        let end = end.map(number).transpose()?.unwrap_or(isize::MAX);
+        let slice = PySlice::new(py, start, end, 1).indices(self.places.len as isize)?;
+        let text = Text::new(self.text.bind(py))?;
+        let bytes = text.bytes();
+        let from = self.places.byte(bytes, slice.start as usize);
+        let to = self.places.byte(bytes, slice.stop as usize).max(from);
+        let signals = Signals::new();
+        let core = &self.core.get().tokenizer;
+        let count = || core.count_interval(&self.counted, bytes, from..to, &signals);
+        let counted = if to - from < KEEP_GIL { count() } else { py.detach(count) };
+        counted.map_err(|error| signals.error(py, error, Some(&text)))
+    }
+}
+
+/// The number of ids of a text that grows; made by `Tokenizer.counter`.
+///
+/// >>> import digram
+/// >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")
+/// >>> counter = tok.counter("low")
+/// >>> counter.append("er so")
+/// >>> counter.prepend("a ")
+/// >>> counter.count == int(counter) == tok.count("a lower so")
+/// True
+///
+/// It does not hold the text, but only its two ends, up to the first and from the last place where
+/// every text is cut. What is appended takes time in proportion to itself; so does what is
+/// prepended, once there is such a place. Asking for the count takes time in proportion to the
+/// ends, if they changed: in most text they are a word or two; one pretoken without an end is all
+/// of it, and asking after each of its letters takes quadratic time. Calls from several threads are
+/// served in turn.
+#[pyclass(frozen, module = "digram._core")]
+pub(crate) struct RunningCount {
+    core: Py<Core>,
+    state: Mutex<Running>,
+}
+
+#[pymethods]
+impl RunningCount {
+    /// Puts text after what is there. `bytes` may end inside a character.
+    ///
+    /// >>> import digram
+    /// >>> counter = digram.train("any text", max_merges=0).counter("n")
+    /// >>> counter.append("é")
+    /// >>> counter.count
+    /// 3
+    ///
+    /// Raises `InvalidTextError` for text that cannot be encoded; some is found only when the count
+    /// is asked for.
+    fn append(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.change(py, text, Running::append)
+    }
+
+    /// Puts text before what is there. `bytes` may begin inside a character.
+    ///
+    /// >>> import digram
+    /// >>> counter = digram.train("any text", max_merges=0).counter("n")
+    /// >>> counter.prepend("é")
+    /// >>> counter.count
+    /// 3
+    ///
+    /// Raises what `append` raises.
+    fn prepend(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.change(py, text, Running::prepend)
+    }
+
+    /// The number of ids of the whole text: equal to `tok.count(text)`.
+    #[getter]
+    fn count(&self, py: Python<'_>) -> PyResult<usize> {
+        let signals = Signals::new();
+        let state: &mut Running = &mut self.state(py);
+        let core = &self.core.get().tokenizer;
+        py.detach(|| state.count(core, &signals)).map_err(|error| signals.error(py, error, None))
+    }
+
+    fn __int__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.count(py)
+    }
+}
+
+impl RunningCount {
+    fn change(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        change: impl Fn(&mut Running, &digram::Tokenizer, &[u8], &dyn digram::watch::Watch) -> digram::Result<()>
+        + Sync,
+    ) -> PyResult<()> {
+        let text = Text::new(text)?;
+        let signals = Signals::new();
+        let bytes = text.bytes();
+        let state: &mut Running = &mut self.state(py);
+        let core = &self.core.get().tokenizer;
+        let mut work = || change(state, core, bytes, &signals);
+        let done = if bytes.len() < KEEP_GIL { work() } else { py.detach(work) };
+        done.map_err(|error| signals.error(py, error, None))
+    }
+
+    fn state(&self, py: Python<'_>) -> MutexGuard<'_, Running> {
+        // While it waits for another thread it gives up the GIL, which that one may need.
+        self.state.lock_py_attached(py).unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}

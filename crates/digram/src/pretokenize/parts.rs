@@ -1,0 +1,181 @@
+//! What becomes of a pretoken when the text is cut inside it.
+//!
+//! Mostly the part that is left is a pretoken again: a word without its end is a word. Where that is
+//! so can be told for all places of a text in one pass, since an automaton that is read over a text
+//! says at each place what would be if the text ended there; and two matches that are in the same
+//! state at the same place end together.
+
+use std::ops::ControlFlow;
+
+use super::automaton::{Automaton, DEAD, Notes};
+use super::{Compiled, GoesOn, Pretokenizer};
+use crate::utf8::complete;
+
+/// A match that began somewhere else is followed so far, in characters. In words, numbers and white
+/// space it is in the same state after one to three.
+const FOLLOWED: usize = 8;
+
+impl Pretokenizer {
+    /// For each place of `text[from..]`, where a pretoken starts at `from`, whether the text up to
+    /// there is known to end with one pretoken from `from` on, if nothing follows. Where it is
+    /// `false` that may be so nevertheless.
+    pub(crate) fn whole_prefixes(&self, text: &[u8], from: usize) -> Vec<bool> {
+        let mut whole = vec![true; text.len() - from + 1];
+        whole[0] = false;
+        for (number, stage) in self.stages.iter().enumerate() {
+            let state = match number {
+                0 => stage.pattern().automaton.start_state(text, from),
+                // The others know nothing of what is before the piece that they split.
+                _ => stage.pattern().automaton.start_state(&text[from..], 0),
+            };
+            stage.keep_whole_prefixes(&text[from..], state, &mut whole);
+        }
+        whole
+    }
+
+    /// Whether the pretokens of a text are, from the start of any of them on, those of what is left.
+    pub(crate) fn may_begin_at_pretokens(&self) -> bool {
+        self.stages.len() == 1 && !self.stages[0].pattern().automaton.looks_behind()
+    }
+
+    /// Whether a pretoken that starts at `from` ends at `end`, however `text` goes on.
+    pub(crate) fn ends_for_certain(&self, text: &[u8], from: usize, end: usize) -> bool {
+        let Some(stage) = self.stages.first() else { return false };
+        let text = &text[..complete(text).max(from)];
+        // What the first split cuts, the others do not join.
+        let flow = stage.pattern().split(text, from, GoesOn::Maybe, |_, ends| {
+            if ends.contains(&(end - from)) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        flow.is_break()
+    }
+
+    /// Tells at which places of a text a text may begin without changing where pretokens end.
+    pub(crate) fn suffixes(&self, text: &[u8]) -> Suffixes<'_> {
+        let mut pieces = vec![text.len()];
+        let mut stages = Vec::new();
+        for stage in &self.stages {
+            let automaton = &stage.pattern().automaton;
+            let mut run = StageRun { automaton, after: vec![DEAD; text.len() + 1], ends: Vec::new() };
+            let mut groups = Vec::new();
+            let mut start = 0;
+            for &end in &pieces {
+                let piece = &text[start..end];
+                let before = run.ends.len();
+                run.split(piece, start);
+                // Groups of digits that are counted from the right do not ask what the left one is.
+                if let Compiled::ThreesFromRight(_) = stage {
+                    let mut at = start;
+                    let flow = super::split_by(std::slice::from_ref(stage), piece, &mut |group| {
+                        at += group.len();
+                        groups.push(at);
+                        ControlFlow::<()>::Continue(())
+                    });
+                    debug_assert!(flow.is_continue());
+                } else {
+                    groups.extend_from_slice(&run.ends[before..]);
+                }
+                start = end;
+            }
+            pieces = groups;
+            stages.push(run);
+        }
+        Suffixes { stages }
+    }
+}
+
+impl Compiled {
+    fn keep_whole_prefixes(&self, text: &[u8], mut state: u16, whole: &mut [bool]) {
+        let automaton = &self.pattern().automaton;
+        let grouped = matches!(self, Compiled::ThreesFromRight(_));
+        let mut gap = !automaton.looks_behind();
+        let (mut at, mut characters) = (0, 0);
+        while at < text.len() {
+            let (class, width) = automaton.alphabet().first(&text[at..]);
+            gap &= automaton.step(automaton.start(), class as usize).0 == DEAD;
+            state = automaton.step(state, class as usize).0;
+            whole[at + 1..at + width].fill(false);
+            at += width;
+            characters += 1;
+            let matches = automaton.matches_at_end(state) && (!grouped || characters <= 3);
+            whole[at] &= gap || matches;
+        }
+    }
+}
+
+/// See [`Pretokenizer::suffixes`].
+pub(crate) struct Suffixes<'p> {
+    stages: Vec<StageRun<'p>>,
+}
+
+/// One split of a text: the state after each character of a match, and where the pieces end.
+struct StageRun<'p> {
+    automaton: &'p Automaton,
+    /// [`DEAD`] in gaps between matches.
+    after: Vec<u16>,
+    ends: Vec<usize>,
+}
+
+impl Suffixes<'_> {
+    /// Whether the pretokens of `text[at..]` are known to be those of `text` that end after `at`,
+    /// the first of them without what is before `at`.
+    pub(crate) fn is_regular(&self, text: &[u8], at: usize) -> bool {
+        self.stages.iter().all(|stage| stage.is_regular(text, at))
+    }
+}
+
+impl StageRun<'_> {
+    fn split(&mut self, piece: &[u8], offset: usize) {
+        let before = self.ends.len();
+        let flow =
+            self.automaton.split_from(piece, 0, piece.len(), GoesOn::No, &mut Notes::default(), |end| {
+                self.ends.push(offset + end);
+                ControlFlow::<()>::Continue(())
+            });
+        debug_assert!(flow.is_continue());
+        let mut start = 0;
+        for index in before..self.ends.len() {
+            let end = self.ends[index] - offset;
+            let mut state = self.automaton.start();
+            let mut at = start;
+            while at < end && state != DEAD {
+                let (class, width) = self.automaton.alphabet().first(&piece[at..]);
+                state = self.automaton.step(state, class as usize).0;
+                at += width;
+                self.after[offset + at] = state;
+            }
+            if state == DEAD {
+                // A gap: no match starts in it, and none would if the text began later.
+                self.after[offset + start + 1..=offset + end].fill(DEAD);
+            }
+            start = end;
+        }
+    }
+
+    fn is_regular(&self, text: &[u8], at: usize) -> bool {
+        if self.automaton.looks_behind() {
+            return false;
+        }
+        let piece = self.ends.partition_point(|&end| end <= at);
+        let start = piece.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let end = self.ends.get(piece).copied().unwrap_or(text.len());
+        if at == start || self.after[end] == DEAD {
+            return true;
+        }
+        let (mut state, mut here) = (self.automaton.start(), at);
+        for _ in 0..FOLLOWED {
+            if here >= end {
+                return false;
+            }
+            let (class, width) = self.automaton.alphabet().first(&text[here..]);
+            state = self.automaton.step(state, class as usize).0;
+            here += width;
+            if state == DEAD || here > end {
+                return false;
+            }
+            if state == self.after[here] {
+                return true;
+            }
+        }
+        false
+    }
+}

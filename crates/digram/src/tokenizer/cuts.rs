@@ -1,0 +1,102 @@
+//! Places where a text may be cut without changing its ids, and its parts between special tokens.
+
+use std::ops::Range;
+
+use super::Tokenizer;
+use crate::encode::{Scratch, Tally};
+use crate::error::{Error, Result};
+use crate::pretokenize::GoesOn;
+use crate::special::OnSpecial;
+use crate::watch::Watch;
+
+/// A part of a text: between special tokens, or one of them.
+pub(super) enum Part {
+    Text(Range<usize>),
+    Special(Range<usize>),
+}
+
+/// The parts of a text, in order.
+pub(super) struct Parts<'a> {
+    tokenizer: &'a Tokenizer,
+    text: &'a [u8],
+    rule: OnSpecial<'a>,
+    at: usize,
+    found: Option<Range<usize>>,
+}
+
+impl Iterator for Parts<'_> {
+    type Item = Result<Part>;
+
+    fn next(&mut self) -> Option<Result<Part>> {
+        if let Some(found) = self.found.take() {
+            return Some(Ok(Part::Special(found)));
+        }
+        if self.at == self.text.len() {
+            return None;
+        }
+        let start = self.at;
+        let Some((found, end, (token, _))) = self.tokenizer.find_special(self.text, start, self.rule) else {
+            self.at = self.text.len();
+            return Some(Ok(Part::Text(start..self.at)));
+        };
+        if found > start && matches!(self.rule, OnSpecial::Fail) {
+            // What is before it comes first; it is found again by the next call.
+            self.at = found;
+            return Some(Ok(Part::Text(start..found)));
+        }
+        if let OnSpecial::Fail = self.rule {
+            self.at = self.text.len();
+            return Some(Err(Error::SpecialToken { token: token.clone(), offset: found }));
+        }
+        self.at = end;
+        if found == start {
+            return Some(Ok(Part::Special(found..end)));
+        }
+        self.found = Some(found..end);
+        Some(Ok(Part::Text(start..found)))
+    }
+}
+
+impl Tokenizer {
+    pub(super) fn parts<'a>(&'a self, text: &'a [u8], rule: OnSpecial<'a>) -> Parts<'a> {
+        Parts { tokenizer: self, text, rule, at: 0, found: None }
+    }
+
+    /// Whether the ids of every text that has the two characters around `at` there are those of its
+    /// two parts, where none of it is a special token.
+    pub(super) fn is_cut(&self, text: &[u8], at: usize) -> bool {
+        if at == 0 || at >= text.len() {
+            return false;
+        }
+        if self.pretokenizer.is_whole() {
+            self.encoder.is_cut(text, at)
+        } else {
+            self.pretokenizer.is_border(text, at)
+        }
+    }
+
+    /// The first such place at `from` or after it; the end of the text where there is none.
+    pub(super) fn cut_from(&self, text: &[u8], from: usize) -> usize {
+        if self.pretokenizer.is_whole() {
+            return (from..text.len()).find(|&at| self.is_cut(text, at)).unwrap_or(text.len());
+        }
+        self.pretokenizer.next_border(text, from).unwrap_or(text.len())
+    }
+
+    /// The last such place at `until` or before it; 0 where there is none.
+    pub(super) fn cut_until(&self, text: &[u8], until: usize) -> usize {
+        (1..=until).rev().find(|&at| self.is_cut(text, at)).unwrap_or(0)
+    }
+
+    /// The number of ids of text without special tokens.
+    pub(super) fn count_ordinary(
+        &self,
+        text: &[u8],
+        scratch: &mut Scratch,
+        watch: &dyn Watch,
+    ) -> Result<usize> {
+        let mut tally = Tally::default();
+        self.each_ordinary(text, 0, GoesOn::No, scratch, watch, &mut tally)?;
+        Ok(tally.0)
+    }
+}

@@ -1,0 +1,98 @@
+//! From ids to text, as the ids come.
+
+use std::borrow::Cow;
+
+use super::{OnInvalid, Tokenizer};
+use crate::error::{Error, Result};
+use crate::vocabulary::TokenId;
+
+/// The longest beginning of a character that may be waiting for its end.
+const MOST_HELD: usize = 3;
+
+/// A decoder of a stream of ids. It remembers the beginning of a character, and how much came
+/// before it. The texts that it gives join to what [`Tokenizer::decode_text`] gives for all ids.
+#[derive(Debug, Clone, Copy)]
+pub struct Decoder {
+    on_invalid: OnInvalid,
+    held: [u8; MOST_HELD],
+    held_len: usize,
+    /// Bytes of text that were given, before what is held.
+    bytes: usize,
+}
+
+impl Decoder {
+    /// A decoder of a stream that has not begun.
+    pub fn new(on_invalid: OnInvalid) -> Decoder {
+        Decoder { on_invalid, held: [0; MOST_HELD], held_len: 0, bytes: 0 }
+    }
+
+    /// The text that is certain when `ids` follow those that came before.
+    ///
+    /// An id is named by its index in `ids`, bytes that are no UTF-8 by their place in the whole
+    /// stream. A failed call leaves the decoder as it was.
+    pub fn push(&mut self, tokenizer: &Tokenizer, ids: &[TokenId]) -> Result<String> {
+        let mut bytes = self.held[..self.held_len].to_vec();
+        tokenizer.decode(ids, &mut bytes)?;
+        let held = unfinished(&bytes);
+        let text = self.text(&bytes[..bytes.len() - held])?.into_owned();
+        self.bytes += bytes.len() - held;
+        self.held[..held].copy_from_slice(&bytes[bytes.len() - held..]);
+        self.held_len = held;
+        Ok(text)
+    }
+
+    /// The text of what is still held, now that no more comes. After it a new stream may begin.
+    pub fn finish(&mut self) -> Result<String> {
+        let text = self.text(&self.held[..self.held_len])?.into_owned();
+        *self = Decoder::new(self.on_invalid);
+        Ok(text)
+    }
+
+    fn text<'b>(&self, bytes: &'b [u8]) -> Result<Cow<'b, str>> {
+        match (std::str::from_utf8(bytes), self.on_invalid) {
+            (Ok(text), _) => Ok(Cow::Borrowed(text)),
+            (Err(_), OnInvalid::Replace) => Ok(String::from_utf8_lossy(bytes)),
+            (Err(error), OnInvalid::Fail) => {
+                Err(Error::DecodedInvalidUtf8 { offset: self.bytes + error.valid_up_to() })
+            }
+        }
+    }
+}
+
+/// How many bytes at the end of `bytes` are the beginning of a character that may still become one.
+fn unfinished(bytes: &[u8]) -> usize {
+    // A character that has begun is all of what follows its first byte, which is no later one's.
+    (1..=MOST_HELD.min(bytes.len()))
+        .find(|&len| bytes[bytes.len() - len] >= 0xc0)
+        .filter(|&len| {
+            let end = std::str::from_utf8(&bytes[bytes.len() - len..]);
+            end.is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+        })
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_still_become_a_character_is_unfinished() {
+        let cases: [(&[u8], usize); 12] = [
+            (b"", 0),
+            (b"a", 0),
+            (b"\xc3", 1),
+            (b"\xc3\xa9", 0),
+            (b"a\xe2\x82", 2),
+            (b"\xe2\x82\xac", 0),
+            (b"\xf0\x9f\x99", 3),
+            (b"\xe0\x80", 0),
+            (b"\xed\xa0", 0),
+            (b"\xf4\x90", 0),
+            (b"\x80\x80\x80", 0),
+            (b"\xff", 0),
+        ];
+        for (bytes, len) in cases {
+            assert_eq!(unfinished(bytes), len, "{bytes:x?}");
+        }
+    }
+}

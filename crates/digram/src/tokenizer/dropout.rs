@@ -1,0 +1,135 @@
+//! Encoding with merges left out by chance.
+
+use std::ops::ControlFlow;
+
+use super::Tokenizer;
+use super::batch::ALONE_BYTES;
+use crate::encode::{Choices, Dropout, DropoutScratch};
+use crate::error::{Error, Result};
+use crate::special::OnSpecial;
+use crate::vocabulary::TokenId;
+use crate::watch::{Watch, in_parallel};
+
+/// The choices that are still to be made for a text, and memory to work in.
+///
+/// The parts of a text that are encoded one after the other share one of these, and have the ids
+/// that one text of them would have.
+pub struct WithDropout {
+    choices: Choices,
+    scratch: DropoutScratch,
+}
+
+impl WithDropout {
+    /// All choices for a text.
+    pub fn new(dropout: &Dropout) -> WithDropout {
+        WithDropout::of(dropout, 0)
+    }
+
+    fn of(dropout: &Dropout, text: usize) -> WithDropout {
+        WithDropout { choices: dropout.choices(text), scratch: DropoutScratch::default() }
+    }
+}
+
+impl Tokenizer {
+    /// Encodes `text` with merges left out and appends the ids to `ids`. A probability of 0 leaves
+    /// out none, and gives the ids of [`Tokenizer::encode`] unless that ignores merges.
+    ///
+    /// Takes O(n log n / (1 − probability)) time for n bytes of text.
+    pub fn encode_with_dropout(
+        &self,
+        text: &[u8],
+        special: OnSpecial<'_>,
+        dropout: &mut WithDropout,
+        watch: &dyn Watch,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        let before = ids.len();
+        self.all_with_dropout(text, special, dropout, watch, ids).inspect_err(|_| ids.truncate(before))
+    }
+
+    /// Encodes several texts with merges left out, on up to `threads` threads: all ids in one run,
+    /// and where each text ends in it, with a zero before the first.
+    ///
+    /// Text *i* has the ids that it has alone with a seed that is *i* higher, modulo 2^64. An error
+    /// names the text by its index.
+    pub fn encode_batch_with_dropout<T: AsRef<[u8]> + Sync>(
+        &self,
+        texts: &[T],
+        special: OnSpecial<'_>,
+        dropout: &Dropout,
+        threads: usize,
+        watch: &dyn Watch,
+    ) -> std::result::Result<(Vec<TokenId>, Vec<u64>), (usize, Error)> {
+        let bytes: usize = texts.iter().map(|text| text.as_ref().len()).sum();
+        // Merging without looking anything up takes some four times as long.
+        let threads = if bytes < ALONE_BYTES / 4 { 1 } else { threads };
+        let size = texts.len().div_ceil(threads * 8).max(1);
+        let parts = in_parallel(
+            threads,
+            texts.len().div_ceil(size),
+            watch,
+            || (),
+            |(), task, watch| {
+                let (mut ids, mut ends) = (Vec::new(), Vec::new());
+                let range = task * size..texts.len().min((task + 1) * size);
+                for (index, text) in range.clone().zip(&texts[range]) {
+                    let mut choices = WithDropout::of(dropout, index);
+                    match self.all_with_dropout(text.as_ref(), special, &mut choices, watch, &mut ids) {
+                        Ok(()) => ends.push(ids.len() as u64),
+                        Err(Error::Interrupted) => return Err(Error::Interrupted),
+                        Err(error) => return Ok(Err((index, error))),
+                    }
+                }
+                Ok(Ok((ids, ends)))
+            },
+        );
+        let (mut ids, mut offsets) = (Vec::new(), vec![0]);
+        for part in parts.map_err(|error| (0, error))? {
+            let (part, ends) = part?;
+            let before = ids.len() as u64;
+            offsets.extend(ends.into_iter().map(|end| before + end));
+            ids.extend(part);
+        }
+        Ok((ids, offsets))
+    }
+
+    fn all_with_dropout(
+        &self,
+        text: &[u8],
+        special: OnSpecial<'_>,
+        dropout: &mut WithDropout,
+        watch: &dyn Watch,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        let mut at = 0;
+        while let Some((start, end, found)) = self.find_special(text, at, special) {
+            self.each_with_dropout(&text[at..start], dropout, watch, ids)
+                .map_err(|error| error.shifted(at))?;
+            self.one_special(special, found, start, ids)?;
+            at = end;
+        }
+        self.each_with_dropout(&text[at..], dropout, watch, ids).map_err(|error| error.shifted(at))
+    }
+
+    fn each_with_dropout(
+        &self,
+        text: &[u8],
+        WithDropout { choices, scratch }: &mut WithDropout,
+        watch: &dyn Watch,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        let mut at = 0;
+        let flow = self.pretokenizer.try_for_each(text, |pretoken| {
+            let start = at;
+            at += pretoken.len();
+            match self.encoder.encode_with_dropout(pretoken, choices, scratch, watch, ids) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => ControlFlow::Break(error.shifted(start)),
+            }
+        });
+        match flow {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The number of ids of any interval of a text, after one pass over it.
+
+use std::ops::Range;
+
+use super::Tokenizer;
+use crate::error::Result;
+use crate::watch::Watch;
+
+/// Cuts that are remembered are so far apart at least, in bytes: what an interval must count anew at
+/// its ends is little more, and the memory is a quarter of the text's.
+const APART: usize = 64;
+
+/// Places of a text where every text is cut, each with the number of ids before it.
+#[derive(Debug)]
+pub struct Intervals(Vec<(usize, usize)>);
+
+impl Tokenizer {
+    /// Counts a text so that [`Tokenizer::count_interval`] can say the number of any part of it.
+    pub fn intervals(&self, text: &[u8], watch: &dyn Watch) -> Result<Intervals> {
+        let mut scratch = self.kept.lend();
+        let (mut cuts, mut at, mut count) = (vec![(0, 0)], 0, 0);
+        while at < text.len() {
+            watch.check()?;
+            let end = self.cut_from(text, at + APART);
+            count += self
+                .count_ordinary(&text[at..end], &mut scratch, watch)
+                .map_err(|error| error.shifted(at))?;
+            at = end;
+            cuts.push((at, count));
+        }
+        Ok(Intervals(cuts))
+    }
+
+    /// The number of ids of `text[range]`, where `text` is the text that was counted.
+    ///
+    /// Takes time in proportion to what stands between the ends of the interval and the next cuts
+    /// inside it, however long it is.
+    pub fn count_interval(
+        &self,
+        Intervals(cuts): &Intervals,
+        text: &[u8],
+        range: Range<usize>,
+        watch: &dyn Watch,
+    ) -> Result<usize> {
+        let part = &text[range.clone()];
+        let mut scratch = self.kept.lend();
+        let mut count = |from: usize, to: usize| {
+            let counted = self.count_ordinary(&text[from..to], &mut scratch, watch);
+            counted.map_err(|error| error.shifted(from))
+        };
+        // A cut at the edge of the interval may owe itself to a character that is not all inside.
+        let inside = |cut: &&(usize, usize)| self.is_cut(part, cut.0 - range.start);
+        let within = &cuts[cuts.partition_point(|cut| cut.0 <= range.start)..];
+        let within = &within[..within.partition_point(|cut| cut.0 < range.end)];
+        match (within.iter().find(inside), within.iter().rev().find(inside)) {
+            (Some(first), Some(last)) => {
+                Ok(count(range.start, first.0)? + (last.1 - first.1) + count(last.0, range.end)?)
+            }
+            _ => count(range.start, range.end),
+        }
+    }
+}

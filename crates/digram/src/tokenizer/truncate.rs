@@ -1,0 +1,358 @@
+//! The longest beginning or end of a text that has at most so many ids of its own.
+//!
+//! A text is cut at a border of its tokens, but what is left need not have the ids it had: cut
+//! inside the white space before a word, or inside a number, the rest is split otherwise. So each
+//! place is asked for the ids of its own. That few are asked rests on two things. Between places
+//! where every text is cut the numbers add up, so the search stays between two of them. And where
+//! all is one long pretoken, what is left is nearly always a pretoken too, whose ids are a slice of
+//! the ids, and slices of valid encodings are valid.
+
+use std::ops::{ControlFlow, Range};
+
+use hashbrown::HashMap;
+
+use super::Tokenizer;
+use super::cuts::Part;
+use crate::encode::{Lent, Tally};
+use crate::error::Result;
+use crate::pretokenize::GoesOn;
+use crate::special::OnSpecial;
+use crate::utf8::decode;
+use crate::watch::Watch;
+
+/// Which side of a text is cut off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The beginning.
+    Left,
+    /// The end.
+    Right,
+}
+
+/// Text that is counted before the place is looked for closely, in bytes.
+const STEP: usize = 1 << 10;
+
+/// Up to this many bytes between two cuts, every place is tried.
+const SHORT: usize = 64;
+
+/// The search in one text.
+struct Search<'a> {
+    tokenizer: &'a Tokenizer,
+    text: &'a [u8],
+    scratch: Lent<'a>,
+    watch: &'a dyn Watch,
+}
+
+impl Tokenizer {
+    /// The longest part of a text that has at most `most` ids of its own: one that begins where the
+    /// text does, or for [`Side::Left`] ends there; and that ends, or begins, where a token of the
+    /// text does, and not inside a character.
+    ///
+    /// For [`Side::Right`] no more of the text is looked at than has `most` ids, and what stands
+    /// with them up to the next cut.
+    pub fn truncate(
+        &self,
+        text: &[u8],
+        most: usize,
+        side: Side,
+        special: OnSpecial<'_>,
+        watch: &dyn Watch,
+    ) -> Result<Range<usize>> {
+        match side {
+            Side::Right => self.beginning(text, most, special, watch).map(|end| 0..end),
+            Side::Left => self.end(text, most, special, watch).map(|start| start..text.len()),
+        }
+    }
+
+    fn beginning(
+        &self,
+        text: &[u8],
+        most: usize,
+        special: OnSpecial<'_>,
+        watch: &dyn Watch,
+    ) -> Result<usize> {
+        let mut left = most;
+        for part in self.parts(text, special) {
+            match part? {
+                Part::Special(range) if left == 0 => return Ok(range.start),
+                Part::Special(_) => left -= 1,
+                Part::Text(range) => {
+                    let (end, rest) = Search::new(self, &text[range.clone()], watch)
+                        .beginning(left)
+                        .map_err(|error| error.shifted(range.start))?;
+                    if end < range.len() {
+                        return Ok(range.start + end);
+                    }
+                    left = rest;
+                }
+            }
+        }
+        Ok(text.len())
+    }
+
+    fn end(&self, text: &[u8], most: usize, special: OnSpecial<'_>, watch: &dyn Watch) -> Result<usize> {
+        let mut left = most;
+        // Where special tokens stand is only known from the left.
+        let parts = self.parts(text, special).collect::<Result<Vec<Part>>>()?;
+        for part in parts.into_iter().rev() {
+            match part {
+                Part::Special(range) if left == 0 => return Ok(range.end),
+                Part::Special(_) => left -= 1,
+                Part::Text(range) => {
+                    let (start, rest) = Search::new(self, &text[range.clone()], watch)
+                        .end(left)
+                        .map_err(|error| error.shifted(range.start))?;
+                    if start > 0 {
+                        return Ok(range.start + start);
+                    }
+                    left = rest;
+                }
+            }
+        }
+        Ok(0)
+    }
+}
+
+impl<'a> Search<'a> {
+    fn new(tokenizer: &'a Tokenizer, text: &'a [u8], watch: &'a dyn Watch) -> Search<'a> {
+        Search { tokenizer, text, scratch: tokenizer.kept.lend(), watch }
+    }
+
+    fn count(&mut self, range: Range<usize>) -> Result<usize> {
+        let counted = self.tokenizer.count_ordinary(&self.text[range.clone()], &mut self.scratch, self.watch);
+        counted.map_err(|error| error.shifted(range.start))
+    }
+
+    /// Where the longest beginning ends, and how many ids may still follow it.
+    fn beginning(&mut self, most: usize) -> Result<(usize, usize)> {
+        let (mut at, mut left) = (0, most);
+        for step in [STEP, 1] {
+            while at < self.text.len() {
+                self.watch.check()?;
+                let end = self.tokenizer.cut_from(self.text, at + step);
+                let count = self.count(at..end)?;
+                if count > left {
+                    if step == 1 {
+                        return Ok((self.beginning_of(at..end, left)?, 0));
+                    }
+                    break;
+                }
+                (at, left) = (end, left - count);
+            }
+        }
+        Ok((at, left))
+    }
+
+    /// Where the longest end begins, and how many ids may still come before it.
+    fn end(&mut self, most: usize) -> Result<(usize, usize)> {
+        let (mut at, mut left) = (self.text.len(), most);
+        for step in [STEP, 1] {
+            while at > 0 {
+                self.watch.check()?;
+                let start = self.tokenizer.cut_until(self.text, at.saturating_sub(step));
+                let count = self.count(start..at)?;
+                if count > left {
+                    if step == 1 {
+                        return Ok((self.end_of(start..at, left)?, 0));
+                    }
+                    break;
+                }
+                (at, left) = (start, left - count);
+            }
+        }
+        Ok((at, left))
+    }
+
+    /// Where the longest beginning ends of a stretch without cuts that has more than `most` ids.
+    fn beginning_of(&mut self, stretch: Range<usize>, most: usize) -> Result<usize> {
+        if most == 0 {
+            return Ok(stretch.start);
+        }
+        let found = Stretch::new(self, stretch.clone())?;
+        if stretch.len() <= SHORT {
+            let text = &self.text[stretch.clone()];
+            for &end in found.borders[..found.borders.len() - 1].iter().rev() {
+                if !is_inside(text, end) && self.count(stretch.start..stretch.start + end)? <= most {
+                    return Ok(stretch.start + end);
+                }
+            }
+            return Ok(stretch.start);
+        }
+        let text = &self.text[stretch.clone()];
+        // For each border: the number of ids before it if that is known, or where to count from and
+        // how many there are before that.
+        let mut known: Vec<std::result::Result<usize, (usize, usize)>> = Vec::new();
+        let (mut start, mut certain) = (0, true);
+        let mut counted = (0, 0);
+        for &end in &found.pretokens {
+            self.watch.check()?;
+            let first = known.len();
+            if certain && first > 0 {
+                let seen = start + decode(&text[start..]).1;
+                certain = self.tokenizer.pretokenizer.ends_for_certain(&text[..seen], counted.0, start);
+                if certain {
+                    counted = (start, first);
+                }
+            }
+            let whole = certain && self.tokenizer.encoder.slices_are_valid();
+            let whole = match whole {
+                true => self.tokenizer.pretokenizer.whole_prefixes(&text[..end], start),
+                false => Vec::new(),
+            };
+            for &border in found.borders[first..].iter().take_while(|border| **border <= end) {
+                let is_whole = whole.get(border - start).is_some_and(|whole| *whole);
+                known.push(if is_whole { Ok(known.len() + 1) } else { Err(counted) });
+            }
+            start = end;
+            if certain && counted.1 > most {
+                break;
+            }
+        }
+        for (number, known) in known.iter().enumerate().rev() {
+            let end = found.borders[number];
+            if end == stretch.len() || is_inside(text, end) {
+                continue;
+            }
+            let fits = match *known {
+                Ok(count) => count <= most,
+                Err((_, before)) if before > most => false,
+                Err((from, before)) => {
+                    self.watch.check()?;
+                    self.count(stretch.start + from..stretch.start + end)? <= most - before
+                }
+            };
+            if fits {
+                return Ok(stretch.start + end);
+            }
+        }
+        Ok(stretch.start)
+    }
+
+    /// Where the longest end begins of a stretch without cuts that has more than `most` ids.
+    fn end_of(&mut self, stretch: Range<usize>, most: usize) -> Result<usize> {
+        if most == 0 {
+            return Ok(stretch.end);
+        }
+        let found = Stretch::new(self, stretch.clone())?;
+        let text = &self.text[stretch.clone()];
+        let regular = stretch.len() > SHORT && self.tokenizer.encoder.slices_are_valid();
+        let suffixes = regular.then(|| self.tokenizer.pretokenizer.suffixes(text));
+        let all = found.borders.len();
+        // The number of ids from a place on where a pretoken starts, for texts that begin there.
+        let mut from_here: HashMap<usize, usize> = HashMap::new();
+        if self.tokenizer.pretokenizer.may_begin_at_pretokens() {
+            let mut ends = found.pretokens.iter().copied().chain([usize::MAX]).peekable();
+            from_here.insert(0, all);
+            for (number, end) in found.borders.iter().enumerate() {
+                if ends.next_if_eq(end).is_some() {
+                    from_here.insert(*end, all - number - 1);
+                }
+            }
+        }
+        for (number, &start) in found.borders[..all - 1].iter().enumerate() {
+            if is_inside(text, start) {
+                continue;
+            }
+            let fits = match &suffixes {
+                Some(suffixes) if suffixes.is_regular(text, start) => all - number - 1 <= most,
+                _ => self.count_to_known(&stretch, start, &mut from_here)? <= most,
+            };
+            if fits {
+                return Ok(stretch.start + start);
+            }
+        }
+        Ok(stretch.end)
+    }
+}
+
+impl Search<'_> {
+    /// The number of ids of a stretch from `start` on, pretoken by pretoken up to a place whose
+    /// number is known; where it came by is known then.
+    fn count_to_known(
+        &mut self,
+        stretch: &Range<usize>,
+        start: usize,
+        known: &mut HashMap<usize, usize>,
+    ) -> Result<usize> {
+        self.watch.check()?;
+        if known.is_empty() {
+            return self.count(stretch.start + start..stretch.end);
+        }
+        let text = &self.text[stretch.start + start..stretch.end];
+        let (tokenizer, scratch, watch) = (self.tokenizer, &mut *self.scratch, self.watch);
+        // Places with the number of ids up to them.
+        let (mut passed, mut count) = (Vec::new(), 0);
+        let flow = tokenizer.pretokenizer.try_for_many(text, 0, GoesOn::No, |mut from, ends| {
+            for &end in ends {
+                let mut tally = Tally::default();
+                match tokenizer.encoder.encode(text, from, &[end], scratch, watch, &mut tally) {
+                    Ok(()) => count += tally.0,
+                    Err(error) => return ControlFlow::Break(Err(error)),
+                }
+                if let Some(rest) = known.get(&(start + end)) {
+                    return ControlFlow::Break(Ok(count + rest));
+                }
+                passed.push((start + end, count));
+                from = end;
+            }
+            ControlFlow::Continue(())
+        });
+        let all = match flow {
+            ControlFlow::Continue(_) => count,
+            ControlFlow::Break(found) => found.map_err(|error| error.shifted(stretch.start + start))?,
+        };
+        known.insert(start, all);
+        known.extend(passed.into_iter().map(|(place, before)| (place, all - before)));
+        Ok(all)
+    }
+}
+
+/// A stretch of text between two cuts: where its tokens end, and its pretokens.
+struct Stretch {
+    borders: Vec<usize>,
+    pretokens: Vec<usize>,
+}
+
+impl Stretch {
+    fn new(search: &mut Search<'_>, range: Range<usize>) -> Result<Stretch> {
+        let text = &search.text[range.clone()];
+        let tokenizer = search.tokenizer;
+        let (mut borders, mut pretokens) = (Vec::new(), Vec::new());
+        let mut ids = Vec::new();
+        let flow = tokenizer.pretokenizer.try_for_many(text, 0, GoesOn::No, |mut start, ends| {
+            for &end in ends {
+                ids.clear();
+                let encoded = tokenizer.encoder.encode(
+                    text,
+                    start,
+                    &[end],
+                    &mut search.scratch,
+                    search.watch,
+                    &mut ids,
+                );
+                if let Err(error) = encoded {
+                    return ControlFlow::Break(error);
+                }
+                let mut at = start;
+                for &id in &ids {
+                    at += tokenizer.encoder.len_in_text(id, &text[at..]);
+                    borders.push(at);
+                }
+                pretokens.push(end);
+                start = end;
+            }
+            ControlFlow::Continue(())
+        });
+        match flow {
+            ControlFlow::Continue(_) => Ok(Stretch { borders, pretokens }),
+            ControlFlow::Break(error) => Err(error.shifted(range.start)),
+        }
+    }
+}
+
+/// Whether a place is inside a character, or inside bytes that one U+FFFD stands for.
+fn is_inside(text: &[u8], at: usize) -> bool {
+    // No byte that may begin a character is inside one.
+    let first = (1..=3).find(|back| at >= *back && text[at - back] >= 0xc0);
+    first.is_some_and(|back| at < text.len() && decode(&text[at - back..]).1 > back)
+}

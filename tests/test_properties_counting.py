@@ -1,0 +1,353 @@
+"""Whatever asks how many ids a text has gives what `count` gives, and no faster way is another."""
+
+from __future__ import annotations
+
+import doctest
+from itertools import accumulate, pairwise
+from time import process_time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import (
+    any_bytes,
+    cases,
+    long_texts,
+    small_corpora,
+    soups,
+    special_soups,
+    special_texts,
+    texts,
+    tokenizers,
+    vocabularies,
+)
+
+import digram
+from digram import _core
+
+DIGITS = st.text("0123 ٣a", max_size=24)
+anything = texts | long_texts | DIGITS
+PRETOKENIZERS: list[Any] = [
+    "gpt2",
+    "cl100k",
+    "o200k",
+    "deepseek-v3",
+    "whitespace",
+    None,
+    digram.Pretokenizer("gpt2", digits="threes_from_right"),
+    digram.Pretokenizer(None, digits="threes_from_left"),
+    digram.Regex(r"a+b|a"),
+    digram.Regex(r"\bab|\s+(?!\S)|^a|b+$"),
+    [digram.Regex(r"\s+"), digram.Regex("(?:aa)+b|a{1,3}")],
+]
+every_tokenizer = (
+    tokenizers(*PRETOKENIZERS)
+    | vocabularies().map(lambda vocabulary: digram.Tokenizer(vocabulary.definition))
+    | vocabularies(ignore_merges=True).map(lambda v: digram.Tokenizer(v.definition))
+    | st.builds(
+        digram.train,
+        small_corpora,
+        unit=st.just("char"),
+        on_unknown=st.sampled_from(["bytes", digram.Special("<unk>")]),
+        pretokenizer=st.sampled_from(PRETOKENIZERS),
+        max_merges=st.integers(0, 12),
+    )
+)
+
+
+@cases(300)
+@given(
+    every_tokenizer,
+    special_texts,
+    st.lists(special_soups | anything, max_size=6),
+    st.sampled_from(["text", "parse"]),
+    st.sampled_from([None, 1, 3]),
+    st.sampled_from([1, 20_000]),
+)
+def test_a_batch_of_counts(
+    plain: digram.Tokenizer,
+    special: list[str],
+    batch: list[str],
+    how: Any,
+    threads: int | None,
+    times: int,
+) -> None:
+    tok = plain.with_special_tokens(special)
+    batch = batch * min(times, 150_000 // (sum(map(len, batch)) + 1) + 1)
+    once: dict[str, int] = {text: tok.count(text, special=how) for text in set(batch)}
+    expected = [once[text] for text in batch]
+    assert tok.count_batch(batch, special=how, threads=threads) == expected
+    array = tok.count_batch(batch, special=how, threads=threads, out="numpy")
+    assert (array.dtype.name, array.tolist()) == ("uint64", expected)
+
+
+@cases(500)
+@given(every_tokenizer, special_texts, special_soups | anything, st.integers(0, 3))
+def test_fits(plain: digram.Tokenizer, special: list[str], text: str, off: int) -> None:
+    tok = plain.with_special_tokens(special)
+    for how in ("text", "parse"):
+        count = tok.count(text, special=how)
+        for n in {0, max(0, count - off), count, count + off}:
+            assert tok.fits(text, n, special=how) is (count <= n)
+
+
+def borders(tok: digram.Tokenizer, text: str | bytes, how: Any) -> list[int]:
+    """Where tokens end that do not end inside a character, in bytes."""
+    data = text.encode() if isinstance(text, str) else text
+    ends, at = [0], 0
+    for id_ in tok.encode(text, special=how):
+        token = tok.token_bytes(id_)
+        if not data.startswith(token, at):  # the unknown token: it stands for one character
+            token = data[at:].decode()[0].encode()
+        at += len(token)
+        ends.append(at)
+    return [end for end in ends if end in character_borders(data)]
+
+
+def character_borders(data: bytes) -> set[int]:
+    """Where characters begin, or bytes that one U+FFFD stands for, and where the data ends."""
+    shown = data.decode(errors="replace")
+    found, at = {0}, 0
+    for c in shown:
+        encoded = c.encode()
+        if c == "\ufffd" and not data.startswith(encoded, at):
+            sizes = [n for n in (3, 2, 1) if data[at : at + n].decode(errors="replace") == c]
+            at += next(n for n in sizes if at + n <= len(data))
+        else:
+            at += len(encoded)
+        found.add(at)
+    assert at == len(data)
+    return found
+
+
+def longest(tok: digram.Tokenizer, text: Any, n: int, side: str, how: Any) -> Any:
+    """Try all borders, the longest piece first."""
+    data = text.encode() if isinstance(text, str) else text
+    ends = borders(tok, text, how)
+    pieces = [data[:end] for end in reversed(ends)] if side == "right" else [data[e:] for e in ends]
+    for piece in pieces:
+        found = piece.decode() if isinstance(text, str) else piece
+        if tok.count(found, special=how) <= n:
+            return found
+    raise AssertionError
+
+
+@cases(800)
+@given(
+    every_tokenizer,
+    special_texts,
+    special_soups | anything,
+    st.sampled_from(["left", "right"]),
+    st.sampled_from(["text", "parse"]),
+    st.integers(0, 30),
+    st.sampled_from([1, 8]),
+)
+def test_truncate(
+    plain: digram.Tokenizer,
+    special: list[str],
+    text: str,
+    side: Any,
+    how: Any,
+    n: int,
+    times: int,
+) -> None:
+    tok = plain.with_special_tokens(special)
+    text = text[: 240 // times] * times
+    assert tok.truncate(text, n, side=side, special=how) == longest(tok, text, n, side, how)
+
+
+@cases(600)
+@given(
+    tokenizers(*PRETOKENIZERS) | vocabularies().map(lambda v: digram.Tokenizer(v.definition)),
+    any_bytes | st.binary(max_size=12).map(lambda data: data * 9),
+    st.sampled_from(["left", "right"]),
+    st.integers(0, 30),
+)
+def test_truncate_bytes(tok: digram.Tokenizer, data: bytes, side: Any, n: int) -> None:
+    assert tok.truncate(data, n, side=side) == longest(tok, data, n, side, "text")
+
+
+@cases(300)
+@given(every_tokenizer, st.sampled_from("ab 1'\n!é中"), st.integers(60, 200), anything, st.data())
+def test_truncate_long_runs(
+    tok: digram.Tokenizer, letter: str, times: int, end: str, data: st.DataObject
+) -> None:
+    text = letter * times + end[:20]
+    n = data.draw(st.integers(0, tok.count(text)))
+    for side in ("left", "right"):
+        assert tok.truncate(text, n, side=side) == longest(tok, text, n, side, "text")
+
+
+def beginning(tok: digram.Tokenizer, text: Any, size: int) -> Any:
+    """What `truncate` leaves of the first 8 bytes an id, or of twice as many if these fit."""
+    data = text.encode() if isinstance(text, str) else text
+    width = 8 * size
+    while True:
+        end = max(at for at in character_borders(data) if at <= width)
+        part = data[:end].decode() if isinstance(text, str) else data[:end]
+        if end == len(data) or tok.count(part) > size:
+            return tok.truncate(part, size)
+        width *= 2
+
+
+def chunks(
+    tok: digram.Tokenizer, text: Any, size: int, overlap: int
+) -> list[tuple[Any, int, int, int]]:
+    """By `truncate` alone."""
+    found: list[tuple[Any, int, int, int]] = []
+    done = 0
+    while done < len(text):
+        start = done
+        if found and overlap:
+            last = found[-1]
+            shared = last[2] - len(tok.truncate(last[0], overlap, side="left"))
+            more = shared > last[1] and shared + len(beginning(tok, text[shared:], size)) > done
+            start = shared if more else done
+        piece = beginning(tok, text[start:], size)
+        assert start + len(piece) > done
+        done = start + len(piece)
+        found.append((piece, start, done, tok.count(piece)))
+    return found
+
+
+@cases(500)
+@given(every_tokenizer, anything, st.integers(4, 12), st.integers(0, 11), st.sampled_from([1, 6]))
+def test_chunks(tok: digram.Tokenizer, text: str, size: int, overlap: int, times: int) -> None:
+    """Four ids are enough for any character."""
+    text, overlap = text[:60] * times, min(overlap, size - 1)
+    kinds: list[Any] = [text] if tok.unit == "char" else [text, text.encode()]
+    for kind in kinds:
+        found = tok.chunks(kind, size, overlap=overlap)
+        assert [(c.text, c.start, c.end, c.count) for c in found] == chunks(
+            tok, kind, size, overlap
+        )
+        assert (
+            kind[:0].join(
+                c.text[(found[n - 1].end if n else 0) - c.start :] for n, c in enumerate(found)
+            )
+            == kind
+        )
+        for before, after in pairwise(found):
+            assert tok.count(kind[after.start : before.end]) <= overlap
+            assert before.start < after.start <= before.end < after.end
+        assert all(tok.count(c.text) == c.count <= size for c in found)
+
+
+@cases(500)
+@given(every_tokenizer, anything, st.lists(st.tuples(st.integers(-80, 300), st.integers(-80, 300))))
+def test_intervals(tok: digram.Tokenizer, text: str, places: list[tuple[int, int]]) -> None:
+    kinds: list[Any] = [text, text * 5]
+    if tok.unit == "byte":
+        kinds += [text.encode() * 5, ("é" + text).encode()[1:] * 3]
+    for kind in kinds:
+        intervals = tok.intervals(kind)
+        for start, end in places:
+            assert intervals.count(start, end) == tok.count(kind[start:end])
+            assert intervals.count(start) == tok.count(kind[start:])
+        assert intervals.count(0, 10**9) == tok.count(kind)
+
+
+@cases(500)
+@given(
+    every_tokenizer,
+    st.lists(st.tuples(st.booleans(), texts | soups | DIGITS), max_size=8),
+    st.booleans(),
+    st.booleans(),
+)
+def test_a_running_count(
+    tok: digram.Tokenizer, pieces: list[tuple[bool, str]], as_bytes: bool, always: bool
+) -> None:
+    """At all times, also when it is asked for seldom; bytes may be cut inside characters."""
+    if as_bytes and tok.unit == "byte":
+        whole: Any = b""
+        cut: list[tuple[bool, Any]] = [
+            (front, part)
+            for front, text in pieces
+            for data in [text.encode()]
+            for part in (data[: len(data) // 2], data[len(data) // 2 :])
+        ]
+    else:
+        whole, cut = "", list(pieces)
+    counter = tok.counter(whole)
+    for front, piece in cut:
+        if front:
+            counter.prepend(piece)
+            whole = piece + whole
+        else:
+            counter.append(piece)
+            whole += piece
+        if always:
+            assert counter.count == tok.count(whole)
+    assert int(counter) == counter.count == tok.count(whole)
+
+
+def test_a_failed_append_changes_nothing() -> None:
+    tok = digram.train("ab ab", unit="char", pretokenizer="whitespace", max_merges=2)
+    counter = tok.counter("ab ab")
+    with pytest.raises(digram.InvalidTextError):
+        counter.append("a x b ab")
+    with pytest.raises(digram.InvalidTextError):
+        counter.prepend("ab x b")
+    counter.append(" ab")
+    assert counter.count == tok.count("ab ab ab")
+
+
+def test_errors() -> None:
+    tok = digram.train("ab", max_merges=1)
+    for call in (tok.fits, tok.truncate):
+        with pytest.raises(digram.OptionError, match="n=-1 is negative"):
+            call("a", -1)
+    with pytest.raises(digram.OptionError, match="Pass 'left' or 'right'"):
+        tok.truncate("a", 1, side="both")  # type: ignore[call-overload]
+    with pytest.raises(digram.OptionError, match="size=0 is not at least 1"):
+        tok.chunks("a", 0)
+    for overlap in (-1, 3, 4):
+        with pytest.raises(digram.OptionError, match=r"is not in 0\.\.2"):
+            tok.chunks("a", 3, overlap=overlap)
+    with pytest.raises(digram.LimitExceededError, match="has more than 2 tokens"):
+        tok.chunks("a中a", 2)
+    with pytest.raises(TypeError, match="texts is several texts"):
+        tok.count_batch("a")
+    with pytest.raises(digram.OptionError, match="threads=0"):
+        tok.count_batch(["a"], threads=0)
+    with pytest.raises(digram.InvalidTextError) as caught:
+        tok.count_batch(["a", "\udc80"])
+    assert caught.value.index == 0
+    with pytest.raises(digram.SpecialTokenError):
+        tok.with_special_tokens(["<a>"]).truncate("ab<a>", 9, special="raise")
+    assert tok.with_special_tokens(["<a>"]).truncate("ab<a>", 0, special="raise") == ""
+
+
+def test_fits_looks_at_no_more_than_it_must() -> None:
+    """A hundred ids of 50 MB as quickly as of 50 KB; in rounds, as a busy machine may be slow."""
+    tok = digram.train("low lower lowest " * 50, vocab_size=262, pretokenizer="gpt2")
+    for piece in ("low lower ", "a", " "):
+        small, large = piece * (50_000 // len(piece)), piece * (50_000_000 // len(piece))
+        ratios: list[float] = []
+        while len(ratios) < 8 and min(ratios, default=21) > 20:
+            times = []
+            for text in (small, large):
+                before = process_time()
+                for n in range(50, 150):
+                    assert not tok.fits(text, n)
+                times.append(process_time() - before)
+            ratios.append(times[1] / times[0])
+        assert min(ratios) <= 20
+
+
+def test_the_examples_of_the_compiled_classes_run() -> None:
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    for compiled in (_core.Intervals, _core.RunningCount):
+        found = finder.find(compiled, compiled.__name__, module=False)
+        with_examples = [test for test in found if test.examples]
+        for test in with_examples:
+            runner.run(test)
+        assert len(with_examples) >= 2
+    assert runner.summarize() == (0, runner.tries)
+
+
+def test_borders_are_the_ends_of_tokens() -> None:
+    tok = digram.train("low low", max_merges=2, pretokenizer=None)
+    assert borders(tok, "low é", "text") == list(accumulate([0, 3, 1, 2]))
