@@ -1,5 +1,7 @@
 //! Encoding and counting.
 
+use std::sync::atomic::Ordering;
+
 use digram::watch::available_threads;
 use digram::{Error, OnSpecial};
 use numpy::PyArray1;
@@ -156,17 +158,21 @@ impl Core {
         }
     }
 
-    /// The integers that all lists of this tokenizer share, if `ids` of them are worth making all.
+    /// The integers that all lists of this tokenizer share, once it has given so many ids that
+    /// making all of them has paid.
     fn integers<'a>(&'a self, py: Python<'_>, ids: usize) -> Option<&'a [Py<PyInt>]> {
+        if let Some(integers) = self.integers.get(py) {
+            return Some(integers);
+        }
+        if self.given.fetch_add(ids, Ordering::Relaxed) + ids < self.tokenizer.vocab_size() / 4 {
+            return None;
+        }
         let integer = |id: u32| match id.into_pyobject(py) {
             Ok(integer) => integer.unbind(),
             Err(never) => match never {},
         };
         let make = || (0..self.tokenizer.vocab_size() as u32).map(integer).collect();
-        match self.integers.get(py) {
-            None if ids < self.tokenizer.vocab_size() / 4 => None,
-            _ => Some(self.integers.get_or_init(py, make)),
-        }
+        Some(self.integers.get_or_init(py, make))
     }
 
     fn encode_into(

@@ -11,6 +11,8 @@ mod special;
 mod stream;
 
 use digram::Tokenizer;
+use std::sync::atomic::AtomicUsize;
+
 use digram::encode::{OnUnknown, Unit};
 use digram::vocabulary::Vocabulary;
 use pyo3::exceptions::PyTypeError;
@@ -41,6 +43,8 @@ pub(crate) struct Core {
     digest: PyOnceLock<Py<PyString>>,
     /// Each id as a Python integer: taking one costs a third of making one.
     integers: PyOnceLock<Vec<Py<PyInt>>>,
+    /// How many ids were given before there were these.
+    given: AtomicUsize,
 }
 
 #[pymethods]
@@ -67,7 +71,13 @@ impl Core {
         let tokenizer = py
             .detach(|| Tokenizer::with_model(model, special_tokens, unit, pretokenizer, ignore_merges))
             .map_err(|error| errors::from_core(py, error, None))?;
-        Ok(Core { tokenizer, extra, digest: PyOnceLock::new(), integers: PyOnceLock::new() })
+        Ok(Core {
+            tokenizer,
+            extra,
+            digest: PyOnceLock::new(),
+            integers: PyOnceLock::new(),
+            given: AtomicUsize::new(0),
+        })
     }
 
     /// The bytes of each id. See `digram.Tokenizer`.

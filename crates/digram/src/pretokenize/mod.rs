@@ -110,6 +110,9 @@ impl Pattern {
 /// has none.
 pub struct Pretokenizer {
     stages: Vec<Compiled>,
+    has_borders: bool,
+    /// For each ASCII character a bit for each other that has a border before it there.
+    ascii: Box<[u128; 128]>,
 }
 
 impl std::fmt::Debug for Pretokenizer {
@@ -127,7 +130,14 @@ impl Pretokenizer {
                 Stage::ThreesFromRight => Compiled::ThreesFromRight(Pattern::new(r"\p{N}+")?),
             })
         };
-        Ok(Pretokenizer { stages: stages.iter().map(compile).collect::<Result<_>>()? })
+        let stages: Vec<Compiled> = stages.iter().map(compile).collect::<Result<_>>()?;
+        let has_borders = stages.iter().any(|stage| stage.pattern().borders.are_there());
+        let after = |before: u8| {
+            let border = |after: &u8| is_border(&stages, &[before, *after], 1);
+            (0..128).filter(border).fold(0, |bits, after| bits | 1 << after)
+        };
+        let ascii = Box::new(std::array::from_fn(|before| after(before as u8)));
+        Ok(Pretokenizer { stages, has_borders, ascii })
     }
 
     /// Whether no text is ever cut.
@@ -209,13 +219,15 @@ impl Pretokenizer {
         if at == 0 || at >= text.len() || is_inside(text[at]) {
             return false;
         }
-        let mut between = self.stages.iter().map(|stage| stage.pattern().between(text, at));
-        between.find(|between| *between != Between::Gap) == Some(Between::Border)
+        match (text[at - 1], text[at]) {
+            (before @ 0..128, after @ 0..128) => self.ascii[before as usize] >> after & 1 == 1,
+            _ => is_border(&self.stages, text, at),
+        }
     }
 
     /// The first such place at `from` or after it.
     pub fn next_border(&self, text: &[u8], from: usize) -> Option<usize> {
-        if !self.has_borders() {
+        if !self.has_borders {
             return None;
         }
         (from..text.len()).find(|&at| self.is_border(text, at))
@@ -223,15 +235,18 @@ impl Pretokenizer {
 
     /// The last such place.
     pub fn last_border(&self, text: &[u8]) -> Option<usize> {
-        if !self.has_borders() {
+        if !self.has_borders {
             return None;
         }
         (0..text.len()).rev().find(|&at| self.is_border(text, at))
     }
+}
 
-    fn has_borders(&self) -> bool {
-        self.stages.iter().any(|stage| stage.pattern().borders.are_there())
-    }
+/// Whether the characters around a place tell that there is a border: by the first stage for which
+/// they are not both in a gap.
+fn is_border(stages: &[Compiled], text: &[u8], at: usize) -> bool {
+    let mut between = stages.iter().map(|stage| stage.pattern().between(text, at));
+    between.find(|between| *between != Between::Gap) == Some(Between::Border)
 }
 
 type Visit<'v, 't, B> = &'v mut dyn FnMut(&'t [u8]) -> ControlFlow<B>;
