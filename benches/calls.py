@@ -13,7 +13,7 @@ from benches.peers import PEERS
 from benches.run import Options, Task, disagreements, take_turns
 from benches.tables import markdown, number, times
 
-SIZES = (20, 100, 2_000)
+SIZES = (20, 100, 2_000, 100_000)
 ENCODING = "cl100k_base"
 CALLED = (
     *("digram, lists", "tiktoken", "gigatoken, arrays", "gigatoken, lists", "fastokens, lists"),
@@ -57,6 +57,6 @@ def run(options: Options) -> tuple[str, list[Task]]:
         rivals = [us for us in taken[1:] if us is not None]
         ratio = times(min(rivals) / taken[0]) if taken[0] and rivals else "–"
         cells = [number(us) if us is not None else "–" for us in taken]
-        lines.append([f"{size} bytes", *cells, ratio])
+        lines.append([f"{size:,} bytes", *cells, ratio])
     table = markdown([f"µs, {ENCODING}", *map(title, peers), "÷ the best"], lines)
     return f"## Small calls\n\n{table}", wrong

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SEPARATOR = "<|endoftext|>"
-CORPORA = ("en", "code", "multi")
+CORPORA = ("en", "code", "multi", "med")
 MB = 1_000_000
 
 _KANA = re.compile("[\u3040-\u30ff]")
@@ -55,14 +55,44 @@ def documents(corpus: str, megabytes: float | None = None) -> list[str]:
     return chosen
 
 
-SHAPES = ("a", "spaces", "newlines", "Chinese", "digits")
+_CHARACTERS = {
+    "a": "a",
+    "spaces": " ",
+    "newlines": "\n",
+    "tabs": "\t",
+    "CRLF": "\r\n",
+    "dots": ".",
+    "apostrophes": "'",
+    "zeros": "0",
+    "ab": "ab",
+    "a and space": "a ",
+    "é": "é",
+    "emoji": "😀",
+    "flags": "🇫🇷",
+    "accents": "\u0301",
+    "joiners": "\u200d",
+    "NUL": "\0",
+}
+"""Shapes that are one thing again and again."""
+
+_DRAWN = {
+    "digits": "0123456789",
+    "letters": "abcdefghijklmnopqrstuvwxyz",
+    "DNA": "ACGT",
+    "Latin-1": "".join(map(chr, range(0x21, 0x7F))) + "".join(map(chr, range(0xA1, 0x100))),
+    "white space": " \t\n\r\u00a0\u3000",
+    "case": "aA",
+}
+"""Shapes that are drawn at random from some characters."""
+
+SHAPES = (*_CHARACTERS, *_DRAWN, "spaces, then a", "Chinese")
 
 
 def shape(name: str, megabytes: int) -> str:
     """One text of one thing: so many megabytes of UTF-8.
 
     The Chinese is the text of the Chinese documents of multi.txt in its order, without what stands
-    between ideographs; no part comes twice. The digits are random.
+    between ideographs; no part comes twice.
     """
     size = megabytes * MB
     if name == "Chinese":
@@ -76,6 +106,10 @@ def shape(name: str, megabytes: int) -> str:
             if held >= size:
                 return "".join(found).encode()[: size - size % 3].decode()
         raise SystemExit(f"multi.txt holds only {held / MB:.1f} MB of unspaced Chinese")
-    if name == "digits":
-        return "".join(random.Random(4).choices("0123456789", k=size))
-    return {"a": "a", "spaces": " ", "newlines": "\n"}[name] * size
+    if name in _DRAWN:
+        characters = _DRAWN[name]
+        width = sum(len(one.encode()) for one in characters) / len(characters)
+        return "".join(random.Random(4).choices(characters, k=int(size / width)))
+    if name == "spaces, then a":
+        return " " * (size - 1) + "a"
+    return _CHARACTERS[name] * (size // len(_CHARACTERS[name].encode()))

@@ -81,9 +81,9 @@ def run(options: Options) -> tuple[str, list[Task]]:
             "## Decode and count",
             f"{ENCODING}, up to {megabytes:g} MB of each corpus, one thread.",
             "### Decode",
-            _table(results, [*map(title, decoders)], decoders, groups[:3], wrong),
+            _table(results, [*map(title, decoders)], decoders, groups[: len(CORPORA)], wrong),
             "### Count",
-            _table(results, heads[: len(counters)], counters, groups[3:], wrong),
+            _table(results, heads[: len(counters)], counters, groups[len(CORPORA) :], wrong),
         ]
     ), wrong
 

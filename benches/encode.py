@@ -15,10 +15,17 @@ from benches.tables import markdown, number, times
 ENCODINGS = ("r50k_base", "cl100k_base", "o200k_base")
 MEGABYTES = 12.0
 
+Row = tuple[int, str, str, bool]
+"""Threads, vocabulary, corpus, and whether its documents are one string."""
 
-def measure(who: str, encoding: str, corpus: str, threads: int, megabytes: float) -> dict[str, Any]:
+
+def measure(
+    who: str, encoding: str, corpus: str, threads: int, megabytes: float, joined: bool = False
+) -> dict[str, Any]:
     """Seconds to load, to encode, and to encode the same again; in a process of its own."""
     texts = documents(corpus, megabytes)
+    if joined:
+        texts = ["\n\n".join(texts)]
     before = perf_counter()
     encoder = PEERS[who].load(encoding, threads)
     loaded = perf_counter()
@@ -43,10 +50,11 @@ def run(options: Options) -> tuple[str, list[Task]]:
     megabytes = options.megabytes or (2.0 if options.quick else MEGABYTES)
     encodings = ENCODINGS[1:2] if options.quick else ENCODINGS
     names = [peer for peer in PEERS.values() if options.wants(peer.package)]
-    rows = [
-        (threads, encoding, corpus)
+    rows: list[Row] = [
+        (threads, encoding, corpus, joined)
+        for joined in (False, True)
         for threads in ((1,) if options.quick else (1, 2))
-        for encoding in encodings
+        for encoding in (ENCODINGS[1:2] if joined else encodings)
         for corpus in CORPORA
     ]
     groups = {
@@ -55,19 +63,20 @@ def run(options: Options) -> tuple[str, list[Task]]:
     results = take_turns(groups.values(), options)
     wrong = [task for group in groups.values() for task in disagreements(results, group)]
     parts = ["## Encode", f"Each text: whole documents of a corpus, up to {megabytes:g} MB."]
-    for threads in sorted({row[0] for row in rows}):
+    for joined, threads in sorted({(joined, threads) for threads, _, _, joined in rows}):
         for gives in ("arrays", "lists"):
             peers = [peer for peer in names if peer.gives == gives]
-            these = [row for row in rows if row[0] == threads]
-            parts.append(f"### To {gives}, {threads} thread{'s' * (threads > 1)}")
+            these = [row for row in rows if (row[3], row[0]) == (joined, threads)]
+            what = "All of it as one string, to" if joined else "To"
+            parts.append(f"### {what} {gives}, {threads} thread{'s' * (threads > 1)}")
             against = [peer for peer in names if peer.name == "tiktoken" and peer.installed]
             parts.append(_table(results, peers, against, these, megabytes, wrong))
     parts.append(_load(results, names, encodings, megabytes))
     return "\n\n".join(parts), wrong
 
 
-def _task(peer: Peer, row: tuple[int, str, str], megabytes: float) -> Task:
-    threads, encoding, corpus = row
+def _task(peer: Peer, row: Row, megabytes: float) -> Task:
+    threads, encoding, corpus, joined = row
     return Task.of(
         "encode",
         peer.name,
@@ -76,6 +85,7 @@ def _task(peer: Peer, row: tuple[int, str, str], megabytes: float) -> Task:
         corpus=corpus,
         threads=threads,
         megabytes=megabytes,
+        joined=joined,
     )
 
 
@@ -83,7 +93,7 @@ def _table(
     results: Results,
     peers: Sequence[Peer],
     against: Sequence[Peer],
-    rows: Sequence[tuple[int, str, str]],
+    rows: Sequence[Row],
     megabytes: float,
     wrong: Sequence[Task],
 ) -> str:
@@ -102,7 +112,7 @@ def _table(
         best = tuple(max(column) for column in zip(*known, strict=True))
         rivals = [*(speed[peer.name] for peer in against), best]
         ratios = [_pair(_divide(speed[ours.name], rival), times) for rival in rivals]
-        lines.append([" ".join(row[1:]), *cells, *ratios])
+        lines.append([" ".join(row[1:3]), *cells, *ratios])
     return markdown([*header, "÷ the best"], lines)
 
 
@@ -112,7 +122,7 @@ def _load(
     first = [peer for peer in peers if peer.name not in ("gigatoken, lists", "fastokens, lists")]
     lines = []
     for encoding in encodings:
-        tasks = [_task(peer, (1, encoding, CORPORA[0]), megabytes) for peer in first]
+        tasks = [_task(peer, (1, encoding, CORPORA[0], False), megabytes) for peer in first]
         found = [results.get(task) for task in tasks]
         lines.append([encoding, *(number(one["load"] * 1e3) if one else "–" for one in found)])
     return "### Load, ms\n\n" + markdown(["", *map(title, first)], lines)

@@ -53,9 +53,9 @@ def _tiktoken(path: str) -> Callable[[str], Any]:
 def _gigatoken(path: str) -> Callable[[str], Any]:
     import gigatoken
 
-    if _encoding(path):
-        return gigatoken.Tokenizer.from_tiktoken(path).encode
-    return gigatoken.Tokenizer(path).encode
+    tok: Any
+    tok = gigatoken.Tokenizer.from_tiktoken(path) if _encoding(path) else gigatoken.Tokenizer(path)
+    return lambda text: tok.encode(text)
 
 
 def _fastokens(path: str) -> Callable[[str], Any]:

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # the benchmarks are no part of what is installed
 
-from benches import calls, decode, encode, load, shapes, tables, train  # noqa: E402
+from benches import calls, decode, encode, load, memory, shapes, tables, train  # noqa: E402
 from benches.data import SEPARATOR  # noqa: E402
 from benches.peers import PEERS  # noqa: E402
 from benches.run import Options, Task, disagreements, take_turns  # noqa: E402
@@ -46,8 +46,21 @@ def test_trainers_learn_the_same(corpus: Path, order: str, pattern: str) -> None
 def test_encoders_give_the_same(shared_data: Callable[[str], Path]) -> None:
     for name in ("vocabs/r50k_base.tiktoken", "corpora/multi.txt"):
         shared_data(name)
-    digests = {encode.measure(name, "r50k_base", "multi", 1, 0.02)["digest"] for name in FEW}
-    assert len(digests) == 1
+    for joined in (False, True):
+        found = [encode.measure(name, "r50k_base", "multi", 1, 0.02, joined) for name in FEW]
+        assert len({one["digest"] for one in found}) == 1
+
+
+def test_memory_is_measured_of_the_same_ids(
+    shared_data: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("vocabs/r50k_base.tiktoken", "corpora/en.txt", "corpora/code.txt"):
+        shared_data(name)
+    monkeypatch.setattr(memory, "ENCODING", "r50k_base")
+    ours = {way: memory.measure("digram, NumPy", way, 0.2, 1) for way in memory.WAYS}
+    theirs = memory.measure("tiktoken", "batch", 0.2, 1)
+    assert ours["batch"]["digest"] == ours["iter"]["digest"] == theirs["digest"]
+    assert 0 < ours["stream"]["ids"] <= theirs["ids"]
 
 
 def test_decode_count_calls_and_shapes(

@@ -28,12 +28,14 @@ const INSIDE: TokenId = TokenId::MAX;
 #[derive(Default)]
 pub(super) struct Scratch {
     places: Vec<TokenId>,
-    by_rank: HashMap<Rank, Vec<u32>>,
-    ranks: BinaryHeap<Reverse<Rank>>,
+    queue: Queue,
 }
 
 /// Kept between calls: enough for most runs, little enough to forget about.
 const KEEP: usize = 1 << 16;
+
+/// The same for lists of places, and for the places of a list.
+const KEEP_LISTS: usize = 1 << 7;
 
 /// Merges symbols, given with their lengths, that are `len` bytes long, and emits what is left.
 ///
@@ -128,10 +130,8 @@ impl Run<'_> {
 
     /// All places of the lowest rank, then of the next one, and so on.
     fn by_rank(&mut self, scratch: &mut Scratch, watch: &dyn Watch) -> Result<()> {
-        let Scratch { by_rank, ranks, .. } = scratch;
-        by_rank.clear();
-        ranks.clear();
-        let mut queue = Queue { by_rank, ranks };
+        let queue = &mut scratch.queue;
+        queue.clear();
         let mut looked = 0;
         let mut at = Some(0);
         while let Some(start) = at {
@@ -140,7 +140,7 @@ impl Run<'_> {
                 watch.check()?;
             }
             if let Some(rank) = self.rank(start) {
-                queue.put(rank, start);
+                queue.put(Side::Right, rank, start);
             }
             at = self.after(start);
         }
@@ -150,7 +150,7 @@ impl Run<'_> {
                 // Only such pairs overlap (`aaa`), and there the left one must come first.
                 starts.sort_unstable();
             }
-            for start in starts {
+            for &start in &starts {
                 looked += 1;
                 if looked % BETWEEN_CHECKS == 0 {
                     watch.check()?;
@@ -162,13 +162,15 @@ impl Run<'_> {
                 if let Some(before) = self.before(start)
                     && let Some(rank) = self.rank(before)
                 {
-                    queue.put(rank, before);
+                    queue.put(Side::Left, rank, before);
                 }
                 if let Some(rank) = self.rank(start) {
-                    queue.put(rank, start);
+                    queue.put(Side::Right, rank, start);
                 }
             }
+            queue.spare.push(starts);
         }
+        queue.clear();
         Ok(())
     }
 
@@ -199,23 +201,59 @@ impl Run<'_> {
     }
 }
 
-/// The places of each rank, and the ranks in order.
-struct Queue<'a> {
-    by_rank: &'a mut HashMap<Rank, Vec<u32>>,
-    ranks: &'a mut BinaryHeap<Reverse<Rank>>,
+/// On which side of a new token a pair is.
+#[derive(Clone, Copy)]
+enum Side {
+    Left,
+    Right,
 }
 
-impl Queue<'_> {
-    fn put(&mut self, rank: Rank, start: usize) {
-        let starts = self.by_rank.entry(rank).or_insert_with(|| {
-            self.ranks.push(Reverse(rank));
-            Vec::new()
-        });
-        starts.push(start as u32);
+/// The places of each rank, and the ranks in order.
+#[derive(Default)]
+struct Queue {
+    numbers: HashMap<Rank, usize>,
+    ranks: BinaryHeap<Reverse<Rank>>,
+    lists: Vec<Vec<u32>>,
+    /// Lists to use again.
+    spare: Vec<Vec<u32>>,
+    /// The rank that was put last on either side, and its list. Where a text repeats itself, so do
+    /// the ranks, and then nothing is looked up.
+    last: [Option<(Rank, usize)>; 2],
+}
+
+impl Queue {
+    fn clear(&mut self) {
+        self.numbers.clear();
+        self.ranks.clear();
+        self.lists.clear();
+        self.last = [None; 2];
+        self.spare.truncate(KEEP_LISTS);
+        self.spare.iter_mut().for_each(|list| list.shrink_to(KEEP_LISTS));
+    }
+
+    #[inline]
+    fn put(&mut self, side: Side, rank: Rank, start: usize) {
+        let number = match self.last[side as usize] {
+            Some((last, number)) if last == rank => number,
+            _ => {
+                let number = *self.numbers.entry(rank).or_insert_with(|| {
+                    self.ranks.push(Reverse(rank));
+                    let mut list = self.spare.pop().unwrap_or_default();
+                    list.clear();
+                    self.lists.push(list);
+                    self.lists.len() - 1
+                });
+                self.last[side as usize] = Some((rank, number));
+                number
+            }
+        };
+        self.lists[number].push(start as u32);
     }
 
     fn take(&mut self) -> Option<(Rank, Vec<u32>)> {
         let Reverse(rank) = self.ranks.pop()?;
-        Some((rank, self.by_rank.remove(&rank)?))
+        let number = self.numbers.remove(&rank)?;
+        self.last = self.last.map(|last| last.filter(|(last, _)| *last != rank));
+        Some((rank, std::mem::take(&mut self.lists[number])))
     }
 }
