@@ -7,13 +7,14 @@ CORPUS ?=
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup develop demo test lint format types bench clean
+.PHONY: help setup develop demo test lint format types valgrind bench clean
 
 help:
 	@echo "make demo    train, save, load, encode, decode and show, on real text (CORPUS=path for your own)"
 	@echo "make test    all tests"
 	@echo "make lint    formatting, lint and types"
 	@echo "make format  format the sources"
+	@echo "make valgrind  the core's tests, each access to memory checked"
 	@echo "make bench   ratios to the peers (DIGRAM_DATA=folder for the corpora)"
 	@echo "make develop build the core into $(VENV)"
 
@@ -61,6 +62,11 @@ format: $(VENV)/.tools
 	cargo fmt
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# Every read and write of the core's own tests is checked; the instructions are those of AVX2.
+valgrind:
+	CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-exitcode=1" \
+	  cargo test --quiet --package digram --lib
 
 bench: $(VENV)/.tools
 	$(BIN)/python -m pip install --quiet --group bench

@@ -55,7 +55,8 @@ def _gigatoken(path: str) -> Callable[[str], Any]:
 
     tok: Any
     tok = gigatoken.Tokenizer.from_tiktoken(path) if _encoding(path) else gigatoken.Tokenizer(path)
-    return lambda text: tok.encode(text)
+    encode: Callable[[str], Any] = tok.encode
+    return encode
 
 
 def _fastokens(path: str) -> Callable[[str], Any]:

@@ -34,17 +34,16 @@ impl Way {
         let mut ways = vec![Way::Plain];
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("avx2") {
-                ways.insert(0, Way::Avx2);
-            }
             // All that have the first have the others; what is asked for is what is used.
-            if is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
+            if is_x86_feature_detected!("avx2")
                 && is_x86_feature_detected!("bmi1")
                 && is_x86_feature_detected!("bmi2")
                 && is_x86_feature_detected!("lzcnt")
             {
-                ways.insert(0, Way::Avx512);
+                ways.insert(0, Way::Avx2);
+                if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
+                    ways.insert(0, Way::Avx512);
+                }
             }
         }
         ways

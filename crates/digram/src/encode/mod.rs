@@ -19,6 +19,7 @@ use crate::bits::bits;
 use crate::error::{Error, Result};
 pub(crate) use crate::index::AT_ONCE;
 use crate::index::TokenIndex;
+use crate::memory::Way;
 use crate::merges::Merges;
 use crate::model::{Known, Model};
 use crate::utf8::decode;
@@ -142,6 +143,7 @@ pub(crate) struct Encoder {
     unreachable: Arc<[TokenId]>,
     /// Whether every token is found in `whole`.
     whole_is_all: bool,
+    way: Way,
 }
 
 impl Encoder {
@@ -180,6 +182,7 @@ impl Encoder {
             singles: Singles::new(),
             unreachable: Arc::default(),
             whole_is_all: false,
+            way: Way::best(),
         };
         let known = known.filter(|_| matches!(encoder.unit, Unit::Byte { .. }));
         encoder.unreachable = match &known {
@@ -480,9 +483,9 @@ impl Encoder {
     ) -> Result<()> {
         // Most words of most languages have up to 16 bytes: two vectors of keys to look through.
         if len <= 16 {
-            short::merge::<16>(symbols.map(|(id, _)| id), &self.merges, sink);
+            short::merge::<16>(symbols.map(|(id, _)| id), &self.merges, self.way, sink);
         } else if len <= SHORT {
-            short::merge::<SHORT>(symbols.map(|(id, _)| id), &self.merges, sink);
+            short::merge::<SHORT>(symbols.map(|(id, _)| id), &self.merges, self.way, sink);
         } else {
             return long::merge(symbols, len, &self.merges, &self.vocabulary, &mut scratch.long, watch, sink);
         }

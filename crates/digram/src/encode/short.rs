@@ -1,5 +1,6 @@
 //! Merging a short run of symbols: look for the lowest rank, merge there, look again.
 
+use crate::memory::Way;
 use crate::merges::{Merges, NO_RANK, Rank};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId};
 
@@ -19,13 +20,39 @@ const _: () =
 
 /// Merges up to `MOST` symbols, which is at most [`SHORT`], and emits what is left.
 ///
+/// Takes time quadratic in the number of symbols, on memory of a fixed size.
+///
+/// With the instructions of AVX2 the lowest of sixteen keys is found in a dozen steps, not fifty.
+#[inline]
+pub(super) fn merge<const MOST: usize>(
+    symbols: impl Iterator<Item = TokenId>,
+    merges: &Merges,
+    way: Way,
+    sink: &mut impl Sink,
+) {
+    match way {
+        Way::Plain => merge_by::<MOST>(symbols, merges, sink),
+        // SAFETY: the way was chosen because the processor has these instructions.
+        #[cfg(target_arch = "x86_64")]
+        Way::Avx2 | Way::Avx512 => unsafe { merge_avx2::<MOST>(symbols, merges, sink) },
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+fn merge_avx2<const MOST: usize>(
+    symbols: impl Iterator<Item = TokenId>,
+    merges: &Merges,
+    sink: &mut impl Sink,
+) {
+    merge_by::<MOST>(symbols, merges, sink);
+}
+
 /// Tried and lost: merging many words in turns, a step of each without a branch, so that one works
 /// while another waits for memory. It took a tenth (English) to a third (Thai) longer, since most
 /// questions that a branch spares are spared for good.
-///
-/// Takes time quadratic in the number of symbols, on memory of a fixed size.
-#[inline]
-pub(super) fn merge<const MOST: usize>(
+#[inline(always)]
+fn merge_by<const MOST: usize>(
     symbols: impl Iterator<Item = TokenId>,
     merges: &Merges,
     sink: &mut impl Sink,
@@ -76,4 +103,47 @@ pub(super) fn merge<const MOST: usize>(
 #[inline]
 fn beyond(at: usize) -> u64 {
     u64::MAX << 1 << at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::merges::Merge;
+    use crate::vocabulary::Vocabulary;
+
+    #[test]
+    fn all_ways_merge_alike() {
+        let mut random = 1u64;
+        let mut next = move |below: usize| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) as usize % below
+        };
+        for _ in 0..100 {
+            let mut tokens: Vec<Vec<u8>> = (0..4).map(|byte| vec![byte]).collect();
+            let mut list: Vec<Merge> = Vec::new();
+            while list.len() < 30 {
+                let (left, right) = (next(tokens.len()) as TokenId, next(tokens.len()) as TokenId);
+                if list.iter().all(|merge| (merge.left, merge.right) != (left, right)) {
+                    list.push(Merge { left, right, id: tokens.len() as TokenId });
+                    tokens.push([&tokens[left as usize][..], &tokens[right as usize]].concat());
+                }
+            }
+            let vocabulary = Vocabulary::new(tokens.into_iter().map(Some)).unwrap();
+            let merges = Merges::new(list, &vocabulary).unwrap();
+            for _ in 0..100 {
+                let word: Vec<TokenId> = (0..1 + next(SHORT)).map(|_| next(4) as TokenId).collect();
+                let merged = Way::available().into_iter().map(|way| {
+                    let (mut ids, symbols) = (Vec::new(), word.iter().copied());
+                    match word.len() {
+                        ..=16 => merge::<16>(symbols, &merges, way, &mut ids),
+                        _ => merge::<SHORT>(symbols, &merges, way, &mut ids),
+                    }
+                    ids
+                });
+                let merged: Vec<_> = merged.collect();
+                assert!(merged.windows(2).all(|pair| pair[0] == pair[1]), "{word:?}");
+                assert!(merged[0].len() <= word.len());
+            }
+        }
+    }
 }
