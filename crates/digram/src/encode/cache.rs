@@ -168,7 +168,7 @@ mod tests {
         let mut cache = Cache::new();
         let mut text: Vec<u8> = Vec::new();
         let mut found = 0;
-        for number in 0..200_000u32 {
+        for number in 0..400_000u32 {
             let (start, len) = (text.len(), 1 + number as usize % 40);
             // Zeros at the end must not make words alike.
             text.extend((0..len).map(|at| if at > 3 { 0 } else { (number >> (at * 5)) as u8 }));
