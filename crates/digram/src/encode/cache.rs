@@ -143,7 +143,7 @@ impl Cache {
 
     #[cold]
     fn grow(&mut self) {
-        let larger = vec![FREE; self.entries.len() * 4].into();
+        let larger = vec![FREE; (self.entries.len() * 4).min(MOST_ENTRIES)].into();
         let entries = std::mem::replace(&mut self.entries, larger);
         self.taken = 0;
         for entry in entries.iter().filter(|entry| entry.len > 0) {
