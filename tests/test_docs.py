@@ -43,6 +43,7 @@ SET_UP = {
     ".venv/bin/python tests/cli/test_help.py",
     "HYPOTHESIS_PROFILE=explore DIGRAM_CASES=50 .venv/bin/pytest tests -k properties",
     "make bench",
+    "make valgrind",
     ".ci/run",
 }
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
