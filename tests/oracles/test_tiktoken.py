@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain, cycle, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+import pyarrow as pa
 import pytest
 import tiktoken
 from oracles.published import ENCODINGS, encoding
 from oracles.tally import Tally
-from oracles.texts import CORPORA, batches, soups, with_endings
+from oracles.texts import CORPORA, batches, first_megabytes, soups, with_endings
 
 import digram
 
@@ -67,9 +69,42 @@ def test_documents_that_end_in_white_space(pair: Pair, corpus: Corpus, full: boo
             pair.compare(tally, with_endings(corpus(name), each=20 if full else 2))
 
 
-def test_random_texts(pair: Pair) -> None:
+def test_random_texts(pair: Pair, full: bool) -> None:
     with Tally(f"tiktoken, {pair.name}, random Unicode") as tally:
-        pair.compare(tally, soups(100_000), decode=True)
+        pair.compare(tally, soups(1_000_000 if full else 100_000), decode=True)
+
+
+def test_every_way_in_and_out(pair: Pair, corpus: Corpus, full: bool) -> None:
+    """One text, batches of every form, any number of texts, a long text on two threads, chunks."""
+    texts = [text for name in CORPORA for text in first_megabytes(corpus(name), 8 if full else 0.5)]
+    texts += soups(100_000 if full else 2_000)
+    theirs = pair.theirs.encode_ordinary_batch(texts, num_threads=2)
+    joined = "\n".join(texts)
+    whole = pair.theirs.encode_ordinary(joined)
+    sizes = cycle([1, 7, 4_000, 65_536])
+    data, at, chunks = joined.encode(), 0, []
+    while at < len(data):
+        chunks.append(data[at : at + next(sizes)])
+        at += len(chunks[-1])
+    tok = pair.ours
+    flat = tok.encode_batch(texts, threads=1, out="numpy")
+    rows = [flat.ids[a:b].tolist() for a, b in pairwise(flat.offsets.tolist())]
+    ways: dict[str, list[list[int]]] = {
+        "one by one": [tok.encode(text) for text in texts],
+        "arrays": rows,
+        "Arrow, two threads": pa.array(tok.encode_batch(texts, threads=2, out="arrow")).to_pylist(),
+        "any number of texts": list(tok.encode_iter(iter(texts))),
+        "the rich call": [encoding.ids for encoding in tok(texts)],
+    }
+    for way, ours in ways.items():
+        with Tally(f"tiktoken, {pair.name}, {way}") as tally:
+            tally.add(texts, ours, theirs)
+    assert tok.count_batch(texts) == [len(ids) for ids in theirs]
+    for threads in (1, 2):
+        with Tally(f"tiktoken, {pair.name}, all as one text, threads={threads}") as tally:
+            tally.add([joined], tok.encode_batch([joined], threads=threads), [whole])
+    with Tally(f"tiktoken, {pair.name}, all as one text, in {len(chunks):,} chunks") as tally:
+        tally.add([joined], [list(chain.from_iterable(tok.encode_stream(chunks)))], [whole])
 
 
 def test_special_tokens(pair: Pair) -> None:
