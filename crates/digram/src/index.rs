@@ -45,6 +45,14 @@ impl Line {
         let id = (first * self.ids[0]) | (second * self.ids[1]) | (third * self.ids[2]);
         (id, first | second | third == 1)
     }
+
+    /// The same when it is known which halves of the keys are those of the one asked for: a bit
+    /// each, the lowest first.
+    #[inline(always)]
+    fn chosen(&self, same: u8) -> (TokenId, bool) {
+        let same = same & same >> 1 & 0b01_0101;
+        (self.ids[(same.trailing_zeros() as usize / 2).min(Line::KEYS - 1)], same != 0)
+    }
 }
 
 impl TokenIndex {
@@ -132,7 +140,10 @@ impl TokenIndex {
             // SAFETY: the way was chosen because the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
             Way::Avx512 => unsafe { self.get_many_avx512(text, start, ends, ids) },
-            _ => self.get_many_by(text, start, ends, ids, Line::get),
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Way::Avx2 => unsafe { self.get_many_avx2(text, start, ends, ids) },
+            Way::Plain => self.get_many_by(text, start, ends, ids, Line::get),
         }
     }
 
@@ -150,10 +161,23 @@ impl TokenIndex {
             // SAFETY: a line is 64 bytes, aligned to as many.
             let words = unsafe { _mm512_load_si512((&raw const *line).cast()) };
             let halves = _mm_set_epi64x((key.0 >> 64) as i64, key.0 as i64);
-            let same = _mm512_cmpeq_epi64_mask(words, _mm512_broadcast_i32x4(halves));
-            // Both halves of one of the three keys.
-            let same = same & same >> 1 & 0b01_0101;
-            (line.ids[(same.trailing_zeros() as usize / 2).min(Line::KEYS - 1)], same != 0)
+            line.chosen(_mm512_cmpeq_epi64_mask(words, _mm512_broadcast_i32x4(halves)))
+        })
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    fn get_many_avx2(&self, text: &[u8], start: usize, ends: &[usize], ids: &mut [TokenId; AT_ONCE]) -> u64 {
+        use std::arch::x86_64::*;
+        self.get_many_by(text, start, ends, ids, |line, key| {
+            let halves = _mm_set_epi64x((key.0 >> 64) as i64, key.0 as i64);
+            let halves = _mm256_broadcastsi128_si256(halves);
+            let same = |side: usize| {
+                // SAFETY: a line is twice 32 bytes, aligned to 64.
+                let words = unsafe { _mm256_load_si256((&raw const *line).cast::<__m256i>().add(side)) };
+                _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(words, halves))) as u8
+            };
+            line.chosen(same(0) | same(1) << 4)
         })
     }
 

@@ -352,7 +352,7 @@ impl Encoder {
         self.cuts.split(&text[start..end], watch, |piece, single| {
             let from = at;
             at += piece.len();
-            let known = single.and_then(|c| self.singles.get(c, |c| self.single(c)));
+            let known = single.and_then(|c| self.singles.get(c, || self.of_singles()));
             match known {
                 Some(ids) => ids.ids().for_each(|id| sink.one(id)),
                 // A pretoken without a cut was looked up already.
@@ -389,13 +389,15 @@ impl Encoder {
         }
     }
 
-    /// The ids of a piece that is one character; `None` if it has none.
-    fn single(&self, c: char) -> Option<Vec<TokenId>> {
-        let mut ids = Vec::new();
-        let mut buffer = [0; 4];
-        let piece = c.encode_utf8(&mut buffer).as_bytes();
-        let scratch = &mut Scratch::new();
-        self.encode_piece(piece, 0, piece.len(), scratch, &Unwatched, &mut ids).ok().map(|()| ids)
+    /// What gives the ids of a piece that is one character; `None` if it has none.
+    fn of_singles(&self) -> impl FnMut(char) -> Option<Vec<TokenId>> {
+        let mut scratch = Scratch::new();
+        move |c| {
+            let mut ids = Vec::new();
+            let mut buffer = [0; 4];
+            let piece = c.encode_utf8(&mut buffer).as_bytes();
+            self.encode_piece(piece, 0, piece.len(), &mut scratch, &Unwatched, &mut ids).ok().map(|()| ids)
+        }
     }
 
     /// The ids of a run of bytes by merges alone.

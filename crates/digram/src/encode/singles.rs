@@ -51,14 +51,20 @@ impl Singles {
         Singles { blocks: (0..CHARACTERS / BLOCK).map(|_| OnceLock::new()).collect() }
     }
 
-    /// The ids of `c`, if they are kept; `merge` gives those of a character, `None` if it has none.
+    /// The ids of `c`, if they are kept; where they are not known yet, `merge` gives what gives those
+    /// of a character, `None` if it has none.
     #[inline]
-    pub(super) fn get(&self, c: char, merge: impl Fn(char) -> Option<Vec<TokenId>>) -> Option<Packed> {
+    pub(super) fn get<M: FnMut(char) -> Option<Vec<TokenId>>>(
+        &self,
+        c: char,
+        merge: impl FnOnce() -> M,
+    ) -> Option<Packed> {
         let code = c as usize;
         let block = self.blocks.get(code / BLOCK)?.get_or_init(|| {
+            let mut merge = merge();
             Box::new(std::array::from_fn(|at| {
                 let c = char::from_u32((code / BLOCK * BLOCK + at) as u32);
-                c.and_then(&merge).map_or(Packed::NONE, |ids| Packed::new(&ids))
+                c.and_then(&mut merge).map_or(Packed::NONE, |ids| Packed::new(&ids))
             }))
         });
         let packed = block[code % BLOCK];
@@ -81,7 +87,7 @@ mod tests {
             'd' => Some(vec![most + 1]),
             _ => None,
         };
-        let kept = |c| singles.get(c, ids).map(|packed| packed.ids().collect::<Vec<_>>());
+        let kept = |c| singles.get(c, || ids).map(|packed| packed.ids().collect::<Vec<_>>());
         assert_eq!((kept('a'), kept('b')), (Some(vec![7]), Some(vec![0, most, 5])));
         assert_eq!((kept('c'), kept('d'), kept('e'), kept('\u{10000}')), (None, None, None, None));
     }
