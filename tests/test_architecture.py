@@ -18,10 +18,11 @@ CORE = ROOT / "crates" / "digram" / "src"
 PYTHON = [
     ["_core", "errors"],
     ["special", "template"],
-    ["pretokenizers"],
+    ["arguments", "pretokenizers", "streaming"],
     ["compact"],
     ["definition"],
-    ["encoding", "formats", "progress", "sources", "storage", "streaming", "terminal"],
+    ["batching", "counting", "encoding"],
+    ["formats", "progress", "sources", "storage", "terminal"],
     ["tokenizer"],
     ["loading", "training"],
     ["__init__"],

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from digram._core import ArrowIds, Decoder, Intervals, RunningCount, __version__
+    from digram.batching import FlatIds
+    from digram.counting import Chunk
     from digram.definition import Definition, TrainingRecord
     from digram.encoding import Encoding, Encodings
     from digram.errors import (
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from digram.sources import Files, files
     from digram.special import Special
     from digram.template import Template
-    from digram.tokenizer import Chunk, FlatIds, Merge, Tokenizer
+    from digram.tokenizer import Merge, Tokenizer
     from digram.training import train
 
 __all__ = [
@@ -77,6 +79,8 @@ __all__ = [
 # starts at once and nobody pays for what they do not use.
 _HOMES = {
     "_core": ["ArrowIds", "Decoder", "Intervals", "RunningCount", "__version__"],
+    "batching": ["FlatIds"],
+    "counting": ["Chunk"],
     "definition": ["Definition", "TrainingRecord"],
     "encoding": ["Encoding", "Encodings"],
     "errors": [name for name in __all__ if name.endswith("Error")],
@@ -85,7 +89,7 @@ _HOMES = {
     "sources": ["Files", "files"],
     "special": ["Special"],
     "template": ["Template"],
-    "tokenizer": ["Chunk", "FlatIds", "Merge", "Tokenizer"],
+    "tokenizer": ["Merge", "Tokenizer"],
     "training": ["train"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from digram._core import Stream
-    from digram.tokenizer import FlatIds
+    from digram.batching import FlatIds
 
 __all__ = ["each_chunk", "each_text"]
 

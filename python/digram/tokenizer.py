@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import repeat
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, overload
 
-from digram._core import ArrowIds, Model
+from digram._core import Model
+from digram.batching import BatchingCore
 from digram.compact import Compact, Settings, compacted
+from digram.counting import CountingCore
 from digram.encoding import CallableCore, Layout
 from digram.errors import OptionError
 from digram.pretokenizers import Pretokenizer
-from digram.special import OnSpecial, Special
-from digram.streaming import each_chunk, each_text
+from digram.special import Special
 from digram.template import Template
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from digram.definition import Definition, OnUnknown, TrainingRecord, Unit
 
-__all__ = ["Chunk", "FlatIds", "Merge", "Tokenizer"]
-
-HELD = 1 << 26  # bytes that a stream may hold by default
+__all__ = ["Merge", "Tokenizer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,30 +47,7 @@ class _Extra(NamedTuple):
     layout: Layout
 
 
-Piece = TypeVar("Piece", str, bytes)
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk(Generic[Piece]):
-    """A piece of a text, `text[start:end]`, and the number of ids of its own.
-
-    `start` and `end` count characters, or bytes where the text is bytes.
-    """
-
-    text: Piece
-    start: int
-    end: int
-    count: int
-
-
-class FlatIds(NamedTuple):
-    """The ids of several texts in one array; text i is `ids[offsets[i]:offsets[i + 1]]`."""
-
-    ids: NDArray[np.uint32]
-    offsets: NDArray[np.uint64]
-
-
-class Tokenizer(CallableCore):
+class Tokenizer(CallableCore, BatchingCore, CountingCore):
     """Turns text into ids and back. Made by `digram.train`, by `digram.load`, or of a `Definition`.
 
     >>> import digram
@@ -167,314 +139,6 @@ class Tokenizer(CallableCore):
     def pad_token(self) -> str | None:
         """The special token that `tok(text, padding=...)` pads with."""
         return self._settings.pad_token
-
-    @overload
-    def encode_batch(
-        self,
-        texts: Iterable[str | bytes],
-        *,
-        special: OnSpecial = "text",
-        threads: int | None = None,
-        out: Literal["list"] = "list",
-        dropout: float = 0.0,
-        seed: int | None = None,
-    ) -> list[list[int]]: ...
-    @overload
-    def encode_batch(
-        self,
-        texts: Iterable[str | bytes],
-        *,
-        special: OnSpecial = "text",
-        threads: int | None = None,
-        out: Literal["numpy"],
-        dropout: float = 0.0,
-        seed: int | None = None,
-    ) -> FlatIds: ...
-    @overload
-    def encode_batch(
-        self,
-        texts: Iterable[str | bytes],
-        *,
-        special: OnSpecial = "text",
-        threads: int | None = None,
-        out: Literal["arrow"],
-        dropout: float = 0.0,
-        seed: int | None = None,
-    ) -> ArrowIds: ...
-    def encode_batch(
-        self,
-        texts: Iterable[str | bytes],
-        *,
-        special: OnSpecial = "text",
-        threads: int | None = None,
-        out: Literal["list", "numpy", "arrow"] = "list",
-        dropout: float = 0.0,
-        seed: int | None = None,
-    ) -> list[list[int]] | FlatIds | ArrowIds:
-        """The ids of several texts, in their order: what `encode` gives for each.
-
-        >>> import digram
-        >>> tok = digram.train("a b", max_merges=0)
-        >>> tok.encode_batch(["a", "", "ab"])
-        [[97], [], [97, 98]]
-        >>> flat = tok.encode_batch(["a", "", "ab"], out="numpy")
-        >>> flat.ids.tolist(), flat.offsets.tolist()
-        ([97, 97, 98], [0, 1, 1, 3])
-
-        Runs without the GIL on `threads` threads (all cores by default), which also share a long
-        text among them. `out="numpy"` gives one uint32 array of ids and one uint64 array of
-        offsets, `len(texts) + 1` long, and saves the time of making Python integers. `out="arrow"`
-        gives the same memory as Arrow lists, to be taken without a copy by pyarrow, polars, duckdb
-        and all else that knows the PyCapsule protocol.
-
-        With `dropout`, text i gets the ids of `encode(text, dropout=dropout, seed=seed + i)`, the
-        seed modulo 2**64, on any number of threads.
-        """
-        batch, rule = _batch(texts, "encode"), _rule(special)
-        _check_threads(threads)
-        if out == "list":
-            return self._encode_batch(batch, rule, threads, dropout, seed)
-        if out == "numpy":
-            return FlatIds(*self._encode_batch_numpy(batch, rule, threads, dropout, seed))
-        if out == "arrow":
-            return self._encode_batch_arrow(batch, rule, threads, dropout, seed)
-        raise OptionError(f"out={out!r} is not known. Pass 'list', 'numpy' or 'arrow'.", value=out)
-
-    @overload
-    def encode_iter(
-        self,
-        texts: Iterable[str | bytes],
-        *,
-        special: OnSpecial = "text",
-        threads: int | None = None,
-        out: Literal["list"] = "list",
-    ) -> Iterator[list[int]]: ...
-    @overload
-    def encode_iter(
-        self,
-        texts: Iterable[str | bytes],
-        *,
-        special: OnSpecial = "text",
-        threads: int | None = None,
-        out: Literal["numpy"],
-    ) -> Iterator[NDArray[np.uint32]]: ...
-    def encode_iter(
-        self,
-        texts: Iterable[str | bytes],
-        *,
-        special: OnSpecial = "text",
-        threads: int | None = None,
-        out: Literal["list", "numpy"] = "list",
-    ) -> Iterator[list[int]] | Iterator[NDArray[np.uint32]]:
-        """The ids of each of any number of texts, in their order, in bounded memory.
-
-        >>> import digram
-        >>> tok = digram.train("a b", max_merges=0)
-        >>> for ids in tok.encode_iter(line.strip() for line in ["a", "", "ab"]):
-        ...     print(ids)
-        [97]
-        []
-        [97, 98]
-
-        Takes some 4 million characters of texts at a time and encodes them as `encode_batch` does,
-        so memory holds those and their ids, and the longest text.
-        """
-        if isinstance(texts, str | bytes):
-            raise TypeError("texts is several texts; pass one text to encode, or put it in a list")
-        _check_threads(threads)
-        _check_out(out)
-        encode = partial(self.encode_batch, special=special, threads=threads, out=out)
-        return each_text(encode, texts, out)
-
-    @overload
-    def encode_stream(
-        self,
-        chunks: Iterable[str | bytes],
-        *,
-        special: OnSpecial = "text",
-        limit: int = HELD,
-        out: Literal["list"] = "list",
-    ) -> Iterator[list[int]]: ...
-    @overload
-    def encode_stream(
-        self,
-        chunks: Iterable[str | bytes],
-        *,
-        special: OnSpecial = "text",
-        limit: int = HELD,
-        out: Literal["numpy"],
-    ) -> Iterator[NDArray[np.uint32]]: ...
-    def encode_stream(
-        self,
-        chunks: Iterable[str | bytes],
-        *,
-        special: OnSpecial = "text",
-        limit: int = HELD,
-        out: Literal["list", "numpy"] = "list",
-    ) -> Iterator[list[int]] | Iterator[NDArray[np.uint32]]:
-        """The ids of one text that arrives in chunks: end to end they are those of the whole text.
-
-        >>> import digram
-        >>> tok = digram.train("low low lower lowest", vocab_size=259, pretokenizer="whitespace")
-        >>> chunks = ["a long text", " in ch", "unk", "s, cut anywhere"] * 9
-        >>> ids = [id for ids in tok.encode_stream(chunks) for id in ids]
-        >>> ids == tok.encode("".join(chunks))
-        True
-
-        A chunk of bytes may end inside a character. Ids come as soon as no further text can change
-        them, some with each iteration. What is held is a few pretokens, the last of them
-        unfinished; where one of them is longer than `limit` bytes of UTF-8, `LimitExceededError`
-        says so. Places in errors are bytes of the stream. Takes time linear in the text, however
-        small the chunks. A pattern that looks behind, or no pretokenizer, may hold all of it.
-        """
-        if isinstance(chunks, str | bytes):
-            raise TypeError("chunks are several pieces of a text; pass one text to encode")
-        _check_out(out)
-        if limit < 1:
-            raise OptionError(f"limit={limit} is not at least 1.", value=limit)
-        stream = self._stream(_rule(special), limit)
-        return each_chunk(stream, chunks, out)
-
-    @overload
-    def count_batch(
-        self,
-        texts: Iterable[str | bytes],
-        *,
-        special: OnSpecial = "text",
-        threads: int | None = None,
-        out: Literal["list"] = "list",
-    ) -> list[int]: ...
-    @overload
-    def count_batch(
-        self,
-        texts: Iterable[str | bytes],
-        *,
-        special: OnSpecial = "text",
-        threads: int | None = None,
-        out: Literal["numpy"],
-    ) -> NDArray[np.uint64]: ...
-    def count_batch(
-        self,
-        texts: Iterable[str | bytes],
-        *,
-        special: OnSpecial = "text",
-        threads: int | None = None,
-        out: Literal["list", "numpy"] = "list",
-    ) -> list[int] | NDArray[np.uint64]:
-        """How many ids each of several texts has: what `count` gives for each.
-
-        >>> import digram
-        >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer=None)
-        >>> tok.count_batch(["lower", "", "so low"])
-        [3, 0, 4]
-
-        Runs without the GIL on `threads` threads (all cores by default), and stores no ids.
-        `out="numpy"` gives a uint64 array. Raises what `encode_batch` raises.
-        """
-        batch, rule = _batch(texts, "count"), _rule(special)
-        _check_threads(threads)
-        if out == "list":
-            return self._count_batch(batch, rule, threads)
-        if out == "numpy":
-            return self._count_batch_numpy(batch, rule, threads)
-        raise OptionError(f"out={out!r} is not known. Pass 'list' or 'numpy'.", value=out)
-
-    def fits(self, text: str | bytes, n: int, *, special: OnSpecial = "text") -> bool:
-        """Whether `text` has at most `n` ids: `count(text) <= n`, without counting all of them.
-
-        >>> import digram
-        >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer=None)
-        >>> tok.fits("so low", 4), tok.fits("so low", 3)
-        (True, False)
-        >>> tok.fits("so low " * 1_000_000, 100)
-        False
-
-        Stops as soon as it is known. A text of more than `n` times the bytes of the longest token
-        cannot fit and is not looked at; of another, no more is than has `n` ids, and what stands
-        with them up to the next place where every text is cut. An error that `count` would meet
-        after that is not met. Raises `OptionError` if `n` is negative.
-        """
-        if n < 0:
-            raise OptionError(f"n={n} is negative; a text has 0 ids or more.", value=n)
-        return self._fits(text, n, _rule(special))
-
-    @overload
-    def truncate(
-        self, text: str, n: int, *, side: Literal["left", "right"] = ..., special: OnSpecial = ...
-    ) -> str: ...
-    @overload
-    def truncate(
-        self, text: bytes, n: int, *, side: Literal["left", "right"] = ..., special: OnSpecial = ...
-    ) -> bytes: ...
-    def truncate(
-        self,
-        text: str | bytes,
-        n: int,
-        *,
-        side: Literal["left", "right"] = "right",
-        special: OnSpecial = "text",
-    ) -> str | bytes:
-        """The longest beginning of `text` that has at most `n` ids of its own.
-
-        >>> import digram
-        >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer=None)
-        >>> tok.tokens(tok.encode("so low"))
-        [b's', b'o', b' ', b'low']
-        >>> tok.truncate("so low", 3), tok.truncate("so low", 3, side="left")
-        ('so ', 'o low')
-
-        It ends where a token of `text` ends, and never inside a character. `side="left"` cuts off
-        the left side: the longest end of `text`, which begins where a token begins. `bytes` give
-        `bytes`. What is returned has its own ids: they need not be a slice of those of `text`, but
-        there are no more than `n`. That holds for `special=` too, as in `encode`.
-
-        From the right, no more of the text is looked at than has `n` ids, and what stands with them
-        up to the next place where every text is cut; an error after that is not met. Takes time
-        near-linear in what is looked at, one pretoken of a megabyte included; but the square of a
-        run of digits that are grouped from the right, or by the first of several patterns, where
-        the groups are no tokens, and of a pretoken whose merges are out of order or ignored. Raises
-        `OptionError` if `n` is negative.
-        """
-        if n < 0:
-            raise OptionError(f"n={n} is negative; a text has 0 ids or more.", value=n)
-        if side not in ("left", "right"):
-            raise OptionError(f"side={side!r} is not known. Pass 'left' or 'right'.", value=side)
-        return self._truncate(text, n, side == "left", _rule(special))
-
-    @overload
-    def chunks(self, text: str, size: int, *, overlap: int = 0) -> list[Chunk[str]]: ...
-    @overload
-    def chunks(self, text: bytes, size: int, *, overlap: int = 0) -> list[Chunk[bytes]]: ...
-    def chunks(
-        self, text: str | bytes, size: int, *, overlap: int = 0
-    ) -> list[Chunk[str]] | list[Chunk[bytes]]:
-        """`text` in chunks of at most `size` ids of their own, which together cover it.
-
-        >>> import digram
-        >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")
-        >>> [chunk.text for chunk in tok.chunks("low lower low", 4)]
-        ['low lowe', 'r low']
-        >>> tok.chunks("low lower low", 4, overlap=2)[1]
-        Chunk(text='lower ', start=4, end=10, count=4)
-
-        A chunk is what `truncate` gives for what is left; of that, 8 bytes for each of `size` ids
-        are looked at, or 16, or 32, … where it takes so many to have more ids. It begins with the
-        longest end of the chunk before that has at most `overlap` ids of its own, so neighbours
-        share that; where the chunk would not go on beyond the one before, or would begin where that
-        does, it begins at its end. An empty text has no chunks.
-
-        The time is near-linear in the text, whatever it is. Raises `LimitExceededError` where one
-        character has more than `size` ids, `OptionError` unless 0 <= `overlap` < `size`.
-        """
-        if size < 1:
-            raise OptionError(f"size={size} is not at least 1.", value=size)
-        if not 0 <= overlap < size:
-            raise OptionError(
-                f"overlap={overlap} is not in 0..{size - 1}.",
-                value=overlap,
-                hint="A chunk must go on beyond what it shares with the one before.",
-            )
-        return [Chunk(*chunk) for chunk in self._chunks(text, size, overlap)]
 
     def token_bytes(self, id: int) -> bytes:
         """The bytes of a token; those of a special token are its text in UTF-8.
@@ -641,23 +305,3 @@ def _known(tokens: Sequence[bytes | None], id: int) -> bytes:
 def _shown(pretokenizer: Pretokenizer) -> str:
     plain = pretokenizer.digits is None and (pretokenizer.name or not pretokenizer.patterns)
     return repr(pretokenizer.name) if plain else repr(pretokenizer)
-
-
-def _check_out(out: str) -> None:
-    if out not in ("list", "numpy"):
-        raise OptionError(f"out={out!r} is not known. Pass 'list' or 'numpy'.", value=out)
-
-
-def _batch(texts: Iterable[str | bytes], one: str) -> list[str | bytes]:
-    if isinstance(texts, str | bytes):
-        raise TypeError(f"texts is several texts; pass one text to {one}, or put it in a list")
-    return texts if isinstance(texts, list) else list(texts)
-
-
-def _rule(special: OnSpecial) -> OnSpecial | None:
-    return None if special == "text" else special
-
-
-def _check_threads(threads: int | None) -> None:
-    if threads is not None and threads < 1:
-        raise OptionError(f"threads={threads} is not at least 1.", value=threads)

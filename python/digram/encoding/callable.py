@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 from digram._core import Core
+from digram.arguments import check_threads, rule_of
 from digram.encoding.batch import Encodings
 from digram.encoding.call import encode
 from digram.encoding.layout import Layout
 from digram.encoding.options import Offsets, Padding, Side, Truncation, checked
 from digram.encoding.value import Encoding
-from digram.errors import OptionError
 from digram.special import OnSpecial
 
 __all__ = ["CallOptions", "CallableCore"]
@@ -140,8 +140,7 @@ class CallableCore(Core):
             pad_to_multiple_of,
             offsets,
         )
-        if threads is not None and threads < 1:
-            raise OptionError(f"threads={threads} is not at least 1.", value=threads)
-        rule = None if special == "text" else special
+        check_threads(threads)
+        rule = rule_of(special)
         layout: Layout = self._extra.layout
         return encode(self, layout, text, pair, options, rule, threads, is_split_into_words)

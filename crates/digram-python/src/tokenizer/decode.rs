@@ -82,7 +82,7 @@ impl Core {
     /// Several sequences of ids, one after the other, and where each of them is: from an iterable of
     /// them, or from flat ids with offsets.
     fn id_batch(&self, batch: &Bound<'_, PyAny>) -> PyResult<(Vec<u32>, Vec<Range<usize>>)> {
-        let flat = batch.py().import("digram.tokenizer")?.getattr("FlatIds")?;
+        let flat = batch.py().import("digram.batching")?.getattr("FlatIds")?;
         if !batch.is_instance(&flat)? {
             let (mut ids, mut ranges) = (Vec::new(), Vec::new());
             for (index, sequence) in batch.try_iter()?.enumerate() {

@@ -1,0 +1,206 @@
+"""Many texts, and texts without end: the part of the tokenizer that encodes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NamedTuple, overload
+
+from digram._core import ArrowIds, Core
+from digram.arguments import check_threads, rule_of, several_texts
+from digram.errors import OptionError
+from digram.special import OnSpecial
+from digram.streaming import each_chunk, each_text
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["BatchingCore", "FlatIds"]
+
+HELD = 1 << 26  # bytes that a stream may hold by default
+
+
+class FlatIds(NamedTuple):
+    """The ids of several texts in one array; text i is `ids[offsets[i]:offsets[i + 1]]`."""
+
+    ids: NDArray[np.uint32]
+    offsets: NDArray[np.uint64]
+
+
+class BatchingCore(Core):
+    """The part of `digram.Tokenizer` that encodes several texts, or one that arrives in chunks."""
+
+    __slots__ = ()
+
+    @overload
+    def encode_batch(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        threads: int | None = None,
+        out: Literal["list"] = "list",
+        dropout: float = 0.0,
+        seed: int | None = None,
+    ) -> list[list[int]]: ...
+    @overload
+    def encode_batch(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        threads: int | None = None,
+        out: Literal["numpy"],
+        dropout: float = 0.0,
+        seed: int | None = None,
+    ) -> FlatIds: ...
+    @overload
+    def encode_batch(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        threads: int | None = None,
+        out: Literal["arrow"],
+        dropout: float = 0.0,
+        seed: int | None = None,
+    ) -> ArrowIds: ...
+    def encode_batch(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        threads: int | None = None,
+        out: Literal["list", "numpy", "arrow"] = "list",
+        dropout: float = 0.0,
+        seed: int | None = None,
+    ) -> list[list[int]] | FlatIds | ArrowIds:
+        """The ids of several texts, in their order: what `encode` gives for each.
+
+        >>> import digram
+        >>> tok = digram.train("a b", max_merges=0)
+        >>> tok.encode_batch(["a", "", "ab"])
+        [[97], [], [97, 98]]
+        >>> flat = tok.encode_batch(["a", "", "ab"], out="numpy")
+        >>> flat.ids.tolist(), flat.offsets.tolist()
+        ([97, 97, 98], [0, 1, 1, 3])
+
+        Runs without the GIL on `threads` threads (all cores by default), which also share a long
+        text among them. `out="numpy"` gives one uint32 array of ids and one uint64 array of
+        offsets, `len(texts) + 1` long, and saves the time of making Python integers. `out="arrow"`
+        gives the same memory as Arrow lists, to be taken without a copy by pyarrow, polars, duckdb
+        and all else that knows the PyCapsule protocol.
+
+        With `dropout`, text i gets the ids of `encode(text, dropout=dropout, seed=seed + i)`, the
+        seed modulo 2**64, on any number of threads.
+        """
+        batch, rule = several_texts(texts, "encode"), rule_of(special)
+        check_threads(threads)
+        if out == "list":
+            return self._encode_batch(batch, rule, threads, dropout, seed)
+        if out == "numpy":
+            return FlatIds(*self._encode_batch_numpy(batch, rule, threads, dropout, seed))
+        if out == "arrow":
+            return self._encode_batch_arrow(batch, rule, threads, dropout, seed)
+        raise OptionError(f"out={out!r} is not known. Pass 'list', 'numpy' or 'arrow'.", value=out)
+
+    @overload
+    def encode_iter(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        threads: int | None = None,
+        out: Literal["list"] = "list",
+    ) -> Iterator[list[int]]: ...
+    @overload
+    def encode_iter(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        threads: int | None = None,
+        out: Literal["numpy"],
+    ) -> Iterator[NDArray[np.uint32]]: ...
+    def encode_iter(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        threads: int | None = None,
+        out: Literal["list", "numpy"] = "list",
+    ) -> Iterator[list[int]] | Iterator[NDArray[np.uint32]]:
+        """The ids of each of any number of texts, in their order, in bounded memory.
+
+        >>> import digram
+        >>> tok = digram.train("a b", max_merges=0)
+        >>> for ids in tok.encode_iter(line.strip() for line in ["a", "", "ab"]):
+        ...     print(ids)
+        [97]
+        []
+        [97, 98]
+
+        Takes some 4 million characters of texts at a time and encodes them as `encode_batch` does,
+        so memory holds those and their ids, and the longest text.
+        """
+        if isinstance(texts, str | bytes):
+            raise TypeError("texts is several texts; pass one text to encode, or put it in a list")
+        check_threads(threads)
+        _check_out(out)
+        encode = partial(self.encode_batch, special=special, threads=threads, out=out)
+        return each_text(encode, texts, out)
+
+    @overload
+    def encode_stream(
+        self,
+        chunks: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        limit: int = HELD,
+        out: Literal["list"] = "list",
+    ) -> Iterator[list[int]]: ...
+    @overload
+    def encode_stream(
+        self,
+        chunks: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        limit: int = HELD,
+        out: Literal["numpy"],
+    ) -> Iterator[NDArray[np.uint32]]: ...
+    def encode_stream(
+        self,
+        chunks: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        limit: int = HELD,
+        out: Literal["list", "numpy"] = "list",
+    ) -> Iterator[list[int]] | Iterator[NDArray[np.uint32]]:
+        """The ids of one text that arrives in chunks: end to end they are those of the whole text.
+
+        >>> import digram
+        >>> tok = digram.train("low low lower lowest", vocab_size=259, pretokenizer="whitespace")
+        >>> chunks = ["a long text", " in ch", "unk", "s, cut anywhere"] * 9
+        >>> ids = [id for ids in tok.encode_stream(chunks) for id in ids]
+        >>> ids == tok.encode("".join(chunks))
+        True
+
+        A chunk of bytes may end inside a character. Ids come as soon as no further text can change
+        them, some with each iteration. What is held is a few pretokens, the last of them
+        unfinished; where one of them is longer than `limit` bytes of UTF-8, `LimitExceededError`
+        says so. Places in errors are bytes of the stream. Takes time linear in the text, however
+        small the chunks. A pattern that looks behind, or no pretokenizer, may hold all of it.
+        """
+        if isinstance(chunks, str | bytes):
+            raise TypeError("chunks are several pieces of a text; pass one text to encode")
+        _check_out(out)
+        if limit < 1:
+            raise OptionError(f"limit={limit} is not at least 1.", value=limit)
+        stream = self._stream(rule_of(special), limit)
+        return each_chunk(stream, chunks, out)
+
+
+def _check_out(out: str) -> None:
+    if out not in ("list", "numpy"):
+        raise OptionError(f"out={out!r} is not known. Pass 'list' or 'numpy'.", value=out)
