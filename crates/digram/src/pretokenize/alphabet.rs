@@ -77,6 +77,17 @@ impl Alphabet {
         Some(Alphabet { blocks, classes, sets: classes_of_sets })
     }
 
+    /// The same characters with other classes: `classes` says which each becomes. What sets they are
+    /// in is forgotten.
+    pub(super) fn renamed(&self, classes: &[Class]) -> Alphabet {
+        let rename = |block: &[Class; BLOCK]| block.map(|class| classes[class as usize]);
+        Alphabet {
+            blocks: self.blocks.clone(),
+            classes: self.classes.iter().map(rename).collect(),
+            sets: Vec::new(),
+        }
+    }
+
     /// How many classes there are.
     pub(super) fn len(&self) -> usize {
         self.sets.len()

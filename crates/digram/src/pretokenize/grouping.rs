@@ -28,7 +28,7 @@ pub(super) struct Disturbing {
 }
 
 /// The bit of a group whose characters are all stepped.
-pub(super) const ALWAYS: u8 = 0x80;
+const ALWAYS: u8 = 0x80;
 
 /// The longest disturbance: `'ll` reaches three characters far.
 const MAX_REACH: usize = 4;
@@ -66,6 +66,11 @@ impl Grouping {
         Some(best)
     }
 
+    /// Whether characters of a group are stepped wherever they stand.
+    pub(super) fn is_always_stepped(group: u8) -> bool {
+        group & ALWAYS != 0
+    }
+
     /// How many pairs of ASCII characters are in one group.
     fn pairs_alike(&self, sizes: &[usize]) -> usize {
         let mut in_group = [0usize; 256];
@@ -79,21 +84,24 @@ impl Grouping {
 /// The groups where no character of `disturbing` stands shortly before.
 fn groups(automaton: &Automaton, disturbing: Option<Disturbing>) -> Vec<u8> {
     let classes = automaton.alphabet().len();
-    let after = states_after(automaton, disturbing);
+    let after = states_after(automaton, disturbing, 1);
     let is_disturbing = |class: usize| disturbing.is_some_and(|other| class == other.class as usize);
     let mut groups = Vec::with_capacity(classes);
     let mut members: Vec<Vec<usize>> = Vec::new();
     let mut always = 0;
     for class in 0..classes {
         let alone = [class];
-        if is_disturbing(class) || !are_alike(automaton, &after, &alone) {
+        let alike = |classes: &[usize]| {
+            are_alike(automaton, classes.iter().flat_map(|&class| &after[class]), classes)
+        };
+        if is_disturbing(class) || !alike(&alone) {
             groups.push(ALWAYS | always);
             always = (always + 1) % ALWAYS;
             continue;
         }
         let joins = |group: &Vec<usize>| {
             let joined: Vec<usize> = group.iter().copied().chain(alone).collect();
-            are_alike(automaton, &after, &joined)
+            alike(&joined)
         };
         match members.iter().position(joins) {
             Some(group) => {
@@ -109,35 +117,45 @@ fn groups(automaton: &Automaton, disturbing: Option<Disturbing>) -> Vec<u8> {
     groups
 }
 
-/// Whether after any of these classes any other of them changes nothing: the automaton stays in its
-/// state, and it depends on the state alone whether it has matched before the character.
-fn are_alike(automaton: &Automaton, after: &[Vec<u16>], classes: &[usize]) -> bool {
-    classes.iter().flat_map(|&class| &after[class]).all(|&state| {
+/// Whether in these states any of these classes changes nothing: the automaton stays in its state,
+/// and it depends on the state alone whether it has matched before the character.
+pub(super) fn are_alike<'a>(
+    automaton: &Automaton,
+    states: impl IntoIterator<Item = &'a u16>,
+    classes: &[usize],
+) -> bool {
+    states.into_iter().all(|&state| {
         let (_, matched) = automaton.step(state, classes[0]);
         classes.iter().all(|&class| automaton.step(state, class) == (state, matched))
     })
 }
 
-/// For each class the states that reading it can lead to when `disturbing` stands far enough back.
-fn states_after(automaton: &Automaton, disturbing: Option<Disturbing>) -> Vec<Vec<u16>> {
+/// For each class the states that reading it can lead to, as the character of that number of a
+/// match or a later one, when `disturbing` stands far enough back or before the match.
+pub(super) fn states_after(
+    automaton: &Automaton,
+    disturbing: Option<Disturbing>,
+    number: usize,
+) -> Vec<Vec<u16>> {
     let classes = automaton.alphabet().len();
     let (class, reach) = disturbing.map_or((usize::MAX, 0), |found| (found.class as usize, found.reach));
     let mut after = vec![Vec::new(); classes];
     // A match may start anywhere, however far back the disturbance is.
-    let mut waiting: Vec<(u16, usize)> = (0..=reach).map(|age| (automaton.start(), age)).collect();
-    let mut seen: hashbrown::HashSet<(u16, usize)> = waiting.iter().copied().collect();
-    while let Some((state, age)) = waiting.pop() {
-        for (read, states) in after.iter_mut().enumerate() {
-            let (next, _) = automaton.step(state, read);
-            let age = if read == class { 0 } else { reach.min(age + 1) };
+    let mut waiting: Vec<(u16, usize, usize)> = (0..=reach).map(|age| (automaton.start(), age, 0)).collect();
+    let mut seen: hashbrown::HashSet<(u16, usize, usize)> = waiting.iter().copied().collect();
+    while let Some((state, age, read)) = waiting.pop() {
+        let read = number.min(read + 1);
+        for (class_read, states) in after.iter_mut().enumerate() {
+            let (next, _) = automaton.step(state, class_read);
+            let age = if class_read == class { 0 } else { reach.min(age + 1) };
             if next == DEAD {
                 continue;
             }
-            if age == reach && !states.contains(&next) {
+            if age == reach && read == number && !states.contains(&next) {
                 states.push(next);
             }
-            if seen.insert((next, age)) {
-                waiting.push((next, age));
+            if seen.insert((next, age, read)) {
+                waiting.push((next, age, read));
             }
         }
     }

@@ -10,11 +10,12 @@
 //! ```
 
 mod alphabet;
-mod ascii;
 mod automaton;
+mod blocks;
 mod borders;
 mod digits;
 mod grouping;
+mod kinds;
 mod parts;
 mod pattern;
 mod runs;
