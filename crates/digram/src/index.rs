@@ -2,6 +2,7 @@
 
 use hashbrown::HashMap;
 
+use crate::bits::bits;
 use crate::memory::{Way, prefetch};
 use crate::vocabulary::{TokenId, Vocabulary};
 
@@ -15,7 +16,9 @@ pub(crate) const AT_ONCE: usize = 64;
 /// ones, so of most lines the first key is the one asked for.
 ///
 /// Tried and lost: a smaller table before this one, of the frequent short tokens, which stays in
-/// nearer memory. A fifth of the pretokens had to be looked up twice, and that took more.
+/// nearer memory; a fifth of the pretokens had to be looked up twice, and that took more. And a
+/// table of their own for keys of up to 7 bytes, five to a line: to tell them apart without a branch
+/// took more instructions than the nearer memory spared.
 pub(crate) struct TokenIndex {
     lines: Box<[Line]>,
     long: HashMap<Box<[u8]>, TokenId>,
@@ -27,18 +30,23 @@ pub(crate) struct TokenIndex {
 #[repr(C, align(64))]
 struct Line {
     keys: [Key; Line::KEYS],
-    ids: [TokenId; Line::KEYS],
-    /// Whether keys that belong here had to go to the next line.
-    full: bool,
+    /// The ids, and behind them whether keys that belong here had to go to the next line.
+    ids: [TokenId; Line::KEYS + 1],
 }
+
+const _: () = assert!(size_of::<Line>() == 64);
 
 impl Line {
     const KEYS: usize = 3;
-    const FREE: Line = Line { keys: [Key::NONE; Line::KEYS], ids: [0; Line::KEYS], full: false };
+    const FREE: Line = Line { keys: [Key::NONE; Line::KEYS], ids: [0; Line::KEYS + 1] };
+
+    fn is_full(&self) -> bool {
+        self.ids[Line::KEYS] != 0
+    }
 
     /// The id of a key and whether it is here. Without a branch: which of the keys it is cannot be
     /// foretold.
-    #[inline]
+    #[inline(always)]
     fn get(&self, key: Key) -> (TokenId, bool) {
         let same = |at: usize| TokenId::from(self.keys[at] == key);
         let (first, second, third) = (same(0), same(1), same(2));
@@ -49,9 +57,22 @@ impl Line {
     /// The same when it is known which halves of the keys are those of the one asked for: a bit
     /// each, the lowest first.
     #[inline(always)]
-    fn chosen(&self, same: u8) -> (TokenId, bool) {
+    fn chosen(&self, same: u32) -> (TokenId, bool) {
+        // Every second bit is that of a key; where there is none, what is found is no id.
         let same = same & same >> 1 & 0b01_0101;
-        (self.ids[(same.trailing_zeros() as usize / 2).min(Line::KEYS - 1)], same != 0)
+        (self.ids[((same | 0b100_0000).trailing_zeros() / 2) as usize & Line::KEYS], same != 0)
+    }
+}
+
+/// Memory for a look-up of many: what is asked, and where it would be.
+pub(crate) struct Asked {
+    pub(crate) keys: [Key; AT_ONCE],
+    lines: [u32; AT_ONCE],
+}
+
+impl Asked {
+    pub(crate) fn new() -> Asked {
+        Asked { keys: [Key::NONE; AT_ONCE], lines: [0; AT_ONCE] }
     }
 }
 
@@ -103,7 +124,7 @@ impl TokenIndex {
                 (line.keys[free], line.ids[free]) = (key, id);
                 return true;
             }
-            line.full = true;
+            line.ids[Line::KEYS] = 1;
             at = (at + 1) & (self.lines.len() - 1);
         }
     }
@@ -134,16 +155,17 @@ impl TokenIndex {
         text: &[u8],
         start: usize,
         ends: &[usize],
+        asked: &mut Asked,
         ids: &mut [TokenId; AT_ONCE],
     ) -> u64 {
         match self.way {
             // SAFETY: the way was chosen because the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx512 => unsafe { self.get_many_avx512(text, start, ends, ids) },
+            Way::Avx512 => unsafe { self.get_many_avx512(text, start, ends, asked, ids) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx2 => unsafe { self.get_many_avx2(text, start, ends, ids) },
-            Way::Plain => self.get_many_by(text, start, ends, ids, Line::get),
+            Way::Avx2 => unsafe { self.get_many_avx2(text, start, ends, asked, ids) },
+            Way::Plain => self.get_many_by(text, start, ends, asked, ids, Line::get),
         }
     }
 
@@ -154,28 +176,36 @@ impl TokenIndex {
         text: &[u8],
         start: usize,
         ends: &[usize],
+        asked: &mut Asked,
         ids: &mut [TokenId; AT_ONCE],
     ) -> u64 {
         use std::arch::x86_64::*;
-        self.get_many_by(text, start, ends, ids, |line, key| {
+        self.get_many_by(text, start, ends, asked, ids, |line, key| {
             // SAFETY: a line is 64 bytes, aligned to as many.
             let words = unsafe { _mm512_load_si512((&raw const *line).cast()) };
             let halves = _mm_set_epi64x((key.0 >> 64) as i64, key.0 as i64);
-            line.chosen(_mm512_cmpeq_epi64_mask(words, _mm512_broadcast_i32x4(halves)))
+            line.chosen(_mm512_cmpeq_epi64_mask(words, _mm512_broadcast_i32x4(halves)).into())
         })
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-    fn get_many_avx2(&self, text: &[u8], start: usize, ends: &[usize], ids: &mut [TokenId; AT_ONCE]) -> u64 {
+    fn get_many_avx2(
+        &self,
+        text: &[u8],
+        start: usize,
+        ends: &[usize],
+        asked: &mut Asked,
+        ids: &mut [TokenId; AT_ONCE],
+    ) -> u64 {
         use std::arch::x86_64::*;
-        self.get_many_by(text, start, ends, ids, |line, key| {
+        self.get_many_by(text, start, ends, asked, ids, |line, key| {
             let halves = _mm_set_epi64x((key.0 >> 64) as i64, key.0 as i64);
             let halves = _mm256_broadcastsi128_si256(halves);
             let same = |side: usize| {
                 // SAFETY: a line is twice 32 bytes, aligned to 64.
                 let words = unsafe { _mm256_load_si256((&raw const *line).cast::<__m256i>().add(side)) };
-                _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(words, halves))) as u8
+                _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(words, halves))) as u32
             };
             line.chosen(same(0) | same(1) << 4)
         })
@@ -187,36 +217,44 @@ impl TokenIndex {
         text: &[u8],
         start: usize,
         ends: &[usize],
+        asked: &mut Asked,
         ids: &mut [TokenId; AT_ONCE],
         get: impl Fn(&Line, Key) -> (TokenId, bool),
     ) -> u64 {
-        let mut keys = [(Key::NONE, 0); AT_ONCE];
+        // The compiler sees from this that all numbers are inside the arrays.
+        let ends = &ends[..ends.len().min(AT_ONCE)];
         let mut from = start;
-        for (key, &end) in keys.iter_mut().zip(ends) {
-            key.0 = Key::new(text, from, end);
-            key.1 = self.place(key.0);
-            prefetch(&self.lines[key.1]);
+        for (number, &end) in ends.iter().enumerate() {
+            let key = Key::new(text, from, end);
+            let line = self.place(key);
+            prefetch(&self.lines[line]);
+            (asked.keys[number], asked.lines[number]) = (key, line as u32);
             from = end;
         }
-        let (mut missing, mut from) = (0, start);
-        for (number, (&(key, place), &end)) in keys.iter().zip(ends).enumerate() {
-            let line = &self.lines[place];
-            let (id, found) = get(line, key);
+        // Without a branch: which of them are found cannot be foretold.
+        let mut missing = 0;
+        for number in 0..ends.len() {
+            let (id, found) = get(&self.lines[asked.lines[number] as usize], asked.keys[number]);
             ids[number] = id;
-            if !found {
-                let id = match key.is_long() {
-                    true => self.long.get(&text[from..end]).copied(),
-                    false if line.full => self.find(key, place),
-                    false => None,
-                };
-                match id {
-                    Some(id) => ids[number] = id,
-                    None => missing |= 1 << number,
-                }
-            }
-            from = end;
+            missing |= u64::from(!found) << number;
         }
-        missing
+        let mut found = 0;
+        for number in bits(missing) {
+            let (key, line) = (asked.keys[number], asked.lines[number] as usize);
+            let id = match key.is_long() {
+                true => {
+                    let start = if number == 0 { start } else { ends[number - 1] };
+                    self.long.get(&text[start..ends[number]]).copied()
+                }
+                false if self.lines[line].is_full() => self.find(key, line),
+                false => None,
+            };
+            if let Some(id) = id {
+                ids[number] = id;
+                found |= 1 << number;
+            }
+        }
+        missing & !found
     }
 
     /// Asks for the memory where the token `text[start..end]` would be, without waiting for it.
@@ -230,7 +268,7 @@ impl TokenIndex {
             let line = &self.lines[at];
             match line.get(key) {
                 (id, true) => return Some(id),
-                _ if !line.full => return None,
+                _ if !line.is_full() => return None,
                 _ => at = (at + 1) & (self.lines.len() - 1),
             }
         }
@@ -245,13 +283,13 @@ impl TokenIndex {
 
 /// Up to 15 bytes and their number as one number; longer ones share a key that no token has.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Key(u128);
+pub(crate) struct Key(u128);
 
 impl Key {
     const MOST: usize = 15;
 
     /// The key of no bytes, which no token has.
-    const NONE: Key = Key(0);
+    pub(crate) const NONE: Key = Key(0);
 
     /// For each length what of 16 bytes belongs to it.
     const MASKS: [u128; Key::MOST + 2] = {
@@ -266,7 +304,7 @@ impl Key {
 
     /// The key of `text[start..end]`.
     #[inline(always)]
-    fn new(text: &[u8], start: usize, end: usize) -> Key {
+    pub(crate) fn new(text: &[u8], start: usize, end: usize) -> Key {
         let len = (end - start).min(Key::MOST + 1);
         let bytes = match text.get(start..start + 16) {
             // Reading past the end of the bytes and masking takes the same few instructions for
@@ -277,14 +315,15 @@ impl Key {
         Key(u128::from_le_bytes(bytes) & Key::MASKS[len] | (len as u128) << (8 * Key::MOST))
     }
 
+    /// Whether it stands for more bytes than it holds.
     #[inline]
-    fn is_long(self) -> bool {
+    pub(crate) fn is_long(self) -> bool {
         self.0 >> (8 * Key::MOST) > Key::MOST as u128
     }
 
     /// A number that differs between most keys in all of its lower bits.
     #[inline(always)]
-    fn hash(self) -> usize {
+    pub(crate) fn hash(self) -> usize {
         let (low, high) = (self.0 as u64, (self.0 >> 64) as u64);
         let product = u128::from(low ^ 0x9e37_79b9_7f4a_7c15) * u128::from(high ^ 0xd6e8_feb8_6659_fd93);
         ((product >> 64) as u64 ^ product as u64) as usize
@@ -333,7 +372,7 @@ mod tests {
             for way in Way::available() {
                 index.way = way;
                 let mut ids = [0; AT_ONCE];
-                let missing = index.get_many(&joined, 0, &ends, &mut ids);
+                let missing = index.get_many(&joined, 0, &ends, &mut Asked::new(), &mut ids);
                 for (number, text) in many.iter().enumerate() {
                     let found = (missing >> number & 1 == 0).then_some(ids[number]);
                     assert_eq!(found, expected(text), "{text:?} {way:?}");

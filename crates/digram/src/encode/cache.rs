@@ -3,27 +3,223 @@
 //! It holds a bounded number of entries and the newer replaces the older, so that no text can make
 //! it large or slow. It never changes a result: an entry is used only for exactly the bytes it was
 //! made from.
+//!
+//! Most words are short and become few ids: two of them with their ids share a line of memory.
+//! Longer ones have a line each. What is longer still, such as the lines that are drawn in plain
+//! text, lies in a common hash map.
 
+use hashbrown::HashMap;
+
+use crate::index::Key;
 use crate::memory::prefetch;
 use crate::vocabulary::TokenId;
 
-/// The most entries of one cache: together 8 MiB. An eighth of that lost a tenth of the speed on
-/// English, since what falls out must be merged again.
-const MOST_ENTRIES: usize = 1 << 17;
+/// The sets of a new table. It grows as it fills, so that a few short texts take little memory.
+const FEW_SETS: usize = 1 << 7;
 
-/// The entries of a new cache. It grows as it fills, so that a few short texts take little memory.
-const FEW_ENTRIES: usize = 1 << 8;
+/// The most sets of short words: 4 MiB.
+const MOST_SHORT: usize = 1 << 16;
 
-/// The most ids of an entry; 98 % of the words of prose fit.
+/// The most sets of words: 8 MiB.
+const MOST_WORDS: usize = 1 << 16;
+
+/// The most bytes of phrases, with their ids: 1 MiB with what the map takes itself.
+const MOST_PHRASES: usize = 1 << 19;
+
+/// The most bytes of one phrase.
+const LONGEST_PHRASE: usize = 256;
+
+/// The most ids of a short word.
+pub(super) const FEW_IDS: usize = 3;
+
+/// The most ids of a word; 98 % of the words of prose fit.
 pub(super) const MOST_IDS: usize = 7;
 
-/// A word as a cache sees it: up to 32 bytes, zeros behind them, and their number.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Word {
+/// What was merged, by its bytes.
+pub(super) struct Cache {
+    short: Table<Short>,
+    words: Table<Word>,
+    phrases: HashMap<Box<[u8]>, Box<[TokenId]>>,
+    /// The bytes of all phrases and of their ids.
+    phrase_bytes: usize,
+}
+
+impl Cache {
+    pub(super) fn new() -> Cache {
+        Cache {
+            short: Table::new(MOST_SHORT),
+            words: Table::new(MOST_WORDS),
+            phrases: HashMap::new(),
+            phrase_bytes: 0,
+        }
+    }
+
+    /// Asks for the memory where `text[start..end]` with this key would be, without waiting for it.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, key: Key, text: &[u8], start: usize, end: usize) {
+        if !key.is_long() {
+            prefetch(self.short.set(key.hash()));
+        } else if let Some(word) = Word::new(text, start, end) {
+            let Set([newer, older]) = self.words.set(word.hash());
+            prefetch(newer);
+            prefetch(older);
+        }
+    }
+
+    /// The ids of a word if it is short and has few, and how many of them they are.
+    #[inline(always)]
+    pub(super) fn get_short(&self, key: Key) -> Option<(&[TokenId; FEW_IDS], usize)> {
+        let Set([newer, older]) = self.short.set(key.hash());
+        let found = if newer.key == key { newer } else { older };
+        // The key of long words is that of no entry.
+        (found.key == key).then_some((&found.ids, found.count as usize))
+    }
+
+    /// The ids of `text[start..end]`.
+    pub(super) fn get(&self, text: &[u8], start: usize, end: usize) -> Option<&[TokenId]> {
+        let key = Key::new(text, start, end);
+        if let Some((ids, count)) = (!key.is_long()).then(|| self.get_short(key)).flatten() {
+            return Some(&ids[..count]);
+        }
+        if let Some(word) = Word::new(text, start, end) {
+            let Set(both) = self.words.set(word.hash());
+            if let Some(found) = both.iter().find(|entry| entry.is_of(&word)) {
+                return Some(&found.ids[..usize::from(found.count)]);
+            }
+        }
+        let phrase = Cache::phrase(text, start, end).filter(|_| !self.phrases.is_empty())?;
+        self.phrases.get(phrase).map(|ids| &ids[..])
+    }
+
+    /// Remembers the ids of `text[start..end]`, unless it or they are long.
+    pub(super) fn put(&mut self, text: &[u8], start: usize, end: usize, ids: &[TokenId]) {
+        let key = Key::new(text, start, end);
+        if ids.len() <= FEW_IDS && !key.is_long() {
+            let mut entry = Short { key, ids: [0; FEW_IDS], count: ids.len() as u32 };
+            entry.ids[..ids.len()].copy_from_slice(ids);
+            self.short.insert(entry);
+        } else if ids.len() <= MOST_IDS
+            && let Some(mut word) = Word::new(text, start, end)
+        {
+            word.ids[..ids.len()].copy_from_slice(ids);
+            word.count = ids.len() as u16;
+            self.words.insert(word);
+        } else if let Some(phrase) = Cache::phrase(text, start, end) {
+            let bytes = phrase.len() + size_of_val(ids);
+            if self.phrase_bytes + bytes > MOST_PHRASES {
+                self.phrases = HashMap::new();
+                self.phrase_bytes = 0;
+            }
+            self.phrase_bytes += bytes;
+            self.phrases.insert(phrase.into(), ids.into());
+        }
+    }
+
+    /// `text[start..end]` if it is worth to be kept as a phrase. In scripts without spaces long
+    /// pretokens hardly ever come again, so those that begin and end so are left out.
+    fn phrase(text: &[u8], start: usize, end: usize) -> Option<&[u8]> {
+        let phrase = &text[start..end];
+        let ends = [phrase.first()?, phrase.last()?];
+        (phrase.len() <= LONGEST_PHRASE && ends.iter().all(|byte| byte.is_ascii())).then_some(phrase)
+    }
+}
+
+/// Entries by hash, in sets of two.
+///
+/// With one place for each, a tenth of the words of prose put each other out again and again, and
+/// merging those took longer than all that the cache spares.
+struct Table<E> {
+    sets: Box<[Set<E>]>,
+    most: usize,
+    /// How many entries there are.
+    taken: usize,
+}
+
+/// The newer and the older entry of a place.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Set<E>([E; 2]);
+
+trait Entry: Copy {
+    const FREE: Self;
+
+    fn is_free(&self) -> bool;
+
+    fn hash(&self) -> usize;
+}
+
+impl<E: Entry> Table<E> {
+    fn new(most: usize) -> Table<E> {
+        Table { sets: vec![Set([E::FREE; 2]); FEW_SETS].into(), most, taken: 0 }
+    }
+
+    #[inline(always)]
+    fn set(&self, hash: usize) -> &Set<E> {
+        &self.sets[hash & (self.sets.len() - 1)]
+    }
+
+    fn insert(&mut self, entry: E) {
+        if self.taken > self.sets.len() / 2 && self.sets.len() < self.most {
+            self.grow();
+        }
+        let place = entry.hash() & (self.sets.len() - 1);
+        let Set([newer, older]) = &mut self.sets[place];
+        if newer.is_free() {
+            self.taken += 1;
+        } else {
+            self.taken += usize::from(older.is_free());
+            *older = *newer;
+        }
+        *newer = entry;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let larger = vec![Set([E::FREE; 2]); (self.sets.len() * 4).min(self.most)].into();
+        let sets = std::mem::replace(&mut self.sets, larger);
+        self.taken = 0;
+        for Set([newer, older]) in sets {
+            [older, newer].into_iter().filter(|entry| !entry.is_free()).for_each(|entry| self.insert(entry));
+        }
+    }
+}
+
+/// A word that has a key, with its ids: half a line of memory.
+#[derive(Clone, Copy)]
+#[repr(C, align(32))]
+struct Short {
+    key: Key,
+    ids: [TokenId; FEW_IDS],
+    count: u32,
+}
+
+const _: () = assert!(size_of::<Set<Short>>() == 64);
+
+impl Entry for Short {
+    const FREE: Short = Short { key: Key::NONE, ids: [0; FEW_IDS], count: 0 };
+
+    fn is_free(&self) -> bool {
+        self.key == Key::NONE
+    }
+
+    fn hash(&self) -> usize {
+        self.key.hash()
+    }
+}
+
+/// A word of up to 32 bytes, zeros behind them, and their number, with its ids: a line of memory.
+/// No word has no bytes, so one without is free.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Word {
     low: u128,
     high: u128,
-    len: u32,
+    ids: [TokenId; MOST_IDS],
+    len: u16,
+    count: u16,
 }
+
+const _: () = assert!(size_of::<Word>() == 64);
 
 impl Word {
     /// The most bytes: a word of Russian or Thai fits.
@@ -40,9 +236,9 @@ impl Word {
         masks
     };
 
-    /// `text[start..end]`, if it is no longer than an entry may be.
-    #[inline(always)]
-    pub(super) fn new(text: &[u8], start: usize, end: usize) -> Option<Word> {
+    /// `text[start..end]` without ids, if it is no longer than an entry may be.
+    #[inline]
+    fn new(text: &[u8], start: usize, end: usize) -> Option<Word> {
         let len = end - start;
         if len > Word::MOST {
             return None;
@@ -52,14 +248,25 @@ impl Word {
             None => near_the_end(text, start),
         };
         let half = |at: usize| u128::from_le_bytes(bytes[at..at + 16].try_into().expect("sixteen bytes"));
-        Some(Word {
-            low: half(0) & Word::MASKS[len.min(16)],
-            high: half(16) & Word::MASKS[len.saturating_sub(16)],
-            len: len as u32,
-        })
+        let low = half(0) & Word::MASKS[len.min(16)];
+        let high = half(16) & Word::MASKS[len.saturating_sub(16)];
+        Some(Word { low, high, len: len as u16, ..Word::FREE })
     }
 
-    #[inline(always)]
+    #[inline]
+    fn is_of(&self, word: &Word) -> bool {
+        self.low == word.low && self.high == word.high && self.len == word.len
+    }
+}
+
+impl Entry for Word {
+    const FREE: Word = Word { low: 0, high: 0, ids: [0; MOST_IDS], len: 0, count: 0 };
+
+    fn is_free(&self) -> bool {
+        self.len == 0
+    }
+
+    #[inline]
     fn hash(&self) -> usize {
         let part = |bytes: u128, factor: u64| (bytes as u64 ^ (bytes >> 64) as u64).wrapping_mul(factor);
         let mixed = part(self.low, 0x9e37_79b9_7f4a_7c15)
@@ -77,119 +284,35 @@ fn near_the_end(text: &[u8], start: usize) -> [u8; Word::MOST] {
     bytes
 }
 
-/// A word with its ids, which together are one line of memory. No word has no bytes, so one
-/// without is free.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-struct Entry {
-    low: u128,
-    high: u128,
-    ids: [TokenId; MOST_IDS],
-    len: u16,
-    count: u16,
-}
-
-const FREE: Entry = Entry { low: 0, high: 0, ids: [0; MOST_IDS], len: 0, count: 0 };
-
-const _: () = assert!(size_of::<Entry>() == 64);
-
-impl Entry {
-    #[inline(always)]
-    fn word(&self) -> Word {
-        Word { low: self.low, high: self.high, len: u32::from(self.len) }
-    }
-}
-
-/// Words with the ids they were merged to.
-pub(super) struct Cache {
-    entries: Box<[Entry]>,
-    /// How many entries were free when they were taken, since the cache grew.
-    taken: usize,
-}
-
-impl Cache {
-    pub(super) fn new() -> Cache {
-        Cache { entries: vec![FREE; FEW_ENTRIES].into(), taken: 0 }
-    }
-
-    /// Asks for the memory where a word would be, without waiting for it.
-    #[inline(always)]
-    pub(super) fn prefetch(&self, word: &Word) {
-        prefetch(&self.entries[self.place(word)]);
-    }
-
-    /// The ids of a word that was merged before, and how many of them they are.
-    #[inline(always)]
-    pub(super) fn get(&self, word: &Word) -> Option<(&[TokenId; MOST_IDS], usize)> {
-        let entry = &self.entries[self.place(word)];
-        (entry.word() == *word).then_some((&entry.ids, usize::from(entry.count)))
-    }
-
-    /// Remembers the ids of a word, if they are few.
-    pub(super) fn put(&mut self, word: &Word, ids: &[TokenId]) {
-        if ids.len() > MOST_IDS {
-            return;
-        }
-        if self.taken > self.entries.len() / 2 && self.entries.len() < MOST_ENTRIES {
-            self.grow();
-        }
-        let place = self.place(word);
-        let entry = &mut self.entries[place];
-        self.taken += usize::from(entry.len == 0);
-        *entry =
-            Entry { low: word.low, high: word.high, len: word.len as u16, count: ids.len() as u16, ..FREE };
-        entry.ids[..ids.len()].copy_from_slice(ids);
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let larger = vec![FREE; (self.entries.len() * 4).min(MOST_ENTRIES)].into();
-        let entries = std::mem::replace(&mut self.entries, larger);
-        self.taken = 0;
-        for entry in entries.iter().filter(|entry| entry.len > 0) {
-            let place = self.place(&entry.word());
-            self.taken += usize::from(self.entries[place].len == 0);
-            self.entries[place] = *entry;
-        }
-    }
-
-    #[inline(always)]
-    fn place(&self, word: &Word) -> usize {
-        word.hash() & (self.entries.len() - 1)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_is_remembered_is_what_was_put_last() {
+    fn what_is_remembered_is_what_was_put() {
         let mut cache = Cache::new();
         let mut text: Vec<u8> = Vec::new();
-        let mut found = 0;
-        for number in 0..400_000u32 {
-            let (start, len) = (text.len(), 1 + number as usize % 40);
+        let (mut found, mut phrases) = (0, 0);
+        for number in 0..900_000u32 {
+            let (start, len) = (text.len(), 1 + number as usize % 60);
             // Zeros at the end must not make words alike.
-            text.extend((0..len).map(|at| if at > 3 { 0 } else { (number >> (at * 5)) as u8 }));
-            let ids: Vec<TokenId> = (0..number % 9).collect();
-            let Some(word) = Word::new(&text, start, text.len()) else {
-                assert!(len > Word::MOST);
-                continue;
-            };
-            let before = cache.get(&word).map(|(ids, count)| ids[..count].to_vec());
-            cache.put(&word, &ids);
-            let kept = cache.get(&word).map(|(ids, count)| ids[..count].to_vec());
-            assert_eq!(kept, if ids.len() > MOST_IDS { before } else { Some(ids) });
+            text.extend((0..len).map(|at| if at > 3 { 0 } else { (number >> (at * 5)) as u8 & 0x7f }));
+            let end = text.len();
+            // The same bytes become the same ids each time.
+            let sum: u32 = text[start..end].iter().map(|&byte| u32::from(byte)).sum();
+            let ids: Vec<TokenId> = (0..1 + sum % 9).collect();
+            cache.put(&text, start, end, &ids);
+            assert_eq!(cache.get(&text, start, end), Some(&ids[..]), "{len}");
+            phrases = phrases.max(cache.phrase_bytes);
             if number % 7 == 0 {
                 text.clear();
             }
             if number > 0 {
-                let other =
-                    Word::new(&number.to_le_bytes(), 0, 1 + number as usize % 4).expect("a short one");
-                found += usize::from(cache.get(&other).is_some());
+                let other = number.to_le_bytes();
+                found += usize::from(cache.get(&other, 0, 1 + number as usize % 4).is_some());
             }
         }
-        assert!(found > 0 && cache.entries.len() == MOST_ENTRIES);
+        assert!(found > 0 && phrases > MOST_PHRASES / 2 && phrases <= MOST_PHRASES);
+        assert!(cache.short.sets.len() == MOST_SHORT && cache.words.sets.len() == MOST_WORDS);
     }
 }

@@ -7,6 +7,7 @@
 mod cache;
 mod cuts;
 mod dropout;
+mod group;
 mod long;
 mod reach;
 mod scratch;
@@ -26,10 +27,10 @@ use crate::utf8::decode;
 use crate::vocabulary::{TokenId, Vocabulary};
 use crate::watch::{Unwatched, Watch};
 
-use cache::{MOST_IDS, Word};
 use cuts::Cuts;
 pub use dropout::Dropout;
 pub(crate) use dropout::{Choices, Scratch as DropoutScratch};
+use group::Group;
 pub(crate) use scratch::{Kept, Lent, Scratch};
 use singles::Singles;
 
@@ -70,8 +71,8 @@ const SHORT: usize = 64;
 pub(crate) trait Sink {
     fn one(&mut self, id: TokenId);
     fn many(&mut self, ids: &[TokenId]);
-    /// The first few of these.
-    fn few(&mut self, ids: &[TokenId; MOST_IDS], count: usize);
+    /// Those of a group of pretokens.
+    fn group(&mut self, group: &Group);
     /// How many there were.
     fn len(&self) -> usize;
 }
@@ -88,11 +89,8 @@ impl Sink for Vec<TokenId> {
     }
 
     #[inline]
-    fn few(&mut self, ids: &[TokenId; MOST_IDS], count: usize) {
-        // To copy all and forget the rest takes fewer instructions than to copy as many.
-        let end = Vec::len(self) + count;
-        self.extend_from_slice(ids);
-        self.truncate(end);
+    fn group(&mut self, group: &Group) {
+        group.append_to(self);
     }
 
     fn len(&self) -> usize {
@@ -116,8 +114,8 @@ impl Sink for Tally {
     }
 
     #[inline]
-    fn few(&mut self, _: &[TokenId; MOST_IDS], count: usize) {
-        self.0 += count;
+    fn group(&mut self, group: &Group) {
+        self.0 += group.count();
     }
 
     fn len(&self) -> usize {
@@ -297,44 +295,68 @@ impl Encoder {
         watch: &dyn Watch,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let mut ids = [0; AT_ONCE];
-        let missing = self.whole.get_many(text, start, ends, &mut ids);
-        let from = |number: usize| if number == 0 { start } else { ends[number - 1] };
-        for number in bits(missing) {
-            if let Some(word) = Word::new(text, from(number), ends[number]) {
-                scratch.cache.prefetch(&word);
-            }
+        let group = &mut *scratch.group;
+        let ids = group.ids.first_chunk_mut().expect("longer");
+        group.missing = self.whole.get_many(text, start, ends, &mut group.asked, ids);
+        group.len = ends.len();
+        if group.missing != 0 {
+            self.encode_missing(text, start, ends, scratch, watch)?;
         }
-        let mut done = 0;
-        for number in bits(missing) {
-            sink.many(&ids[done..number]);
-            done = number + 1;
-            self.encode_missing(text, from(number), ends[number], scratch, watch, sink)
-                .map_err(|error| error.shifted(from(number)))?;
-        }
-        sink.many(&ids[done..ends.len()]);
+        sink.group(&scratch.group);
         Ok(())
     }
 
-    /// Emits the ids of the pretoken `text[start..end]`, which is no token.
+    /// Finds out what those pretokens of the group become that are no tokens.
     #[inline]
     fn encode_missing(
         &self,
         text: &[u8],
         start: usize,
-        end: usize,
+        ends: &[usize],
         scratch: &mut Scratch,
         watch: &dyn Watch,
-        sink: &mut impl Sink,
     ) -> Result<()> {
+        scratch.group.start_misses(text, start, ends, &scratch.cache);
+        for (miss, number) in bits(scratch.group.missing).enumerate() {
+            let key = scratch.group.asked.keys[number];
+            if let Some((ids, count)) = scratch.cache.get_short(key) {
+                scratch.group.set_few(miss, ids, count);
+                continue;
+            }
+            let from = if number == 0 { start } else { ends[number - 1] };
+            self.encode_long_or_new(text, from, ends[number], miss, scratch, watch)
+                .map_err(|error| error.shifted(from))?;
+        }
+        Ok(())
+    }
+
+    /// Finds out what the miss of that number becomes, the pretoken `text[start..end]`.
+    fn encode_long_or_new(
+        &self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        miss: usize,
+        scratch: &mut Scratch,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        if let Some(ids) = scratch.cache.get(text, start, end) {
+            scratch.group.set(miss, ids);
+            return Ok(());
+        }
+        let mut ids = scratch.spare.pop().unwrap_or_default();
+        ids.clear();
         let pretoken = &text[start..end];
-        let Some(word) = Word::new(text, start, end) else {
-            return self.encode_in_pieces(text, start, end, scratch, watch, sink);
+        let merged = match is_short_word(pretoken) {
+            true => self.merge(pretoken, scratch, watch, &mut ids),
+            false => self.encode_in_pieces(text, start, end, scratch, watch, &mut ids),
         };
-        remembered(&word, scratch, sink, |scratch, ids| match is_short_word(pretoken) {
-            true => self.merge(pretoken, scratch, watch, ids),
-            false => self.encode_in_pieces(text, start, end, scratch, watch, ids),
-        })
+        if merged.is_ok() {
+            scratch.cache.put(text, start, end, &ids);
+            scratch.group.set(miss, &ids);
+        }
+        scratch.spare.push(ids);
+        merged
     }
 
     /// Cuts the pretoken `text[start..end]` where no merge can cross, and looks up or merges the
@@ -381,12 +403,19 @@ impl Encoder {
             return Ok(());
         }
         let piece = &text[start..end];
-        match Word::new(text, start, end) {
-            None => self.merge(piece, scratch, watch, sink),
-            Some(word) => {
-                remembered(&word, scratch, sink, |scratch, ids| self.merge(piece, scratch, watch, ids))
-            }
+        if let Some(ids) = scratch.cache.get(text, start, end) {
+            sink.many(ids);
+            return Ok(());
         }
+        let mut ids = scratch.spare.pop().unwrap_or_default();
+        ids.clear();
+        let merged = self.merge(piece, scratch, watch, &mut ids);
+        if merged.is_ok() {
+            scratch.cache.put(text, start, end, &ids);
+            sink.many(&ids);
+        }
+        scratch.spare.push(ids);
+        merged
     }
 
     /// What gives the ids of a piece that is one character; `None` if it has none.
@@ -493,29 +522,6 @@ impl Encoder {
         }
         Ok(())
     }
-}
-
-/// Emits the ids of a word from the cache, or those that `merge` finds, which it remembers.
-#[inline]
-fn remembered(
-    word: &Word,
-    scratch: &mut Scratch,
-    sink: &mut impl Sink,
-    merge: impl FnOnce(&mut Scratch, &mut Vec<TokenId>) -> Result<()>,
-) -> Result<()> {
-    if let Some((ids, count)) = scratch.cache.get(word) {
-        sink.few(ids, count);
-        return Ok(());
-    }
-    let mut ids = scratch.spare.pop().unwrap_or_default();
-    ids.clear();
-    let merged = merge(scratch, &mut ids);
-    if merged.is_ok() {
-        scratch.cache.put(word, &ids);
-        sink.many(&ids);
-    }
-    scratch.spare.push(ids);
-    merged
 }
 
 /// Whether merging a pretoken takes less time than looking for cuts, which are frequent in scripts

@@ -4,6 +4,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Mutex;
 
 use super::cache::Cache;
+use super::group::Group;
 use super::long;
 use crate::vocabulary::TokenId;
 
@@ -13,6 +14,7 @@ const MOST_KEPT: usize = 64;
 /// Memory that a thread reuses from one pretoken to the next. It never changes a result.
 pub(crate) struct Scratch {
     pub(super) cache: Cache,
+    pub(super) group: Box<Group>,
     /// Lists for ids on their way: a pretoken needs one, and so does a piece of it.
     pub(super) spare: Vec<Vec<TokenId>>,
     pub(super) long: long::Scratch,
@@ -20,7 +22,7 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     pub(crate) fn new() -> Scratch {
-        Scratch { cache: Cache::new(), spare: Vec::new(), long: long::Scratch::default() }
+        Scratch { cache: Cache::new(), group: Box::default(), spare: Vec::new(), long: long::Scratch::default() }
     }
 }
 

@@ -1,0 +1,128 @@
+//! Pretokens that are encoded together.
+//!
+//! Nearly all of them are tokens, and the others are mostly short words that were merged before. So
+//! what all of them become is found out first, each step for all of the group, and then written
+//! in one go: pretokens that are encoded one after the other make the processor guess again and
+//! again which of them is no token, and how many ids it has.
+
+use std::mem::MaybeUninit;
+
+use crate::bits::bits;
+use crate::index::{AT_ONCE, Asked};
+use crate::vocabulary::TokenId;
+
+use super::cache::{Cache, FEW_IDS, MOST_IDS};
+
+/// Ids are copied so many at a time, whether or not there are as many.
+const STRIDE: usize = 32;
+
+/// What the pretokens of a group become, and memory to find it out.
+pub(crate) struct Group {
+    pub(super) asked: Asked,
+    /// How many pretokens there are.
+    pub(super) len: usize,
+    /// The id of each that is a token.
+    pub(super) ids: [TokenId; AT_ONCE + STRIDE],
+    /// A bit for each that is none.
+    pub(super) missing: u64,
+    /// What those become, if it is little.
+    few: [[TokenId; MOST_IDS]; AT_ONCE],
+    counts: [u32; AT_ONCE],
+    /// What the others of them become.
+    many: Vec<TokenId>,
+}
+
+impl Default for Group {
+    fn default() -> Group {
+        Group {
+            asked: Asked::new(),
+            len: 0,
+            ids: [0; AT_ONCE + STRIDE],
+            missing: 0,
+            few: [[0; MOST_IDS]; AT_ONCE],
+            counts: [0; AT_ONCE],
+            many: Vec::new(),
+        }
+    }
+}
+
+impl Group {
+    /// Prepares for the misses and has the memory fetched where the cache would have them.
+    #[inline]
+    pub(super) fn start_misses(&mut self, text: &[u8], start: usize, ends: &[usize], cache: &Cache) {
+        self.many.clear();
+        for number in bits(self.missing) {
+            let start = if number == 0 { start } else { ends[number - 1] };
+            cache.prefetch(self.asked.keys[number], text, start, ends[number]);
+        }
+    }
+
+    /// What the miss of that number becomes.
+    #[inline]
+    pub(super) fn set_few(&mut self, miss: usize, ids: &[TokenId; FEW_IDS], count: usize) {
+        self.few[miss][..FEW_IDS].copy_from_slice(ids);
+        self.counts[miss] = count as u32;
+    }
+
+    /// The same if it may be more. Those of lower numbers are known.
+    pub(super) fn set(&mut self, miss: usize, ids: &[TokenId]) {
+        match ids.len() {
+            ..=MOST_IDS => self.few[miss][..ids.len()].copy_from_slice(ids),
+            _ => self.many.extend_from_slice(ids),
+        }
+        self.counts[miss] = ids.len() as u32;
+    }
+
+    /// How many ids there are.
+    #[inline]
+    pub(super) fn count(&self) -> usize {
+        let misses = self.missing.count_ones() as usize;
+        self.len - misses + self.counts[..misses].iter().map(|&count| count as usize).sum::<usize>()
+    }
+
+    /// Appends the ids of all to `ids`.
+    #[inline]
+    pub(super) fn append_to(&self, ids: &mut Vec<TokenId>) {
+        let (before, count) = (ids.len(), self.count());
+        ids.reserve(count + STRIDE);
+        let room = ids.spare_capacity_mut();
+        let (mut at, mut done, mut many) = (0, 0, &self.many[..]);
+        for (miss, number) in bits(self.missing).enumerate() {
+            at += self.copy_found(done, number, &mut room[at..]);
+            done = number + 1;
+            let count = self.counts[miss] as usize;
+            if count <= MOST_IDS {
+                copy(&self.few[miss], &mut room[at..]);
+            } else {
+                let (these, others) = many.split_at(count);
+                room[at..].iter_mut().zip(these).for_each(|(to, &from)| _ = to.write(from));
+                many = others;
+            }
+            at += count;
+        }
+        at += self.copy_found(done, self.len, &mut room[at..]);
+        assert_eq!(at, count);
+        // SAFETY: so many were written, one after the other.
+        unsafe { ids.set_len(before + count) };
+    }
+
+    /// Copies the ids of the pretokens from one number to another, and returns how many they are.
+    #[inline]
+    fn copy_found(&self, from: usize, to: usize, room: &mut [MaybeUninit<TokenId>]) -> usize {
+        let mut at = from;
+        loop {
+            copy::<STRIDE>(self.ids[at..].first_chunk().expect("a stride more"), &mut room[at - from..]);
+            at += STRIDE;
+            if at >= to {
+                return to - from;
+            }
+        }
+    }
+}
+
+#[inline]
+fn copy<const COUNT: usize>(ids: &[TokenId; COUNT], room: &mut [MaybeUninit<TokenId>]) {
+    for (to, from) in room[..COUNT].iter_mut().zip(ids) {
+        to.write(*from);
+    }
+}
