@@ -7,7 +7,7 @@ CORPUS ?=
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup develop demo test lint format types valgrind bench clean
+.PHONY: help setup develop demo test test-formats-and-peers test-rest lint format valgrind bench clean
 
 help:
 	@echo "make demo    train, save, load, encode, decode and show, on real text (CORPUS=path for your own)"
@@ -46,9 +46,23 @@ develop: $(VENV)/.tools
 demo: $(VENV)/.built
 	@$(BIN)/python examples/demo.py $(CORPUS)
 
+PYTEST := $(BIN)/python -m pytest --quiet $(PYTEST_ARGS)
+ELSEWHERE := tests/formats tests/oracles
+
+# Python keeps one core busy, so two processes share the tests, and what each prints comes in one
+# piece when it ends. Tests that measure time are marked, and run when nothing else does.
 test: $(VENV)/.tools
 	cargo test --quiet --workspace
-	$(BIN)/python -m pytest --quiet
+	@echo "pytest in two processes; each prints when it is done, after some minutes"
+	@$(MAKE) --no-print-directory --keep-going --jobs=2 \
+	  $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) test-rest test-formats-and-peers
+	$(PYTEST) -m alone
+
+test-formats-and-peers:
+	$(PYTEST) -m "not alone" $(ELSEWHERE)
+
+test-rest:
+	$(PYTEST) -m "not alone" $(ELSEWHERE:%=--ignore=%)
 
 lint: $(VENV)/.tools
 	cargo fmt --check

@@ -16,6 +16,8 @@ import pytest
 
 import digram
 
+pytestmark = pytest.mark.alone
+
 RATIO = 4.6
 LOGARITHM = 8.0
 """For what takes n log n time in memory that outgrows the processor's; a square is at 16."""

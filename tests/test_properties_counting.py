@@ -319,6 +319,7 @@ def test_errors() -> None:
     assert tok.with_special_tokens(["<a>"]).truncate("ab<a>", 0, special="raise") == ""
 
 
+@pytest.mark.alone
 def test_fits_looks_at_no_more_than_it_must() -> None:
     """A hundred ids of 50 MB as quickly as of 50 KB; in rounds, as a busy machine may be slow."""
     tok = digram.train("low lower lowest " * 50, vocab_size=262, pretokenizer="gpt2")

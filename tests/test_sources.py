@@ -278,6 +278,7 @@ def test_memory_is_bounded_by_a_document_and_a_block(tmp_path: Path) -> None:
     assert peak < 4 << 20
 
 
+@pytest.mark.alone
 def test_a_long_document_takes_linear_time() -> None:
     import time
 

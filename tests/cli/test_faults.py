@@ -205,6 +205,7 @@ def wait_for(process: subprocess.Popen[bytes], phase: str) -> None:
     raise AssertionError(f"it did not come to {phase}")
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
 @pytest.mark.parametrize("phase", ["reading", "training"])
 def test_ctrl_c(tmp_path: Path, phase: str) -> None:
@@ -258,6 +259,7 @@ def test_colours_on_a_terminal(tok_path: str) -> None:
     assert titles.split() == [b"tokens", b"bytes", b"characters", b"file"]
 
 
+@pytest.mark.alone
 def test_it_starts_quickly() -> None:
     def seconds(*command: str) -> list[float]:
         times = []

@@ -14,13 +14,14 @@ from digram import CorruptFileError, DigramError, LimitExceededError
 from digram.formats._json import MAX_DEPTH, dump, expect, parse
 from digram.formats._show import show
 
+TEXTS = st.text(max_size=8)  # most of the time goes into drawing characters
 VALUES: Any = st.recursive(
     st.none()
     | st.booleans()
     | st.integers()
     | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    | TEXTS,
+    lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner),
     max_leaves=20,
 )
 
