@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import process_time
+from typing import Literal
 
 import pytest
 
@@ -152,6 +154,55 @@ def test_counting_of_all_kinds(trained: digram.Tokenizer, shape: str) -> None:
     check(SHAPES[shape], trained.intervals)
     # Without a pattern all is one pretoken, and merging it takes n log n.
     check(SHAPES[shape], lambda text: trained.fits(text, len(text) // 2), ratio=LOGARITHM)
+
+
+GROUPS: dict[str, digram.Pretokenizer] = {
+    "by the pattern": digram.Pretokenizer("cl100k"),
+    "by the first of several": digram.Pretokenizer("deepseek-v3"),
+    "before the pattern": digram.Pretokenizer("o200k", digits="threes_from_left"),
+}
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("groups", GROUPS)
+def test_truncate_groups_that_are_no_tokens(groups: str, side: Literal["left", "right"]) -> None:
+    """Wherever a long number is cut, its groups from there on are others."""
+    tok = digram.train("12 45 78", max_merges=3, pretokenizer=GROUPS[groups])
+
+    def truncate(text: str) -> None:
+        tok.truncate(text, tok.count(text) // 2, side=side)
+
+    check(lambda size: digits(size // 8), truncate)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_truncate_where_merges_are_ignored(side: Literal["left", "right"]) -> None:
+    trained = digram.train(letters(20_000), vocab_size=300, pretokenizer="gpt2").definition
+    # No merges lead to the last token: a pretoken may be it, and no part of one.
+    definition = replace(trained, tokens=[*trained.tokens, b"qqqq"], ignore_merges=True)
+    tok = digram.Tokenizer(definition)
+    assert tok.encode("qqqq") == [300]
+
+    def truncate(text: str) -> None:
+        tok.truncate(text, tok.count(text) // 2, side=side)
+
+    check(lambda size: letters(size // 8), truncate)
+
+
+@pytest.mark.parametrize("shape", ["a", "digits", "spaces", "letters", "Chinese"])
+@pytest.mark.parametrize("pretokenizer", ["cl100k", "deepseek-v3", None])
+def test_a_count_after_each_letter(shape: str, pretokenizer: str | None) -> None:
+    tok = digram.train(
+        [make(60) for make in SHAPES.values()], max_merges=300, pretokenizer=pretokenizer
+    )
+
+    def count(text: str) -> None:
+        counter = tok.counter()
+        for letter in text:
+            counter.append(letter)
+            assert counter.count > 0
+
+    check(lambda size: SHAPES[shape](size // 50), count)
 
 
 @pytest.mark.parametrize("shape", ["Chinese", "digits", "letters"])

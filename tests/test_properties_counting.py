@@ -36,6 +36,7 @@ PRETOKENIZERS: list[Any] = [
     "whitespace",
     None,
     digram.Pretokenizer("gpt2", digits="threes_from_right"),
+    digram.Pretokenizer("cl100k", digits="threes_from_right"),
     digram.Pretokenizer(None, digits="threes_from_left"),
     digram.Regex(r"a+b|a"),
     digram.Regex(r"\bab|\s+(?!\S)|^a|b+$"),
@@ -282,6 +283,56 @@ def test_a_running_count(
     assert int(counter) == counter.count == tok.count(whole)
 
 
+ENDLESS = [
+    *PRETOKENIZERS,
+    # What ends a match stands far behind where it began, or is the end of the text.
+    digram.Regex("xa|x?a+(?:b|$)"),
+    digram.Regex("a{30}b|x"),
+    digram.Regex("(?:aa)+|x"),
+    digram.Regex("a+$|[ab]{1,9}"),
+    [digram.Regex("[ab1]+"), digram.Regex("a+b|a{1,50}")],
+    [digram.Regex(r"\p{N}{1,3}"), digram.Regex(r"\p{N}{1,2}|x")],
+]
+
+
+@cases(400)
+@given(
+    tokenizers(*ENDLESS)
+    | vocabularies().map(lambda vocabulary: digram.Tokenizer(vocabulary.definition))
+    | vocabularies(ignore_merges=True).map(lambda v: digram.Tokenizer(v.definition)),
+    st.sampled_from(["a", "ab", "aab", "1", "12", " ", "xa", "é", "中a", "a'", "x's"]),
+    st.integers(250, 700),
+    st.lists(
+        st.sampled_from(["", "a", "b", "x", " ", "1", "é", "中", "a" * 30, "ab" * 90]), max_size=9
+    ),
+    st.booleans(),
+)
+def test_a_running_count_of_pretokens_without_an_end(
+    tok: digram.Tokenizer, piece: str, size: int, later: list[str], as_bytes: bool
+) -> None:
+    """Far more text than is counted anew each time; bytes may be cut inside characters."""
+    whole: Any = (piece * size)[:size]
+    parts: list[Any] = [piece, *piece, *later, *(text + piece * 40 for text in later)]
+    if as_bytes:
+        whole = whole.encode()
+        parts = [
+            data[n:][:half]
+            for text in parts
+            for data in [text.encode()]
+            for half in [(len(data) + 1) // 2]
+            for n in (0, half)
+        ]
+    counter = tok.counter(whole)
+    assert counter.count == tok.count(whole)
+    for part in parts:
+        counter.append(part)
+        whole += part
+        assert counter.count == tok.count(whole)
+    counter.prepend(whole[:3])
+    counter.append(whole[:1])
+    assert counter.count == tok.count(whole[:3] + whole + whole[:1])
+
+
 def test_a_failed_append_changes_nothing() -> None:
     tok = digram.train("ab ab", unit="char", pretokenizer="whitespace", max_merges=2)
     counter = tok.counter("ab ab")
@@ -352,3 +403,15 @@ def test_the_examples_of_the_compiled_classes_run() -> None:
 def test_borders_are_the_ends_of_tokens() -> None:
     tok = digram.train("low low", max_merges=2, pretokenizer=None)
     assert borders(tok, "low é", "text") == list(accumulate([0, 3, 1, 2]))
+
+
+def test_truncate_by_a_pattern_that_looks_behind() -> None:
+    """What is left begins a text, and what is inside it does not, wherever it is counted from."""
+    tok = digram.train("aaa", pretokenizer=digram.Regex("^a|b+$"), max_merges=1)
+    text = "a" * 10 + "b" * 60
+    assert tok.tokens(tok.encode(text))[:3] == [b"a", b"aa", b"aa"]
+    assert tok.truncate(text, 5) == "a" * 9
+    assert tok.truncate(text, 64, side="left") == "a" * 7 + "b" * 60
+    for n in range(tok.count(text)):
+        for side in ("left", "right"):
+            assert tok.truncate(text, n, side=side) == longest(tok, text, n, side, "text")

@@ -134,9 +134,8 @@ class CountingCore(Core):
         From the right, no more of the text is looked at than has `n` ids, and what stands with them
         up to the next place where every text is cut; an error after that is not met. Takes time
         near-linear in what is looked at, one pretoken of a megabyte included; but the square of a
-        run of digits that are grouped from the right, or by the first of several patterns, where
-        the groups are no tokens, and of a pretoken whose merges are out of order or ignored. Raises
-        `OptionError` if `n` is negative.
+        run of digits that are grouped from the right, and of what a pattern of your own splits that
+        looks behind, or far ahead. Raises `OptionError` if `n` is negative.
         """
         if n < 0:
             raise OptionError(f"n={n} is negative; a text has 0 ids or more.", value=n)

@@ -88,6 +88,12 @@ impl Tokenizer {
         (1..=until).rev().find(|&at| self.is_cut(text, at)).unwrap_or(0)
     }
 
+    /// Whether what stands before a place may decide how the text from there on is cut.
+    pub(super) fn looks_behind(&self) -> bool {
+        // A text is regular where it begins, unless a pattern looks behind.
+        !self.pretokenizer.suffixes(b"").is_regular(b"", 0)
+    }
+
     /// The number of ids of text without special tokens.
     pub(super) fn count_ordinary(
         &self,

@@ -12,6 +12,7 @@ mod running;
 mod slots;
 mod spans;
 mod stream;
+mod tail;
 mod truncate;
 
 use std::ops::ControlFlow;

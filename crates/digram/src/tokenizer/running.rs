@@ -1,6 +1,7 @@
 //! The number of ids of a text that grows at both ends.
 
 use super::Tokenizer;
+use super::tail::Tail;
 use crate::error::Result;
 use crate::utf8::{complete, is_inside};
 use crate::watch::Watch;
@@ -19,8 +20,11 @@ pub struct Running {
     middle: usize,
     /// Text after the last cut.
     right: Vec<u8>,
-    /// The number of ids of both ends, if it was asked for since they changed.
-    ends: Option<usize>,
+    /// Where `right` is counted from.
+    tail: Tail,
+    /// The number of ids of each end, if it was asked for since it changed.
+    of_left: Option<usize>,
+    of_right: Option<usize>,
 }
 
 /// How many bytes at the start of a text may belong to a character that begins before it.
@@ -40,7 +44,7 @@ impl Running {
         let from = before.saturating_sub(INSIDE).max(1);
         let grown = self.settle_right(tokenizer, from, watch);
         match grown {
-            Ok(()) => self.ends = None,
+            Ok(()) => self.of_right = None,
             Err(_) => self.right.truncate(before),
         }
         grown
@@ -59,9 +63,10 @@ impl Running {
         self.middle += counted.map_err(|error| error.shifted(first))?;
         if !self.is_cut {
             self.left = right[..first].to_vec();
-            (self.room, self.is_cut) = (0, true);
+            (self.room, self.is_cut, self.of_left) = (0, true, None);
         }
         self.right.drain(..last);
+        self.tail = Tail::default();
         Ok(())
     }
 
@@ -73,7 +78,7 @@ impl Running {
             let before = std::mem::replace(&mut self.right, whole);
             let grown = self.settle_right(tokenizer, 1, watch);
             match grown {
-                Ok(()) => self.ends = None,
+                Ok(()) => (self.tail, self.of_right) = (Tail::default(), None),
                 Err(_) => self.right = before,
             }
             return grown;
@@ -90,7 +95,7 @@ impl Running {
             self.left.truncate(start + first);
         }
         self.room = start;
-        self.ends = None;
+        self.of_left = None;
         Ok(())
     }
 
@@ -106,17 +111,21 @@ impl Running {
     }
 
     /// The number of ids of the whole text.
+    ///
+    /// Asked after each of many small appends, it takes near-linear time in all: of a pretoken that
+    /// has no end only the last is encoded again.
     pub fn count(&mut self, tokenizer: &Tokenizer, watch: &dyn Watch) -> Result<usize> {
-        let ends = match self.ends {
-            Some(ends) => ends,
-            None => {
-                let left = &self.left[self.room..];
-                let mut scratch = tokenizer.kept.lend();
-                tokenizer.count_ordinary(left, &mut scratch, watch)?
-                    + tokenizer.count_ordinary(&self.right, &mut scratch, watch)?
-            }
+        let mut scratch = tokenizer.kept.lend();
+        let left = match self.of_left {
+            Some(count) => count,
+            None => tokenizer.count_ordinary(&self.left[self.room..], &mut scratch, watch)?,
         };
-        self.ends = Some(ends);
-        Ok(ends + self.middle)
+        self.of_left = Some(left);
+        let right = match self.of_right {
+            Some(count) => count,
+            None => self.tail.count(tokenizer, &self.right, &mut scratch, watch)?,
+        };
+        self.of_right = Some(right);
+        Ok(left + self.middle + right)
     }
 }

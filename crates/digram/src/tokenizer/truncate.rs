@@ -2,10 +2,11 @@
 //!
 //! A text is cut at a border of its tokens, but what is left need not have the ids it had: cut
 //! inside the white space before a word, or inside a number, the rest is split otherwise. So each
-//! place is asked for the ids of its own. That few are asked rests on two things. Between places
-//! where every text is cut the numbers add up, so the search stays between two of them. And where
-//! all is one long pretoken, what is left is nearly always a pretoken too, whose ids are a slice of
-//! the ids, and slices of valid encodings are valid.
+//! place is asked for the ids of its own. That few are asked rests on three things. Between places
+//! where every text is cut the numbers add up, so the search stays between two of them. Where all is
+//! one long pretoken, what is left is nearly always a pretoken too, whose ids are a slice of the ids,
+//! and slices of valid encodings are valid. And texts that begin at different places mostly come to
+//! the same pretokens soon; their number from there on is remembered.
 
 use std::ops::{ControlFlow, Range};
 
@@ -184,24 +185,26 @@ impl<'a> Search<'a> {
         let mut known: Vec<std::result::Result<usize, (usize, usize)>> = Vec::new();
         let (mut start, mut certain) = (0, true);
         let mut counted = (0, 0);
+        let looks_behind = self.tokenizer.looks_behind();
         for &end in &found.pretokens {
             self.watch.check()?;
             let first = known.len();
             if certain && first > 0 {
                 let seen = start + decode(&text[start..]).1;
                 certain = self.tokenizer.pretokenizer.ends_for_certain(&text[..seen], counted.0, start);
-                if certain {
+                // What begins at a later place and looks behind it is counted otherwise.
+                if certain && !looks_behind {
                     counted = (start, first);
                 }
             }
-            let whole = certain && self.tokenizer.encoder.slices_are_valid();
-            let whole = match whole {
+            let whole = match certain {
                 true => self.tokenizer.pretokenizer.whole_prefixes(&text[..end], start),
                 false => Vec::new(),
             };
             for &border in found.borders[first..].iter().take_while(|border| **border <= end) {
                 let is_whole = whole.get(border - start).is_some_and(|whole| *whole);
-                known.push(if is_whole { Ok(known.len() + 1) } else { Err(counted) });
+                let count = || first + self.of_slice(&text[start..border], known.len() + 1 - first);
+                known.push(if is_whole { Ok(count()) } else { Err(counted) });
             }
             start = end;
             if certain && counted.1 > most {
@@ -235,27 +238,25 @@ impl<'a> Search<'a> {
         }
         let found = Stretch::new(self, stretch.clone())?;
         let text = &self.text[stretch.clone()];
-        let regular = stretch.len() > SHORT && self.tokenizer.encoder.slices_are_valid();
-        let suffixes = regular.then(|| self.tokenizer.pretokenizer.suffixes(text));
+        let suffixes = (stretch.len() > SHORT).then(|| self.tokenizer.pretokenizer.suffixes(text));
         let all = found.borders.len();
-        // The number of ids from a place on where a pretoken starts, for texts that begin there.
-        let mut from_here: HashMap<usize, usize> = HashMap::new();
-        if self.tokenizer.pretokenizer.may_begin_at_pretokens() {
-            let mut ends = found.pretokens.iter().copied().chain([usize::MAX]).peekable();
-            from_here.insert(0, all);
-            for (number, end) in found.borders.iter().enumerate() {
-                if ends.next_if_eq(end).is_some() {
-                    from_here.insert(*end, all - number - 1);
-                }
-            }
-        }
+        let mut ends = found.pretokens.iter().copied().peekable();
+        // Where the pretoken of a border ends, and how many ids there are up to there.
+        let (mut end, mut until) = (0, 0);
+        let mut counted = Counted::new(self.tokenizer, &found);
         for (number, &start) in found.borders[..all - 1].iter().enumerate() {
+            while end <= start {
+                end = ends.next().expect("the last pretoken ends with the stretch");
+                until += found.borders[until..].partition_point(|&border| border <= end);
+            }
             if is_inside(text, start) {
                 continue;
             }
             let fits = match &suffixes {
-                Some(suffixes) if suffixes.is_regular(text, start) => all - number - 1 <= most,
-                _ => self.count_to_known(&stretch, start, &mut from_here)? <= most,
+                Some(suffixes) if suffixes.is_regular(text, start) => {
+                    all - until + self.of_slice(&text[start..end], until - number - 1) <= most
+                }
+                _ => self.count_to_known(&stretch, start, &mut counted)? <= most,
             };
             if fits {
                 return Ok(stretch.start + start);
@@ -263,25 +264,35 @@ impl<'a> Search<'a> {
         }
         Ok(stretch.end)
     }
-}
 
-impl Search<'_> {
+    /// The number of ids of a part of a pretoken that is a pretoken of its own, where so many of the
+    /// ids of the whole stand for it.
+    fn of_slice(&self, part: &[u8], ids: usize) -> usize {
+        let encoder = &self.tokenizer.encoder;
+        // It may be a token against its merges.
+        let is_token = ids > 1
+            && !encoder.slices_are_valid()
+            && part.len() <= self.tokenizer.most_bytes
+            && encoder.whole(part).is_some();
+        if is_token { 1 } else { ids }
+    }
+
     /// The number of ids of a stretch from `start` on, pretoken by pretoken up to a place whose
     /// number is known; where it came by is known then.
     fn count_to_known(
         &mut self,
         stretch: &Range<usize>,
         start: usize,
-        known: &mut HashMap<usize, usize>,
+        counted: &mut Counted,
     ) -> Result<usize> {
         self.watch.check()?;
-        if known.is_empty() {
+        if counted.begins == Begins::Unknown {
             return self.count(stretch.start + start..stretch.end);
         }
         let text = &self.text[stretch.start + start..stretch.end];
         let (tokenizer, scratch, watch) = (self.tokenizer, &mut *self.scratch, self.watch);
         // Places with the number of ids up to them.
-        let (mut passed, mut count) = (Vec::new(), 0);
+        let (mut passed, mut count, mut last) = (Vec::new(), 0, 0);
         let flow = tokenizer.pretokenizer.try_for_many(text, 0, GoesOn::No, |mut from, ends| {
             for &end in ends {
                 let mut tally = Tally::default();
@@ -289,11 +300,15 @@ impl Search<'_> {
                     Ok(()) => count += tally.0,
                     Err(error) => return ControlFlow::Break(Err(error)),
                 }
-                if let Some(rest) = known.get(&(start + end)) {
+                from = end;
+                if counted.begins == Begins::AtFirstSplit && !is_first_split(tokenizer, text, last, end) {
+                    continue;
+                }
+                last = end;
+                if let Some(rest) = counted.known.get(&(start + end)) {
                     return ControlFlow::Break(Ok(count + rest));
                 }
                 passed.push((start + end, count));
-                from = end;
             }
             ControlFlow::Continue(())
         });
@@ -301,10 +316,61 @@ impl Search<'_> {
             ControlFlow::Continue(_) => count,
             ControlFlow::Break(found) => found.map_err(|error| error.shifted(stretch.start + start))?,
         };
-        known.insert(start, all);
-        known.extend(passed.into_iter().map(|(place, before)| (place, all - before)));
+        counted.known.insert(start, all);
+        counted.known.extend(passed.into_iter().map(|(place, before)| (place, all - before)));
         Ok(all)
     }
+}
+
+/// Where a text may begin without changing the pretokens from there on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    /// Where any pretoken does.
+    AtPretokens,
+    /// Where one does that the first of several splits cut off.
+    AtFirstSplit,
+    /// That is not known: a pattern looks behind.
+    Unknown,
+}
+
+/// The number of ids from a place on to the end, for texts that begin there.
+struct Counted {
+    begins: Begins,
+    known: HashMap<usize, usize>,
+}
+
+impl Counted {
+    /// All ids of a stretch, and if every pretoken may begin a text, those from each of them on.
+    fn new(tokenizer: &Tokenizer, found: &Stretch) -> Counted {
+        let pretokenizer = &tokenizer.pretokenizer;
+        let all = found.borders.len();
+        let mut known = HashMap::from([(0, all)]);
+        if tokenizer.looks_behind() {
+            return Counted { begins: Begins::Unknown, known };
+        }
+        if !pretokenizer.may_begin_at_pretokens() {
+            return Counted { begins: Begins::AtFirstSplit, known };
+        }
+        let mut ends = found.pretokens.iter().peekable();
+        for (number, end) in found.borders.iter().enumerate() {
+            if ends.next_if_eq(&end).is_some() {
+                known.insert(*end, all - number - 1);
+            }
+        }
+        Counted { begins: Begins::AtPretokens, known }
+    }
+}
+
+/// A pretoken that the first of several splits cut off is looked for no farther than this, in bytes.
+const FIRST_SPLIT: usize = 1 << 10;
+
+/// Whether the first of several splits cuts at `end`, where it cut at `last` before.
+fn is_first_split(tokenizer: &Tokenizer, text: &[u8], last: usize, end: usize) -> bool {
+    if end == text.len() {
+        return true;
+    }
+    let seen = end + decode(&text[end..]).1;
+    end - last <= FIRST_SPLIT && tokenizer.pretokenizer.ends_for_certain(&text[..seen], last, end)
 }
 
 /// A stretch of text between two cuts: where its tokens end, and its pretokens.

@@ -1,0 +1,149 @@
+//! The number of ids of a text that grows at its end, told from the last of it.
+//!
+//! What stands far enough before the end is not encoded again. In most text that is settled by
+//! pretokens that no further text can change. In one that goes on and on nothing is settled, but two
+//! facts tell whether the ids before a place in it are still the same (`docs/algorithm.md`): valid
+//! encodings that share a token join to a valid one, so they are while the text from that token on,
+//! encoded alone, begins with that token still; and a match that begins there ends with the long
+//! one, if once they were in the same state at the same place.
+
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+
+use super::Tokenizer;
+use crate::encode::Scratch;
+use crate::error::Result;
+use crate::pretokenize::GoesOn;
+use crate::utf8::{complete, is_inside};
+use crate::vocabulary::TokenId;
+use crate::watch::Watch;
+
+/// Up to about this many bytes are encoded anew at each question; more where tokens are long.
+const LEAST: usize = 256;
+
+/// Matches that are said to come together do so within so many bytes: eight characters.
+const TOGETHER: usize = 32;
+
+/// So many tokens are tried to begin at.
+const TRIES: usize = 8;
+
+/// The place from which on a text is encoded anew.
+#[derive(Debug)]
+pub(super) struct Tail {
+    start: usize,
+    /// The number of ids before it.
+    before: usize,
+    /// The token that begins there inside a pretoken; `None` where a pretoken begins for certain.
+    first: Option<TokenId>,
+    /// With so many bytes after it a later place is looked for.
+    worth: usize,
+}
+
+impl Default for Tail {
+    fn default() -> Tail {
+        Tail { start: 0, before: 0, first: None, worth: LEAST }
+    }
+}
+
+impl Tail {
+    /// The number of ids of a text without special tokens, which begins with the text of the call
+    /// before.
+    pub(super) fn count(
+        &mut self,
+        tokenizer: &Tokenizer,
+        text: &[u8],
+        scratch: &mut Scratch,
+        watch: &dyn Watch,
+    ) -> Result<usize> {
+        loop {
+            let rest = &text[self.start..];
+            let mut ids = Vec::new();
+            tokenizer
+                .each_ordinary(rest, 0, GoesOn::No, scratch, watch, &mut ids)
+                .map_err(|error| error.shifted(self.start))?;
+            if self.first.is_none_or(|first| ids.first() == Some(&first) && is_open(tokenizer, rest)) {
+                let count = self.before + ids.len();
+                if rest.len() >= self.worth {
+                    self.advance(tokenizer, rest, &ids);
+                }
+                return Ok(count);
+            }
+            *self = Tail::default();
+        }
+    }
+
+    /// Takes a later place, if there is one, in what has just been encoded.
+    fn advance(&mut self, tokenizer: &Tokenizer, rest: &[u8], ids: &[TokenId]) {
+        let mut at = 0;
+        let ends = ids.iter().map(|&id| {
+            at += tokenizer.encoder.len_in_text(id, &rest[at..]);
+            at
+        });
+        let ends: Vec<usize> = ends.collect();
+        let settled = settled(tokenizer, rest, &ends);
+        let passed = ends.partition_point(|&end| end <= settled);
+        let (mut start, mut before) = (settled, passed);
+        let mut first = self.first.filter(|_| settled == 0);
+        if rest.len() - settled >= LEAST
+            && let Some(end) = inside(tokenizer, &rest[settled..], settled, &ends[passed..])
+        {
+            start = end;
+            before = ends.partition_point(|&end| end <= start);
+            first = Some(ids[before]);
+        }
+        self.start += start;
+        self.before += before;
+        self.first = first;
+        // Less than twice as many: what is found begins before the middle, so with twice as many what
+        // is encoded anew would grow a little each time.
+        self.worth = LEAST.max((rest.len() - start) / 2 * 3);
+    }
+}
+
+/// The last place of a text where a pretoken begins, however the text goes on, and as it would if
+/// the text began there; or one near the middle. 0 if none is found.
+fn settled(tokenizer: &Tokenizer, text: &[u8], tokens: &[usize]) -> usize {
+    let pretokenizer = &tokenizer.pretokenizer;
+    if pretokenizer.may_begin_at_pretokens() {
+        let visit = |_, _: &[usize]| ControlFlow::<Infallible>::Continue(());
+        let ControlFlow::Continue(end) = pretokenizer.try_for_many(text, 0, GoesOn::Maybe, visit);
+        return end;
+    }
+    // What the first of several splits cuts the others see apart.
+    if tokenizer.looks_behind() {
+        return 0;
+    }
+    let half = tokens.partition_point(|&end| end <= text.len() / 2);
+    let mut tried = tokens[..half].iter().rev().take(TRIES);
+    tried.find(|&&end| pretokenizer.ends_for_certain(text, 0, end)).copied().unwrap_or(0)
+}
+
+/// A place in the first half of an open pretoken where a token begins, and a text might, as long as
+/// the pretoken stays open. `tokens` are where its tokens end, counted from `offset` bytes before.
+fn inside(tokenizer: &Tokenizer, pretoken: &[u8], offset: usize, tokens: &[usize]) -> Option<usize> {
+    if !is_open(tokenizer, pretoken) {
+        return None;
+    }
+    // A pretoken that becomes a token against its merges is not longer than the longest token. And
+    // where `pretoken` begins inside a longer one, it must have come together with that before.
+    let against = if tokenizer.encoder.slices_are_valid() { 0 } else { tokenizer.most_bytes };
+    let least = TOGETHER.max(against);
+    // Of a character that is only begun nothing is known.
+    let most = (pretoken.len() / 2).min(complete(pretoken).checked_sub(TOGETHER)?);
+    let suffixes = tokenizer.pretokenizer.suffixes(pretoken);
+    let number = tokens.partition_point(|&end| end - offset <= most);
+    let mut tried = tokens[..number].iter().rev().take(TRIES);
+    let found = tried.find(|&&end| {
+        let at = end - offset;
+        at >= least && !is_inside(pretoken[at]) && suffixes.is_regular(pretoken, at)
+    });
+    found.copied()
+}
+
+/// Whether a text is one pretoken: a match that would end there in any text that did, or characters
+/// with which none begins.
+fn is_open(tokenizer: &Tokenizer, text: &[u8]) -> bool {
+    let visit = |_, ends: &[usize]| ControlFlow::Break(ends[0]);
+    let first = tokenizer.pretokenizer.try_for_many(text, 0, GoesOn::No, visit);
+    first == ControlFlow::Break(text.len()) && tokenizer.pretokenizer.whole_prefixes(text, 0)[text.len()]
+}
