@@ -178,10 +178,9 @@ def test_long_tokens_and_wrong_ids_at_every_place(place: int) -> None:
             with pytest.raises(digram.TokenIdError) as caught:
                 tok.decode(way)  # type: ignore[arg-type]
             assert caught.value.index == place
-        with pytest.raises(digram.TokenIdError) as caught:
+        with pytest.raises(digram.TokenIdError, match=r"^batch\[1\]: ") as caught:
             tok.decode_batch([ids, wrong])
         assert caught.value.index == place
-        assert caught.value.__notes__ == ["in batch[1]"]
     mixed = [np.int64(id_) if n % 70 == 69 else id_ for n, id_ in enumerate(ids)]
     assert tok.decode(mixed) == tok.decode(ids)
     with pytest.raises(TypeError, match=f"ids.{place}. = True is a bool"):

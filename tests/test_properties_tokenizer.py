@@ -160,6 +160,17 @@ def test_ids_and_tokens_lead_to_each_other(tok: digram.Tokenizer) -> None:
             assert tok.id_of(token) == id_
 
 
+@pytest.mark.parametrize(
+    "name", ["encode", "count", "decode", "decode_bytes", "decode_batch", "tokens", "intervals"]
+)
+def test_wrong_arguments_name_the_class_that_users_know(name: str) -> None:
+    tok = digram.train("ab", max_merges=1)
+    with pytest.raises(TypeError, match=rf"^Tokenizer\.{name}\(\) missing 1 required"):
+        getattr(tok, name)()
+    with pytest.raises(TypeError, match=rf"^Tokenizer\.{name}\(\) got an unexpected keyword"):
+        getattr(tok, name)("ab", wrong=1)
+
+
 def test_the_properties_are_many() -> None:
     """At least 25 properties and 20,000 cases, of those that this session has collected."""
     files = {"training", "encoding", "special", "pretokenizers", "tokenizer"}

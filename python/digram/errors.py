@@ -35,6 +35,7 @@ __all__ = [
     "SpecialTokenError",
     "TokenIdError",
     "VocabError",
+    "placed",
 ]
 
 _PLACES = ("path", "line", "offset", "index", "value", "hint")
@@ -87,6 +88,23 @@ class DigramError(Exception):
 
 def _rebuild(kind: type[DigramError], message: str, state: dict[str, Any]) -> DigramError:
     return kind(message, **state)
+
+
+def placed(error: BaseException, place: str) -> None:
+    """Say first in the message of an error which part of an argument it is about.
+
+    >>> error = TypeError("text is str or bytes, not int")
+    >>> placed(error, "text[1]")
+    >>> str(error)
+    'text[1]: text is str or bytes, not int'
+    """
+    if isinstance(error, DigramError):
+        error.message = f"{place}: {error.message}"
+        error.args = (error.message,)
+    elif isinstance(error, TypeError) and len(error.args) == 1:
+        error.args = (f"{place}: {error.args[0]}",)
+    else:
+        error.add_note(f"in {place}")
 
 
 class InvalidTextError(DigramError, ValueError):

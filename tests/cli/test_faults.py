@@ -146,6 +146,36 @@ def test_a_reader_that_has_enough(tok_path: str, tmp_path: Path) -> None:
         assert (writer.wait(60), errors) == (0, b"")
 
 
+def test_a_reader_of_a_tokenizer_that_goes_away(tok_path: str, tmp_path: Path) -> None:
+    """Nobody has a tokenizer then, which is a failure, unlike a text that was read far enough."""
+    text = tmp_path / "text.txt"
+    text.write_bytes(b"the cat sat there\n" * 2_000)
+    train = ["train", str(text), "--max-merges", "9", "-q", "-o", "-"]
+    for arguments in (train, ["convert", tok_path, "-"]):
+        reading, writing = os.pipe()
+        os.close(reading)
+        result = subprocess.run(
+            [*DIGRAM, *arguments], stdout=writing, stderr=subprocess.PIPE, check=False
+        )
+        os.close(writing)
+        assert result.stderr == (
+            b"Error: stdout: whoever reads it stopped before the tokenizer was written.\n"
+        )
+        assert result.returncode == 4
+
+
+def test_a_missing_file_is_told_in_one_way(process: Process, tok_path: str) -> None:
+    for arguments in (
+        ("count", "-t", "none.json"),
+        ("convert", "none.json", "out.json"),
+        ("count", "-t", tok_path, "none.json"),
+        ("train", "none.json", "--max-merges", "1", "-o", "out.json"),
+    ):
+        result = process(*arguments, input=b"")
+        assert result.stderr.endswith(b"none.json: there is no such file or folder.\n")
+        assert result.returncode == 4
+
+
 def test_output_that_cannot_be_written(process: Process, tok_path: str) -> None:
     if not os.path.exists("/dev/full"):
         pytest.skip("this system has no /dev/full")

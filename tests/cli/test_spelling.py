@@ -98,6 +98,9 @@ def folder(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("train a.gz --max-merges 2 -o t.json", 2, "`zcat FILES | digram train -`"),
         ("count -t a.json a.jsonl", 2, "`jq -r .text FILES | digram count -`"),
         ("show -t a.json a.parquet", 2, "Save its texts as plain text first"),
+        ("count -t cl100k_base a.txt", 4, "-t cl100k_base: there is no such file or folder, and"),
+        ("encode -t o200k_harmony a.txt", 4, "/o200k_base.tiktoken and pass the path of that"),
+        ("convert gpt2 a.json", 4, "pass the path of that file, with --encoding gpt2."),
         ("count -t a.json /dev/null", 4, "pipe what is in it into `digram count -`"),
     ],
 )

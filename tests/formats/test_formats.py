@@ -111,6 +111,10 @@ def test_half_a_pair(files: Path) -> None:
     (files / "empty").mkdir()
     with pytest.raises(VocabError, match="the folder holds no tokenizer"):
         read(files / "empty")
+    with pytest.raises(
+        FileNotFoundError, match=r"encodings/cl100k_base\.tiktoken and pass the path"
+    ):
+        digram.load("cl100k_base")
     with pytest.raises(FileNotFoundError):
         read(files / "missing.json")
 

@@ -47,7 +47,13 @@ impl<'a> Text<'a> {
 
 /// The texts of a list, borrowed; errors name the index.
 pub(crate) fn texts<'a>(objects: &'a [Bound<'_, PyAny>], argument: &str) -> PyResult<Vec<Text<'a>>> {
-    let text = |(index, object): (usize, &'a Bound<'_, PyAny>)| match object.cast::<PyString>() {
+    let text = |(index, object)| text(object, argument, index);
+    objects.iter().enumerate().map(text).collect()
+}
+
+/// The text at an index of an argument, which an error names.
+pub(crate) fn text<'a>(object: &'a Bound<'_, PyAny>, argument: &str, index: usize) -> PyResult<Text<'a>> {
+    match object.cast::<PyString>() {
         Ok(text) => text
             .to_str()
             .map(Text::Str)
@@ -56,13 +62,14 @@ pub(crate) fn texts<'a>(objects: &'a [Bound<'_, PyAny>], argument: &str) -> PyRe
             Ok(bytes) => Ok(Text::Bytes(bytes.as_bytes())),
             Err(_) => Err(not_text(object, &format!("{argument}[{index}]"))),
         },
-    };
-    objects.iter().enumerate().map(text).collect()
+    }
 }
 
 fn not_text(object: &Bound<'_, PyAny>, name: &str) -> PyErr {
     let kind = object.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
-    PyTypeError::new_err(format!("{name} is str or bytes, not {kind}"))
+    // Where a list is several texts it cannot be the parts of one.
+    let remedy = if kind == "Special" { "; encode takes the parts of one text" } else { "" };
+    PyTypeError::new_err(format!("{name} is str or bytes, not {kind}{remedy}"))
 }
 
 /// Python's complaint that a `str` has no UTF-8, as digram tells it everywhere.

@@ -83,6 +83,15 @@ pub(crate) fn from_core(py: Python<'_>, error: Error, text: Option<&Text<'_>>) -
     }
 }
 
+/// The same exception, whose message says first which part of the argument it is about.
+pub(crate) fn placed(py: Python<'_>, error: PyErr, place: &str) -> PyErr {
+    let say = || py.import("digram.errors")?.getattr("placed")?.call1((error.value(py), place));
+    match say() {
+        Ok(_) => error,
+        Err(other) => other,
+    }
+}
+
 /// A `TokenIdError` for the id at `index`.
 pub(crate) fn token_id<'v>(
     py: Python<'v>,

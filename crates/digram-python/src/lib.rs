@@ -62,6 +62,8 @@ impl Splitter {
 
 #[pymodule(gil_used = false)]
 mod _core {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use super::Splitter;
     #[pymodule_export]
@@ -69,11 +71,16 @@ mod _core {
     #[pymodule_export]
     use super::model::{Model, Ranks};
     #[pymodule_export]
-    use super::tokenizer::{Core, Decoder, Encoded, Intervals, RunningCount, Stream};
+    use super::tokenizer::{Decoder, Encoded, Intervals, RunningCount, Stream};
     #[pymodule_export]
     use super::training::{Counter, Counts, train};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("Core", module.py().get_type::<super::tokenizer::Core>())
+    }
 }

@@ -100,7 +100,13 @@ def with_tokenizer(verb: _Verb) -> _Verb:
 
     @functools.wraps(verb)
     def loading(*args: Any, tokenizer: str, **rest: Any) -> Any:
-        return verb(*args, tok=load(tokenizer, rest), **rest)
+        try:
+            tok = load(tokenizer, rest)
+        except FileNotFoundError as error:
+            if error.filename == tokenizer:
+                error.filename = f"-t {tokenizer}"
+            raise
+        return verb(*args, tok=tok, **rest)
 
     described_options(loading)
     tokenizer_option = click.option(
@@ -210,7 +216,13 @@ def save(tok: Tokenizer, output: str, format_: str | None, allow_loss: bool) -> 
         tok.save(saved, format=format_, allow_loss=allow_loss)
         if saved.is_dir():
             raise click.UsageError("this format is a folder of files and cannot go to stdout.")
-        emit_bytes(saved.read_bytes())
+        try:
+            emit_bytes(saved.read_bytes(), flush=True)
+        except BrokenPipeError:
+            # Unlike text, of which a reader may have had enough, a part of a tokenizer is none.
+            raise OSError(
+                errno.EIO, "whoever reads it stopped before the tokenizer was written", "stdout"
+            ) from None
 
 
 def unescaped(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 from collections.abc import Mapping
@@ -37,7 +38,7 @@ def failure(error: BaseException, options: Mapping[str, Spelling] | None = None)
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return Failure("interrupted.", _INTERRUPTED)
     if isinstance(error, OSError):
-        return Failure(_system_message(error), _IO)
+        return Failure(_system_message(error, options or {}), _IO)
     if isinstance(error, MemoryError):
         return Failure("out of memory.", _IO)
 
@@ -76,8 +77,10 @@ def quiet_stdout() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _system_message(error: OSError) -> str:
+def _system_message(error: OSError, options: Mapping[str, Spelling]) -> str:
     if error.strerror is None:
         return str(error)
     where = "" if error.filename is None else f"{click.format_filename(error.filename)}: "
-    return f"{where}{error.strerror}."
+    if error.errno == errno.ENOENT and error.strerror == os.strerror(errno.ENOENT):
+        return f"{where}there is no such file or folder."  # as `digram.files` says it
+    return f"{where}{spelled(error.strerror, options)}."

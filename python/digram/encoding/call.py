@@ -10,7 +10,7 @@ from digram.encoding.batch import Encodings
 from digram.encoding.layout import Layout
 from digram.encoding.options import Options
 from digram.encoding.value import Call, Encoding
-from digram.errors import DigramError, OptionError
+from digram.errors import DigramError, OptionError, placed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -105,7 +105,7 @@ def _call(
             except DigramError as error:
                 error.index = index
                 if n > 1:
-                    error.add_note(f"in text[{index}]")
+                    placed(error, f"text[{index}]")
                 raise
             length = room
         longest = max(longest, length)

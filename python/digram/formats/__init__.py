@@ -12,6 +12,7 @@ could not carry or do.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import warnings
@@ -22,7 +23,14 @@ from typing import TYPE_CHECKING, Any
 from digram.compact import Compact, compacted
 from digram.errors import CorruptFileError, OptionError, VocabError
 from digram.formats._check import unreachable
-from digram.formats._published import ENCODINGS, MISSING, Encoding, Missing, PretokenizerLike
+from digram.formats._published import (
+    ENCODINGS,
+    MISSING,
+    Encoding,
+    Missing,
+    PretokenizerLike,
+    published_at,
+)
 from digram.formats._show import BOMS, show
 from digram.pretokenizers import Pretokenizer
 from digram.storage import read_file
@@ -139,6 +147,13 @@ def _module(kind: str) -> Any:
 
 def _read(name: str, pretokenizer: PretokenizerLike, encoding: str | None) -> Definition | Compact:
     folder = os.path.isdir(name)
+    if name in ENCODINGS and not os.path.exists(name):
+        raise FileNotFoundError(
+            errno.ENOENT,
+            "there is no such file or folder, and a published encoding is loaded from its file. "
+            f'Save {published_at(name)} and pass the path of that file, with encoding="{name}"',
+            name,
+        )
     data = b"" if folder else read_file(name)
     named = pretokenizer is not MISSING or encoding is not None
     kind = _kind_of_folder(name, named) if folder else _kind_of_file(data, name)

@@ -9,7 +9,16 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from digram.errors import OptionError, VocabError
 from digram.pretokenizers import Pretokenizer, Regex, resolve
 
-__all__ = ["ENCODINGS", "MISSING", "Encoding", "Missing", "PretokenizerLike", "check_count", "told"]
+__all__ = [
+    "ENCODINGS",
+    "MISSING",
+    "Encoding",
+    "Missing",
+    "PretokenizerLike",
+    "check_count",
+    "published_at",
+    "told",
+]
 
 
 class Missing(Enum):
@@ -122,6 +131,17 @@ def told(
         )
     known = ENCODINGS[encoding]
     return resolve(known.pretokenizer), known
+
+
+def published_at(encoding: str) -> str:
+    """Where the file of a published encoding is; some share one.
+
+    >>> published_at("o200k_harmony")
+    'https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken'
+    """
+    shared = {"gpt2": "r50k_base", "p50k_edit": "p50k_base", "o200k_harmony": "o200k_base"}
+    file = shared.get(encoding, encoding)
+    return f"https://openaipublic.blob.core.windows.net/encodings/{file}.tiktoken"
 
 
 def check_count(encoding: str, tokens: int, path: str | None) -> None:

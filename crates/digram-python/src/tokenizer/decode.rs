@@ -124,8 +124,7 @@ fn offsets(object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
 }
 
 fn in_batch(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
-    _ = error.value(py).call_method1("add_note", (format!("in batch[{index}]"),));
-    error
+    errors::placed(py, error, &format!("batch[{index}]"))
 }
 
 /// The `str` of bytes. Python looks whether they are UTF-8; we look only where they are not.

@@ -12,7 +12,8 @@ use super::dropout::chosen;
 use super::special::Special;
 use super::{Core, KEEP_GIL};
 use crate::arrow::ArrowIds;
-use crate::convert::{Text, texts};
+use crate::convert::{Text, text, texts};
+use crate::errors;
 use crate::watch::Signals;
 
 /// From this much text on a text is shared among threads.
@@ -248,9 +249,7 @@ impl Core {
             py.detach(move || work(bytes, special, threads, signals))
         };
         worked.map_err(|(index, error)| {
-            let error = signals.error(py, error, texts.get(index));
-            _ = error.value(py).call_method1("add_note", (format!("in texts[{index}]"),));
-            error
+            errors::placed(py, signals.error(py, error, texts.get(index)), &format!("texts[{index}]"))
         })
     }
 
@@ -265,10 +264,7 @@ impl Core {
                 joined.push(Part::Id(self.special_id(parts.py(), &name)?));
                 continue;
             }
-            let text = &texts(std::slice::from_ref(&part), "parts").inspect_err(|error| {
-                let error = error.value(parts.py());
-                _ = error.call_method1("add_note", (format!("in part {index} of the text"),));
-            })?[0];
+            let text = text(&part, "text", index)?;
             let is_str = matches!(text, Text::Str(_));
             match joined.last_mut() {
                 Some(Part::Text(before)) => {

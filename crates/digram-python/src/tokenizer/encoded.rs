@@ -12,6 +12,7 @@ use pyo3::types::{PyList, PyTuple};
 use super::special::Special;
 use super::{Core, KEEP_GIL};
 use crate::convert::Text;
+use crate::errors;
 use crate::watch::Signals;
 
 /// Texts with their ids. What else there is to know of them is found at the first question.
@@ -50,16 +51,17 @@ impl Core {
         let core = slf.get();
         let rule = Special::new(core, special)?;
         let objects: Vec<Bound<'_, PyAny>> = texts.iter().collect();
-        let noted = |error: PyErr, index: usize| {
-            if let Some(place) = place.and_then(|place| place.call1((index,)).ok()) {
-                _ = error.value(py).call_method1("add_note", (format!("in {place}"),));
+        let placed = |error: PyErr, index: usize| {
+            let name = place.and_then(|place| place.call1((index,)).ok());
+            match name {
+                Some(name) => errors::placed(py, error, &name.to_string()),
+                None => error,
             }
-            error
         };
         let texts: Vec<Text<'_>> = objects
             .iter()
             .enumerate()
-            .map(|(index, text)| Text::new(text).map_err(|error| noted(error, index)))
+            .map(|(index, text)| Text::new(text).map_err(|error| placed(error, index)))
             .collect::<PyResult<_>>()?;
         let signals = Signals::new();
         let encoded = match &texts[..] {
@@ -76,7 +78,7 @@ impl Core {
             }
         };
         let (ids, offsets) =
-            encoded.map_err(|(index, error)| noted(signals.error(py, error, texts.get(index)), index))?;
+            encoded.map_err(|(index, error)| placed(signals.error(py, error, texts.get(index)), index))?;
         Ok(Encoded {
             core: slf.clone().unbind(),
             texts: objects.into_iter().map(Bound::unbind).collect(),

@@ -35,7 +35,10 @@ pub(crate) use stream::Stream;
 const KEEP_GIL: usize = 1 << 14;
 
 /// Encodes and decodes. Frozen: what a call returns depends on its arguments alone.
-#[pyclass(frozen, subclass, module = "digram._core")]
+///
+/// Its name is that of the class that users know, since Python's messages about wrong arguments name
+/// the class that a method was written in. The module calls it `Core`.
+#[pyclass(name = "Tokenizer", frozen, subclass, module = "digram._core")]
 pub(crate) struct Core {
     tokenizer: Tokenizer,
     /// What the façade needs to know again, and the core does not.
