@@ -2,7 +2,7 @@
 
 mod apart;
 
-use crate::bits::Bits;
+use crate::bits::Hashes;
 use crate::error::{Error, Result};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 
@@ -38,9 +38,9 @@ pub struct Merges {
     /// The others: left, right and rank in 21 bits each, or [`FREE`].
     slots: Vec<u64>,
     mask: usize,
-    /// A bit for the hash of each pair in `slots`, so that most questions about others are answered
-    /// from memory that is near.
-    filter: Bits,
+    /// The hash of each pair in `slots`, so that most questions about others are answered from memory
+    /// that is near.
+    filter: Hashes,
     /// Where the id of a merge is its rank and a number added: that number. Published and trained
     /// vocabularies are so.
     first_id: Option<TokenId>,
@@ -103,7 +103,7 @@ impl Merges {
             low: vec![NO_RANK; LOW * LOW],
             mask: slots.len() - 1,
             slots,
-            filter: Bits::new(merges * 16),
+            filter: Hashes::new(merges),
             first_id: None,
             rising: true,
         }
