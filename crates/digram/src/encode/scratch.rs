@@ -22,7 +22,12 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     pub(crate) fn new() -> Scratch {
-        Scratch { cache: Cache::new(), group: Box::default(), spare: Vec::new(), long: long::Scratch::default() }
+        Scratch {
+            cache: Cache::new(),
+            group: Box::default(),
+            spare: Vec::new(),
+            long: long::Scratch::default(),
+        }
     }
 }
 

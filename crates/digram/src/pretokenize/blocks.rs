@@ -209,11 +209,8 @@ impl Blocks {
         self.rows.each_ref().map(|[low_rows, high_rows]| {
             let hits = _mm512_and_si512(_mm512_shuffle_epi8(table(high_rows), before), high);
             // The third table is that of `a & b | c`.
-            let hits = _mm512_ternarylogic_epi32::<0xea>(
-                _mm512_shuffle_epi8(table(low_rows), before),
-                low,
-                hits,
-            );
+            let hits =
+                _mm512_ternarylogic_epi32::<0xea>(_mm512_shuffle_epi8(table(low_rows), before), low, hits);
             _mm512_test_epi8_mask(hits, hits)
         })
     }
@@ -257,7 +254,8 @@ mod tests {
             for _ in 0..50 {
                 let span = 1 + next() % 128;
                 let other = next() % 3 / 2;
-                let bytes: [u8; BLOCK] = std::array::from_fn(|_| (next() % span | (next() & other) << 7) as u8);
+                let bytes: [u8; BLOCK] =
+                    std::array::from_fn(|_| ((next() % span) | ((next() & other) << 7)) as u8);
                 for way in Way::available() {
                     blocks.way = way;
                     let mut kinds = [0; BLOCK];

@@ -76,7 +76,8 @@ impl Kinds {
                     && told[class * classes + one] == told[class * classes + other]
             })
         };
-        let is_ascii = |class: usize| (0..128u8).any(|byte| automaton.alphabet().class(byte.into()) as usize == class);
+        let is_ascii =
+            |class: usize| (0..128u8).any(|byte| automaton.alphabet().class(byte.into()) as usize == class);
         let mut order: Vec<usize> = (0..classes).collect();
         order.sort_by_key(|&class| !is_ascii(class));
         let (mut of_class, mut members) = (vec![0; classes], Vec::new());
@@ -100,7 +101,8 @@ impl Kinds {
             }
         }
         for (kind, told) in table.iter_mut().step_by(MOST_KINDS + 1).enumerate().take(known) {
-            let classes: Vec<usize> = (0..classes).filter(|&class| usize::from(of_class[class]) == kind).collect();
+            let classes: Vec<usize> =
+                (0..classes).filter(|&class| usize::from(of_class[class]) == kind).collect();
             *told = Told(told.0 | u8::from(settles(automaton, &any, &classes)) << Told::SETTLES);
         }
         Kinds { of_class, told: table }
@@ -166,7 +168,9 @@ fn told(automaton: &Automaton, grouping: &Grouping, any: &[Vec<u16>]) -> Vec<Tol
     let first: Vec<u16> = (0..classes).map(|class| automaton.step(automaton.start(), class).0).collect();
     let inner = states_after(automaton, grouping.disturbing, 2);
     let sure: Vec<bool> = (0..automaton.state_count() as u16)
-        .map(|state| automaton.matches_at_end(state) && (0..classes).all(|class| automaton.step(state, class).1))
+        .map(|state| {
+            automaton.matches_at_end(state) && (0..classes).all(|class| automaton.step(state, class).1)
+        })
         .collect();
     // Where each character is at least a match of its own, every place is in a match.
     let has_gaps = first.iter().any(|&state| state == DEAD || !sure[state as usize]);
@@ -201,7 +205,8 @@ fn told(automaton: &Automaton, grouping: &Grouping, any: &[Vec<u16>]) -> Vec<Tol
 /// Whether after two characters of these classes, in one match, further ones change nothing.
 fn settles(automaton: &Automaton, after: &[Vec<u16>], classes: &[usize]) -> bool {
     let after_two = classes.iter().flat_map(|&class| {
-        let next = |state: &u16| classes.iter().map(|&class| automaton.step(*state, class).0).collect::<Vec<_>>();
+        let next =
+            |state: &u16| classes.iter().map(|&class| automaton.step(*state, class).0).collect::<Vec<_>>();
         after[class].iter().flat_map(next)
     });
     let after_two: Vec<u16> = after_two.filter(|&state| state != DEAD).collect();

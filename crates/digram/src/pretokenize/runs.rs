@@ -295,7 +295,14 @@ impl Runs {
     /// Of the steps of a run only the first was made. If the others match before each character,
     /// the last of them did so before the last character.
     #[inline]
-    fn given_back(&self, text: &[u8], row: usize, character: usize, entered: usize, at: usize) -> Option<usize> {
+    fn given_back(
+        &self,
+        text: &[u8],
+        row: usize,
+        character: usize,
+        entered: usize,
+        at: usize,
+    ) -> Option<usize> {
         if entered == at || self.steps[row + character] != (row as u32) << FLAGS | MATCHED {
             return None;
         }
@@ -330,12 +337,7 @@ impl Runs {
     }
 
     #[inline]
-    fn read_whole(
-        &self,
-        text: &[u8],
-        bytes: &[u8; BLOCK],
-        block: &mut Block,
-    ) {
+    fn read_whole(&self, text: &[u8], bytes: &[u8; BLOCK], block: &mut Block) {
         // The last character may reach beyond the block.
         let mut kinds = [0; BLOCK + 4];
         let (here, _) = kinds.split_first_chunk_mut().expect("longer");
@@ -364,13 +366,7 @@ impl Runs {
 
     /// Puts the characters that are not ASCII in their places; gives a word with a bit for each
     /// place where a character begins.
-    fn read_others(
-        &self,
-        text: &[u8],
-        others: u64,
-        kinds: &mut [u8; BLOCK + 4],
-        block: &mut Block,
-    ) -> u64 {
+    fn read_others(&self, text: &[u8], others: u64, kinds: &mut [u8; BLOCK + 4], block: &mut Block) -> u64 {
         let (mut left, mut inside, mut last) = (others, 0, 0);
         while left != 0 {
             let offset = left.trailing_zeros() as usize;
@@ -400,16 +396,7 @@ struct Stepped {
 impl Block {
     /// A block of no text.
     fn new() -> Block {
-        Block {
-            start: 0,
-            starts: 0,
-            steps: 0,
-            borders: 0,
-            open: 0,
-            next: 0,
-            last: None,
-            disturbed: 0,
-        }
+        Block { start: 0, starts: 0, steps: 0, borders: 0, open: 0, next: 0, last: None, disturbed: 0 }
     }
 
     /// Has the block read next that begins at `start`, where a pretoken does.
