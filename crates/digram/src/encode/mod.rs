@@ -67,6 +67,9 @@ pub enum OnUnknown {
 /// scan, which is quadratic, begins to lose to going by rank.
 const SHORT: usize = 64;
 
+/// Pretokens up to this many bytes take less time to merge than to look for cuts in.
+const WORD: usize = 16;
+
 /// Where ids go: to a list, or to nowhere if they are counted only.
 pub(crate) trait Sink {
     fn one(&mut self, id: TokenId);
@@ -340,19 +343,23 @@ impl Encoder {
         scratch: &mut Scratch,
         watch: &dyn Watch,
     ) -> Result<()> {
-        if let Some(ids) = scratch.cache.get(text, start, end) {
+        let pretoken = &text[start..end];
+        // Long ones of scripts without spaces hardly ever come again.
+        let returns = !(has_cuts(pretoken) && pretoken.len() > WORD);
+        if let Some(ids) = returns.then(|| scratch.cache.get(text, start, end)).flatten() {
             scratch.group.set(miss, ids);
             return Ok(());
         }
         let mut ids = scratch.spare.pop().unwrap_or_default();
         ids.clear();
-        let pretoken = &text[start..end];
-        let merged = match is_short_word(pretoken) {
+        let merged = match pretoken.len() <= WORD && !has_cuts(pretoken) {
             true => self.merge(pretoken, scratch, watch, &mut ids),
             false => self.encode_in_pieces(text, start, end, scratch, watch, &mut ids),
         };
         if merged.is_ok() {
-            scratch.cache.put(text, start, end, &ids);
+            if returns {
+                scratch.cache.put(text, start, end, &ids);
+            }
             scratch.group.set(miss, &ids);
         }
         scratch.spare.push(ids);
@@ -524,9 +531,9 @@ impl Encoder {
     }
 }
 
-/// Whether merging a pretoken takes less time than looking for cuts, which are frequent in scripts
-/// of three-byte characters only.
+/// Whether looking for cuts is worth its time. They are frequent in scripts of three-byte characters
+/// only, which are those without spaces.
 #[inline]
-fn is_short_word(pretoken: &[u8]) -> bool {
-    pretoken.len() <= 16 && pretoken.iter().take(2).all(|&byte| byte < 0xe0)
+fn has_cuts(pretoken: &[u8]) -> bool {
+    pretoken.iter().take(2).any(|&byte| byte >= 0xe0)
 }

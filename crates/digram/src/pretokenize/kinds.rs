@@ -109,33 +109,42 @@ impl Kinds {
     }
 }
 
-/// The kinds of the characters that are not ASCII, found with one look-up for nearly all of them.
+/// The kinds of the characters that are not ASCII, found by their bytes.
 pub(super) struct KindsOfOthers {
     /// By character, for those of two bytes.
     two: Box<[u8; 1 << 11]>,
-    /// By the first two bytes, for those of three: the kind of all that begin so, or [`MIXED`].
-    three: Box<[u8; 1 << 10]>,
+    /// By the first two bytes, for those of three: the number of their block.
+    three: Box<[u16; 1 << 10]>,
+    /// By the last of three bytes. Equal blocks are stored once.
+    blocks: Vec<[u8; 64]>,
     /// By character.
     all: Alphabet,
 }
 
-/// Characters are of several kinds, or there are none.
-const MIXED: u8 = 0xff;
+/// What is no character.
+const NONE: u8 = 0xff;
 
 impl KindsOfOthers {
     pub(super) fn new(automaton: &Automaton, kinds: &Kinds) -> KindsOfOthers {
-        let kind = |c: char| kinds.of_class[automaton.alphabet().class(c) as usize];
-        let of = |code: u32| char::from_u32(code).map_or(MIXED, kind);
-        let block = |first: u32| {
-            let kind = if first < 0x800 { MIXED } else { of(first) };
-            if (first..first + 64).all(|code| of(code) == kind) { kind } else { MIXED }
+        let alphabet = automaton.alphabet();
+        let of = |code: u32| char::from_u32(code).map_or(NONE, |c| kinds.of_class[alphabet.class(c) as usize]);
+        // Forms that are too long are none.
+        let two = |code: u32| if code < 0x80 { NONE } else { of(code) };
+        let three = |code: u32| if code < 0x800 { NONE } else { of(code) };
+        let mut blocks: Vec<[u8; 64]> = Vec::new();
+        let mut block = |number: usize| {
+            let kinds = std::array::from_fn(|last| three(number as u32 * 64 + last as u32));
+            let known = blocks.iter().position(|known| *known == kinds);
+            known.unwrap_or_else(|| {
+                blocks.push(kinds);
+                blocks.len() - 1
+            }) as u16
         };
-        // Forms of two bytes that are too long are none.
-        let two = |code: u32| if code < 0x80 { MIXED } else { of(code) };
         KindsOfOthers {
             two: Box::new(std::array::from_fn(|code| two(code as u32))),
-            three: Box::new(std::array::from_fn(|number| block(number as u32 * 64))),
-            all: automaton.alphabet().renamed(&kinds.of_class),
+            three: Box::new(std::array::from_fn(&mut block)),
+            blocks,
+            all: alphabet.renamed(&kinds.of_class),
         }
     }
 
@@ -145,15 +154,16 @@ impl KindsOfOthers {
     pub(super) fn first(&self, text: &[u8]) -> (u8, usize) {
         if let Some(&four) = text.first_chunk() {
             let four = u32::from_le_bytes(four);
-            let (first, second) = (four as usize, (four >> 8 & 0x3f) as usize);
+            let byte = |number: u32| (four >> (8 * number)) as usize;
             if four & 0xc0_c0f0 == 0x80_80e0 {
-                let kind = self.three[(first & 0xf) << 6 | second];
-                if kind != MIXED {
+                let block = self.three[(byte(0) & 0xf) << 6 | byte(1) & 0x3f];
+                let kind = self.blocks[usize::from(block)][byte(2) & 0x3f];
+                if kind != NONE {
                     return (kind, 3);
                 }
             } else if four & 0xc0e0 == 0x80c0 {
-                let kind = self.two[(first & 0x1f) << 6 | second];
-                if kind != MIXED {
+                let kind = self.two[(byte(0) & 0x1f) << 6 | byte(1) & 0x3f];
+                if kind != NONE {
                     return (kind, 2);
                 }
             }
