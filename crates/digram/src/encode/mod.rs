@@ -32,7 +32,7 @@ pub use dropout::Dropout;
 pub(crate) use dropout::{Choices, Scratch as DropoutScratch};
 use group::Group;
 pub(crate) use scratch::{Kept, Lent, Scratch};
-use singles::Singles;
+use singles::{Packed, Singles};
 
 /// What text is made of before anything is merged.
 #[derive(Debug, Clone)]
@@ -74,6 +74,8 @@ const WORD: usize = 16;
 pub(crate) trait Sink {
     fn one(&mut self, id: TokenId);
     fn many(&mut self, ids: &[TokenId]);
+    /// The first `count` of these.
+    fn few(&mut self, ids: [TokenId; Packed::MOST], count: usize);
     /// Those of a group of pretokens.
     fn group(&mut self, group: &Group);
     /// How many there were.
@@ -89,6 +91,14 @@ impl Sink for Vec<TokenId> {
     #[inline]
     fn many(&mut self, ids: &[TokenId]) {
         self.extend_from_slice(ids);
+    }
+
+    #[inline]
+    fn few(&mut self, ids: [TokenId; Packed::MOST], count: usize) {
+        // To copy all and forget the rest takes fewer instructions than to copy as many.
+        let end = Vec::len(self) + count;
+        self.extend_from_slice(&ids);
+        self.truncate(end);
     }
 
     #[inline]
@@ -114,6 +124,11 @@ impl Sink for Tally {
     #[inline]
     fn many(&mut self, ids: &[TokenId]) {
         self.0 += ids.len();
+    }
+
+    #[inline]
+    fn few(&mut self, _: [TokenId; Packed::MOST], count: usize) {
+        self.0 += count;
     }
 
     #[inline]
@@ -383,7 +398,10 @@ impl Encoder {
             at += piece.len();
             let known = single.and_then(|c| self.singles.get(c, || self.of_singles()));
             match known {
-                Some(ids) => ids.ids().for_each(|id| sink.one(id)),
+                Some(packed) => {
+                    let (ids, count) = packed.ids();
+                    sink.few(ids, count);
+                }
                 // A pretoken without a cut was looked up already.
                 None if piece.len() == end - start => self.merge(piece, scratch, watch, sink)?,
                 None => self

@@ -22,22 +22,24 @@ impl Packed {
     /// Stands for ids that are not known or do not fit.
     const NONE: Packed = Packed(0);
 
+    pub(super) const MOST: usize = 3;
+
     /// The published vocabularies stay below 2^19.
     const ID_BITS: u32 = 20;
 
     fn new(ids: &[TokenId]) -> Packed {
-        if ids.len() > 3 || ids.iter().any(|id| id >> Packed::ID_BITS > 0) {
+        if ids.len() > Packed::MOST || ids.iter().any(|id| id >> Packed::ID_BITS > 0) {
             return Packed::NONE;
         }
         let packed = ids.iter().rev().fold(0, |packed, &id| packed << Packed::ID_BITS | u64::from(id));
         Packed(packed | (ids.len() as u64) << (3 * Packed::ID_BITS))
     }
 
+    /// The ids, anything behind them, and how many they are.
     #[inline]
-    pub(super) fn ids(self) -> impl Iterator<Item = TokenId> {
-        let count = self.0 >> (3 * Packed::ID_BITS);
-        (0..count as u32)
-            .map(move |at| (self.0 >> (at * Packed::ID_BITS)) as TokenId & ((1 << Packed::ID_BITS) - 1))
+    pub(super) fn ids(self) -> ([TokenId; Packed::MOST], usize) {
+        let id = |at: usize| (self.0 >> (at as u32 * Packed::ID_BITS)) as TokenId & ((1 << Packed::ID_BITS) - 1);
+        (std::array::from_fn(id), (self.0 >> (3 * Packed::ID_BITS)) as usize)
     }
 }
 
@@ -87,7 +89,7 @@ mod tests {
             'd' => Some(vec![most + 1]),
             _ => None,
         };
-        let kept = |c| singles.get(c, || ids).map(|packed| packed.ids().collect::<Vec<_>>());
+        let kept = |c| singles.get(c, || ids).map(Packed::ids).map(|(ids, count)| ids[..count].to_vec());
         assert_eq!((kept('a'), kept('b')), (Some(vec![7]), Some(vec![0, most, 5])));
         assert_eq!((kept('c'), kept('d'), kept('e'), kept('\u{10000}')), (None, None, None, None));
     }
