@@ -38,7 +38,8 @@ impl Packed {
     /// The ids, anything behind them, and how many they are.
     #[inline]
     pub(super) fn ids(self) -> ([TokenId; Packed::MOST], usize) {
-        let id = |at: usize| (self.0 >> (at as u32 * Packed::ID_BITS)) as TokenId & ((1 << Packed::ID_BITS) - 1);
+        let id =
+            |at: usize| (self.0 >> (at as u32 * Packed::ID_BITS)) as TokenId & ((1 << Packed::ID_BITS) - 1);
         (std::array::from_fn(id), (self.0 >> (3 * Packed::ID_BITS)) as usize)
     }
 }

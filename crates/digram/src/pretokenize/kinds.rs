@@ -127,7 +127,8 @@ const NONE: u8 = 0xff;
 impl KindsOfOthers {
     pub(super) fn new(automaton: &Automaton, kinds: &Kinds) -> KindsOfOthers {
         let alphabet = automaton.alphabet();
-        let of = |code: u32| char::from_u32(code).map_or(NONE, |c| kinds.of_class[alphabet.class(c) as usize]);
+        let of =
+            |code: u32| char::from_u32(code).map_or(NONE, |c| kinds.of_class[alphabet.class(c) as usize]);
         // Forms that are too long are none.
         let two = |code: u32| if code < 0x80 { NONE } else { of(code) };
         let three = |code: u32| if code < 0x800 { NONE } else { of(code) };

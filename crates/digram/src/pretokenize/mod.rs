@@ -14,10 +14,12 @@ mod automaton;
 mod blocks;
 mod borders;
 mod digits;
+mod ends;
 mod grouping;
 mod kinds;
 mod parts;
 mod pattern;
+mod questions;
 mod runs;
 
 use std::convert::Infallible;

@@ -1,6 +1,6 @@
 //! Cutting text where neighbours tell, and by steps of the automaton where they do not.
 //!
-//! Text is read in blocks of 64 bytes. What neighbouring characters tell (see [`Kinds`]) is asked
+//! Text is read in blocks of 64 bytes. What neighbouring characters tell (see [`super::kinds`]) is asked
 //! for all places of a block at once and gives two masks: of the places where a pretoken surely
 //! ends, and of those that are open. The ends before the first open place are handed on as they
 //! are. From the last of them the automaton steps until it has come to the end of the pretoken that
@@ -15,19 +15,9 @@ use std::ops::ControlFlow;
 
 use super::GoesOn;
 use super::automaton::{Automaton, DEAD, Notes};
-use super::blocks::{Answers, BLOCK, Blocks, equal};
-use super::grouping::{Disturbing, Grouping};
-use super::kinds::{Kinds, KindsOfOthers, Told};
-use crate::memory::prefetch;
-
-/// The most ends handed on at once: as many as a block may have.
-const MANY: usize = 64;
-
-/// So many bytes before it is read, text is asked for: processors do so too, but stop at each page.
-const AHEAD: usize = 1024;
-
-/// Ends are written so many at a time, whether or not there are as many.
-const STRIDE: usize = 8;
+use super::blocks::{Block, Blocks, next_of};
+use super::ends::Ends;
+use super::grouping::Grouping;
 
 /// A start from an earlier place beyond this many bytes is left to the slower way.
 const FAR: usize = 256;
@@ -49,102 +39,6 @@ pub(super) struct Runs {
     /// The length of a row.
     width: usize,
     blocks: Blocks,
-    kinds: KindsOfOthers,
-    /// The kind after which so many characters are stepped, or some kind and none.
-    disturbing: u8,
-    reach: usize,
-}
-
-/// What is known of a block: a bit for each place.
-struct Block {
-    start: usize,
-    /// Where a character begins.
-    starts: u64,
-    /// Where the automaton must step.
-    steps: u64,
-    /// Where a pretoken ends.
-    borders: u64,
-    /// Where one may end or not.
-    open: u64,
-    /// Where the next block begins: where a character does.
-    next: usize,
-    /// What is known of the last character, for the next block; `None` if a pretoken starts there.
-    last: Option<Last>,
-    /// How many characters of the next block are stepped whatever they are.
-    disturbed: usize,
-}
-
-/// What is known of the character before a block.
-#[derive(Clone, Copy)]
-struct Last {
-    kind: u8,
-    /// Whether a pretoken surely starts with it.
-    first: bool,
-    /// Whether one surely does not.
-    inner: bool,
-}
-
-/// Ends of pretokens on their way to the caller.
-struct Ends<V> {
-    start: usize,
-    ends: [usize; MANY + BLOCK + STRIDE],
-    count: usize,
-    visit: V,
-}
-
-impl<B, V: FnMut(usize, &[usize]) -> ControlFlow<B>> Ends<V> {
-    fn new(visit: V) -> Ends<V> {
-        Ends { start: 0, ends: [0; MANY + BLOCK + STRIDE], count: 0, visit }
-    }
-
-    /// Where the last pretoken ends.
-    fn last(&self) -> usize {
-        if self.count == 0 { self.start } else { self.ends[self.count - 1] }
-    }
-
-    fn push(&mut self, end: usize) -> ControlFlow<B> {
-        self.make_room(1)?;
-        self.ends[self.count] = end;
-        self.count += 1;
-        ControlFlow::Continue(())
-    }
-
-    /// Adds the places of a block that begins at `start`.
-    #[inline(always)]
-    fn extend(&mut self, start: usize, mut places: u64) -> ControlFlow<B> {
-        let count = places.count_ones() as usize;
-        self.make_room(count)?;
-        let room = &mut self.ends[self.count..][..BLOCK + STRIDE];
-        self.count += count;
-        // A loop that ends after each of them would end where the processor does not expect it.
-        for ends in room.chunks_exact_mut(STRIDE) {
-            for end in ends {
-                *end = start + places.trailing_zeros() as usize;
-                places &= places.wrapping_sub(1);
-            }
-            if places == 0 {
-                break;
-            }
-        }
-        ControlFlow::Continue(())
-    }
-
-    /// Hands on all ends if not so many more can be handed on with them.
-    #[inline(always)]
-    fn make_room(&mut self, more: usize) -> ControlFlow<B> {
-        if self.count + more <= MANY { ControlFlow::Continue(()) } else { self.finish() }
-    }
-
-    /// Hands on all ends.
-    fn finish(&mut self) -> ControlFlow<B> {
-        match std::mem::take(&mut self.count) {
-            0 => ControlFlow::Continue(()),
-            count => {
-                let start = std::mem::replace(&mut self.start, self.ends[count - 1]);
-                (self.visit)(start, &self.ends[..count])
-            }
-        }
-    }
 }
 
 impl Runs {
@@ -170,18 +64,11 @@ impl Runs {
                 });
             }
         }
-        let kinds = Kinds::new(automaton, &grouping);
-        let kind = |c: char| kinds.of_class[alphabet.class(c) as usize];
-        let nothing = Disturbing { class: 0, byte: 0, reach: 0 };
-        let Disturbing { class, byte, reach } = grouping.disturbing.unwrap_or(nothing);
         Some(Runs {
             steps,
             start: row(automaton.start()) as usize,
             width: characters.len(),
-            blocks: Blocks::new(std::array::from_fn(|byte| kind(byte as u8 as char)), kinds.told, byte),
-            kinds: KindsOfOthers::new(automaton, &kinds),
-            disturbing: kinds.of_class[class as usize],
-            reach,
+            blocks: Blocks::new(automaton, &grouping),
         })
     }
 
@@ -203,7 +90,7 @@ impl Runs {
         let mut block = Block::new();
         // Where a pretoken begins; all before it are in `ends`.
         let mut start = 0;
-        self.read(text, &mut block);
+        self.blocks.read(text, &mut block);
         while start < text.len() {
             // The pretoken may have begun before the block.
             let later = if start < block.start { u64::MAX } else { u64::MAX << 1 << (start - block.start) };
@@ -215,12 +102,12 @@ impl Runs {
                 start = block.start + sure.ilog2() as usize;
             }
             if open == 0 && block.next < text.len() {
-                self.read(text, &mut block);
+                self.blocks.read(text, &mut block);
                 continue;
             }
             if start < block.start {
                 block.restart(start);
-                self.read(text, &mut block);
+                self.blocks.read(text, &mut block);
             }
             let Stepped { end, at } = self.step(automaton, text, start, &mut block);
             if at == text.len() && goes_on == GoesOn::Maybe {
@@ -240,7 +127,7 @@ impl Runs {
             }
             if !(block.start..block.next).contains(&start) && start < text.len() {
                 block.restart(start);
-                self.read(text, &mut block);
+                self.blocks.read(text, &mut block);
             }
         }
         let last = ends.last();
@@ -284,7 +171,7 @@ impl Runs {
                 };
                 return Stepped { end, at };
             }
-            self.read(text, block);
+            self.blocks.read(text, block);
             places = block.steps | 1;
         }
     }
@@ -312,78 +199,6 @@ impl Runs {
         };
         (entered < before).then_some(before)
     }
-
-    /// Reads the next block.
-    fn read(&self, text: &[u8], block: &mut Block) {
-        block.start = block.next;
-        let rest = &text[block.start..];
-        if let Some(ahead) = rest.get(AHEAD) {
-            prefetch(ahead);
-        }
-        match rest.first_chunk::<BLOCK>() {
-            Some(bytes) => self.read_whole(text, bytes, block),
-            None => {
-                let mut bytes = [0; BLOCK];
-                bytes[..rest.len()].copy_from_slice(rest);
-                self.read_whole(text, &bytes, block);
-                block.next = block.next.min(text.len());
-                let there = (1 << rest.len()) - 1;
-                block.starts &= there;
-                block.steps &= there;
-                block.borders &= there;
-                block.open &= there;
-            }
-        }
-    }
-
-    #[inline]
-    fn read_whole(&self, text: &[u8], bytes: &[u8; BLOCK], block: &mut Block) {
-        // The last character may reach beyond the block.
-        let mut kinds = [0; BLOCK + 4];
-        let (here, _) = kinds.split_first_chunk_mut().expect("longer");
-        let seen = self.blocks.read(bytes, here);
-        let (mut starts, mut disturbing) = (u64::MAX, seen.marked);
-        block.next = block.start + BLOCK;
-        if seen.others != 0 {
-            starts = self.read_others(text, seen.others, &mut kinds, block);
-            disturbing = equal(kinds.first_chunk().expect("longer"), self.disturbing) & starts;
-        }
-        let before = block.last.map_or(0, |last| last.kind);
-        let answers = self.blocks.ask(before, kinds.first_chunk().expect("longer"));
-        let mut disturbed = first_of(starts, std::mem::take(&mut block.disturbed));
-        while disturbing != 0 {
-            let after = starts & u64::MAX << 1 << disturbing.trailing_zeros();
-            disturbed |= first_of(after, self.reach);
-            block.disturbed = block.disturbed.max(self.reach.saturating_sub(after.count_ones() as usize));
-            disturbing &= disturbing - 1;
-        }
-        let settles = answers[usize::from(Told::SETTLES)] & starts & !disturbed;
-        let steps = answers[usize::from(Told::STEP)] & !(settles & next_of(settles, starts));
-        block.steps = steps & starts | disturbed;
-        block.starts = starts;
-        block.tell(&answers, starts, disturbed, kinds[BLOCK - 1]);
-    }
-
-    /// Puts the characters that are not ASCII in their places; gives a word with a bit for each
-    /// place where a character begins.
-    fn read_others(&self, text: &[u8], others: u64, kinds: &mut [u8; BLOCK + 4], block: &mut Block) -> u64 {
-        let (mut left, mut inside, mut last) = (others, 0, 0);
-        while left != 0 {
-            let offset = left.trailing_zeros() as usize;
-            let (kind, width) = self.kinds.first(&text[block.start + offset..]);
-            // A character is of one kind in all its bytes, so that the next has it before it.
-            let four = kinds[offset..].first_chunk_mut().expect("four more than places");
-            let (old, new) = (u32::from_le_bytes(*four), u32::from(kind) * 0x0101_0101);
-            let keep = (u64::MAX << (8 * width)) as u32;
-            *four = (old & keep | new & !keep).to_le_bytes();
-            let bits = ((1 << width) - 2) << offset;
-            inside |= bits;
-            left &= !(bits | 1 << offset);
-            last = offset + width;
-        }
-        block.next = block.start + last.max(BLOCK);
-        !inside
-    }
 }
 
 /// How stepping ended: where the match ends, and where the automaton stood then. An end where the
@@ -391,58 +206,6 @@ impl Runs {
 struct Stepped {
     end: usize,
     at: usize,
-}
-
-impl Block {
-    /// A block of no text.
-    fn new() -> Block {
-        Block { start: 0, starts: 0, steps: 0, borders: 0, open: 0, next: 0, last: None, disturbed: 0 }
-    }
-
-    /// Has the block read next that begins at `start`, where a pretoken does.
-    fn restart(&mut self, start: usize) {
-        self.next = start;
-        (self.last, self.disturbed) = (None, 0);
-    }
-
-    /// Finds out the borders and what is open; the last character is of the kind `last`.
-    #[inline(always)]
-    fn tell(&mut self, answers: &Answers, starts: u64, disturbed: u64, last: u8) {
-        // Nothing is asked about a place where a pretoken is known to start.
-        let (asked, begins, after_first, after_inner) = match self.last {
-            None => (starts & !1, 1, 0, 0),
-            Some(last) => (starts, 0, u64::from(last.first), u64::from(last.inner)),
-        };
-        let answer = |question: u8| answers[usize::from(question)] & asked;
-        let undisturbed = |question: u8| answer(question) & !disturbed;
-        let (mut borders, mut inside) = (undisturbed(Told::BORDER), undisturbed(Told::INSIDE));
-        let after_first = after_first | next_of(borders | begins, starts);
-        let after_inner = after_inner | next_of(inside, starts);
-        borders |= after_first & answer(Told::BORDER_AFTER_FIRST);
-        borders |= after_inner & undisturbed(Told::BORDER_AFTER_INNER);
-        inside |= after_first & answer(Told::INSIDE_AFTER_FIRST);
-        inside |= after_inner & undisturbed(Told::INSIDE_AFTER_INNER);
-        self.borders = borders;
-        self.open = asked & !(borders | inside);
-        let of_last = |places: u64| places.leading_zeros() == starts.leading_zeros();
-        self.last = Some(Last { kind: last, first: of_last(borders), inner: of_last(inside) });
-    }
-}
-
-/// The places where the characters begin that follow those that begin at `places`.
-#[inline(always)]
-fn next_of(places: u64, starts: u64) -> u64 {
-    // Added to the places inside a character, the first of them carries to the one behind them.
-    let (after, inside) = (places << 1, !starts);
-    (after | (after & inside).wrapping_add(inside)) & starts
-}
-
-/// The first `count` of these places.
-#[inline(always)]
-fn first_of(mut places: u64, count: usize) -> u64 {
-    let all = places;
-    (0..count).for_each(|_| places &= places.wrapping_sub(1));
-    all & !places
 }
 
 #[cfg(test)]
@@ -511,7 +274,7 @@ mod tests {
             let mut block = Block::new();
             let mut open = 0;
             while block.next < text.len() {
-                runs.read(&text, &mut block);
+                runs.blocks.read(&text, &mut block);
                 open += block.open.count_ones() as usize;
             }
             assert!(open * 8 < text.len(), "{open} open places in {} bytes", text.len());
