@@ -23,8 +23,9 @@ const MOST_SHORT: usize = 1 << 16;
 /// The most sets of words: 8 MiB.
 const MOST_WORDS: usize = 1 << 16;
 
-/// The most bytes of phrases, with their ids: 1 MiB with what the map takes itself.
-const MOST_PHRASES: usize = 1 << 19;
+/// The most bytes of phrases, with their ids and what the map itself takes for each: 1 MiB.
+const MOST_PHRASES: usize = 1 << 20;
+const OF_MAP: usize = 80;
 
 /// The most bytes of one phrase.
 const LONGEST_PHRASE: usize = 256;
@@ -40,7 +41,7 @@ pub(super) struct Cache {
     short: Table<Short>,
     words: Table<Word>,
     phrases: HashMap<Box<[u8]>, Box<[TokenId]>>,
-    /// The bytes of all phrases and of their ids.
+    /// The bytes that all phrases take.
     phrase_bytes: usize,
 }
 
@@ -105,7 +106,7 @@ impl Cache {
             word.count = ids.len() as u16;
             self.words.insert(word);
         } else if let Some(phrase) = Cache::phrase(text, start, end) {
-            let bytes = phrase.len() + size_of_val(ids);
+            let bytes = phrase.len() + size_of_val(ids) + OF_MAP;
             if self.phrase_bytes + bytes > MOST_PHRASES {
                 self.phrases = HashMap::new();
                 self.phrase_bytes = 0;

@@ -180,7 +180,7 @@ impl Tokenizer {
         self.encoder.unreachable()
     }
 
-    /// Gives back the memory in which calls kept what they merged: at most 8 MiB for each thread
+    /// Gives back the memory in which calls kept what they merged: at most 13 MiB for each thread
     /// that encoded at the same time as others. It never changes a result, and comes back with use.
     pub fn forget(&self) {
         self.kept.clear();
