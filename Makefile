@@ -84,6 +84,7 @@ valgrind:
 
 bench: $(VENV)/.tools
 	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/maturin develop --quiet --release  # as wheels are built
 	$(BIN)/python -m benches $(BENCH)
 
 clean:
