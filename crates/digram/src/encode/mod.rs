@@ -67,6 +67,9 @@ pub enum OnUnknown {
 /// scan, which is quadratic, begins to lose to going by rank.
 const SHORT: usize = 64;
 
+/// From this many bytes on pretokens of a group are encoded one by one.
+const LONG: usize = 1 << 14;
+
 /// Pretokens up to this many bytes take less time to merge than to look for cuts in.
 const WORD: usize = 16;
 
@@ -313,6 +316,9 @@ impl Encoder {
         watch: &dyn Watch,
         sink: &mut impl Sink,
     ) -> Result<()> {
+        if ends.last().is_some_and(|end| end - start > LONG) {
+            return self.encode_long(text, start, ends, scratch, watch, sink);
+        }
         let group = &mut *scratch.group;
         let ids = group.ids.first_chunk_mut().expect("longer");
         group.missing = self.whole.get_many(text, start, ends, &mut group.asked, ids);
@@ -321,6 +327,32 @@ impl Encoder {
             self.encode_missing(text, start, ends, scratch, watch)?;
         }
         sink.group(&scratch.group);
+        Ok(())
+    }
+
+    /// The same where there is a pretoken so long, or several, that their ids should not be copied
+    /// on their way to the sink.
+    #[cold]
+    fn encode_long(
+        &self,
+        text: &[u8],
+        mut start: usize,
+        ends: &[usize],
+        scratch: &mut Scratch,
+        watch: &dyn Watch,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        for &end in ends {
+            let from = std::mem::replace(&mut start, end);
+            if end - from <= LONG {
+                self.encode(text, from, &[end], scratch, watch, sink)?;
+            } else if let Some(id) = self.whole.get_in(text, from, end) {
+                sink.one(id);
+            } else {
+                self.encode_in_pieces(text, from, end, scratch, watch, sink)
+                    .map_err(|error| error.shifted(from))?;
+            }
+        }
         Ok(())
     }
 

@@ -213,18 +213,20 @@ mod tests {
     use super::*;
 
     /// The look-ahead and the contractions of the published patterns, which make runs hard.
-    const PATTERNS: [&str; 5] = [
+    const PATTERNS: [&str; 6] = [
         r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
         r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'ll)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'ll)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
         // Gaps, matches that give far back, and a disturbance that is no apostrophe.
         r"a+b|\p{L}(?:-x+)?|\s{2,}(?!\S)",
         r"#(?:ab|c)|[a-z]+|\d{2}",
+        // More kinds of characters than there is room for.
+        r"ab|bc|cd|de|ef|fg|gh|hi|ij|jk|kl|lm|mn|no|op|pq|qr|rs|st|tu|[a-z]|\s+|[^a-z\s]+",
     ];
 
-    const PIECES: [&str; 24] = [
-        "a", "b", "x", "s", "S", "ll", "L", "é", "ſ", " ", "  ", "\n", "\r\n", "\t", "\u{a0}", "\u{3000}",
-        "1", "٣", "'", "!", "-", "#", "語", "\u{301}",
+    const PIECES: [&str; 29] = [
+        "bc", "def", "ghij", "klmn", "opqrstu", "a", "b", "x", "s", "S", "ll", "L", "é", "ſ", " ", "  ",
+        "\n", "\r\n", "\t", "\u{a0}", "\u{3000}", "1", "٣", "'", "!", "-", "#", "語", "\u{301}",
     ];
 
     #[test]
