@@ -9,6 +9,12 @@ use crate::vocabulary::{TokenId, Vocabulary};
 /// How many pretokens are looked up together: the bits of a word tell which were found.
 pub(crate) const AT_ONCE: usize = 64;
 
+/// Where the pretoken of that number starts, of those that stand one after the other from `start`.
+#[inline(always)]
+pub(crate) fn start_of(number: usize, start: usize, ends: &[usize]) -> usize {
+    if number == 0 { start } else { ends[number - 1] }
+}
+
 /// From bytes to ids, made for pretokens.
 ///
 /// Keys of up to 15 bytes lie in the table itself, three with their ids to a line of memory, so
@@ -244,10 +250,7 @@ impl TokenIndex {
         for number in bits(missing) {
             let (key, line) = (asked.keys[number], asked.lines[number] as usize);
             let id = match key.is_long() {
-                true => {
-                    let start = if number == 0 { start } else { ends[number - 1] };
-                    self.long.get(&text[start..ends[number]]).copied()
-                }
+                true => self.long.get(&text[start_of(number, start, ends)..ends[number]]).copied(),
                 false if self.lines[line].is_full() => self.find(key, line),
                 false => None,
             };

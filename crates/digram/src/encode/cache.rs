@@ -82,6 +82,11 @@ impl Cache {
         if let Some((ids, count)) = (!key.is_long()).then(|| self.get_short(key)).flatten() {
             return Some(&ids[..count]);
         }
+        self.get_longer(text, start, end)
+    }
+
+    /// The ids of `text[start..end]` if it is not among the short words.
+    pub(super) fn get_longer(&self, text: &[u8], start: usize, end: usize) -> Option<&[TokenId]> {
         if let Some(word) = Word::new(text, start, end) {
             let Set(both) = self.words.set(word.hash());
             if let Some(found) = both.iter().find(|entry| entry.is_of(&word)) {

@@ -8,7 +8,7 @@
 use std::mem::MaybeUninit;
 
 use crate::bits::bits;
-use crate::index::{AT_ONCE, Asked};
+use crate::index::{AT_ONCE, Asked, start_of};
 use crate::vocabulary::TokenId;
 
 use super::cache::{Cache, FEW_IDS, MOST_IDS};
@@ -52,8 +52,7 @@ impl Group {
     pub(super) fn start_misses(&mut self, text: &[u8], start: usize, ends: &[usize], cache: &Cache) {
         self.many.clear();
         for number in bits(self.missing) {
-            let start = if number == 0 { start } else { ends[number - 1] };
-            cache.prefetch(self.asked.keys[number], text, start, ends[number]);
+            cache.prefetch(self.asked.keys[number], text, start_of(number, start, ends), ends[number]);
         }
     }
 

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use crate::bits::bits;
 use crate::error::{Error, Result};
 pub(crate) use crate::index::AT_ONCE;
-use crate::index::TokenIndex;
+use crate::index::{TokenIndex, start_of};
 use crate::memory::Way;
 use crate::merges::Merges;
 use crate::model::{Known, Model};
@@ -373,7 +373,7 @@ impl Encoder {
                 scratch.group.set_few(miss, ids, count);
                 continue;
             }
-            let from = if number == 0 { start } else { ends[number - 1] };
+            let from = start_of(number, start, ends);
             self.encode_long_or_new(text, from, ends[number], miss, scratch, watch)
                 .map_err(|error| error.shifted(from))?;
         }
@@ -391,26 +391,24 @@ impl Encoder {
         watch: &dyn Watch,
     ) -> Result<()> {
         let pretoken = &text[start..end];
+        let (is_word, has_cuts) = (pretoken.len() <= WORD, has_cuts(pretoken));
         // Long ones of scripts without spaces hardly ever come again.
-        let returns = !(has_cuts(pretoken) && pretoken.len() > WORD);
-        if let Some(ids) = returns.then(|| scratch.cache.get(text, start, end)).flatten() {
+        let returns = is_word || !has_cuts;
+        if returns && let Some(ids) = scratch.cache.get_longer(text, start, end) {
             scratch.group.set(miss, ids);
             return Ok(());
         }
-        let mut ids = scratch.spare.pop().unwrap_or_default();
-        ids.clear();
-        let merged = match pretoken.len() <= WORD && !has_cuts(pretoken) {
-            true => self.merge(pretoken, scratch, watch, &mut ids),
-            false => self.encode_in_pieces(text, start, end, scratch, watch, &mut ids),
-        };
-        if merged.is_ok() {
-            if returns {
-                scratch.cache.put(text, start, end, &ids);
+        scratch.with_list(|scratch, ids| {
+            match is_word && !has_cuts {
+                true => self.merge(pretoken, scratch, watch, ids)?,
+                false => self.encode_in_pieces(text, start, end, scratch, watch, ids)?,
             }
-            scratch.group.set(miss, &ids);
-        }
-        scratch.spare.push(ids);
-        merged
+            if returns {
+                scratch.cache.put(text, start, end, ids);
+            }
+            scratch.group.set(miss, ids);
+            Ok(())
+        })
     }
 
     /// Cuts the pretoken `text[start..end]` where no merge can cross, and looks up or merges the
@@ -464,15 +462,12 @@ impl Encoder {
             sink.many(ids);
             return Ok(());
         }
-        let mut ids = scratch.spare.pop().unwrap_or_default();
-        ids.clear();
-        let merged = self.merge(piece, scratch, watch, &mut ids);
-        if merged.is_ok() {
-            scratch.cache.put(text, start, end, &ids);
-            sink.many(&ids);
-        }
-        scratch.spare.push(ids);
-        merged
+        scratch.with_list(|scratch, ids| {
+            self.merge(piece, scratch, watch, ids)?;
+            scratch.cache.put(text, start, end, ids);
+            sink.many(ids);
+            Ok(())
+        })
     }
 
     /// What gives the ids of a piece that is one character; `None` if it has none.

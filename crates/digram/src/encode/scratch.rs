@@ -16,7 +16,7 @@ pub(crate) struct Scratch {
     pub(super) cache: Cache,
     pub(super) group: Box<Group>,
     /// Lists for ids on their way: a pretoken needs one, and so does a piece of it.
-    pub(super) spare: Vec<Vec<TokenId>>,
+    spare: Vec<Vec<TokenId>>,
     pub(super) long: long::Scratch,
 }
 
@@ -28,6 +28,15 @@ impl Scratch {
             spare: Vec::new(),
             long: long::Scratch::default(),
         }
+    }
+
+    /// Does work that needs an empty list for ids.
+    pub(super) fn with_list<R>(&mut self, work: impl FnOnce(&mut Scratch, &mut Vec<TokenId>) -> R) -> R {
+        let mut ids = self.spare.pop().unwrap_or_default();
+        ids.clear();
+        let result = work(self, &mut ids);
+        self.spare.push(ids);
+        result
     }
 }
 

@@ -1,7 +1,8 @@
 //! Reading text block by block: what each place of 64 bytes tells.
 
+use super::after::Disturbing;
 use super::automaton::Automaton;
-use super::grouping::{Disturbing, Grouping};
+use super::grouping::Grouping;
 use super::kinds::{Kinds, KindsOfOthers, Told};
 use super::questions::{Answers, BLOCK, Questions, equal};
 use crate::memory::prefetch;

@@ -9,6 +9,7 @@
 //! and some match must get to read the first. Or no match ever reads the first, and whatever
 //! follows the second, a match starts with it.
 
+use super::after::states_after;
 use super::automaton::{Automaton, DEAD};
 
 /// What two neighbouring classes of characters tell about the place between them.
@@ -35,7 +36,7 @@ impl Borders {
     /// nothing behind it.
     pub(super) fn new(automaton: &Automaton) -> Borders {
         let classes = automaton.alphabet().len();
-        let after = states_after(automaton);
+        let after = states_after(automaton, None, 1);
         let ends = |before: usize, next: usize| {
             after[before]
                 .iter()
@@ -71,24 +72,4 @@ impl Borders {
     pub(super) fn between(&self, before: u8, after: u8) -> Between {
         self.between[before as usize * self.classes + after as usize]
     }
-}
-
-/// For each class the states that reading it can lead to, the dead one left out.
-fn states_after(automaton: &Automaton) -> Vec<Vec<u16>> {
-    let mut after = vec![Vec::new(); automaton.alphabet().len()];
-    let mut seen = vec![false; automaton.state_count()];
-    let mut waiting = vec![automaton.start()];
-    while let Some(state) = waiting.pop() {
-        if std::mem::replace(&mut seen[state as usize], true) {
-            continue;
-        }
-        for (class, states) in after.iter_mut().enumerate() {
-            let (next, _) = automaton.step(state, class);
-            if next != DEAD && !states.contains(&next) {
-                states.push(next);
-                waiting.push(next);
-            }
-        }
-    }
-    after
 }

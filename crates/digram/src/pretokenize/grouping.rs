@@ -9,22 +9,14 @@
 //! disturbing: for some characters after it every character is stepped, and the groups are those
 //! that hold everywhere else.
 
+use super::after::{Disturbing, states_after};
 use super::alphabet::Class;
-use super::automaton::{Automaton, DEAD};
+use super::automaton::Automaton;
 
 /// For each class the group it is in; [`ALWAYS`] marks one that is stepped wherever it stands.
 pub(super) struct Grouping {
     pub(super) groups: Vec<u8>,
     pub(super) disturbing: Option<Disturbing>,
-}
-
-/// A class after which so many characters are stepped, whatever they are.
-#[derive(Clone, Copy)]
-pub(super) struct Disturbing {
-    pub(super) class: Class,
-    /// The one ASCII character of the class.
-    pub(super) byte: u8,
-    pub(super) reach: usize,
 }
 
 /// The bit of a group whose characters are all stepped.
@@ -128,36 +120,4 @@ pub(super) fn are_alike<'a>(
         let (_, matched) = automaton.step(state, classes[0]);
         classes.iter().all(|&class| automaton.step(state, class) == (state, matched))
     })
-}
-
-/// For each class the states that reading it can lead to, as the character of that number of a
-/// match or a later one, when `disturbing` stands far enough back or before the match.
-pub(super) fn states_after(
-    automaton: &Automaton,
-    disturbing: Option<Disturbing>,
-    number: usize,
-) -> Vec<Vec<u16>> {
-    let classes = automaton.alphabet().len();
-    let (class, reach) = disturbing.map_or((usize::MAX, 0), |found| (found.class as usize, found.reach));
-    let mut after = vec![Vec::new(); classes];
-    // A match may start anywhere, however far back the disturbance is.
-    let mut waiting: Vec<(u16, usize, usize)> = (0..=reach).map(|age| (automaton.start(), age, 0)).collect();
-    let mut seen: hashbrown::HashSet<(u16, usize, usize)> = waiting.iter().copied().collect();
-    while let Some((state, age, read)) = waiting.pop() {
-        let read = number.min(read + 1);
-        for (class_read, states) in after.iter_mut().enumerate() {
-            let (next, _) = automaton.step(state, class_read);
-            let age = if class_read == class { 0 } else { reach.min(age + 1) };
-            if next == DEAD {
-                continue;
-            }
-            if age == reach && read == number && !states.contains(&next) {
-                states.push(next);
-            }
-            if seen.insert((next, age, read)) {
-                waiting.push((next, age, read));
-            }
-        }
-    }
-    after
 }

@@ -11,9 +11,10 @@
 //! that told more, which finds every third digit. Prose and code were cut a tenth more slowly, and
 //! digits alone no faster than by steps.
 
+use super::after::states_after;
 use super::alphabet::Alphabet;
 use super::automaton::{Automaton, DEAD};
-use super::grouping::{Grouping, are_alike, states_after};
+use super::grouping::{Grouping, are_alike};
 
 /// The most kinds: as many as a vector can look up at once.
 pub(super) const MOST_KINDS: usize = 16;

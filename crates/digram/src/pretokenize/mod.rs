@@ -9,6 +9,7 @@
 //! # Ok::<(), digram::Error>(())
 //! ```
 
+mod after;
 mod alphabet;
 mod automaton;
 mod blocks;
