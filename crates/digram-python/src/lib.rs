@@ -2,6 +2,7 @@
 
 mod arrow;
 mod convert;
+mod counts;
 mod errors;
 mod model;
 mod tokenizer;
@@ -69,11 +70,13 @@ mod _core {
     #[pymodule_export]
     use super::arrow::ArrowIds;
     #[pymodule_export]
+    use super::counts::{Counter, Counts};
+    #[pymodule_export]
     use super::model::{Model, Ranks};
     #[pymodule_export]
     use super::tokenizer::{Decoder, Encoded, Intervals, RunningCount, Stream};
     #[pymodule_export]
-    use super::training::{Counter, Counts, train};
+    use super::training::train;
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

@@ -1,106 +1,18 @@
-//! Counting and training.
+//! Training.
 
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use digram::count;
-use digram::train::{Base, Learned, Options, Stop, Ties, characters, train as learn};
-use digram::watch::available_threads;
+use digram::train::{Base, Learned, Options, Stop, Ties, train as learn};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-use crate::Splitter;
-use crate::convert::{merges_to_python, texts};
+use crate::convert::merges_to_python;
+use crate::counts::Counts;
 use crate::errors;
 use crate::watch::Signals;
 
 /// How often training tells how far it is.
 const BETWEEN_REPORTS: Duration = Duration::from_millis(100);
-
-/// Counts the pretokens of texts, batch by batch.
-#[pyclass(frozen, module = "digram._core")]
-pub(crate) struct Counter {
-    /// `None` after `finish`, and after an interruption, which leaves a batch half counted.
-    counter: Mutex<Option<count::Counter>>,
-}
-
-impl Counter {
-    fn take(&self, py: Python<'_>) -> PyResult<count::Counter> {
-        let counter = self.counter.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
-        counter.ok_or_else(|| errors::raise(py, "InternalError", "this counter was finished or interrupted."))
-    }
-
-    fn put(&self, counter: count::Counter) {
-        *self.counter.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(counter);
-    }
-}
-
-#[pymethods]
-impl Counter {
-    #[new]
-    fn new(splitter: &Splitter) -> Self {
-        Counter { counter: Mutex::new(Some(count::Counter::new(splitter.pretokenizer.clone()))) }
-    }
-
-    /// Counts a batch of texts, without the GIL.
-    #[pyo3(signature = (batch, threads=None))]
-    fn add(&self, py: Python<'_>, batch: Vec<Bound<'_, PyAny>>, threads: Option<usize>) -> PyResult<()> {
-        let texts = texts(&batch, "texts")?;
-        let texts: Vec<&[u8]> = texts.iter().map(|text| text.bytes()).collect();
-        let mut counter = self.take(py)?;
-        let signals = Signals::new();
-        let counted = py.detach(|| {
-            counter.add(&texts, threads.unwrap_or_else(available_threads), &signals).map(|()| counter)
-        });
-        self.put(counted.map_err(|error| signals.error(py, error, None))?);
-        Ok(())
-    }
-
-    /// The counts of all batches; the counter is used up.
-    fn finish(&self, py: Python<'_>) -> PyResult<Counts> {
-        let counter = self.take(py)?;
-        let counts = py.detach(|| counter.finish()).map_err(|error| errors::from_core(py, error, None))?;
-        Ok(Counts { counts })
-    }
-}
-
-/// Distinct pretokens with their counts.
-#[pyclass(frozen, module = "digram._core")]
-pub(crate) struct Counts {
-    counts: count::Counts,
-}
-
-#[pymethods]
-impl Counts {
-    fn __len__(&self) -> usize {
-        self.counts.len()
-    }
-
-    /// Texts counted.
-    #[getter]
-    fn documents(&self) -> u64 {
-        self.counts.totals().documents
-    }
-
-    /// Bytes counted.
-    #[getter]
-    fn bytes(&self) -> u64 {
-        self.counts.totals().bytes
-    }
-
-    /// Pretokens counted, repeated ones included.
-    #[getter]
-    fn pretokens(&self) -> u64 {
-        self.counts.totals().pretokens
-    }
-
-    /// All characters of the text, sorted.
-    fn characters(&self, py: Python<'_>) -> PyResult<String> {
-        let found =
-            py.detach(|| characters(&self.counts)).map_err(|error| errors::from_core(py, error, None))?;
-        Ok(found.into_iter().collect())
-    }
-}
 
 /// Tokens, merges, counts and the reason to stop.
 type Trained<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, &'static str);

@@ -1,0 +1,98 @@
+//! Counting pretokens.
+
+use std::sync::Mutex;
+
+use digram::count;
+use digram::train::characters;
+use digram::watch::available_threads;
+use pyo3::prelude::*;
+
+use crate::Splitter;
+use crate::convert::texts;
+use crate::errors;
+use crate::watch::Signals;
+
+/// Counts the pretokens of texts, batch by batch.
+#[pyclass(frozen, module = "digram._core")]
+pub(crate) struct Counter {
+    /// `None` after `finish`, and after an interruption, which leaves a batch half counted.
+    counter: Mutex<Option<count::Counter>>,
+}
+
+impl Counter {
+    fn take(&self, py: Python<'_>) -> PyResult<count::Counter> {
+        let counter = self.counter.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        counter.ok_or_else(|| errors::raise(py, "InternalError", "this counter was finished or interrupted."))
+    }
+
+    fn put(&self, counter: count::Counter) {
+        *self.counter.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(counter);
+    }
+}
+
+#[pymethods]
+impl Counter {
+    #[new]
+    fn new(splitter: &Splitter) -> Self {
+        Counter { counter: Mutex::new(Some(count::Counter::new(splitter.pretokenizer.clone()))) }
+    }
+
+    /// Counts a batch of texts, without the GIL.
+    #[pyo3(signature = (batch, threads=None))]
+    fn add(&self, py: Python<'_>, batch: Vec<Bound<'_, PyAny>>, threads: Option<usize>) -> PyResult<()> {
+        let texts = texts(&batch, "texts")?;
+        let texts: Vec<&[u8]> = texts.iter().map(|text| text.bytes()).collect();
+        let mut counter = self.take(py)?;
+        let signals = Signals::new();
+        let counted = py.detach(|| {
+            counter.add(&texts, threads.unwrap_or_else(available_threads), &signals).map(|()| counter)
+        });
+        self.put(counted.map_err(|error| signals.error(py, error, None))?);
+        Ok(())
+    }
+
+    /// The counts of all batches; the counter is used up.
+    fn finish(&self, py: Python<'_>) -> PyResult<Counts> {
+        let counter = self.take(py)?;
+        let counts = py.detach(|| counter.finish()).map_err(|error| errors::from_core(py, error, None))?;
+        Ok(Counts { counts })
+    }
+}
+
+/// Distinct pretokens with their counts.
+#[pyclass(frozen, module = "digram._core")]
+pub(crate) struct Counts {
+    pub(crate) counts: count::Counts,
+}
+
+#[pymethods]
+impl Counts {
+    fn __len__(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// Texts counted.
+    #[getter]
+    fn documents(&self) -> u64 {
+        self.counts.totals().documents
+    }
+
+    /// Bytes counted.
+    #[getter]
+    fn bytes(&self) -> u64 {
+        self.counts.totals().bytes
+    }
+
+    /// Pretokens counted, repeated ones included.
+    #[getter]
+    fn pretokens(&self) -> u64 {
+        self.counts.totals().pretokens
+    }
+
+    /// All characters of the text, sorted.
+    fn characters(&self, py: Python<'_>) -> PyResult<String> {
+        let found =
+            py.detach(|| characters(&self.counts)).map_err(|error| errors::from_core(py, error, None))?;
+        Ok(found.into_iter().collect())
+    }
+}

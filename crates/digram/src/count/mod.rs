@@ -1,0 +1,83 @@
+//! Counting pretokens: all that training needs to know of a corpus.
+
+mod counter;
+mod table;
+
+use crate::error::{Error, Result};
+
+pub use counter::Counter;
+use table::Table;
+
+/// Distinct pretokens and how often each stands in the corpus, in the order of first occurrence.
+///
+/// The order and the numbers are the same however the corpus was cut into batches and however many
+/// threads counted.
+#[derive(Debug, Default)]
+pub struct Counts {
+    bytes: Vec<u8>,
+    entries: Vec<Entry>,
+    totals: Totals,
+}
+
+/// What was counted in all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Texts.
+    pub documents: u64,
+    /// Bytes of text.
+    pub bytes: u64,
+    /// Pretokens, repeated ones included.
+    pub pretokens: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    start: u64,
+    len: u32,
+    count: u64,
+    /// Where the pretoken first stood, in bytes from the start of the corpus.
+    first: u64,
+}
+
+impl Counts {
+    /// Counts from pieces that were counted elsewhere, in the order of first occurrence.
+    pub fn from_pieces<T: AsRef<[u8]>>(pieces: impl IntoIterator<Item = (T, u64)>) -> Result<Counts> {
+        let mut table = Table::default();
+        let mut totals = Totals { documents: 1, ..Totals::default() };
+        for (order, (piece, count)) in pieces.into_iter().enumerate() {
+            let (piece, too_many) =
+                (piece.as_ref(), || Error::Limit { reason: "the counts add up to more than 2^64.".into() });
+            table.add(piece, count, order as u64)?;
+            let bytes = (piece.len() as u64).checked_mul(count).ok_or_else(too_many)?;
+            totals.bytes = totals.bytes.checked_add(bytes).ok_or_else(too_many)?;
+            totals.pretokens = totals.pretokens.checked_add(count).ok_or_else(too_many)?;
+        }
+        Ok(Counts { bytes: table.bytes, entries: table.entries, totals })
+    }
+
+    /// How many distinct pretokens there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The sums over the corpus.
+    pub fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// Each distinct pretoken with its count, in the order of first occurrence.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        self.entries.iter().map(|entry| (entry.piece(&self.bytes), entry.count))
+    }
+}
+
+impl Entry {
+    fn piece<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
+        &bytes[self.start as usize..self.start as usize + self.len as usize]
+    }
+}
