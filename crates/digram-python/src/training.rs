@@ -49,7 +49,7 @@ pub(crate) fn train<'py>(
         "lexicographic" => Ties::Lexicographic,
         other => return Err(errors::raise(py, "OptionError", format!("ties={other:?} is not known."))),
     };
-    let options = Options { base, max_merges, min_frequency, max_token_length, ties };
+    let options = Options { base, max_merges, min_frequency, max_token_length, ties, round: Options::ROUND };
     let signals = Signals::new();
     let mut reported = Instant::now();
     let mut done = 0u64;

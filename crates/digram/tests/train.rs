@@ -26,9 +26,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(6_000))]
 
     #[test]
-    fn training_is_what_is_defined(words in corpora(), merges in 0..40usize, ties in 0..3usize) {
+    fn training_is_what_is_defined(words in corpora(), merges in 0..40usize, ties in 0..3usize, round in 1..40usize) {
         let ties = [Ties::Ids, Ties::FirstSeen, Ties::Lexicographic][ties];
-        let trained = train(&counts(&words), &options(ties, merges), &mut |_| Ok(()), &Unwatched).unwrap();
+        // Few pairs at a time, so that even these small corpora take several rounds.
+        let options = Options { round: round.div_ceil(4), ..options(ties, merges) };
+        let trained = train(&counts(&words), &options, &mut |_| Ok(()), &Unwatched).unwrap();
         let found: Vec<_> = trained.merges.iter().map(|learned| (learned.merge, learned.count)).collect();
         let symbols = words.iter().map(|(word, count)| (word.iter().map(|&b| b.into()).collect(), *count));
         let base = (0..=255).map(|byte| vec![byte]).collect();
@@ -47,6 +49,29 @@ proptest! {
             };
             prop_assert_eq!(learn(&words), learn(&turned));
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// So many places that the first pairs are counted in a table.
+    #[test]
+    fn larger_corpora_are_merged_as_defined(
+        words in proptest::collection::hash_map(
+            proptest::collection::vec(proptest::sample::select(&b"aaabbcdefghij"[..]), 2..24), 1..9u64, 400..600,
+        ),
+        ties in 0..3usize,
+        round in 1..60usize,
+    ) {
+        let ties = [Ties::Ids, Ties::FirstSeen, Ties::Lexicographic][ties];
+        let words: Vec<_> = words.into_iter().collect();
+        let options = Options { round, ..options(ties, 120) };
+        let trained = train(&counts(&words), &options, &mut |_| Ok(()), &Unwatched).unwrap();
+        let found: Vec<_> = trained.merges.iter().map(|learned| (learned.merge, learned.count)).collect();
+        let symbols = words.iter().map(|(word, count)| (word.iter().map(|&b| b.into()).collect(), *count));
+        let base = (0..=255).map(|byte| vec![byte]).collect();
+        prop_assert_eq!(found, naive::train(symbols.collect(), base, ties, 120));
     }
 }
 

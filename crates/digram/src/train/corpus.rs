@@ -4,10 +4,12 @@ use hashbrown::HashMap;
 
 use crate::count::Counts;
 use crate::error::{Error, Result};
+use crate::memory::prefetch;
 use crate::vocabulary::TokenId;
 use crate::watch::Watch;
 
 use super::Base;
+use super::runs::Runs;
 
 /// Stands between pretokens, at the start and at the end: nothing merges with it.
 pub(super) const BORDER: TokenId = TokenId::MAX;
@@ -15,41 +17,49 @@ pub(super) const BORDER: TokenId = TokenId::MAX;
 /// Marks a place inside a token.
 const INSIDE: TokenId = TokenId::MAX - 1;
 
-const BETWEEN_CHECKS: usize = 1 << 20;
+/// Places gone through between two questions to the watch.
+const BETWEEN_CHECKS: usize = 1 << 18;
 
-/// Symbols in one run of memory, a place for each base symbol.
-///
-/// Of a token's places the first and the last hold its id and those between a mark. So both
-/// neighbours of a token are found by the lengths of tokens, without links, and a merge touches
-/// four places.
-pub(super) struct Corpus {
-    places: Vec<TokenId>,
-    /// How many base symbols a token is made of, by id.
-    lengths: Vec<u32>,
-    weights: Weights,
+/// The order of the pretokens in the corpus.
+pub(super) enum Order {
+    /// As they were first seen.
+    FirstSeen,
+    /// The most frequent first, which makes the counts of places quick to find.
+    ByCount,
 }
 
-/// How often the pretoken around a place occurs.
-enum Weights {
-    /// Each once, as in a text without pretokens.
-    One,
-    /// By the number of the pretoken at each place.
-    Counted { pretoken: Vec<u32>, count: Vec<u64> },
+/// Symbols in one run of memory, a place for each.
+///
+/// A token that was made since the places were laid out has several: the first and the last hold
+/// its id and those between a mark. So both neighbours of a token are found by the lengths of
+/// tokens, without links, and a merge touches four places.
+pub(super) struct Corpus {
+    places: Vec<TokenId>,
+    /// How many places a token takes, by id.
+    lengths: Vec<u32>,
+    runs: Runs,
 }
 
 impl Corpus {
-    pub(super) fn new(counts: &Counts, base: &Base, watch: &dyn Watch) -> Result<Corpus> {
+    pub(super) fn new(counts: &Counts, base: &Base, order: Order, watch: &dyn Watch) -> Result<Corpus> {
         let symbols = Symbols::new(base);
-        let counted = counts.iter().any(|(_, count)| count != 1);
-        let mut places = vec![BORDER];
-        let (mut pretoken, mut count) = (vec![0], Vec::new());
-        for (number, (piece, times)) in counts.iter().enumerate() {
+        let mut pieces: Vec<(&[u8], u64)> = counts.iter().filter(|&(_, count)| count > 0).collect();
+        if let Order::ByCount = order {
+            pieces.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+        }
+        let mut places =
+            Vec::with_capacity(1 + pieces.iter().map(|(piece, _)| piece.len() + 1).sum::<usize>());
+        places.push(BORDER);
+        let (mut runs, mut checked) = (Runs::default(), 0);
+        for (number, &(piece, count)) in pieces.iter().enumerate() {
+            let start = places.len();
             symbols.append(piece, &mut places)?;
-            places.push(BORDER);
-            if counted {
-                pretoken.resize(places.len(), number as u32);
-                count.push(times);
+            if places.len() - start < 2 {
+                places.truncate(start);
+                continue;
             }
+            places.push(BORDER);
+            runs.push(count, places.len());
             // A place is a 32-bit number in the postings.
             if places.len() > u32::MAX as usize {
                 return Err(Error::Limit {
@@ -59,12 +69,13 @@ impl Corpus {
                     ),
                 });
             }
-            if number % BETWEEN_CHECKS == 0 {
+            if places.len() - checked > BETWEEN_CHECKS {
+                checked = places.len();
                 watch.check()?;
             }
         }
-        let weights = if counted { Weights::Counted { pretoken, count } } else { Weights::One };
-        Ok(Corpus { places, lengths: vec![1; base.tokens().len()], weights })
+        runs.finish();
+        Ok(Corpus { places, lengths: vec![1; base.tokens().len()], runs })
     }
 
     /// How many places there are.
@@ -72,20 +83,90 @@ impl Corpus {
         self.places.len()
     }
 
-    /// The pair of tokens that starts at `at`, if there is one. Only to be asked of places where a
-    /// token starts, and before anything was merged.
-    pub(super) fn base_pair(&self, at: usize) -> Option<(TokenId, TokenId)> {
-        let (left, right) = (self.places[at], *self.places.get(at + 1)?);
-        (left != BORDER && right != BORDER).then_some((left, right))
+    /// Lays the symbols out anew, one place for each, without those that have no neighbour left,
+    /// and visits each pair of neighbours with its count.
+    pub(super) fn lay_out(
+        &mut self,
+        watch: &dyn Watch,
+        mut visit: impl FnMut(TokenId, TokenId, u64),
+    ) -> Result<()> {
+        let runs = std::mem::take(&mut self.runs);
+        // The border at the very start stays.
+        let (mut to, mut checked) = (1, 0);
+        for (places, count) in runs.iter() {
+            let mut word = to;
+            let mut at = places.start.max(1);
+            while at < places.end {
+                let id = self.places[at];
+                if id != BORDER {
+                    if to > word {
+                        visit(self.places[to - 1], id, count);
+                    }
+                    self.places[to] = id;
+                    to += 1;
+                    at += self.lengths[id as usize] as usize;
+                    continue;
+                }
+                at += 1;
+                if to - word > 1 {
+                    self.places[to] = BORDER;
+                    to += 1;
+                    word = to;
+                }
+                to = word;
+                if at - checked > BETWEEN_CHECKS {
+                    checked = at;
+                    watch.check()?;
+                }
+            }
+            if self.runs.end().max(1) < to {
+                self.runs.push(count, to);
+            }
+        }
+        self.places.truncate(to);
+        self.places.shrink_to(to);
+        self.lengths.fill(1);
+        self.runs.finish();
+        Ok(())
+    }
+
+    /// Visits each pair of neighbours: its place, both tokens, and its count. Only to be asked
+    /// right after the places were laid out.
+    pub(super) fn for_each_pair(
+        &self,
+        watch: &dyn Watch,
+        mut visit: impl FnMut(usize, TokenId, TokenId, u64),
+    ) -> Result<()> {
+        for (places, count) in self.runs.iter() {
+            let mut start = places.start;
+            while start < places.end {
+                let end = places.end.min(start + BETWEEN_CHECKS);
+                // A run ends with a border, but a stretch of one may not.
+                let mut left = self.places[start];
+                let stretch = &self.places[start + 1..self.places.len().min(end + 1)];
+                for (at, &right) in (start..).zip(stretch) {
+                    if left != BORDER && right != BORDER {
+                        visit(at, left, right, count);
+                    }
+                    left = right;
+                }
+                start = end;
+                watch.check()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks for the memory around a place, without waiting for it.
+    #[inline]
+    pub(super) fn prefetch(&self, at: usize) {
+        prefetch(&self.places[at]);
     }
 
     /// How often the pretoken around `at` occurs.
     #[inline]
-    pub(super) fn weight(&self, at: usize) -> u64 {
-        match &self.weights {
-            Weights::One => 1,
-            Weights::Counted { pretoken, count } => count[pretoken[at] as usize],
-        }
+    pub(super) fn count(&self, at: usize) -> u64 {
+        self.runs.count(at)
     }
 
     /// Whether the pair of `left` and `right` stands at `at`. Tokens only grow, so a pair that
@@ -108,7 +189,7 @@ impl Corpus {
         self.places[at + self.lengths[self.places[at] as usize] as usize]
     }
 
-    /// Makes room for token `id`, made of `left` and `right`.
+    /// Makes room for the token of `left` and `right`.
     pub(super) fn add_token(&mut self, left: TokenId, right: TokenId) -> TokenId {
         self.lengths.push(self.lengths[left as usize] + self.lengths[right as usize]);
         (self.lengths.len() - 1) as TokenId

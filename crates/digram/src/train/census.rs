@@ -1,0 +1,136 @@
+//! Which pairs a round begins with: those of a corpus that was just laid out that reach a floor.
+
+use hashbrown::HashMap;
+
+use crate::error::Result;
+use crate::vocabulary::TokenId;
+use crate::watch::Watch;
+
+use super::corpus::Corpus;
+use super::pairs::Pairs;
+use super::sketch::Sketch;
+
+/// No place in the postings.
+const NOWHERE: usize = usize::MAX;
+
+/// The counts of all pairs of so few tokens that a table holds each.
+pub(super) struct Table {
+    tokens: usize,
+    cells: Vec<Cell>,
+}
+
+#[derive(Clone, Copy)]
+struct Cell {
+    count: u64,
+    places: usize,
+}
+
+impl Table {
+    /// The most tokens: the table has a cell for each two of them.
+    const MOST: usize = 1 << 9;
+
+    /// Counts the pairs of a corpus of `tokens` tokens, unless they are many, or more than it has
+    /// places for.
+    pub(super) fn of(corpus: &Corpus, tokens: usize, watch: &dyn Watch) -> Result<Option<Table>> {
+        if tokens > Table::MOST || corpus.len() < tokens * tokens / 16 {
+            return Ok(None);
+        }
+        let mut cells = vec![Cell { count: 0, places: 0 }; tokens * tokens];
+        corpus.for_each_pair(watch, |_, left, right, count| {
+            let cell = &mut cells[left as usize * tokens + right as usize];
+            cell.count += count;
+            cell.places += 1;
+        })?;
+        Ok(Some(Table { tokens, cells }))
+    }
+
+    /// The largest count that so many pairs reach; 1 if there are fewer.
+    pub(super) fn reached_by(&self, wanted: usize) -> u64 {
+        let mut counts: Vec<u64> =
+            self.cells.iter().map(|cell| cell.count).filter(|&count| count > 0).collect();
+        if counts.len() <= wanted {
+            return 1;
+        }
+        *counts.select_nth_unstable_by(wanted, |a, b| b.cmp(a)).1
+    }
+
+    /// The pairs whose count is at least `floor`.
+    pub(super) fn pairs(
+        &self,
+        corpus: &Corpus,
+        floor: u64,
+        allowed: impl Fn(TokenId, TokenId) -> bool,
+        watch: &dyn Watch,
+    ) -> Result<Pairs> {
+        let mut pairs = Pairs::default();
+        let mut next = vec![NOWHERE; self.cells.len()];
+        let mut start = 0;
+        for (number, cell) in self.cells.iter().enumerate() {
+            let (left, right) = ((number / self.tokens) as TokenId, (number % self.tokens) as TokenId);
+            if cell.count >= floor && allowed(left, right) {
+                next[number] = start;
+                pairs.add(left, right, cell.count, start..start + cell.places)?;
+                start += cell.places;
+            }
+        }
+        pairs.postings = vec![0; start];
+        corpus.for_each_pair(watch, |at, left, right, _| {
+            let next = &mut next[left as usize * self.tokens + right as usize];
+            if *next != NOWHERE {
+                pairs.postings[*next] = at as u32;
+                *next += 1;
+            }
+        })?;
+        Ok(pairs)
+    }
+}
+
+/// The pairs whose count is at least `floor`. `sketch`, of the same corpus, spares most of the
+/// others from being counted.
+pub(super) fn pairs(
+    corpus: &Corpus,
+    sketch: &Sketch,
+    floor: u64,
+    allowed: impl Fn(TokenId, TokenId) -> bool,
+    watch: &dyn Watch,
+) -> Result<Pairs> {
+    let mut numbers: HashMap<(TokenId, TokenId), u32> = HashMap::default();
+    let mut found: Vec<((TokenId, TokenId), Cell)> = Vec::new();
+    // Where each stands, in the order of the corpus: by it they are put in their places, which is
+    // faster than to go through the corpus again.
+    let mut log: Vec<(u32, u32)> = Vec::new();
+    corpus.for_each_pair(watch, |at, left, right, count| {
+        if sketch.may_reach(left, right, floor) {
+            let number = *numbers.entry((left, right)).or_insert_with(|| {
+                found.push(((left, right), Cell { count: 0, places: 0 }));
+                (found.len() - 1) as u32
+            });
+            let cell = &mut found[number as usize].1;
+            cell.count += count;
+            cell.places += 1;
+            log.push((number, at as u32));
+        }
+    })?;
+    drop(numbers);
+    let mut pairs = Pairs::default();
+    let mut start = 0;
+    let mut next = Vec::with_capacity(found.len());
+    for ((left, right), cell) in found {
+        if cell.count >= floor && allowed(left, right) {
+            next.push(start);
+            pairs.add(left, right, cell.count, start..start + cell.places)?;
+            start += cell.places;
+        } else {
+            next.push(NOWHERE);
+        }
+    }
+    pairs.postings = vec![0; start];
+    for (number, at) in log {
+        let next = &mut next[number as usize];
+        if *next != NOWHERE {
+            pairs.postings[*next] = at;
+            *next += 1;
+        }
+    }
+    Ok(pairs)
+}

@@ -1,0 +1,65 @@
+//! Upper bounds for the counts of all pairs, in little memory.
+
+use crate::vocabulary::TokenId;
+
+/// For each pair at least its count: sums over all pairs whose hashes fall together, by two
+/// hashes, of which the smaller holds.
+///
+/// It lies in the near memory, whatever the size of the corpus: a single row of sums as long as the
+/// corpus told more pairs apart, and took four times as long to fill and to ask. Sums that need
+/// more than 32 bits stay at the largest number, which bounds nothing.
+pub(super) struct Sketch {
+    rows: [Vec<u32>; 2],
+    shift: u32,
+}
+
+impl Sketch {
+    /// The most sums of a row: 1 MiB.
+    const MOST: usize = 1 << 18;
+
+    /// A sketch for a corpus of so many places.
+    pub(super) fn new(places: usize) -> Sketch {
+        let sums = (places / 2).next_power_of_two().clamp(1 << 8, Sketch::MOST);
+        Sketch { rows: [vec![0; sums], vec![0; sums]], shift: 64 - sums.ilog2() }
+    }
+
+    /// How many pairs it can well tell from the others.
+    pub(super) fn capacity(&self) -> usize {
+        self.rows[0].len() / 4
+    }
+
+    #[inline(always)]
+    fn places(&self, left: TokenId, right: TokenId) -> [usize; 2] {
+        let (left, right) = (u64::from(left), u64::from(right));
+        let first = (left << 32 | right).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let second = (right << 32 | left).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        [first, second].map(|hash| (hash >> self.shift) as usize)
+    }
+
+    #[inline(always)]
+    pub(super) fn add(&mut self, left: TokenId, right: TokenId, count: u64) {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        let places = self.places(left, right);
+        for (row, place) in self.rows.iter_mut().zip(places) {
+            row[place] = row[place].saturating_add(count);
+        }
+    }
+
+    /// Whether the pair may have that count.
+    #[inline(always)]
+    pub(super) fn may_reach(&self, left: TokenId, right: TokenId, count: u64) -> bool {
+        let [first, second] = self.places(left, right);
+        let sum = self.rows[0][first].min(self.rows[1][second]);
+        u64::from(sum) >= count || sum == u32::MAX
+    }
+
+    /// A count that about so many pairs may have; 1 if there are fewer pairs.
+    pub(super) fn reached_by(&self, wanted: usize) -> u64 {
+        let mut sums: Vec<u32> = self.rows[0].iter().copied().filter(|&sum| sum > 0).collect();
+        if sums.len() <= wanted {
+            return 1;
+        }
+        let (_, &mut sum, _) = sums.select_nth_unstable_by(wanted, |a, b| b.cmp(a));
+        u64::from(sum)
+    }
+}
