@@ -44,6 +44,7 @@ pub(crate) fn from_core(py: Python<'_>, error: Error, text: Option<&Text<'_>>) -
         Error::Vocabulary { .. } => raise(py, "VocabError", message),
         Error::Option { .. } => raise(py, "OptionError", message),
         Error::Limit { .. } => raise(py, "LimitExceededError", message),
+        Error::Checkpoint { .. } => raise(py, "CheckpointError", message),
         Error::TokenId { index, id, .. } => token_id(py, message, index, id),
         Error::UnknownCharacter { character, offset } => {
             let (unit, index) = place(offset);

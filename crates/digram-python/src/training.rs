@@ -69,7 +69,7 @@ pub(crate) fn train<'py>(
         Ok(())
     };
     let trained = py
-        .detach(|| learn(&counts.counts, &options, &mut tell, &signals))
+        .detach(|| learn(&counts.counts, &options, &[], &mut tell, &signals))
         .map_err(|error| signals.error(py, error, None))?;
     let tokens = PyList::new(py, trained.tokens().iter().map(|token| PyBytes::new(py, token)))?;
     let merges: Vec<_> = trained.merges.iter().map(|learned| learned.merge).collect();

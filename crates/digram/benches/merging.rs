@@ -63,7 +63,7 @@ fn main() {
             let (mut best, mut digest, mut last) = (f64::MAX, 0, 0);
             for _ in 0..runs {
                 let started = Instant::now();
-                let trained = train(&counts, &options, &mut |_| Ok(()), &Unwatched).expect("trainable");
+                let trained = train(&counts, &options, &[], &mut |_| Ok(()), &Unwatched).expect("trainable");
                 best = best.min(started.elapsed().as_secs_f64());
                 let mut hasher = DefaultHasher::new();
                 for learned in &trained.merges {

@@ -61,6 +61,11 @@ pub enum Error {
         /// Which limit, and what to do.
         reason: String,
     },
+    /// What was done before does not belong to this work.
+    Checkpoint {
+        /// Where they differ.
+        reason: String,
+    },
     /// The caller asked to stop.
     Interrupted,
     /// A promise of this crate was broken.
@@ -98,6 +103,7 @@ impl fmt::Display for Error {
             Error::Vocabulary { reason }
             | Error::Option { reason }
             | Error::Limit { reason }
+            | Error::Checkpoint { reason }
             | Error::Internal { reason } => f.write_str(reason),
             Error::TokenId { index, id, vocab_size } => match vocab_size {
                 0 => write!(f, "ids[{index}] = {id}, but this vocabulary is empty."),

@@ -8,7 +8,6 @@ use crate::watch::Watch;
 
 use super::corpus::Corpus;
 use super::pairs::Pairs;
-use super::sketch::Sketch;
 
 /// No place in the postings.
 const NOWHERE: usize = usize::MAX;
@@ -85,13 +84,11 @@ impl Table {
     }
 }
 
-/// The pairs whose count is at least `floor`. `sketch`, of the same corpus, spares most of the
-/// others from being counted.
+/// The pairs that are `asked` for and whose count is at least `floor`.
 pub(super) fn pairs(
     corpus: &Corpus,
-    sketch: &Sketch,
     floor: u64,
-    allowed: impl Fn(TokenId, TokenId) -> bool,
+    asked: impl Fn(TokenId, TokenId) -> bool,
     watch: &dyn Watch,
 ) -> Result<Pairs> {
     let mut numbers: HashMap<(TokenId, TokenId), u32> = HashMap::default();
@@ -100,7 +97,7 @@ pub(super) fn pairs(
     // faster than to go through the corpus again.
     let mut log: Vec<(u32, u32)> = Vec::new();
     corpus.for_each_pair(watch, |at, left, right, count| {
-        if sketch.may_reach(left, right, floor) {
+        if asked(left, right) {
             let number = *numbers.entry((left, right)).or_insert_with(|| {
                 found.push(((left, right), Cell { count: 0, places: 0 }));
                 (found.len() - 1) as u32
@@ -116,7 +113,7 @@ pub(super) fn pairs(
     let mut start = 0;
     let mut next = Vec::with_capacity(found.len());
     for ((left, right), cell) in found {
-        if cell.count >= floor && allowed(left, right) {
+        if cell.count >= floor {
             next.push(start);
             pairs.add(left, right, cell.count, start..start + cell.places)?;
             start += cell.places;

@@ -10,7 +10,9 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use crate::error::Result;
+use hashbrown::HashSet;
+
+use crate::error::{Error, Result};
 use crate::merges::Merge;
 use crate::vocabulary::TokenId;
 use crate::watch::Watch;
@@ -81,8 +83,10 @@ pub(super) struct Learner<T: TieRule> {
     tokens: Vec<Vec<u8>>,
     ties: T,
     limits: Limits,
-    /// Every pair that occurs so often is among the pairs.
+    /// Every pair that occurs so often is among the pairs, or, while merges that are known are
+    /// made again, every one of those.
     floor: u64,
+    known: Option<HashSet<(TokenId, TokenId)>>,
     pairs: Pairs,
     queue: BinaryHeap<Candidate<T::Key>>,
     left: Side,
@@ -99,6 +103,7 @@ impl<T: TieRule> Learner<T> {
             ties,
             limits,
             floor: u64::MAX,
+            known: None,
             pairs: Pairs::default(),
             queue: BinaryHeap::new(),
             left: Side::default(),
@@ -107,13 +112,20 @@ impl<T: TieRule> Learner<T> {
         }
     }
 
-    /// Learns merges until a limit is reached.
+    /// Learns merges until a limit is reached. Those of `known` were learned from the same corpus
+    /// before: they come first, and are made again without choosing.
     pub(super) fn learn(
         mut self,
+        known: &[Learned],
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
         watch: &dyn Watch,
     ) -> Result<(Vec<Learned>, Stop)> {
-        self.start(watch)?;
+        if known.is_empty() {
+            self.start(watch)?;
+        } else {
+            self.repeat(known, on_merge, watch)?;
+            self.start_round(watch)?;
+        }
         loop {
             loop {
                 if self.merges.len() == self.limits.max_merges {
@@ -131,6 +143,35 @@ impl<T: TieRule> Learner<T> {
             }
             self.start_round(watch)?;
         }
+    }
+
+    /// Makes merges that were learned before.
+    fn repeat(
+        &mut self,
+        known: &[Learned],
+        on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        let pairs: HashSet<_> = known.iter().map(|Learned { merge, .. }| (merge.left, merge.right)).collect();
+        self.pairs = census::pairs(&self.corpus, 1, |left, right| pairs.contains(&(left, right)), watch)?;
+        (self.floor, self.known) = (1, Some(pairs));
+        for learned in known {
+            let Merge { left, right, .. } = learned.merge;
+            let number = self.pairs.number_of(left, right);
+            let number = number.filter(|&number| self.pairs.get(number).count == learned.count);
+            let same = number.filter(|_| learned.merge.id as usize == self.tokens.len());
+            let number = same.ok_or_else(|| Error::Checkpoint {
+                reason: format!(
+                    "merge {} was learned from another corpus or with other options.",
+                    self.merges.len()
+                ),
+            })?;
+            self.merge(number, watch)?;
+            self.merges.push(*learned);
+            on_merge(learned)?;
+        }
+        (self.floor, self.known) = (u64::MAX, None);
+        Ok(())
     }
 
     /// Finds the pairs of the first round.
@@ -159,14 +200,16 @@ impl<T: TieRule> Learner<T> {
         // look like a frequent one, so the floor that the sketch gives may be too high.
         let left = self.limits.max_merges - self.merges.len();
         let wanted = (left.saturating_mul(6) / 5).min(self.limits.round * GROWTH).min(sketch.capacity());
-        let mut floor = sketch.reached_by(wanted).min(self.floor / 2);
+        self.floor = sketch.reached_by(wanted).min(self.floor / 2);
         loop {
-            self.floor = floor.max(self.limits.min_frequency);
-            self.pairs = census::pairs(&self.corpus, &sketch, self.floor, allowed, watch)?;
+            self.floor = self.floor.max(self.limits.min_frequency);
+            let floor = self.floor;
+            let may_reach = |left, right| sketch.may_reach(left, right, floor) && allowed(left, right);
+            self.pairs = census::pairs(&self.corpus, floor, may_reach, watch)?;
             if self.pairs.len() > 0 || self.floor == self.limits.min_frequency {
                 break;
             }
-            floor /= 2;
+            self.floor /= 2;
         }
         self.enqueue_all();
         Ok(())
@@ -261,7 +304,7 @@ impl<T: TieRule> Learner<T> {
         // (x, left) became (x, id), and (right, x) became (id, x), or (id, id) where x was merged.
         self.settle(Which::Left, 0, left, |x| ((x, left), (x, id)))?;
         self.settle(Which::Right, twins, left, |x| ((right, x), (id, x)))?;
-        if twins >= self.floor {
+        if self.wants((id, id), twins) {
             let start = self.pairs.postings.len();
             self.pairs.postings.extend(twin_places);
             self.add((id, id), twins, start..self.pairs.postings.len())?;
@@ -292,7 +335,7 @@ impl<T: TieRule> Learner<T> {
                 change.weight -= twins;
             }
             change.next = NOWHERE;
-            if change.weight >= self.floor {
+            if self.wants(pairs_of(neighbour).1, change.weight) {
                 change.next = start;
                 start += change.places as usize;
             }
@@ -322,10 +365,18 @@ impl<T: TieRule> Learner<T> {
         Ok(())
     }
 
-    /// Adds a pair that reaches the floor, unless its token would be too long.
+    /// Whether a pair that arises is to be among the pairs.
+    #[inline]
+    fn wants(&self, (left, right): (TokenId, TokenId), count: u64) -> bool {
+        count >= self.floor
+            && self.limits.allow(&self.tokens, left, right)
+            && self.known.as_ref().is_none_or(|known| known.contains(&(left, right)))
+    }
+
+    /// Adds a pair that is wanted.
     fn add(&mut self, (left, right): (TokenId, TokenId), count: u64, places: Range<usize>) -> Result<()> {
-        if self.limits.allow(&self.tokens, left, right) {
-            let number = self.pairs.add(left, right, count, places)?;
+        let number = self.pairs.add(left, right, count, places)?;
+        if self.known.is_none() {
             self.enqueue(number);
         }
         Ok(())

@@ -177,11 +177,17 @@ impl Trained {
 /// Learns merges from `counts`, telling `on_merge` of each as it is made.
 ///
 /// With [`Ties::Ids`] and [`Ties::Lexicographic`] the result depends on the counts alone, with
-/// [`Ties::FirstSeen`] also on their order. Memory: about 20 bytes for each byte of distinct
-/// pretokens.
+/// [`Ties::FirstSeen`] also on their order. `known` are the first merges of the same training,
+/// where it was broken off: they are made again, which takes a fraction of the time, and it goes on
+/// from there. Memory: about 12 bytes for each byte of distinct pretokens.
+///
+/// # Errors
+/// [`Error::Option`] for options that make no sense, [`Error::Limit`] for more than 2^32 bytes of
+/// distinct pretokens, [`Error::Checkpoint`] for merges that are not those of this training.
 pub fn train(
     counts: &Counts,
     options: &Options,
+    known: &[Learned],
     on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
     watch: &dyn Watch,
 ) -> Result<Trained> {
@@ -202,19 +208,19 @@ pub fn train(
         max_token_length: options.max_token_length.unwrap_or(usize::MAX),
         round: options.round.max(1),
     };
+    let known = &known[..known.len().min(limits.max_merges)];
     let corpus = |order| Corpus::new(counts, &options.base, order, watch);
     let tokens = options.base.tokens();
-    let (merges, stop) = match options.ties {
-        Ties::Ids => {
-            Learner::new(corpus(Order::ByCount)?, tokens, SmallestIds, limits).learn(on_merge, watch)
-        }
-        Ties::FirstSeen => {
-            Learner::new(corpus(Order::FirstSeen)?, tokens, FirstSeen, limits).learn(on_merge, watch)
-        }
-        Ties::Lexicographic => {
-            Learner::new(corpus(Order::ByCount)?, tokens, Lexicographic::default(), limits)
-                .learn(on_merge, watch)
-        }
-    }?;
+    let (merges, stop) =
+        match options.ties {
+            Ties::Ids => Learner::new(corpus(Order::ByCount)?, tokens, SmallestIds, limits)
+                .learn(known, on_merge, watch),
+            Ties::FirstSeen => Learner::new(corpus(Order::FirstSeen)?, tokens, FirstSeen, limits)
+                .learn(known, on_merge, watch),
+            Ties::Lexicographic => {
+                Learner::new(corpus(Order::ByCount)?, tokens, Lexicographic::default(), limits)
+                    .learn(known, on_merge, watch)
+            }
+        }?;
     Ok(Trained { base: options.base.clone(), merges, stop })
 }

@@ -31,6 +31,11 @@ impl Pairs {
         self.pairs.len()
     }
 
+    /// The number of a pair that is among these.
+    pub(super) fn number_of(&self, left: TokenId, right: TokenId) -> Option<usize> {
+        self.index.get(&(left, right)).map(|&number| number as usize)
+    }
+
     pub(super) fn get(&self, number: usize) -> &Pair {
         &self.pairs[number]
     }
