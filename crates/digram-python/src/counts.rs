@@ -54,7 +54,9 @@ impl Counter {
     /// The counts of all batches; the counter is used up.
     fn finish(&self, py: Python<'_>) -> PyResult<Counts> {
         let counter = self.take(py)?;
-        let counts = py.detach(|| counter.finish()).map_err(|error| errors::from_core(py, error, None))?;
+        let signals = Signals::new();
+        let counts =
+            py.detach(|| counter.finish(&signals)).map_err(|error| signals.error(py, error, None))?;
         Ok(Counts { counts })
     }
 }

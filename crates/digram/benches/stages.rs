@@ -98,7 +98,7 @@ fn main() {
         measure("count", text.len(), &mut || {
             let mut counter = Counter::new(cl100k());
             counter.add(&[text], 1, &Unwatched).expect("countable");
-            black_box(counter.finish().expect("a consistent count").len());
+            black_box(counter.finish(&Unwatched).expect("a consistent count").len());
         });
         measure("lookup", known.len(), &mut || encode(&known));
         measure("merge", merged, &mut || {

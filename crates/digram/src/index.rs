@@ -326,6 +326,21 @@ impl Key {
         self.0 >> (8 * Key::MOST) > Key::MOST as u128
     }
 
+    /// Its bytes, zeros behind them, and their number; that number is 16 if there are more.
+    #[inline(always)]
+    pub(crate) fn to_bytes(self) -> [u8; 16] {
+        self.0.to_le_bytes()
+    }
+
+    /// A number that differs between most keys in all of its upper bits. Who does not know the
+    /// seeds cannot choose keys that share it.
+    #[inline(always)]
+    pub(crate) fn seeded_hash(self, seeds: [u64; 2]) -> u64 {
+        let (low, high) = (self.0 as u64, (self.0 >> 64) as u64);
+        let product = u128::from(low ^ seeds[0]) * u128::from(high ^ seeds[1]);
+        (product >> 64) as u64 ^ product as u64
+    }
+
     /// A number that differs between most keys in all of its lower bits.
     #[inline(always)]
     pub(crate) fn hash(self) -> usize {

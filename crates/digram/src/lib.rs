@@ -9,7 +9,7 @@
 //! let words = || Pretokenizer::new(&[Stage::Pattern(r"\s*\S+|\s+".into())]);
 //! let mut counter = Counter::new(words()?);
 //! counter.add(&["low low lower lowest"], 1, &Unwatched)?;
-//! let trained = train(&counter.finish()?, &Options::bytes(260), &[], &mut |_| Ok(()), &Unwatched)?;
+//! let trained = train(&counter.finish(&Unwatched)?, &Options::bytes(260), &[], &mut |_| Ok(()), &Unwatched)?;
 //! let tokenizer = Tokenizer::new(trained.into_definition(words()?))?;
 //!
 //! let mut ids = Vec::new();

@@ -1,29 +1,39 @@
 //! Counting batches of text on several threads.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use crate::error::{Error, Result};
-use crate::pretokenize::Pretokenizer;
+use hashbrown::DefaultHashBuilder;
+
+use crate::error::Result;
+use crate::pretokenize::{ALONE_BYTES, Pretokenizer, TASK_BYTES, parts, tasks};
 use crate::watch::{Watch, in_parallel};
 
-use super::table::Table;
+use super::gather::gather;
+use super::tally::Tally;
 use super::{Counts, Totals};
 
 /// Counts batches of text, one after the other.
 pub struct Counter {
     pretokenizer: Arc<Pretokenizer>,
-    /// One table for each thread, kept from batch to batch.
-    tables: Vec<Table>,
+    hasher: DefaultHashBuilder,
+    /// One for each thread, kept from batch to batch.
+    tallies: Vec<Tally>,
     totals: Totals,
 }
 
 impl Counter {
     /// A counter that has counted nothing.
     pub fn new(pretokenizer: impl Into<Arc<Pretokenizer>>) -> Counter {
-        Counter { pretokenizer: pretokenizer.into(), tables: Vec::new(), totals: Totals::default() }
+        Counter {
+            pretokenizer: pretokenizer.into(),
+            hasher: DefaultHashBuilder::default(),
+            tallies: Vec::new(),
+            totals: Totals::default(),
+        }
     }
 
-    /// Counts a batch of texts on up to `threads` threads. Texts never join.
+    /// Counts a batch of texts on up to `threads` threads, a long text on several of them. Texts
+    /// never join.
     ///
     /// If the watch interrupts, the counter is left with a part of the batch and must be dropped.
     pub fn add<T: AsRef<[u8]> + Sync>(
@@ -32,28 +42,38 @@ impl Counter {
         threads: usize,
         watch: &dyn Watch,
     ) -> Result<()> {
-        let starts: Vec<u64> = texts
-            .iter()
-            .scan(self.totals.bytes, |at, text| {
-                let start = *at;
-                *at += text.as_ref().len() as u64;
-                Some(start)
-            })
-            .collect();
-        let bytes = texts.iter().map(|text| text.as_ref().len() as u64).sum::<u64>();
-        let threads = threads.clamp(1, texts.len().max(1));
-        let ready = std::sync::Mutex::new(std::mem::take(&mut self.tables));
-        let take = || ready.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop().unwrap_or_default();
+        let mut bytes = 0;
+        let start = |text: &T| {
+            bytes += text.as_ref().len() as u64;
+            self.totals.bytes + bytes - text.as_ref().len() as u64
+        };
+        let starts: Vec<u64> = texts.iter().map(start).collect();
+        let alone = threads == 1 || bytes < ALONE_BYTES as u64;
+        let cuts = |text: &[u8]| match alone {
+            true => Vec::new(),
+            false => self.pretokenizer.cuts(text, TASK_BYTES, |cut| cut),
+        };
+        let parts = parts(texts, cuts);
+        let tasks = tasks(&parts, if alone { usize::MAX } else { TASK_BYTES });
+        let ready = Mutex::new(std::mem::take(&mut self.tallies));
+        let take = || ready.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop();
         let pretokens = in_parallel(
-            threads,
-            texts.len(),
+            if alone { 1 } else { threads },
+            tasks.len(),
             watch,
-            || Lent { table: take(), back: &ready },
+            || Lent { tally: Some(take().unwrap_or_else(|| Tally::new(&self.hasher))), back: &ready },
             |lent, task, watch| {
-                lent.table.count(&self.pretokenizer, texts[task].as_ref(), starts[task], watch)
+                let mut pretokens = 0;
+                for part in &parts[tasks[task].clone()] {
+                    let text = &texts[part.text].as_ref()[part.range.clone()];
+                    let start = starts[part.text] + part.range.start as u64;
+                    let tally = lent.tally.as_mut().expect("lent until the end");
+                    pretokens += tally.count(&self.pretokenizer, text, start, watch)?;
+                }
+                Ok(pretokens)
             },
         )?;
-        self.tables = ready.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        self.tallies = ready.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         self.totals.documents += texts.len() as u64;
         self.totals.bytes += bytes;
         self.totals.pretokens += pretokens.iter().sum::<u64>();
@@ -65,38 +85,26 @@ impl Counter {
         self.totals
     }
 
-    /// The counts of all batches.
+    /// The counts of all batches, found on as many threads as counted.
     ///
     /// Checks that the pieces add up to the text: the sum of count times length is the number of
-    /// bytes read, or the result is [`Error::Internal`].
-    pub fn finish(self) -> Result<Counts> {
-        let mut tables = self.tables.into_iter();
-        let mut all = tables.next().unwrap_or_default();
-        for table in tables {
-            for entry in &table.entries {
-                all.add(entry.piece(&table.bytes), entry.count, entry.first)?;
-            }
-        }
-        all.entries.sort_unstable_by_key(|entry| entry.first);
-        let sum: u64 = all.entries.iter().map(|entry| entry.count * u64::from(entry.len)).sum();
-        if sum != self.totals.bytes {
-            let reason = format!("{} bytes were read, but {sum} were counted.", self.totals.bytes);
-            return Err(Error::Internal { reason });
-        }
-        Ok(Counts { bytes: all.bytes, entries: all.entries, totals: self.totals })
+    /// bytes read, or the result is [`crate::Error::Internal`].
+    pub fn finish(self, watch: &dyn Watch) -> Result<Counts> {
+        let threads = self.tallies.len();
+        gather(self.tallies, self.totals, threads, watch)
     }
 }
 
-/// A table that goes back when the thread that used it ends.
+/// A tally that goes back when the thread that used it ends.
 struct Lent<'a> {
-    table: Table,
-    back: &'a std::sync::Mutex<Vec<Table>>,
+    tally: Option<Tally>,
+    back: &'a Mutex<Vec<Tally>>,
 }
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        let table = std::mem::take(&mut self.table);
-        self.back.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(table);
+        let tally = self.tally.take();
+        self.back.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).extend(tally);
     }
 }
 
@@ -112,7 +120,7 @@ mod tests {
         for batch in batches {
             counter.add(batch, threads, &Unwatched).unwrap();
         }
-        let counts = counter.finish().unwrap();
+        let counts = counter.finish(&Unwatched).unwrap();
         counts.iter().map(|(piece, count)| (String::from_utf8(piece.to_vec()).unwrap(), count)).collect()
     }
 

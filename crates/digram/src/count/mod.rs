@@ -1,11 +1,18 @@
 //! Counting pretokens: all that training needs to know of a corpus.
 
 mod counter;
+mod gather;
+mod long;
+mod parts;
+mod pieces;
+mod short;
 mod table;
+mod tally;
 
 use crate::error::{Error, Result};
 
 pub use counter::Counter;
+pub use pieces::{Piece, Pieces};
 use table::Table;
 
 /// Distinct pretokens and how often each stands in the corpus, in the order of first occurrence.
@@ -30,7 +37,7 @@ pub struct Totals {
     pub pretokens: u64,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Entry {
     start: u64,
     len: u32,
@@ -73,6 +80,22 @@ impl Counts {
     /// Each distinct pretoken with its count, in the order of first occurrence.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
         self.entries.iter().map(|entry| (entry.piece(&self.bytes), entry.count))
+    }
+}
+
+impl Pieces for Counts {
+    fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    fn distinct(&self) -> u64 {
+        self.entries.len() as u64
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<()> {
+        self.entries.iter().try_for_each(|entry| {
+            visit(Piece { bytes: entry.piece(&self.bytes), count: entry.count, first: entry.first })
+        })
     }
 }
 

@@ -1,18 +1,12 @@
-//! Distinct pretokens of one thread, found by hashing.
+//! Distinct pretokens in the order in which they come, found by hashing.
 
 use std::hash::BuildHasher;
-use std::ops::ControlFlow;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::error::{Error, Result};
-use crate::pretokenize::Pretokenizer;
-use crate::watch::Watch;
 
 use super::Entry;
-
-/// Text counted between two questions to the watch, in bytes.
-const BETWEEN_CHECKS: usize = 1 << 18;
 
 #[derive(Default)]
 pub(super) struct Table {
@@ -23,35 +17,6 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Counts the pretokens of a text that starts at byte `start` of the corpus.
-    pub(super) fn count(
-        &mut self,
-        pretokenizer: &Pretokenizer,
-        text: &[u8],
-        start: u64,
-        watch: &dyn Watch,
-    ) -> Result<u64> {
-        let (mut at, mut check, mut pretokens) = (0, BETWEEN_CHECKS, 0);
-        let flow = pretokenizer.try_for_each(text, |pretoken| {
-            if let Err(error) = self.add(pretoken, 1, start + at as u64) {
-                return ControlFlow::Break(error);
-            }
-            at += pretoken.len();
-            pretokens += 1;
-            if at >= check {
-                check = at + BETWEEN_CHECKS;
-                if let Err(error) = watch.check() {
-                    return ControlFlow::Break(error);
-                }
-            }
-            ControlFlow::Continue(())
-        });
-        match flow {
-            ControlFlow::Continue(()) => Ok(pretokens),
-            ControlFlow::Break(error) => Err(error),
-        }
-    }
-
     pub(super) fn add(&mut self, piece: &[u8], count: u64, first: u64) -> Result<()> {
         let hash = self.hasher.hash_one(piece);
         let (bytes, entries) = (&mut self.bytes, &mut self.entries);

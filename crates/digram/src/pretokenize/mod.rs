@@ -22,6 +22,7 @@ mod parts;
 mod pattern;
 mod questions;
 mod runs;
+mod tasks;
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -29,6 +30,8 @@ use std::ops::ControlFlow;
 use automaton::{Automaton, Notes};
 use borders::{Between, Borders};
 use runs::Runs;
+
+pub(crate) use tasks::{ALONE_BYTES, Part, TASK_BYTES, parts, tasks};
 
 use crate::error::Result;
 use crate::utf8::{complete, is_inside};

@@ -1,33 +1,20 @@
 //! Many texts, or a long one, on several threads.
 //!
-//! The work is cut into parts of about equal size: a long text at borders, places where the
-//! pretokens of the text are those of its two parts (see [`crate::pretokenize`]), so that one
-//! document keeps all threads busy. What comes out is the same for any number of threads.
+//! The work is cut into parts of about equal size, a long text too, so that one document keeps all
+//! threads busy. What comes out is the same for any number of threads.
 
-use std::ops::Range;
 use std::sync::Mutex;
 
 use super::Tokenizer;
 use crate::encode::{Sink, Tally};
 use crate::error::Error;
+use crate::pretokenize::{ALONE_BYTES, Part, TASK_BYTES, parts, tasks};
 use crate::special::OnSpecial;
 use crate::vocabulary::TokenId;
 use crate::watch::{Watch, in_parallel};
 
-/// A task of a batch holds about this much text: enough to outweigh handing it out.
-pub(super) const TASK_BYTES: usize = 1 << 16;
-
-/// Below this much text a batch stays on the calling thread: starting others takes longer.
-pub(super) const ALONE_BYTES: usize = 1 << 17;
-
 /// What went wrong, and with which of the texts.
 type OfText<R> = std::result::Result<R, (usize, Error)>;
-
-/// Some or all of the text of a number.
-struct Part {
-    text: usize,
-    range: Range<usize>,
-}
 
 /// What several parts became, and how many ids there were after each of them.
 type Done<S> = (S, Vec<usize>);
@@ -78,14 +65,8 @@ impl Tokenizer {
     ) -> OfText<(Vec<Part>, Vec<Done<S>>)> {
         let bytes: usize = texts.iter().map(|text| text.as_ref().len()).sum();
         let threads = if bytes < ALONE_BYTES { 1 } else { threads };
-        let mut parts = Vec::with_capacity(texts.len());
-        for (text, content) in texts.iter().enumerate() {
-            let cuts = if threads == 1 { Vec::new() } else { self.cuts(content.as_ref(), special) };
-            let mut start = 0;
-            for end in cuts.into_iter().chain([content.as_ref().len()]) {
-                parts.push(Part { text, range: std::mem::replace(&mut start, end)..end });
-            }
-        }
+        let cuts = |text: &[u8]| if threads == 1 { Vec::new() } else { self.cuts(text, special) };
+        let parts = parts(texts, cuts);
         // A thread alone writes to one place from the start.
         let tasks = tasks(&parts, if threads == 1 { usize::MAX } else { TASK_BYTES });
         let failed = Mutex::new(usize::MAX);
@@ -119,25 +100,18 @@ impl Tokenizer {
 
     /// Places inside a long text where it may be cut, about as far apart as a task is long.
     fn cuts(&self, text: &[u8], special: OnSpecial<'_>) -> Vec<usize> {
-        let mut cuts = Vec::new();
         let mut found = self.find_special(text, 0, special);
-        let mut at = TASK_BYTES;
-        while at + TASK_BYTES < text.len() {
-            let Some(mut cut) = self.pretokenizer.next_border(text, at) else { break };
+        self.pretokenizer.cuts(text, TASK_BYTES, |cut| {
             while let Some((_, end, _)) = found
                 && end <= cut
             {
                 found = self.find_special(text, end, special);
             }
-            if let Some((start, end, _)) = found
-                && start < cut
-            {
-                cut = end;
+            match found {
+                Some((start, end, _)) if start < cut => end,
+                _ => cut,
             }
-            cuts.push(cut);
-            at = cut + TASK_BYTES;
-        }
-        cuts
+        })
     }
 }
 
@@ -152,21 +126,4 @@ fn ends<S: Sink>(texts: usize, parts: &[Part], done: &[Done<S>]) -> Vec<u64> {
         before += sink.len();
     }
     ends
-}
-
-/// Ranges of parts of about `size` bytes each.
-fn tasks(parts: &[Part], size: usize) -> Vec<Range<usize>> {
-    let mut tasks = Vec::new();
-    let (mut start, mut bytes) = (0, 0);
-    for (index, part) in parts.iter().enumerate() {
-        bytes += part.range.len();
-        if bytes >= size {
-            tasks.push(start..index + 1);
-            (start, bytes) = (index + 1, 0);
-        }
-    }
-    if start < parts.len() {
-        tasks.push(start..parts.len());
-    }
-    tasks
 }

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::Tokenizer;
-use super::batch::ALONE_BYTES;
 use super::slots::Slots;
 use crate::error::{Error, Result};
+use crate::pretokenize::ALONE_BYTES;
 use crate::vocabulary::TokenId;
 use crate::watch::{Watch, in_parallel};
 

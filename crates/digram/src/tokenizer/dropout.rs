@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 
 use super::Tokenizer;
-use super::batch::ALONE_BYTES;
 use crate::encode::{Choices, Dropout, DropoutScratch};
 use crate::error::{Error, Result};
+use crate::pretokenize::ALONE_BYTES;
 use crate::special::OnSpecial;
 use crate::vocabulary::TokenId;
 use crate::watch::{Watch, in_parallel};

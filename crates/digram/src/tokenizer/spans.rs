@@ -6,11 +6,10 @@
 
 use std::ops::{ControlFlow, Range};
 
-use super::batch::{ALONE_BYTES, TASK_BYTES};
 use super::{BETWEEN_CHECKS, Tokenizer};
 use crate::encode::{OnUnknown, Unit};
 use crate::error::{Error, Result};
-use crate::pretokenize::GoesOn;
+use crate::pretokenize::{ALONE_BYTES, GoesOn, TASK_BYTES};
 use crate::special::OnSpecial;
 use crate::utf8;
 use crate::vocabulary::TokenId;
