@@ -1,6 +1,8 @@
 //! What can go wrong, with the place where it did.
 
 use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Why an operation of this crate failed. Nothing was changed by the failed call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +66,22 @@ pub enum Error {
     /// What was done before does not belong to this work.
     Checkpoint {
         /// Where they differ.
+    /// The system could not read or write a file.
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's number of the error, if it has one.
+        errno: Option<i32>,
+        /// What the system says.
+        reason: String,
+    },
+    /// A file is not as it was written.
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// Where, in bytes.
+        offset: u64,
+        /// What is wrong there.
         reason: String,
     },
     /// The caller asked to stop.
@@ -79,6 +97,11 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// What the system says about a file.
+    pub(crate) fn of_file(error: &io::Error, path: &Path) -> Error {
+        Error::Io { path: path.into(), errno: error.raw_os_error(), reason: error.kind().to_string() }
+    }
+
     /// The same error in a text that holds, from byte `by` on, the one it was found in.
     pub(crate) fn shifted(mut self, by: usize) -> Error {
         if let Error::UnknownCharacter { offset, .. }
@@ -125,6 +148,10 @@ impl fmt::Display for Error {
             }
             Error::SpecialToken { token, offset } => {
                 write!(f, "the text holds the special token {token:?} at byte {offset}.")
+            }
+            Error::Io { path, reason, .. } => write!(f, "{}: {reason}.", path.display()),
+            Error::Corrupt { path, offset, reason } => {
+                write!(f, "{}, byte {offset}: {reason}", path.display())
             }
             Error::Interrupted => f.write_str("interrupted"),
         }

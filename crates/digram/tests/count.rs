@@ -1,10 +1,12 @@
 //! Counting gives what going through the pretokens one by one gives.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use digram::Unwatched;
-use digram::count::{Counter, Counts, Piece, Pieces};
+use digram::count::{Checkpoint, Counted, Counter, Counts, LEAST_MEMORY, Piece, Pieces};
 use digram::pretokenize::{Pretokenizer, Stage};
+use digram::{Error, Unwatched};
 use proptest::prelude::*;
 
 /// A pretoken with its count and where it first stands.
@@ -67,6 +69,35 @@ fn batches() -> impl Strategy<Value = Vec<Vec<Vec<u8>>>> {
     proptest::collection::vec(proptest::collection::vec(prop_oneof![8 => text, 1 => any], 0..5), 0..4)
 }
 
+/// A folder of the system's, deleted at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("digram-test-{}-{number}", std::process::id()));
+        std::fs::create_dir(&path).unwrap();
+        Folder(path)
+    }
+
+    fn files(&self) -> usize {
+        std::fs::read_dir(&self.0).unwrap().count()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        std::fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+/// As they lie on disk.
+fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
+    rows.sort();
+    rows
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
@@ -82,6 +113,41 @@ proptest! {
         prop_assert_eq!(counts.totals().bytes, batches.iter().flatten().flatten().count() as u64);
         prop_assert_eq!(counts.totals().pretokens, expected.iter().map(|row| row.1).sum::<u64>());
         prop_assert_eq!(rows(&counts), expected);
+    }
+
+    #[test]
+    fn checkpoints_anywhere_change_nothing(
+        batches in batches(),
+        number in 0..3usize,
+        threads in 1..4usize,
+        stops in proptest::collection::vec(0..3usize, 4),
+    ) {
+        let expected = one_by_one(&batches, &pretokenizer(number));
+        let folder = Folder::new();
+        let resumed = |checkpoint: &Checkpoint| {
+            Counter::resumed(pretokenizer(number), None, &folder.0, checkpoint).unwrap()
+        };
+        let mut checkpoint = Checkpoint::default();
+        let mut counter = resumed(&checkpoint);
+        for (batch, stop) in batches.iter().zip(stops) {
+            counter.add(batch, threads, &Unwatched).unwrap();
+            if stop > 0 {
+                checkpoint = counter.checkpoint(&Unwatched).unwrap();
+            }
+            if stop > 1 {
+                // What comes after a checkpoint is lost with the counter.
+                counter.add(&batches[0], threads, &Unwatched).unwrap();
+                counter.finish_bounded(&Unwatched).unwrap();
+                counter = resumed(&checkpoint);
+            }
+        }
+        let counts = counter.finish_bounded(&Unwatched).unwrap();
+        prop_assert_eq!(sorted(rows(&counts)), sorted(expected.clone()));
+        if let Counted::Disk(counts) = counts {
+            let checkpoint = counts.checkpoint().unwrap();
+            drop(counts);
+            prop_assert_eq!(rows(&resumed(&checkpoint).finish(&Unwatched).unwrap()), expected);
+        }
     }
 }
 
@@ -116,4 +182,83 @@ fn many_words_on_any_number_of_threads() {
     let joined = vec![vec![texts.concat()]];
     let expected = one_by_one(&joined, &pretokenizer(0));
     assert!(rows(&counted(&joined, pretokenizer(0), 3)) == expected, "one long text");
+}
+
+#[test]
+fn counts_beyond_the_limit_are_on_disk_and_the_same() {
+    let texts = many_words();
+    let batches: Vec<Vec<Vec<u8>>> = texts.chunks(7).map(<[_]>::to_vec).collect();
+    let mut expected = one_by_one(&batches, &pretokenizer(0));
+    for threads in [1, 3, 16] {
+        let folder = Folder::new();
+        let mut counter = Counter::bounded(pretokenizer(0), LEAST_MEMORY, &folder.0).unwrap();
+        batches.iter().for_each(|batch| counter.add(batch, threads, &Unwatched).unwrap());
+        let Counted::Disk(counts) = counter.finish_bounded(&Unwatched).unwrap() else { panic!("it fits") };
+        assert!(rows(&counts.to_memory().unwrap()) == expected, "{threads} threads");
+        expected.sort();
+        // Again and again.
+        assert!((0..2).all(|_| rows(&counts) == expected), "{threads} threads");
+        assert_eq!(folder.files(), 1);
+        drop(counts);
+        assert_eq!(folder.files(), 0);
+        expected.sort_by_key(|row| row.2);
+    }
+}
+
+#[test]
+fn more_runs_than_are_merged_at_once_and_pretokens_too_long_for_a_table() {
+    let folder = Folder::new();
+    let mut state = Checkpoint::default();
+    let mut counter = Counter::resumed(pretokenizer(2), Some(LEAST_MEMORY), &folder.0, &state).unwrap();
+    let long = |number: usize| vec![b'a' + number as u8; 500_000];
+    let batches: Vec<Vec<Vec<u8>>> = (0..150usize)
+        .map(|number| vec![number.to_string().into_bytes(), long(number % 3), b"x".to_vec()])
+        .collect();
+    // Those not merged yet, those that were merged once, and those that a checkpoint named before.
+    let (most, old) = (63 + 300 / 64, 2 * 64);
+    for batch in &batches {
+        counter.add(batch, 2, &Unwatched).unwrap();
+        state = counter.checkpoint(&Unwatched).unwrap();
+        assert!(state.runs.len() <= most, "{} runs", state.runs.len());
+        assert!(folder.files() <= most + old, "{} files", folder.files());
+    }
+    assert_eq!(state.totals, counter.totals());
+    let again = Counter::resumed(pretokenizer(2), None, &folder.0, &state).unwrap();
+    assert_eq!(folder.files(), state.runs.len());
+    assert_eq!(rows(&again.finish(&Unwatched).unwrap()), one_by_one(&batches, &pretokenizer(2)));
+}
+
+#[test]
+fn a_counter_that_is_given_up_leaves_nothing() {
+    let folder = Folder::new();
+    let mut counter = Counter::bounded(pretokenizer(0), LEAST_MEMORY, &folder.0).unwrap();
+    counter.add(&many_words(), 2, &Unwatched).unwrap();
+    assert_eq!(folder.files(), 1);
+    drop(counter);
+    assert_eq!(folder.files(), 0);
+}
+
+#[test]
+fn what_cannot_be_is_an_error() {
+    let folder = Folder::new();
+    let nowhere = folder.0.join("nowhere");
+    let error = Counter::bounded(pretokenizer(0), LEAST_MEMORY, &nowhere).err().unwrap();
+    assert!(matches!(error, Error::Io { ref path, errno: Some(_), .. } if *path == nowhere), "{error:?}");
+    let error = Counter::bounded(pretokenizer(0), LEAST_MEMORY - 1, &folder.0).err().unwrap();
+    assert!(matches!(error, Error::Option { .. }), "{error:?}");
+    assert!(matches!(Counter::new(pretokenizer(0)).checkpoint(&Unwatched), Err(Error::Option { .. })));
+
+    let mut counter = Counter::resumed(pretokenizer(0), None, &folder.0, &Checkpoint::default()).unwrap();
+    counter.add(&["some text"], 1, &Unwatched).unwrap();
+    let state = counter.checkpoint(&Unwatched).unwrap();
+    let path = folder.0.join(&state.runs[0]);
+    let whole = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+    let resume = || Counter::resumed(pretokenizer(0), None, &folder.0, &state);
+    assert!(matches!(resume().err(), Some(Error::Corrupt { .. })));
+    // What its end does not tell shows when it is read.
+    std::fs::write(&path, [&whole[..30], b"!", &whole[31..]].concat()).unwrap();
+    assert!(matches!(resume().unwrap().finish(&Unwatched), Err(Error::Corrupt { .. })));
+    std::fs::remove_file(&path).unwrap();
+    assert!(matches!(resume().err(), Some(Error::Io { errno: Some(2), .. })));
 }

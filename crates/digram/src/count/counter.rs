@@ -1,16 +1,26 @@
 //! Counting batches of text on several threads.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use hashbrown::DefaultHashBuilder;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::pretokenize::{ALONE_BYTES, Pretokenizer, TASK_BYTES, parts, tasks};
 use crate::watch::{Watch, in_parallel};
 
+use super::folder::Folder;
 use super::gather::gather;
-use super::tally::Tally;
-use super::{Counts, Totals};
+use super::sorted::check_sum;
+use super::spill::Spill;
+use super::tally::{Full, Tally};
+use super::{Counted, Counts, SortedCounts, Totals};
+
+/// The least memory that a counter can be limited to, in bytes.
+pub const LEAST_MEMORY: u64 = 4 << 20;
+
+/// The least memory of a thread's tables. Where there is less for each, fewer threads count.
+const OF_THREAD: usize = 1 << 20;
 
 /// Counts batches of text, one after the other.
 pub struct Counter {
@@ -18,7 +28,20 @@ pub struct Counter {
     hasher: DefaultHashBuilder,
     /// One for each thread, kept from batch to batch.
     tallies: Vec<Tally>,
+    /// How many threads share the memory.
+    threads: usize,
+    memory: Option<u64>,
+    spill: Option<Spill>,
     totals: Totals,
+}
+
+/// All that was counted up to some batch: what is to be noted down to go on from there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// The names of the files that hold the counts.
+    pub runs: Vec<String>,
+    /// What was counted.
+    pub totals: Totals,
 }
 
 impl Counter {
@@ -28,8 +51,50 @@ impl Counter {
             pretokenizer: pretokenizer.into(),
             hasher: DefaultHashBuilder::default(),
             tallies: Vec::new(),
+            threads: 1,
+            memory: None,
+            spill: None,
             totals: Totals::default(),
         }
+    }
+
+    /// A counter that takes up to `memory` bytes, beside the texts and the longest pretokens.
+    /// Counts that do not fit go to a new folder in `inside`, which is deleted when nobody needs it
+    /// any more. [`Error::Option`] if the memory is less than [`LEAST_MEMORY`].
+    pub fn bounded(
+        pretokenizer: impl Into<Arc<Pretokenizer>>,
+        memory: u64,
+        inside: &Path,
+    ) -> Result<Counter> {
+        let counter = Counter::new(pretokenizer).limited(Some(memory))?;
+        let spill = Spill::new(Folder::temporary(inside)?, &[], counter.memory);
+        Ok(Counter { spill: Some(spill), ..counter })
+    }
+
+    /// A counter that goes on from a checkpoint whose files are in `folder`, and that writes others
+    /// there; one that has counted nothing if that is [`Checkpoint::default`].
+    ///
+    /// Other files of counters that are in the folder are deleted: they were written after the
+    /// checkpoint. [`Error::Corrupt`] for a file that is not whole, as far as its end tells.
+    pub fn resumed(
+        pretokenizer: impl Into<Arc<Pretokenizer>>,
+        memory: Option<u64>,
+        folder: &Path,
+        checkpoint: &Checkpoint,
+    ) -> Result<Counter> {
+        let counter = Counter::new(pretokenizer).limited(memory)?;
+        let folder = Folder::kept(folder, &checkpoint.runs)?;
+        let spill = Spill::new(folder, &checkpoint.runs, memory);
+        spill.check()?;
+        Ok(Counter { spill: Some(spill), totals: checkpoint.totals, ..counter })
+    }
+
+    fn limited(self, memory: Option<u64>) -> Result<Counter> {
+        if let Some(bytes @ ..LEAST_MEMORY) = memory {
+            let reason = format!("{bytes} bytes of memory are too few to count in; at least {LEAST_MEMORY}.");
+            return Err(Error::Option { reason });
+        }
+        Ok(Counter { memory, ..self })
     }
 
     /// Counts a batch of texts on up to `threads` threads, a long text on several of them. Texts
@@ -54,21 +119,24 @@ impl Counter {
             false => self.pretokenizer.cuts(text, TASK_BYTES, |cut| cut),
         };
         let parts = parts(texts, cuts);
+        let threads = self.share(if alone { 1 } else { threads }, watch)?;
+        let memory = self.memory_of_each();
         let tasks = tasks(&parts, if alone { usize::MAX } else { TASK_BYTES });
         let ready = Mutex::new(std::mem::take(&mut self.tallies));
         let take = || ready.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop();
         let pretokens = in_parallel(
-            if alone { 1 } else { threads },
+            threads,
             tasks.len(),
             watch,
-            || Lent { tally: Some(take().unwrap_or_else(|| Tally::new(&self.hasher))), back: &ready },
+            || Lent { tally: Some(take().unwrap_or_else(|| Tally::new(memory, &self.hasher))), back: &ready },
             |lent, task, watch| {
+                let full = Full { spill: self.spill.as_ref(), watch };
                 let mut pretokens = 0;
                 for part in &parts[tasks[task].clone()] {
                     let text = &texts[part.text].as_ref()[part.range.clone()];
                     let start = starts[part.text] + part.range.start as u64;
                     let tally = lent.tally.as_mut().expect("lent until the end");
-                    pretokens += tally.count(&self.pretokenizer, text, start, watch)?;
+                    pretokens += tally.count(&self.pretokenizer, text, start, full)?;
                 }
                 Ok(pretokens)
             },
@@ -85,13 +153,78 @@ impl Counter {
         self.totals
     }
 
-    /// The counts of all batches, found on as many threads as counted.
+    /// Makes room for so many threads, or for fewer if there is not enough memory.
+    fn share(&mut self, threads: usize, watch: &dyn Watch) -> Result<usize> {
+        let Some(memory) = self.memory else { return Ok(threads) };
+        let threads = threads.min(memory as usize / OF_THREAD);
+        if threads > self.threads {
+            self.threads = threads;
+            // Those of a larger share go.
+            self.spill_all(watch)?;
+            self.tallies.clear();
+        }
+        Ok(threads)
+    }
+
+    /// What the tables of each thread may take: a quarter of all is left for merging and the rest.
+    fn memory_of_each(&self) -> usize {
+        self.memory.map_or(usize::MAX, |memory| memory as usize / 4 * 3 / self.threads)
+    }
+
+    fn spill_all(&mut self, watch: &dyn Watch) -> Result<()> {
+        let Some(spill) = &self.spill else { return Ok(()) };
+        self.tallies.iter_mut().try_for_each(|tally| spill.write(tally, watch))
+    }
+
+    /// Writes all that was counted and is not written yet to the folder that the counter was
+    /// resumed in, and brings it to the disk: who notes the result down can go on from here with
+    /// [`Counter::resumed`].
+    ///
+    /// It must be noted before the next checkpoint, which deletes files that were merged since and
+    /// that only earlier ones name. [`Error::Option`] for a counter that was not resumed.
+    pub fn checkpoint(&mut self, watch: &dyn Watch) -> Result<Checkpoint> {
+        self.spill_all(watch)?;
+        match &self.spill {
+            Some(spill) if !spill.is_temporary() => {
+                Ok(Checkpoint { runs: spill.checkpoint()?, totals: self.totals })
+            }
+            _ => Err(Error::Option { reason: "this counter has no folder for checkpoints.".into() }),
+        }
+    }
+
+    /// The counts of all batches, in memory, found on as many threads as counted.
     ///
     /// Checks that the pieces add up to the text: the sum of count times length is the number of
-    /// bytes read, or the result is [`crate::Error::Internal`].
+    /// bytes read, or the result is [`Error::Internal`].
     pub fn finish(self, watch: &dyn Watch) -> Result<Counts> {
-        let threads = self.tallies.len();
-        gather(self.tallies, self.totals, threads, watch)
+        if self.spill.as_ref().is_none_or(Spill::is_empty) {
+            let threads = self.tallies.len();
+            return gather(self.tallies, self.totals, threads, watch);
+        }
+        match self.finish_bounded(watch)? {
+            Counted::Memory(counts) => Ok(counts),
+            Counted::Disk(counts) => counts.to_memory(),
+        }
+    }
+
+    /// The same where the limit of memory holds: on disk if it was not enough. Without a limit,
+    /// that is where something is there already.
+    pub fn finish_bounded(mut self, watch: &dyn Watch) -> Result<Counted> {
+        let fits = |memory: u64| {
+            // Joined and sorted, they are there up to three times.
+            self.tallies.iter().map(Tally::memory).sum::<usize>() as u64 * 3 <= memory
+        };
+        if self.spill.as_ref().is_none_or(Spill::is_empty) && self.memory.is_none_or(fits) {
+            return self.finish(watch).map(Counted::Memory);
+        }
+        self.spill_all(watch)?;
+        self.tallies.clear();
+        let Some(spill) = self.spill else {
+            return Err(Error::Internal { reason: "a limit without a folder.".into() });
+        };
+        let (folder, name, merged) = spill.into_one(watch)?;
+        check_sum(self.totals, merged.bytes)?;
+        Ok(Counted::Disk(SortedCounts { folder, name, distinct: merged.pieces, totals: self.totals }))
     }
 }
 

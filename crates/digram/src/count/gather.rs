@@ -8,9 +8,10 @@ use std::sync::Mutex;
 
 use hashbrown::HashTable;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::watch::{Watch, in_parallel};
 
+use super::sorted::check_sum;
 use super::tally::Tally;
 use super::{Counts, Entry, Piece, Totals};
 
@@ -54,10 +55,7 @@ pub(super) fn gather(
 
     let bucket = |number: usize| joined.iter().map(move |buckets| &buckets[number]);
     let sum: u64 = joined.iter().flatten().map(|bucket| bucket.sum).sum();
-    if sum != totals.bytes {
-        let reason = format!("{} bytes were read, but {sum} were counted.", totals.bytes);
-        return Err(Error::Internal { reason });
-    }
+    check_sum(totals, sum)?;
     let mut entries = vec![Entry::default(); joined.iter().flatten().map(|bucket| bucket.pieces.len()).sum()];
     let mut bytes = vec![0; joined.iter().flatten().map(|bucket| bucket.bytes).sum()];
     let (mut entries_left, mut bytes_left, mut start) = (&mut entries[..], &mut bytes[..], kept.0.len());

@@ -7,8 +7,11 @@ use hashbrown::DefaultHashBuilder;
 
 use crate::error::{Error, Result};
 use crate::memory::prefetch;
+use crate::watch::Watch;
 
+use super::Piece;
 use super::parts::in_part;
+use super::sort::sort_taken;
 
 /// Where the bytes of a pretoken are, with its count: half a line of memory.
 #[derive(Clone, Copy)]
@@ -18,8 +21,8 @@ pub(super) struct Slot {
     len: u32,
     /// The upper half of its hash: nothing else needs be known to tell its place.
     tag: u32,
-    pub(super) count: u64,
-    pub(super) first: u64,
+    count: u64,
+    first: u64,
 }
 
 const _: () = assert!(size_of::<Slot>() == 32);
@@ -27,13 +30,20 @@ const _: () = assert!(size_of::<Slot>() == 32);
 impl Slot {
     const FREE: Slot = Slot { start: 0, len: 0, tag: 0, count: 0, first: 0 };
 
-    pub(super) fn is_free(&self) -> bool {
+    fn is_free(&self) -> bool {
         self.count == 0
     }
 
     fn range(&self) -> Range<usize> {
         self.start as usize..self.start as usize + self.len as usize
     }
+}
+
+/// How large a table may grow.
+#[derive(Clone, Copy)]
+pub(super) struct Most {
+    pub(super) slots: usize,
+    pub(super) bytes: usize,
 }
 
 /// Pretokens in the order of their tags but for those that had to move on, as in `Short`.
@@ -43,6 +53,7 @@ pub(super) struct Long {
     shift: u32,
     taken: usize,
     bytes: Vec<u8>,
+    most: Most,
     hasher: DefaultHashBuilder,
 }
 
@@ -50,21 +61,27 @@ impl Long {
     const FEWEST: usize = 1 << 6;
     const MOST: usize = 1 << 32;
 
-    pub(super) fn new(hasher: DefaultHashBuilder) -> Long {
-        Long::with_slots(Long::FEWEST, hasher)
+    /// An empty one that never grows beyond `most`.
+    pub(super) fn new(most: Most, hasher: DefaultHashBuilder) -> Long {
+        let (slots, shift) = Long::slots(Long::FEWEST);
+        Long { slots, shift, taken: 0, bytes: Vec::new(), most, hasher }
     }
 
-    fn with_slots(slots: usize, hasher: DefaultHashBuilder) -> Long {
-        let shift = u32::BITS - slots.trailing_zeros();
-        Long { slots: vec![Slot::FREE; slots].into(), shift, taken: 0, bytes: Vec::new(), hasher }
+    fn slots(slots: usize) -> (Box<[Slot]>, u32) {
+        (vec![Slot::FREE; slots].into(), u32::BITS - slots.trailing_zeros())
     }
 
     pub(super) fn len(&self) -> usize {
         self.taken
     }
 
-    pub(super) fn piece(&self, slot: &Slot) -> &[u8] {
-        &self.bytes[slot.range()]
+    pub(super) fn piece(&self, slot: &Slot) -> Piece<'_> {
+        Piece { bytes: &self.bytes[slot.range()], count: slot.count, first: slot.first }
+    }
+
+    /// The memory that is taken, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        size_of_val(&*self.slots) + self.bytes.len()
     }
 
     /// Whether so many more have a place, with enough free ones among them that all are found soon.
@@ -118,6 +135,10 @@ impl Long {
             );
             return Err(Error::Limit { reason });
         };
+        if self.most.bytes < usize::MAX && self.bytes.capacity() < self.most.bytes {
+            // Only what is written to takes memory, and a larger room elsewhere would take it twice.
+            self.bytes.reserve_exact(self.most.bytes - self.bytes.len());
+        }
         self.slots[at] = Slot { start: self.bytes.len() as u64, len, tag, count: 1, first };
         self.bytes.extend_from_slice(piece);
         self.taken += 1;
@@ -129,23 +150,32 @@ impl Long {
         (tag >> self.shift) as usize
     }
 
+    pub(super) fn may_grow(&self) -> bool {
+        self.slots.len() <= self.most.slots / 2
+    }
+
+    /// Whether there is room for so many more bytes.
+    pub(super) fn has_bytes(&self, more: usize) -> bool {
+        more <= self.most.bytes - self.bytes.len()
+    }
+
     #[cold]
     pub(super) fn grow(&mut self) -> Result<()> {
         if self.slots.len() == Long::MOST {
             let reason = "there are more than 2^31 distinct pretokens of more than 15 bytes.";
             return Err(Error::Limit { reason: reason.into() });
         }
-        let mut larger = Long::with_slots(self.slots.len() * 2, self.hasher.clone());
-        let last = larger.slots.len() - 1;
-        for slot in self.slots.iter().filter(|slot| !slot.is_free()) {
-            let mut at = larger.home(slot.tag);
-            while !larger.slots[at].is_free() {
+        let (slots, shift) = Long::slots(self.slots.len() * 2);
+        let smaller = std::mem::replace(&mut self.slots, slots);
+        self.shift = shift;
+        let last = self.slots.len() - 1;
+        for slot in smaller.iter().filter(|slot| !slot.is_free()) {
+            let mut at = self.home(slot.tag);
+            while !self.slots[at].is_free() {
                 at = (at + 1) & last;
             }
-            larger.slots[at] = *slot;
+            self.slots[at] = *slot;
         }
-        self.slots = larger.slots;
-        self.shift = larger.shift;
         Ok(())
     }
 
@@ -161,5 +191,19 @@ impl Long {
 
     pub(super) fn into_bytes(self) -> Vec<u8> {
         self.bytes
+    }
+
+    /// All in the order of their pieces; only `clear` may follow.
+    pub(super) fn sort(&mut self, watch: &dyn Watch) -> Result<impl Iterator<Item = Piece<'_>>> {
+        let bytes = &self.bytes;
+        let order = |a: &Slot, b: &Slot| bytes[a.range()].cmp(&bytes[b.range()]);
+        let taken = sort_taken(&mut self.slots, Slot::is_free, &order, watch)?;
+        Ok(self.slots[..taken].iter().map(|slot| self.piece(slot)))
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.slots.fill(Slot::FREE);
+        self.bytes.clear();
+        self.taken = 0;
     }
 }

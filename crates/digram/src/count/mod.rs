@@ -1,18 +1,25 @@
 //! Counting pretokens: all that training needs to know of a corpus.
 
 mod counter;
+mod folder;
 mod gather;
 mod long;
+mod merge;
 mod parts;
 mod pieces;
+mod run;
 mod short;
+mod sort;
+mod sorted;
+mod spill;
 mod table;
 mod tally;
 
 use crate::error::{Error, Result};
 
-pub use counter::Counter;
+pub use counter::{Checkpoint, Counter, LEAST_MEMORY};
 pub use pieces::{Piece, Pieces};
+pub use sorted::{Counted, SortedCounts};
 use table::Table;
 
 /// Distinct pretokens and how often each stands in the corpus, in the order of first occurrence.

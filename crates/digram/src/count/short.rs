@@ -1,9 +1,13 @@
 //! Distinct pretokens of up to 15 bytes, counted in the table itself.
 
+use crate::error::Result;
 use crate::index::Key;
 use crate::memory::prefetch;
+use crate::watch::Watch;
 
+use super::Piece;
 use super::parts::in_part;
+use super::sort::sort_taken;
 
 /// A pretoken with its count: half a line of memory.
 #[derive(Clone, Copy)]
@@ -11,8 +15,8 @@ use super::parts::in_part;
 pub(super) struct Slot {
     /// Its key, as bytes: they can be lent out.
     key: [u8; 16],
-    pub(super) count: u64,
-    pub(super) first: u64,
+    count: u64,
+    first: u64,
 }
 
 const _: () = assert!(size_of::<Slot>() == 32);
@@ -20,7 +24,7 @@ const _: () = assert!(size_of::<Slot>() == 32);
 impl Slot {
     const FREE: Slot = Slot { key: [0; 16], count: 0, first: 0 };
 
-    pub(super) fn is_free(&self) -> bool {
+    fn is_free(&self) -> bool {
         self.count == 0
     }
 
@@ -29,8 +33,14 @@ impl Slot {
         self.key == key.to_bytes()
     }
 
-    pub(super) fn piece(&self) -> &[u8] {
-        &self.key[..usize::from(self.key[15])]
+    pub(super) fn piece(&self) -> Piece<'_> {
+        let bytes = &self.key[..usize::from(self.key[15])];
+        Piece { bytes, count: self.count, first: self.first }
+    }
+
+    /// A number whose order is that of the pieces.
+    fn order(&self) -> u128 {
+        u128::from_be_bytes(self.key)
     }
 }
 
@@ -43,23 +53,31 @@ pub(super) struct Short {
     /// What of a hash does not tell the place.
     shift: u32,
     taken: usize,
+    /// The most slots.
+    most: usize,
     seeds: [u64; 2],
 }
 
 impl Short {
     const FEWEST: usize = 1 << 8;
 
-    pub(super) fn new(seeds: [u64; 2]) -> Short {
-        Short::with_slots(Short::FEWEST, seeds)
+    /// An empty one that never has more than `most` slots.
+    pub(super) fn new(most: usize, seeds: [u64; 2]) -> Short {
+        Short::with_slots(Short::FEWEST, most, seeds)
     }
 
-    fn with_slots(slots: usize, seeds: [u64; 2]) -> Short {
+    fn with_slots(slots: usize, most: usize, seeds: [u64; 2]) -> Short {
         let shift = u64::BITS - slots.trailing_zeros();
-        Short { slots: vec![Slot::FREE; slots].into(), shift, taken: 0, seeds }
+        Short { slots: vec![Slot::FREE; slots].into(), shift, taken: 0, most, seeds }
     }
 
     pub(super) fn len(&self) -> usize {
         self.taken
+    }
+
+    /// The memory that is taken, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        size_of_val(&*self.slots)
     }
 
     /// Whether so many more have a place, with enough free ones among them that all are found soon.
@@ -115,9 +133,13 @@ impl Short {
         &mut self.slots[at]
     }
 
+    pub(super) fn may_grow(&self) -> bool {
+        self.slots.len() <= self.most / 2
+    }
+
     #[cold]
     pub(super) fn grow(&mut self) {
-        let mut larger = Short::with_slots(self.slots.len() * 2, self.seeds);
+        let mut larger = Short::with_slots(self.slots.len() * 2, self.most, self.seeds);
         for slot in self.slots.iter().filter(|slot| !slot.is_free()) {
             let key = Key::new(&slot.key, 0, usize::from(slot.key[15]));
             *larger.slot(key, larger.home(key)) = *slot;
@@ -131,5 +153,17 @@ impl Short {
     pub(super) fn part(&self, part: usize, parts: usize) -> impl Iterator<Item = (u64, &Slot)> {
         let hash = |slot: &Slot| Key::new(&slot.key, 0, usize::from(slot.key[15])).seeded_hash(self.seeds);
         in_part(&self.slots, part, parts, Slot::is_free, hash)
+    }
+
+    /// All in the order of their pieces; only `clear` may follow.
+    pub(super) fn sort(&mut self, watch: &dyn Watch) -> Result<impl Iterator<Item = Piece<'_>>> {
+        let order = |a: &Slot, b: &Slot| a.order().cmp(&b.order());
+        let taken = sort_taken(&mut self.slots, Slot::is_free, &order, watch)?;
+        Ok(self.slots[..taken].iter().map(Slot::piece))
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.slots.fill(Slot::FREE);
+        self.taken = 0;
     }
 }

@@ -15,11 +15,23 @@ use crate::pretokenize::{GoesOn, Pretokenizer};
 use crate::watch::Watch;
 
 use super::Piece;
-use super::long::Long;
+use super::long::{Long, Most};
 use super::short::Short;
+use super::spill::Spill;
 
 /// Text counted between two questions to the watch, in bytes.
 const BETWEEN_CHECKS: usize = 1 << 18;
+
+/// What a distinct pretoken takes in a table, in bytes.
+const SLOT: usize = 32;
+
+/// Where to go with a full tally, and who watches.
+#[derive(Clone, Copy)]
+pub(super) struct Full<'a> {
+    /// Nowhere: it may grow without end.
+    pub(super) spill: Option<&'a Spill>,
+    pub(super) watch: &'a dyn Watch,
+}
 
 /// Distinct pretokens with their counts, short and long ones.
 pub(super) struct Tally {
@@ -29,16 +41,27 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// An empty one. Only those of one hasher can be joined.
-    pub(super) fn new(hasher: &DefaultHashBuilder) -> Tally {
+    /// An empty one that takes up to `memory` bytes. Only those of one hasher can be joined.
+    pub(super) fn new(memory: usize, hasher: &DefaultHashBuilder) -> Tally {
         // The seed of short hashes, that is multiplied with, is odd: no bit is lost.
         let seeds = [hasher.hash_one(0u64), hasher.hash_one(1u64) | 1];
-        Tally { short: Short::new(seeds), long: Long::new(hasher.clone()), way: Way::best() }
+        let most_slots = |memory: usize| (memory / SLOT + 1).next_power_of_two() / 2;
+        // While a table grows, and where what it was before cannot be used for anything else, it
+        // takes twice its size.
+        let short = Short::new(most_slots(memory / 8 * 3), seeds);
+        let bytes = if memory == usize::MAX { memory } else { memory / 8 };
+        let long = Long::new(Most { slots: most_slots(memory / 16), bytes }, hasher.clone());
+        Tally { short, long, way: Way::best() }
     }
 
     /// How many distinct pretokens there are.
     pub(super) fn len(&self) -> usize {
         self.short.len() + self.long.len()
+    }
+
+    /// The memory that is taken, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        self.short.memory() + self.long.memory()
     }
 
     /// Those in the `part`th of `parts` equal ranges of hashes, with their hashes: the same in all
@@ -47,10 +70,8 @@ impl Tally {
         let short = self.short.part(part, parts);
         let long = self.long.part(part, parts);
         short
-            .map(|(hash, slot)| (hash, Piece { bytes: slot.piece(), count: slot.count, first: slot.first }))
-            .chain(long.map(|(hash, slot)| {
-                (hash, Piece { bytes: self.long.piece(slot), count: slot.count, first: slot.first })
-            }))
+            .map(|(hash, slot)| (hash, slot.piece()))
+            .chain(long.map(|(hash, slot)| (hash, self.long.piece(slot))))
     }
 
     /// Counts the pretokens of a text that starts at byte `start` of the corpus, after all that was
@@ -60,12 +81,12 @@ impl Tally {
         pretokenizer: &Pretokenizer,
         text: &[u8],
         start: u64,
-        watch: &dyn Watch,
+        full: Full<'_>,
     ) -> Result<u64> {
         let (mut check, mut pretokens) = (BETWEEN_CHECKS, 0);
         let flow = pretokenizer.try_for_many(text, 0, GoesOn::No, |mut from, ends| {
             for ends in ends.chunks(AT_ONCE) {
-                if let Err(error) = self.count_group(text, from, ends, start) {
+                if let Err(error) = self.count_group(text, from, ends, start, full) {
                     return ControlFlow::Break(error);
                 }
                 from = ends[ends.len() - 1];
@@ -73,7 +94,7 @@ impl Tally {
             pretokens += ends.len() as u64;
             if from >= check {
                 check = from + BETWEEN_CHECKS;
-                if let Err(error) = watch.check() {
+                if let Err(error) = full.watch.check() {
                     return ControlFlow::Break(error);
                 }
             }
@@ -87,9 +108,19 @@ impl Tally {
 
     /// Counts up to [`AT_ONCE`] pretokens that stand one after the other from `from`.
     #[inline]
-    fn count_group(&mut self, text: &[u8], from: usize, ends: &[usize], start: u64) -> Result<()> {
+    fn count_group(
+        &mut self,
+        text: &[u8],
+        from: usize,
+        ends: &[usize],
+        start: u64,
+        full: Full<'_>,
+    ) -> Result<()> {
         if !self.short.has_room(AT_ONCE) {
-            self.short.grow();
+            match full.spill {
+                Some(spill) if !self.short.may_grow() => spill.write(self, full.watch)?,
+                _ => self.short.grow(),
+            }
         }
         let long = match self.way {
             // SAFETY: the way was chosen because the processor has these instructions.
@@ -97,7 +128,7 @@ impl Tally {
             Way::Avx512 | Way::Avx2 => unsafe { self.count_short_bmi(text, from, ends, start) },
             Way::Plain => self.count_short(text, from, ends, start),
         };
-        if long == 0 { Ok(()) } else { self.count_long(text, from, ends, long, start) }
+        if long == 0 { Ok(()) } else { self.count_long(text, from, ends, (long, start), full) }
     }
 
     /// With shifts and multiplications that leave the flags alone: a fifth fewer instructions.
@@ -135,9 +166,19 @@ impl Tally {
     }
 
     /// The same for those with a bit in `long`.
-    fn count_long(&mut self, text: &[u8], from: usize, ends: &[usize], long: u64, start: u64) -> Result<()> {
+    fn count_long(
+        &mut self,
+        text: &[u8],
+        from: usize,
+        ends: &[usize],
+        (long, start): (u64, u64),
+        full: Full<'_>,
+    ) -> Result<()> {
         if !self.long.has_room(AT_ONCE) {
-            self.long.grow()?;
+            match full.spill {
+                Some(spill) if !self.long.may_grow() => spill.write(self, full.watch)?,
+                _ => self.long.grow()?,
+            }
         }
         let mut tags = [0; AT_ONCE];
         for number in bits(long) {
@@ -146,8 +187,38 @@ impl Tally {
         bits(long).for_each(|number| self.long.prefetch_bytes(tags[number]));
         for number in bits(long) {
             let at = start_of(number, from, ends);
-            self.long.count(&text[at..ends[number]], tags[number], start + at as u64)?;
+            let (piece, first) = (&text[at..ends[number]], start + at as u64);
+            if let Some(spill) = full.spill
+                && !self.long.has_bytes(piece.len())
+            {
+                spill.write(self, full.watch)?;
+                if !self.long.has_bytes(piece.len()) {
+                    spill.write_one(Piece { bytes: piece, count: 1, first }, full.watch)?;
+                    continue;
+                }
+            }
+            self.long.count(piece, tags[number], first)?;
         }
+        Ok(())
+    }
+
+    /// Calls `visit` with all pieces, in the order of their bytes, and is empty then.
+    pub(super) fn drain_sorted(
+        &mut self,
+        watch: &dyn Watch,
+        mut visit: impl FnMut(Piece<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut long = self.long.sort(watch)?.peekable();
+        for piece in self.short.sort(watch)? {
+            while let Some(before) = long.next_if(|other| other.bytes < piece.bytes) {
+                visit(before)?;
+            }
+            visit(piece)?;
+        }
+        long.by_ref().try_for_each(visit)?;
+        drop(long);
+        self.short.clear();
+        self.long.clear();
         Ok(())
     }
 }

@@ -1,0 +1,325 @@
+//! Runs: files of pieces in the order of their bytes.
+//!
+//! A run begins with [`MAGIC`]. Then come blocks: the length of what the block holds and a digest of
+//! it, eight bytes each, the lower ones first, and what it holds. It ends with a length of zero, the
+//! number of pieces and the digest of that. In a block stand pieces: how many bytes are those of the
+//! piece before, how many follow, these, the count, the first occurrence; numbers by seven bits,
+//! the lower ones first. The form is private to a run of the program: it may change with a version.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+use super::Piece;
+
+const MAGIC: [u8; 8] = *b"digram\x00\x01";
+
+/// What follows the last block.
+const END: usize = 24;
+
+/// Writes a run.
+pub(super) struct Writer {
+    file: File,
+    path: PathBuf,
+    /// A block is written when it holds this much.
+    size: usize,
+    block: Vec<u8>,
+    last: Vec<u8>,
+    pieces: u64,
+}
+
+impl Writer {
+    pub(super) fn create(path: &Path, size: usize) -> Result<Writer> {
+        let file = OpenOptions::new().write(true).create_new(true).open(path);
+        let file = file.map_err(|error| Error::of_file(&error, path))?;
+        let mut writer =
+            Writer { file, path: path.into(), size, block: Vec::new(), last: Vec::new(), pieces: 0 };
+        writer.write(&MAGIC)?;
+        Ok(writer)
+    }
+
+    /// Appends a piece, which comes after all before it; says whether a block was written.
+    pub(super) fn push(&mut self, piece: Piece<'_>) -> Result<bool> {
+        let shared = match self.block.is_empty() {
+            true => 0,
+            false => self.last.iter().zip(piece.bytes).take_while(|(a, b)| a == b).count(),
+        };
+        let rest = &piece.bytes[shared..];
+        self.last.truncate(shared);
+        self.last.extend_from_slice(rest);
+        put(&mut self.block, shared as u64);
+        put(&mut self.block, rest.len() as u64);
+        self.block.extend_from_slice(rest);
+        put(&mut self.block, piece.count);
+        put(&mut self.block, piece.first);
+        self.pieces += 1;
+        let full = self.block.len() >= self.size;
+        if full {
+            self.end_block()?;
+        }
+        Ok(full)
+    }
+
+    /// Writes what is left, and returns how many pieces there are.
+    pub(super) fn finish(mut self) -> Result<u64> {
+        if !self.block.is_empty() {
+            self.end_block()?;
+        }
+        let pieces = self.pieces.to_le_bytes();
+        let mut end = [0; END];
+        end[8..16].copy_from_slice(&pieces);
+        end[16..].copy_from_slice(&digest(&pieces).to_le_bytes());
+        self.write(&end)?;
+        Ok(self.pieces)
+    }
+
+    fn end_block(&mut self) -> Result<()> {
+        let mut head = [0; 16];
+        head[..8].copy_from_slice(&(self.block.len() as u64).to_le_bytes());
+        head[8..].copy_from_slice(&digest(&self.block).to_le_bytes());
+        self.write(&head)?;
+        let block = std::mem::take(&mut self.block);
+        self.write(&block)?;
+        self.block = block;
+        self.block.clear();
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.file.write_all(bytes).map_err(|error| Error::of_file(&error, &self.path))
+    }
+}
+
+/// Reads a run, piece by piece.
+pub(super) struct Reader {
+    file: File,
+    path: PathBuf,
+    /// How much of the file is not read yet.
+    left: u64,
+    /// Where the block begins in the file.
+    offset: u64,
+    block: Vec<u8>,
+    at: usize,
+    piece: Vec<u8>,
+    count: u64,
+    first: u64,
+    pieces: u64,
+}
+
+impl Reader {
+    /// A run, before its first piece.
+    pub(super) fn open(path: &Path) -> Result<Reader> {
+        let failed = |error: io::Error| Error::of_file(&error, path);
+        let file = File::open(path).map_err(failed)?;
+        let left = file.metadata().map_err(failed)?.len();
+        let mut reader = Reader {
+            file,
+            path: path.into(),
+            left,
+            offset: 0,
+            block: Vec::new(),
+            at: 0,
+            piece: Vec::new(),
+            count: 0,
+            first: 0,
+            pieces: 0,
+        };
+        let mut magic = [0; 8];
+        reader.read(&mut magic)?;
+        match magic == MAGIC {
+            true => Ok(reader),
+            false => Err(reader.corrupt("it does not begin as counts of this version of digram do.")),
+        }
+    }
+
+    /// How many pieces a run has, as it says at its end.
+    pub(super) fn pieces(path: &Path) -> Result<u64> {
+        let mut reader = Reader::open(path)?;
+        if reader.left < END as u64 {
+            return Err(reader.corrupt("the file ends early."));
+        }
+        let end = reader.file.seek(SeekFrom::End(-(END as i64)));
+        reader.offset = end.map_err(|error| Error::of_file(&error, path))?;
+        reader.left = END as u64;
+        match reader.read_number()? {
+            0 => reader.end(),
+            _ => Err(reader.corrupt("the file does not end as it should.")),
+        }
+    }
+
+    pub(super) fn piece(&self) -> Piece<'_> {
+        Piece { bytes: &self.piece, count: self.count, first: self.first }
+    }
+
+    /// Goes on to the next piece, if there is one.
+    pub(super) fn next(&mut self) -> Result<bool> {
+        if self.at == self.block.len() && !self.next_block()? {
+            return Ok(false);
+        }
+        if self.next_in_block().is_none() {
+            return Err(self.corrupt("a block is not what its digest says."));
+        }
+        self.pieces += 1;
+        Ok(true)
+    }
+
+    fn next_in_block(&mut self) -> Option<()> {
+        let mut rest = &self.block[self.at..];
+        let shared = usize::try_from(take(&mut rest)?).ok()?;
+        let more = usize::try_from(take(&mut rest)?).ok()?;
+        let (more, mut rest) = rest.split_at_checked(more)?;
+        if shared > self.piece.len() {
+            return None;
+        }
+        self.piece.truncate(shared);
+        self.piece.extend_from_slice(more);
+        (self.count, self.first) = (take(&mut rest)?, take(&mut rest)?);
+        self.at = self.block.len() - rest.len();
+        Some(())
+    }
+
+    fn next_block(&mut self) -> Result<bool> {
+        self.offset += self.block.len() as u64;
+        let len = self.read_number()?;
+        if len == 0 {
+            let said = self.end()?;
+            return match said == self.pieces && self.left == 0 {
+                true => Ok(false),
+                false => Err(self.corrupt("there are not as many pieces as the file says.")),
+            };
+        }
+        let expected = self.read_number()?;
+        // Nothing is allocated that the file does not hold.
+        if len > self.left {
+            return Err(self.corrupt("the file ends early."));
+        }
+        let mut block = std::mem::take(&mut self.block);
+        block.resize(len as usize, 0);
+        self.read(&mut block)?;
+        self.offset -= len;
+        self.block = block;
+        self.at = 0;
+        match digest(&self.block) == expected {
+            true => Ok(true),
+            false => Err(self.corrupt("a block is not what its digest says.")),
+        }
+    }
+
+    /// The number of pieces that stands at the end.
+    fn end(&mut self) -> Result<u64> {
+        let pieces = self.read_number()?;
+        match self.read_number()? == digest(&pieces.to_le_bytes()) {
+            true => Ok(pieces),
+            false => Err(self.corrupt("the file does not end as it should.")),
+        }
+    }
+
+    fn read_number(&mut self) -> Result<u64> {
+        let mut number = [0; 8];
+        self.read(&mut number)?;
+        Ok(u64::from_le_bytes(number))
+    }
+
+    fn read(&mut self, bytes: &mut [u8]) -> Result<()> {
+        if self.left < bytes.len() as u64 {
+            return Err(self.corrupt("the file ends early."));
+        }
+        self.file.read_exact(bytes).map_err(|error| Error::of_file(&error, &self.path))?;
+        self.left -= bytes.len() as u64;
+        self.offset += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn corrupt(&self, reason: &str) -> Error {
+        Error::Corrupt { path: self.path.clone(), offset: self.offset, reason: reason.into() }
+    }
+}
+
+fn put(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn take(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..u64::BITS).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+/// A number that changes with any eight bytes that stand together: each step can be undone.
+fn digest(bytes: &[u8]) -> u64 {
+    let step = |state: u64, word: u64| {
+        let mixed = (state ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed ^ mixed >> 29
+    };
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
+    words.fold(bytes.len() as u64, step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(path: &Path) -> Result<Vec<(Vec<u8>, u64, u64)>> {
+        let mut reader = Reader::open(path)?;
+        let mut pieces = Vec::new();
+        while reader.next()? {
+            let Piece { bytes, count, first } = reader.piece();
+            pieces.push((bytes.to_vec(), count, first));
+        }
+        Ok(pieces)
+    }
+
+    #[test]
+    fn what_is_read_is_what_was_written_or_an_error() {
+        let path = std::env::temp_dir().join(format!("digram-run-{}.test", std::process::id()));
+        let mut pieces: Vec<(Vec<u8>, u64, u64)> = (0..300u64)
+            .map(|number| {
+                (
+                    number.to_string().repeat(1 + number as usize % 5).into_bytes(),
+                    1 << (number % 64),
+                    number * number << 40,
+                )
+            })
+            .collect();
+        pieces.push((vec![b'x'; 5000], u64::MAX, u64::MAX));
+        pieces.push((vec![], 1, 0));
+        pieces.sort();
+        let mut writer = Writer::create(&path, 500).unwrap();
+        for (bytes, count, first) in &pieces {
+            writer.push(Piece { bytes, count: *count, first: *first }).unwrap();
+        }
+        assert_eq!(writer.finish().unwrap(), pieces.len() as u64);
+        assert_eq!(Reader::pieces(&path).unwrap(), pieces.len() as u64);
+        assert_eq!(read(&path).unwrap(), pieces);
+
+        let whole = std::fs::read(&path).unwrap();
+        let is_refused = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            matches!(read(&path), Err(Error::Corrupt { .. }))
+        };
+        for at in (0..whole.len()).step_by(7) {
+            assert!(is_refused(&whole[..at]), "cut at {at}");
+            let mut other = whole.clone();
+            other[at] ^= 1 << (at % 8);
+            assert!(is_refused(&other), "changed at {at}");
+        }
+        assert!(is_refused(&[&whole[..], b"x"].concat()));
+        std::fs::remove_file(&path).unwrap();
+    }
+}
