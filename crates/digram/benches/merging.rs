@@ -51,7 +51,7 @@ fn main() {
         let started = Instant::now();
         let mut counter = Counter::new(pretokenizer);
         counter.add(&documents, threads, &Unwatched).expect("countable");
-        let counts = counter.finish().expect("consistent");
+        let counts = counter.finish(&Unwatched).expect("consistent");
         println!(
             "{path}: {} pretokens, {} distinct, counted in {:.3} s",
             counts.totals().pretokens,

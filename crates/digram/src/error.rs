@@ -66,6 +66,8 @@ pub enum Error {
     /// What was done before does not belong to this work.
     Checkpoint {
         /// Where they differ.
+        reason: String,
+    },
     /// The system could not read or write a file.
     Io {
         /// The file or folder.

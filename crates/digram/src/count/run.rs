@@ -293,7 +293,7 @@ mod tests {
                 (
                     number.to_string().repeat(1 + number as usize % 5).into_bytes(),
                     1 << (number % 64),
-                    number * number << 40,
+                    (number * number) << 40,
                 )
             })
             .collect();

@@ -7,6 +7,7 @@
 
 mod census;
 mod corpus;
+mod journal;
 mod learner;
 mod pairs;
 mod runs;
@@ -29,6 +30,7 @@ use learner::{Learner, Limits};
 use ties::{FirstSeen, Lexicographic, SmallestIds};
 
 pub use corpus::characters;
+pub use journal::Journal;
 
 /// Which of several pairs of the same count is merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
