@@ -1,7 +1,7 @@
 //! How long the merge loop takes, apart from counting.
 //!
 //!     cargo bench -p digram --bench merging -- TEXT… [--pattern gpt2|cl100k|none] [--sizes 8000,32000]
-//!         [--ties ids|first_seen|lexicographic] [--threads 1] [--runs 3]
+//!         [--ties ids|first_seen|lexicographic] [--threads 1] [--runs 3] [--memory BYTES]
 //!
 //! Documents are told apart by `<|endoftext|>`. For each size the seconds of the best run, those of
 //! counting, and a number that is equal where the merges are.
@@ -12,15 +12,15 @@ use std::time::Instant;
 use digram::Unwatched;
 use digram::count::Counter;
 use digram::pretokenize::{Pretokenizer, Stage};
-use digram::train::{Options, Ties, train};
+use digram::train::{Bound, Options, Ties, train, train_bounded};
 
 const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 const CL100K: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
 fn main() {
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
-    let (mut paths, mut stages, mut sizes, mut threads, mut runs, mut ties) =
-        (Vec::new(), vec![Stage::Pattern(GPT2.into())], vec![32_000], 1, 3, Ties::Ids);
+    let (mut paths, mut memory, mut stages, mut sizes, mut threads, mut runs, mut ties) =
+        (Vec::new(), None, vec![Stage::Pattern(GPT2.into())], vec![32_000], 1, 3, Ties::Ids);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().expect("a value after the option");
         match &argument[..] {
@@ -39,6 +39,7 @@ fn main() {
                 }
             }
             "--sizes" => sizes = value().split(',').map(|size| size.parse().expect("a size")).collect(),
+            "--memory" => memory = Some(value().parse().expect("a number of bytes")),
             "--threads" => threads = value().parse().expect("a number of threads"),
             "--runs" => runs = value().parse().expect("a number of runs"),
             _ => paths.push(argument),
@@ -63,7 +64,15 @@ fn main() {
             let (mut best, mut digest, mut last) = (f64::MAX, 0, 0);
             for _ in 0..runs {
                 let started = Instant::now();
-                let trained = train(&counts, &options, &[], &mut |_| Ok(()), &Unwatched).expect("trainable");
+                let trained = match memory {
+                    None => train(&counts, &options, &[], &mut |_| Ok(()), &Unwatched),
+                    Some(memory) => {
+                        let folder = std::env::temp_dir();
+                        let bound = Bound { memory, folder: &folder };
+                        train_bounded(&counts, bound, &options, &[], &mut |_| Ok(()), &Unwatched)
+                    }
+                };
+                let trained = trained.expect("trainable");
                 best = best.min(started.elapsed().as_secs_f64());
                 let mut hasher = DefaultHasher::new();
                 for learned in &trained.merges {

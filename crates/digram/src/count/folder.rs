@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 const ENDING: &str = ".digram-run";
 
 /// A folder, and whether it is deleted with all in it when nobody needs it any more.
-pub(super) struct Folder {
+pub(crate) struct Folder {
     path: PathBuf,
     temporary: bool,
     /// Who made it: a forked child that drops its copy deletes nothing.
@@ -21,7 +21,7 @@ pub(super) struct Folder {
 impl Folder {
     /// A folder that was not there yet, for this user alone, inside one that is. After a kill it
     /// stays, as `digram-counts-….tmp`.
-    pub(super) fn temporary(inside: &Path) -> Result<Folder> {
+    pub(crate) fn temporary(inside: &Path) -> Result<Folder> {
         let process = std::process::id();
         loop {
             let path = inside.join(format!("digram-counts-{process}-{:016x}.tmp", random()));
@@ -38,7 +38,7 @@ impl Folder {
 
     /// A folder that stays. Runs in it that are none of `names` are deleted: whoever made them was
     /// killed before anybody knew of them.
-    pub(super) fn kept(path: &Path, names: &[String]) -> Result<Folder> {
+    pub(crate) fn kept(path: &Path, names: &[String]) -> Result<Folder> {
         let failed = |error| Error::of_file(&error, path);
         for entry in fs::read_dir(path).map_err(failed)? {
             let name = entry.map_err(failed)?.file_name();
@@ -50,21 +50,21 @@ impl Folder {
         Ok(Folder { path: path.into(), temporary: false, process: std::process::id() })
     }
 
-    pub(super) fn is_temporary(&self) -> bool {
+    pub(crate) fn is_temporary(&self) -> bool {
         self.temporary
     }
 
     /// A name that no run has.
-    pub(super) fn new_name(&self) -> String {
+    pub(crate) fn new_name(&self) -> String {
         format!("{:016x}{ENDING}", random())
     }
 
-    pub(super) fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
     /// Waits until the files of these names, and that they are there, are on the disk.
-    pub(super) fn sync<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Result<()> {
+    pub(crate) fn sync<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Result<()> {
         for path in names.into_iter().map(|name| self.file(name)) {
             let synced = File::open(&path).and_then(|file| file.sync_all());
             synced.map_err(|error| Error::of_file(&error, &path))?;
@@ -86,7 +86,7 @@ impl Drop for Folder {
     }
 }
 
-pub(super) fn remove(path: &Path) -> Result<()> {
+pub(crate) fn remove(path: &Path) -> Result<()> {
     fs::remove_file(path).map_err(|error| Error::of_file(&error, path))
 }
 

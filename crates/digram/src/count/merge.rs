@@ -12,15 +12,15 @@ use super::Piece;
 use super::run::{Reader, Writer};
 
 /// What a run of merged ones holds.
-pub(super) struct Merged {
-    pub(super) pieces: u64,
+pub(crate) struct Merged {
+    pub(crate) pieces: u64,
     /// Count times length, summed.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 /// Writes the pieces of several runs as one run, each once, in blocks of `size` bytes. Memory: a
 /// block for each of them and one more, and as many times the longest piece.
-pub(super) fn merge<P: AsRef<Path>>(
+pub(crate) fn merge<P: AsRef<Path>>(
     runs: impl IntoIterator<Item = P>,
     to: &Path,
     size: usize,

@@ -17,6 +17,10 @@ mod tally;
 
 use crate::error::{Error, Result};
 
+pub(crate) use folder::Folder;
+pub(crate) use merge::merge as merge_runs;
+pub(crate) use run::{Reader, Writer, put as put_number, take as take_number};
+
 pub use counter::{Checkpoint, Counter, LEAST_MEMORY};
 pub use pieces::{Piece, Pieces};
 pub use sorted::{Counted, SortedCounts};

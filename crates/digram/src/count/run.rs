@@ -20,7 +20,7 @@ const MAGIC: [u8; 8] = *b"digram\x00\x01";
 const END: usize = 24;
 
 /// Writes a run.
-pub(super) struct Writer {
+pub(crate) struct Writer {
     file: File,
     path: PathBuf,
     /// A block is written when it holds this much.
@@ -31,7 +31,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn create(path: &Path, size: usize) -> Result<Writer> {
+    pub(crate) fn create(path: &Path, size: usize) -> Result<Writer> {
         let file = OpenOptions::new().write(true).create_new(true).open(path);
         let file = file.map_err(|error| Error::of_file(&error, path))?;
         let mut writer =
@@ -41,7 +41,7 @@ impl Writer {
     }
 
     /// Appends a piece, which comes after all before it; says whether a block was written.
-    pub(super) fn push(&mut self, piece: Piece<'_>) -> Result<bool> {
+    pub(crate) fn push(&mut self, piece: Piece<'_>) -> Result<bool> {
         let shared = match self.block.is_empty() {
             true => 0,
             false => self.last.iter().zip(piece.bytes).take_while(|(a, b)| a == b).count(),
@@ -63,7 +63,7 @@ impl Writer {
     }
 
     /// Writes what is left, and returns how many pieces there are.
-    pub(super) fn finish(mut self) -> Result<u64> {
+    pub(crate) fn finish(mut self) -> Result<u64> {
         if !self.block.is_empty() {
             self.end_block()?;
         }
@@ -93,7 +93,7 @@ impl Writer {
 }
 
 /// Reads a run, piece by piece.
-pub(super) struct Reader {
+pub(crate) struct Reader {
     file: File,
     path: PathBuf,
     /// How much of the file is not read yet.
@@ -110,7 +110,7 @@ pub(super) struct Reader {
 
 impl Reader {
     /// A run, before its first piece.
-    pub(super) fn open(path: &Path) -> Result<Reader> {
+    pub(crate) fn open(path: &Path) -> Result<Reader> {
         let failed = |error: io::Error| Error::of_file(&error, path);
         let file = File::open(path).map_err(failed)?;
         let left = file.metadata().map_err(failed)?.len();
@@ -135,7 +135,7 @@ impl Reader {
     }
 
     /// How many pieces a run has, as it says at its end.
-    pub(super) fn pieces(path: &Path) -> Result<u64> {
+    pub(crate) fn pieces(path: &Path) -> Result<u64> {
         let mut reader = Reader::open(path)?;
         if reader.left < END as u64 {
             return Err(reader.corrupt("the file ends early."));
@@ -149,12 +149,12 @@ impl Reader {
         }
     }
 
-    pub(super) fn piece(&self) -> Piece<'_> {
+    pub(crate) fn piece(&self) -> Piece<'_> {
         Piece { bytes: &self.piece, count: self.count, first: self.first }
     }
 
     /// Goes on to the next piece, if there is one.
-    pub(super) fn next(&mut self) -> Result<bool> {
+    pub(crate) fn next(&mut self) -> Result<bool> {
         if self.at == self.block.len() && !self.next_block()? {
             return Ok(false);
         }
@@ -237,7 +237,7 @@ impl Reader {
     }
 }
 
-fn put(bytes: &mut Vec<u8>, mut number: u64) {
+pub(crate) fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
@@ -245,7 +245,7 @@ fn put(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-fn take(bytes: &mut &[u8]) -> Option<u64> {
+pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..u64::BITS).step_by(7) {
         let (&byte, rest) = bytes.split_first()?;

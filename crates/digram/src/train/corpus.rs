@@ -33,11 +33,63 @@ pub(super) enum Order {
 /// A token that was made since the places were laid out has several: the first and the last hold
 /// its id and those between a mark. So both neighbours of a token are found by the lengths of
 /// tokens, without links, and a merge touches four places.
+#[derive(Default)]
 pub(super) struct Corpus {
     places: Vec<TokenId>,
     /// How many places a token takes, by id.
     lengths: Vec<u32>,
     runs: Runs,
+}
+
+/// A corpus that grows.
+pub(super) struct Builder {
+    places: Vec<TokenId>,
+    runs: Runs,
+    /// How many tokens there are.
+    tokens: usize,
+}
+
+impl Builder {
+    pub(super) fn new(tokens: usize) -> Builder {
+        Builder { places: vec![BORDER], runs: Runs::default(), tokens }
+    }
+
+    /// How many places there are.
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(super) fn push(&mut self, word: &[TokenId], count: u64) -> Result<()> {
+        self.places.extend_from_slice(word);
+        self.end(count)
+    }
+
+    /// Ends the pretoken whose symbols were added.
+    fn end(&mut self, count: u64) -> Result<()> {
+        self.places.push(BORDER);
+        self.runs.push(count, self.places.len());
+        // A place is a 32-bit number in the postings.
+        match self.places.len() > u32::MAX as usize {
+            false => Ok(()),
+            true => Err(Error::Limit {
+                reason: "the distinct pretokens have more than 2^32 symbols together. Use a pretokenizer that cuts the text, less text, or a limit of memory.".into(),
+            }),
+        }
+    }
+
+    /// Calls `visit` with each pretoken and its count.
+    pub(super) fn try_for_each(&self, mut visit: impl FnMut(&[TokenId], u64) -> Result<()>) -> Result<()> {
+        for (places, count) in self.runs.iter() {
+            let words = self.places[places.start.max(1)..places.end].split(|&symbol| symbol == BORDER);
+            words.filter(|word| !word.is_empty()).try_for_each(|word| visit(word, count))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Corpus {
+        self.runs.finish();
+        Corpus { places: self.places, lengths: vec![1; self.tokens], runs: self.runs }
+    }
 }
 
 impl Corpus {
@@ -47,35 +99,28 @@ impl Corpus {
         if let Order::ByCount = order {
             pieces.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
         }
-        let mut places =
-            Vec::with_capacity(1 + pieces.iter().map(|(piece, _)| piece.len() + 1).sum::<usize>());
-        places.push(BORDER);
-        let (mut runs, mut checked) = (Runs::default(), 0);
-        for (number, &(piece, count)) in pieces.iter().enumerate() {
-            let start = places.len();
-            symbols.append(piece, &mut places)?;
-            if places.len() - start < 2 {
-                places.truncate(start);
+        let mut words = Builder::new(base.tokens().len());
+        words.places.reserve(pieces.iter().map(|(piece, _)| piece.len() + 1).sum::<usize>());
+        let mut checked = 0;
+        for &(piece, count) in &pieces {
+            let start = words.places.len();
+            symbols.append(piece, &mut words.places)?;
+            if words.len() - start < 2 {
+                words.places.truncate(start);
                 continue;
             }
-            places.push(BORDER);
-            runs.push(count, places.len());
-            // A place is a 32-bit number in the postings.
-            if places.len() > u32::MAX as usize {
-                return Err(Error::Limit {
-                    reason: format!(
-                        "the distinct pretokens have more than 2^32 symbols together (after {number} of {}). Use a pretokenizer that cuts the text, or less text.",
-                        counts.len()
-                    ),
-                });
-            }
-            if places.len() - checked > BETWEEN_CHECKS {
-                checked = places.len();
+            words.end(count)?;
+            if words.len() - checked > BETWEEN_CHECKS {
+                checked = words.len();
                 watch.check()?;
             }
         }
-        runs.finish();
-        Ok(Corpus { places, lengths: vec![1; base.tokens().len()], runs })
+        Ok(words.finish())
+    }
+
+    /// The pretokens in their order, as they are by now.
+    pub(super) fn words(&self) -> Words<'_> {
+        Words { corpus: self, at: 1 }
     }
 
     /// How many places there are.
@@ -208,14 +253,32 @@ impl Corpus {
     }
 }
 
+/// Goes through the pretokens of a corpus.
+pub(super) struct Words<'a> {
+    corpus: &'a Corpus,
+    at: usize,
+}
+
+impl Words<'_> {
+    /// Puts the tokens of the next pretoken in the place of what `word` holds.
+    pub(super) fn next_into(&mut self, word: &mut Vec<TokenId>) {
+        word.clear();
+        while let Some(&id) = self.corpus.places.get(self.at).filter(|&&id| id != BORDER) {
+            word.push(id);
+            self.at += self.corpus.lengths[id as usize] as usize;
+        }
+        self.at += 1;
+    }
+}
+
 /// From text to base symbols.
-enum Symbols {
+pub(super) enum Symbols {
     Bytes(Box<[TokenId; 256]>),
     Chars(HashMap<char, TokenId>),
 }
 
 impl Symbols {
-    fn new(base: &Base) -> Symbols {
+    pub(super) fn new(base: &Base) -> Symbols {
         let number = |chars: &[char], from: usize| {
             Symbols::Chars(chars.iter().enumerate().map(|(i, &c)| (c, (from + i) as TokenId)).collect())
         };
@@ -230,7 +293,8 @@ impl Symbols {
         }
     }
 
-    fn append(&self, piece: &[u8], places: &mut Vec<TokenId>) -> Result<()> {
+    /// Appends the symbols of a pretoken, [`BORDER`] for characters that are none.
+    pub(super) fn append(&self, piece: &[u8], places: &mut Vec<TokenId>) -> Result<()> {
         match self {
             Symbols::Bytes(ids) => places.extend(piece.iter().map(|&byte| ids[byte as usize])),
             // A character outside the alphabet is in no merge, as the border of a pretoken.

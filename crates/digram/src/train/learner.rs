@@ -1,37 +1,27 @@
-//! The merge loop, in rounds.
-//!
-//! A pair's count only falls once all its occurrences have arisen. So as long as the most frequent
-//! pair occurs `floor` times or more, a pair that occurs less often need not be known: a round
-//! finds all pairs that reach the floor, and merges until none does. Then the floor is lowered, the
-//! corpus laid out anew without the gaps that merges left, and the next round begins. Most pairs
-//! that ever arise are too rare to be merged, and cost nothing so.
+//! One merge after the other: which is the best, and what it changes.
 
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use hashbrown::HashSet;
 
-use crate::error::{Error, Result};
-use crate::merges::Merge;
+use crate::error::Result;
 use crate::vocabulary::TokenId;
 use crate::watch::Watch;
 
-use super::census::{self, Table};
+use super::Learned;
+use super::archive::Archive;
+use super::candidate::Candidate;
 use super::corpus::{BORDER, Corpus};
 use super::pairs::{Pair, Pairs};
-use super::sketch::Sketch;
+use super::side::{Change, NOWHERE, Side};
 use super::ties::TieRule;
-use super::{Learned, Stop};
 
 /// Places looked at between two questions to the watch.
 const BETWEEN_CHECKS: usize = 1 << 16;
 
 /// How far ahead of its reading the memory around a place is asked for.
 const AHEAD: usize = 16;
-
-/// How many times as many pairs as the first round a later one begins with at most.
-const GROWTH: usize = 16;
 
 pub(super) struct Limits {
     pub(super) max_merges: usize,
@@ -44,61 +34,42 @@ pub(super) struct Limits {
 impl Limits {
     /// Whether the token of a pair would not be too long.
     #[inline]
-    fn allow(&self, tokens: &[Vec<u8>], left: TokenId, right: TokenId) -> bool {
+    pub(super) fn allow(&self, tokens: &[Vec<u8>], left: TokenId, right: TokenId) -> bool {
         self.max_token_length == usize::MAX
             || tokens[left as usize].len() + tokens[right as usize].len() <= self.max_token_length
     }
 }
 
-/// A pair in the queue, with count and key as they were when it was put there: upper bounds.
-struct Candidate<K> {
-    count: u64,
-    key: K,
-    pair: u32,
-}
-
-impl<K: Ord> Ord for Candidate<K> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.count.cmp(&other.count).then_with(|| self.key.cmp(&other.key))
-    }
-}
-
-impl<K: Ord> PartialOrd for Candidate<K> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<K: Ord> PartialEq for Candidate<K> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl<K: Ord> Eq for Candidate<K> {}
-
 /// Learns merges until a limit is reached.
 pub(super) struct Learner<T: TieRule> {
-    corpus: Corpus,
-    tokens: Vec<Vec<u8>>,
-    ties: T,
-    limits: Limits,
+    pub(super) corpus: Corpus,
+    /// All of the corpus, where memory has a limit: then `corpus` is what a round needs.
+    pub(super) archive: Option<Archive>,
+    pub(super) tokens: Vec<Vec<u8>>,
+    pub(super) ties: T,
+    pub(super) limits: Limits,
     /// Every pair that occurs so often is among the pairs, or, while merges that are known are
     /// made again, every one of those.
-    floor: u64,
-    known: Option<HashSet<(TokenId, TokenId)>>,
-    pairs: Pairs,
+    pub(super) floor: u64,
+    pub(super) known: Option<HashSet<(TokenId, TokenId)>>,
+    pub(super) pairs: Pairs,
     queue: BinaryHeap<Candidate<T::Key>>,
     left: Side,
     right: Side,
-    merges: Vec<Learned>,
+    pub(super) merges: Vec<Learned>,
 }
 
 impl<T: TieRule> Learner<T> {
-    /// A learner of a corpus that was just laid out.
-    pub(super) fn new(corpus: Corpus, tokens: Vec<Vec<u8>>, ties: T, limits: Limits) -> Learner<T> {
+    /// A learner of a corpus that was just laid out, or that is in an archive.
+    pub(super) fn new(
+        (corpus, archive): (Corpus, Option<Archive>),
+        tokens: Vec<Vec<u8>>,
+        ties: T,
+        limits: Limits,
+    ) -> Learner<T> {
         Learner {
             corpus,
+            archive,
             tokens,
             ties,
             limits,
@@ -112,124 +83,13 @@ impl<T: TieRule> Learner<T> {
         }
     }
 
-    /// Learns merges until a limit is reached. Those of `known` were learned from the same corpus
-    /// before: they come first, and are made again without choosing.
-    pub(super) fn learn(
-        mut self,
-        known: &[Learned],
-        on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
-        watch: &dyn Watch,
-    ) -> Result<(Vec<Learned>, Stop)> {
-        if known.is_empty() {
-            self.start(watch)?;
-        } else {
-            self.repeat(known, on_merge, watch)?;
-            self.start_round(watch)?;
-        }
-        loop {
-            loop {
-                if self.merges.len() == self.limits.max_merges {
-                    return Ok((self.merges, Stop::MaxMerges));
-                }
-                let Some(best) = self.best() else { break };
-                let count = self.pairs.get(best).count;
-                let learned = Learned { merge: self.merge(best, watch)?, count };
-                self.merges.push(learned);
-                on_merge(&learned)?;
-            }
-            if self.floor == self.limits.min_frequency {
-                let stop = if self.is_merged(watch)? { Stop::NoPairs } else { Stop::MinFrequency };
-                return Ok((self.merges, stop));
-            }
-            self.start_round(watch)?;
-        }
-    }
-
-    /// Makes merges that were learned before.
-    fn repeat(
-        &mut self,
-        known: &[Learned],
-        on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
-        watch: &dyn Watch,
-    ) -> Result<()> {
-        let pairs: HashSet<_> = known.iter().map(|Learned { merge, .. }| (merge.left, merge.right)).collect();
-        self.pairs = census::pairs(&self.corpus, 1, |left, right| pairs.contains(&(left, right)), watch)?;
-        (self.floor, self.known) = (1, Some(pairs));
-        for learned in known {
-            let Merge { left, right, .. } = learned.merge;
-            let number = self.pairs.number_of(left, right);
-            let number = number.filter(|&number| self.pairs.get(number).count == learned.count);
-            let same = number.filter(|_| learned.merge.id as usize == self.tokens.len());
-            let number = same.ok_or_else(|| Error::Checkpoint {
-                reason: format!(
-                    "merge {} was learned from another corpus or with other options.",
-                    self.merges.len()
-                ),
-            })?;
-            self.merge(number, watch)?;
-            self.merges.push(*learned);
-            on_merge(learned)?;
-        }
-        (self.floor, self.known) = (u64::MAX, None);
-        Ok(())
-    }
-
-    /// Finds the pairs of the first round.
-    fn start(&mut self, watch: &dyn Watch) -> Result<()> {
-        let Some(table) = Table::of(&self.corpus, self.tokens.len(), watch)? else {
-            return self.start_round(watch);
-        };
-        self.floor = table.reached_by(self.limits.round).max(self.limits.min_frequency);
-        let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
-        self.pairs = table.pairs(&self.corpus, self.floor, allowed, watch)?;
-        self.enqueue_all();
-        Ok(())
-    }
-
-    /// Lowers the floor and finds the pairs that reach it.
-    fn start_round(&mut self, watch: &dyn Watch) -> Result<()> {
-        self.pairs = Pairs::default();
-        let mut sketch = Sketch::new(self.corpus.len());
-        let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
-        self.corpus.lay_out(watch, |left, right, count| {
-            if allowed(left, right) {
-                sketch.add(left, right, count);
-            }
-        })?;
-        // Of the pairs that a round starts with five in six are merged. The sums of many rare pairs
-        // look like a frequent one, so the floor that the sketch gives may be too high.
-        let left = self.limits.max_merges - self.merges.len();
-        let wanted = (left.saturating_mul(6) / 5).min(self.limits.round * GROWTH).min(sketch.capacity());
-        self.floor = sketch.reached_by(wanted).min(self.floor / 2);
-        loop {
-            self.floor = self.floor.max(self.limits.min_frequency);
-            let floor = self.floor;
-            let may_reach = |left, right| sketch.may_reach(left, right, floor) && allowed(left, right);
-            self.pairs = census::pairs(&self.corpus, floor, may_reach, watch)?;
-            if self.pairs.len() > 0 || self.floor == self.limits.min_frequency {
-                break;
-            }
-            self.floor /= 2;
-        }
-        self.enqueue_all();
-        Ok(())
-    }
-
-    /// Whether no two neighbours are left that may be merged.
-    fn is_merged(&mut self, watch: &dyn Watch) -> Result<bool> {
-        let mut merged = true;
-        let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
-        self.corpus.lay_out(watch, |left, right, _| merged &= !allowed(left, right))?;
-        Ok(merged)
-    }
-
-    fn enqueue_all(&mut self) {
+    pub(super) fn enqueue_all(&mut self) {
         (0..self.pairs.len() as u32).for_each(|number| self.enqueue(number));
     }
 
     fn enqueue(&mut self, number: u32) {
         let pair = self.pairs.get(number as usize);
-        let first = self.pairs.postings[pair.places.start];
+        let first = self.pairs.postings[pair.places.start].into();
         let key = self.ties.key(pair.left, pair.right, first, &self.tokens);
         self.queue.push(Candidate { count: pair.count, key, pair: number });
     }
@@ -237,7 +97,7 @@ impl<T: TieRule> Learner<T> {
     /// Takes the best pair out of the queue, if one reaches the floor. What is not as good as when
     /// it was put there goes back with what it is worth now; the first that is, is the best, since
     /// no other can be better than it seems.
-    fn best(&mut self) -> Option<usize> {
+    pub(super) fn best(&mut self) -> Option<usize> {
         while let Some(candidate) = self.queue.pop() {
             let number = candidate.pair as usize;
             if self.pairs.get(number).count < self.floor {
@@ -262,12 +122,17 @@ impl<T: TieRule> Learner<T> {
         count > 0
     }
 
-    /// Merges a pair wherever it stands and brings all counts up to date.
-    fn merge(&mut self, number: usize, watch: &dyn Watch) -> Result<Merge> {
-        let (left, right, places) = self.pairs.take(number);
-        let id = self.corpus.add_token(left, right);
+    /// Adds the token of a pair.
+    pub(super) fn add_token(&mut self, left: TokenId, right: TokenId) -> TokenId {
         let token = [&self.tokens[left as usize][..], &self.tokens[right as usize]].concat();
         self.tokens.push(token);
+        (self.tokens.len() - 1) as TokenId
+    }
+
+    /// Merges a pair into a token that is there already, wherever it stands, and brings all counts
+    /// up to date.
+    pub(super) fn merge(&mut self, number: usize, id: TokenId, watch: &dyn Watch) -> Result<()> {
+        let (left, right, places) = self.pairs.take(number);
         self.left.by_token.resize(self.tokens.len(), Change::default());
         self.right.by_token.resize(self.tokens.len(), Change::default());
 
@@ -309,7 +174,7 @@ impl<T: TieRule> Learner<T> {
             self.pairs.postings.extend(twin_places);
             self.add((id, id), twins, start..self.pairs.postings.len())?;
         }
-        Ok(Merge { left, right, id })
+        Ok(())
     }
 
     /// Takes what changed on one side from the pairs of old, and adds the new pairs that reach the
@@ -387,46 +252,4 @@ impl<T: TieRule> Learner<T> {
 enum Which {
     Left,
     Right,
-}
-
-/// What one merge changes on one side of its places: for each neighbouring token how much weight
-/// and how many places. Indexed by id, so that a change costs no hashing.
-#[derive(Default)]
-struct Side {
-    by_token: Vec<Change>,
-    touched: Vec<TokenId>,
-    /// Each neighbour with the place of the new pair, in rising order of places.
-    places: Vec<(TokenId, u32)>,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Change {
-    weight: u64,
-    places: u32,
-    /// Where the next place of this neighbour goes in the postings.
-    next: usize,
-}
-
-/// No place in the postings: the pair is too rare to be known.
-const NOWHERE: usize = usize::MAX;
-
-impl Side {
-    #[inline]
-    fn add(&mut self, neighbour: TokenId, weight: u64, place: usize) {
-        let change = &mut self.by_token[neighbour as usize];
-        if change.places == 0 {
-            self.touched.push(neighbour);
-        }
-        change.weight += weight;
-        change.places += 1;
-        self.places.push((neighbour, place as u32));
-    }
-
-    fn clear(&mut self) {
-        for &token in &self.touched {
-            self.by_token[token as usize] = Change::default();
-        }
-        self.touched.clear();
-        self.places.clear();
-    }
 }

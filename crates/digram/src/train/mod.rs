@@ -5,18 +5,23 @@
 //! from the left (`aaa` becomes `aa`, `a`). Nothing is ever counted again: a merge changes only
 //! the counts of pairs beside it, and postings say where those are.
 
+mod archive;
+mod candidate;
 mod census;
 mod corpus;
 mod journal;
 mod learner;
 mod pairs;
+mod rounds;
 mod runs;
+mod side;
 mod sketch;
 mod ties;
 
+use std::path::Path;
 use std::sync::Arc;
 
-use crate::count::Counts;
+use crate::count::{Counts, Pieces};
 use crate::encode::{OnUnknown, Unit};
 use crate::error::{Error, Result};
 use crate::merges::Merge;
@@ -25,6 +30,7 @@ use crate::tokenizer::Definition;
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId};
 use crate::watch::Watch;
 
+use archive::Archive;
 use corpus::{Corpus, Order};
 use learner::{Learner, Limits};
 use ties::{FirstSeen, Lexicographic, SmallestIds};
@@ -193,6 +199,59 @@ pub fn train(
     on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
     watch: &dyn Watch,
 ) -> Result<Trained> {
+    let laid_out = |order| Ok((Corpus::new(counts, &options.base, order, watch)?, None));
+    learn(laid_out, options, known, on_merge, watch)
+}
+
+/// The least memory that merging can be limited to, in bytes.
+pub const LEAST_MEMORY: u64 = 16 << 20;
+
+/// Bytes of memory for what does not grow with the corpus: sketches, tables by token, buffers.
+const OF_THE_REST: u64 = 12 << 20;
+
+/// How much memory merging may take, and where the rest goes.
+#[derive(Debug, Clone, Copy)]
+pub struct Bound<'a> {
+    /// Bytes, at least [`LEAST_MEMORY`].
+    pub memory: u64,
+    /// A folder. In it a new one is made, and deleted when it is needed no more.
+    pub folder: &'a Path,
+}
+
+/// The same merges in bounded memory. The corpus lies on disk, and a round of merges reads and
+/// writes it once; the less memory there is, the more rounds. Disk: about 2 bytes for each byte of
+/// distinct pretokens, and as much again while a round ends.
+///
+/// # Errors
+/// As [`train`], [`Error::Io`], and [`Error::Option`] for a bound that is too small.
+pub fn train_bounded(
+    counts: &dyn Pieces,
+    bound: Bound<'_>,
+    options: &Options,
+    known: &[Learned],
+    on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
+    watch: &dyn Watch,
+) -> Result<Trained> {
+    let Bound { memory, folder } = bound;
+    if memory < LEAST_MEMORY {
+        let reason = format!("{memory} bytes of memory are too few to merge in; at least {LEAST_MEMORY}.");
+        return Err(Error::Option { reason });
+    }
+    let memory = usize::try_from(memory - OF_THE_REST).unwrap_or(usize::MAX);
+    let laid_out = |order| {
+        let archive = Archive::new(counts, &options.base, order, memory, folder, watch)?;
+        Ok((Corpus::default(), Some(archive)))
+    };
+    learn(laid_out, options, known, on_merge, watch)
+}
+
+fn learn(
+    laid_out: impl Fn(Order) -> Result<(Corpus, Option<Archive>)>,
+    options: &Options,
+    known: &[Learned],
+    on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
+    watch: &dyn Watch,
+) -> Result<Trained> {
     if options.min_frequency == 0 {
         return Err(Error::Option {
             reason: "min_frequency is 0, but a pair that does not occur cannot be merged.".into(),
@@ -211,18 +270,66 @@ pub fn train(
         round: options.round.max(1),
     };
     let known = &known[..known.len().min(limits.max_merges)];
-    let corpus = |order| Corpus::new(counts, &options.base, order, watch);
     let tokens = options.base.tokens();
     let (merges, stop) =
         match options.ties {
-            Ties::Ids => Learner::new(corpus(Order::ByCount)?, tokens, SmallestIds, limits)
+            Ties::Ids => Learner::new(laid_out(Order::ByCount)?, tokens, SmallestIds, limits)
                 .learn(known, on_merge, watch),
-            Ties::FirstSeen => Learner::new(corpus(Order::FirstSeen)?, tokens, FirstSeen, limits)
+            Ties::FirstSeen => Learner::new(laid_out(Order::FirstSeen)?, tokens, FirstSeen, limits)
                 .learn(known, on_merge, watch),
             Ties::Lexicographic => {
-                Learner::new(corpus(Order::ByCount)?, tokens, Lexicographic::default(), limits)
+                Learner::new(laid_out(Order::ByCount)?, tokens, Lexicographic::default(), limits)
                     .learn(known, on_merge, watch)
             }
         }?;
     Ok(Trained { base: options.base.clone(), merges, stop })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::watch::Unwatched;
+
+    fn bounded(
+        counts: &Counts,
+        memory: usize,
+        options: &Options,
+        known: &[Learned],
+    ) -> Result<(Vec<Learned>, Stop)> {
+        let laid_out = |order| {
+            let inside = std::env::temp_dir();
+            let archive = Archive::new(counts, &options.base, order, memory, &inside, &Unwatched)?;
+            Ok((Corpus::default(), Some(archive)))
+        };
+        let trained = learn(laid_out, options, known, &mut |_| Ok(()), &Unwatched)?;
+        Ok((trained.merges, trained.stop))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(120))]
+
+        /// Whether all pretokens fit, a few, or not one.
+        #[test]
+        fn bounded_training_gives_the_same_merges(
+            words in proptest::collection::hash_map(
+                proptest::collection::vec(proptest::sample::select(&b"aaabcd"[..]), 1..16), 0..9u64, 0..40,
+            ),
+            ties in proptest::sample::select(&[Ties::Ids, Ties::FirstSeen, Ties::Lexicographic][..]),
+            memory in proptest::sample::select(&[0, 100, 300, 1_000, 1 << 20][..]),
+            (merges, min_frequency, longest, part) in (0..60usize, 1..4u64, 2..20usize, 0..5usize),
+            chars: bool,
+        ) {
+            let counts = Counts::from_pieces(words).unwrap();
+            let base = if chars { Base::Chars("acd".chars().collect()) } else { Options::bytes(256).base };
+            let options = Options {
+                base, ties, min_frequency, max_merges: Some(merges), max_token_length: Some(longest), round: 1,
+            };
+            let expected = train(&counts, &options, &[], &mut |_| Ok(()), &Unwatched).unwrap();
+            let known = &expected.merges[..expected.merges.len() * part / 4];
+            let found = bounded(&counts, memory, &options, known).unwrap();
+            prop_assert_eq!(found, (expected.merges.clone(), expected.stop));
+        }
+    }
 }

@@ -8,6 +8,7 @@ use crate::vocabulary::TokenId;
 /// It lies in the near memory, whatever the size of the corpus: a single row of sums as long as the
 /// corpus told more pairs apart, and took four times as long to fill and to ask. Sums that need
 /// more than 32 bits stay at the largest number, which bounds nothing.
+#[derive(Clone)]
 pub(super) struct Sketch {
     rows: [Vec<u32>; 2],
     shift: u32,
@@ -51,6 +52,12 @@ impl Sketch {
         let [first, second] = self.places(left, right);
         let sum = self.rows[0][first].min(self.rows[1][second]);
         u64::from(sum) >= count || sum == u32::MAX
+    }
+
+    /// What no count is above.
+    pub(super) fn highest(&self) -> u64 {
+        let highest = self.rows[0].iter().max().map_or(0, |&sum| u64::from(sum));
+        if highest == u64::from(u32::MAX) { u64::MAX } else { highest }
     }
 
     /// A count that about so many pairs may have; 1 if there are fewer pairs.

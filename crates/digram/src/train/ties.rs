@@ -13,7 +13,7 @@ pub(super) trait TieRule {
     const MOVES: bool;
 
     /// The key of a pair that first occurs at place `first`.
-    fn key(&mut self, left: TokenId, right: TokenId, first: u32, tokens: &[Vec<u8>]) -> Self::Key;
+    fn key(&mut self, left: TokenId, right: TokenId, first: u64, tokens: &[Vec<u8>]) -> Self::Key;
 }
 
 /// The smallest pair of ids.
@@ -24,7 +24,7 @@ impl TieRule for SmallestIds {
     const MOVES: bool = false;
 
     // Reversed: the queue gives the greatest key first, and the smallest pair must win.
-    fn key(&mut self, left: TokenId, right: TokenId, _: u32, _: &[Vec<u8>]) -> Self::Key {
+    fn key(&mut self, left: TokenId, right: TokenId, _: u64, _: &[Vec<u8>]) -> Self::Key {
         Reverse((left, right))
     }
 }
@@ -33,10 +33,10 @@ impl TieRule for SmallestIds {
 pub(super) struct FirstSeen;
 
 impl TieRule for FirstSeen {
-    type Key = Reverse<u32>;
+    type Key = Reverse<u64>;
     const MOVES: bool = true;
 
-    fn key(&mut self, _: TokenId, _: TokenId, first: u32, _: &[Vec<u8>]) -> Self::Key {
+    fn key(&mut self, _: TokenId, _: TokenId, first: u64, _: &[Vec<u8>]) -> Self::Key {
         Reverse(first)
     }
 }
@@ -52,7 +52,7 @@ impl TieRule for Lexicographic {
     type Key = (Arc<[u8]>, Arc<[u8]>);
     const MOVES: bool = false;
 
-    fn key(&mut self, left: TokenId, right: TokenId, _: u32, tokens: &[Vec<u8>]) -> Self::Key {
+    fn key(&mut self, left: TokenId, right: TokenId, _: u64, tokens: &[Vec<u8>]) -> Self::Key {
         let known = self.shared.len();
         self.shared.extend(tokens[known..].iter().map(|token| Arc::from(&token[..])));
         (self.shared[left as usize].clone(), self.shared[right as usize].clone())

@@ -1,0 +1,385 @@
+//! The corpus on disk, where it is too large for memory.
+//!
+//! It holds all pretokens as the tokens they are made of by now. A round takes into memory only
+//! those that hold a pair which may reach its floor, and puts them back at its end: all occurrences
+//! of such pairs are in them, so the round chooses and counts as if all were there. While even the
+//! pretokens with the most frequent pair are too many, a merge is made by going through the file.
+
+use std::path::{Path, PathBuf};
+
+use hashbrown::HashMap;
+
+use crate::count::{Folder, Piece, Pieces, Reader, Writer, merge_runs, put_number, take_number};
+use crate::error::{Error, Result};
+use crate::vocabulary::TokenId;
+use crate::watch::Watch;
+
+use super::Base;
+use super::corpus::{BORDER, Builder, Corpus, Order, Symbols};
+use super::sketch::Sketch;
+
+/// Bytes of memory for each place of a corpus, with its share of the runs.
+const OF_PLACE: usize = 6;
+
+/// Bytes of memory for each occurrence of a pair that is followed: where it stands, twice while
+/// that is found out, and where the pairs stand that arise from it.
+const OF_OCCURRENCE: usize = 20;
+
+/// The most runs that are sorted together.
+const MOST_RUNS: usize = 64;
+
+/// Pretokens read between two questions to the watch.
+const BETWEEN_CHECKS: usize = 1 << 14;
+
+/// The size of a block of the file, in bytes.
+const BLOCK: usize = 1 << 17;
+
+/// All pretokens with more than one token, in a file of a folder of its own.
+pub(super) struct Archive {
+    folder: Folder,
+    file: PathBuf,
+    /// What a round may take, in bytes.
+    memory: usize,
+    /// Whether pretokens stand in the order they were first seen, each after what says when that was.
+    by_first: bool,
+    /// What was taken into memory: the pretokens with a pair that this sketch says may have this
+    /// count.
+    taken: Option<(Sketch, u64)>,
+}
+
+/// What came of taking pretokens into memory.
+pub(super) enum Taken {
+    /// Those with a pair that may reach the floor are there.
+    Fits { corpus: Corpus, sketch: Sketch, floor: u64 },
+    /// Not even those with the most frequent pair have room.
+    TooMany(Sketch),
+}
+
+/// A pair found by going through the file.
+pub(super) struct Found {
+    pub(super) left: TokenId,
+    pub(super) right: TokenId,
+    pub(super) count: u64,
+    /// How many pairs stand before its first occurrence.
+    pub(super) first: u64,
+}
+
+impl Archive {
+    /// Writes the counted pretokens to a new folder in `inside`, as base tokens. A round takes up to
+    /// `memory` bytes.
+    pub(super) fn new(
+        pieces: &dyn Pieces,
+        base: &Base,
+        order: Order,
+        memory: usize,
+        inside: &Path,
+        watch: &dyn Watch,
+    ) -> Result<Archive> {
+        let folder = Folder::temporary(inside)?;
+        let by_first = matches!(order, Order::FirstSeen);
+        let symbols = Symbols::new(base);
+        let mut sorter =
+            Sorter { folder: &folder, memory: memory / 2, words: Vec::new(), bytes: 0, runs: Vec::new() };
+        let file = folder.file(&folder.new_name());
+        let mut writer = Writer::create(&file, BLOCK)?;
+        let mut word = Vec::new();
+        pieces.for_each(&mut |piece| {
+            word.clear();
+            symbols.append(piece.bytes, &mut word)?;
+            // What stands between characters that are in no token merges alone.
+            let mut offset = 0;
+            for run in word.split(|&symbol| symbol == BORDER) {
+                if run.len() > 1 && piece.count > 0 {
+                    let bytes = encoded(by_first.then_some((piece.first, offset)), run);
+                    match by_first {
+                        true => sorter.push(bytes, piece.count, watch)?,
+                        false => {
+                            write(&mut writer, &bytes, piece.count, watch)?;
+                        }
+                    }
+                }
+                offset += run.len() as u32 + 1;
+            }
+            Ok(())
+        })?;
+        writer.finish()?;
+        let file = if by_first { sorter.finish(watch)? } else { file };
+        Ok(Archive { folder, file, memory, by_first, taken: None })
+    }
+
+    /// Visits each pair of neighbours with its count.
+    pub(super) fn for_each_pair(
+        &self,
+        watch: &dyn Watch,
+        mut visit: impl FnMut(TokenId, TokenId, u64),
+    ) -> Result<()> {
+        self.for_each(watch, |word, count| {
+            word.windows(2).for_each(|pair| visit(pair[0], pair[1], count));
+            Ok(true)
+        })
+    }
+
+    /// Calls `visit` with each pretoken and its count until it says false.
+    fn for_each(
+        &self,
+        watch: &dyn Watch,
+        mut visit: impl FnMut(&[TokenId], u64) -> Result<bool>,
+    ) -> Result<()> {
+        let mut reader = Reader::open(&self.file)?;
+        let (mut word, mut words) = (Vec::new(), 0);
+        while reader.next()? {
+            let Piece { bytes, count, .. } = reader.piece();
+            self.decode(bytes, &mut word)?;
+            words += 1;
+            if words % BETWEEN_CHECKS == 0 {
+                watch.check()?;
+            }
+            if !visit(&word, count)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the pretokens into memory that hold a pair which may reach `floor`, or a higher one
+    /// that is returned with them, so that there is room for them.
+    pub(super) fn take(
+        &mut self,
+        sketch: Sketch,
+        mut floor: u64,
+        tokens: usize,
+        watch: &dyn Watch,
+    ) -> Result<Taken> {
+        let mut words = Builder::new(tokens);
+        let (mut occurrences, most) = (0, self.memory);
+        let mut fits = true;
+        self.for_each(watch, |word, count| {
+            let pairs = reaching(&sketch, floor, word);
+            if pairs == 0 {
+                return Ok(true);
+            }
+            occurrences += pairs;
+            words.push(word, count)?;
+            while words.len() * OF_PLACE + occurrences * OF_OCCURRENCE > most {
+                // Steps of an eighth: a floor higher than it need be costs a round.
+                floor += (floor / 8).max(1);
+                if floor > sketch.highest() {
+                    fits = false;
+                    return Ok(false);
+                }
+                let all = std::mem::replace(&mut words, Builder::new(tokens));
+                occurrences = 0;
+                all.try_for_each(|word, count| {
+                    let pairs = reaching(&sketch, floor, word);
+                    occurrences += pairs;
+                    if pairs > 0 { words.push(word, count) } else { Ok(()) }
+                })?;
+            }
+            Ok(true)
+        })?;
+        if !fits {
+            return Ok(Taken::TooMany(sketch));
+        }
+        self.taken = Some((sketch.clone(), floor));
+        Ok(Taken::Fits { corpus: words.finish(), sketch, floor })
+    }
+
+    /// Puts back what was taken, as it is after the merges of a round.
+    pub(super) fn put_back(&mut self, corpus: &Corpus, watch: &dyn Watch) -> Result<()> {
+        let Some((sketch, floor)) = self.taken.take() else { return Ok(()) };
+        let mut changed = corpus.words();
+        self.rewrite(watch, |word| {
+            if reaching(&sketch, floor, word) > 0 {
+                changed.next_into(word);
+            }
+        })
+    }
+
+    /// Takes as many pretokens as fit into memory, puts back what `work` made of them, and so on
+    /// until the end.
+    pub(super) fn in_parts(
+        &mut self,
+        tokens: usize,
+        watch: &dyn Watch,
+        mut work: impl FnMut(Corpus) -> Result<Corpus>,
+    ) -> Result<()> {
+        let file = self.folder.file(&self.folder.new_name());
+        let mut writer = Writer::create(&file, BLOCK)?;
+        let mut reader = Reader::open(&self.file)?;
+        let (mut words, mut heads, mut word) = (Builder::new(tokens), Vec::new(), Vec::new());
+        loop {
+            let more = reader.next()?;
+            if more {
+                let Piece { bytes, count, .. } = reader.piece();
+                self.decode(bytes, &mut word)?;
+                words.push(&word, count)?;
+                heads.push((bytes[..self.head()].to_vec(), count));
+            }
+            if !more || words.len() * (OF_PLACE + OF_OCCURRENCE) + heads.len() * Sorter::OF_WORD > self.memory
+            {
+                let part = std::mem::replace(&mut words, Builder::new(tokens));
+                let part = work(part.finish())?;
+                let mut changed = part.words();
+                for (mut bytes, count) in heads.drain(..) {
+                    changed.next_into(&mut word);
+                    if word.len() > 1 {
+                        word.iter().for_each(|&symbol| put_number(&mut bytes, symbol.into()));
+                        write(&mut writer, &bytes, count, watch)?;
+                    }
+                }
+            }
+            if !more {
+                break;
+            }
+        }
+        writer.finish()?;
+        self.replace(file)
+    }
+
+    /// Merges a pair wherever it stands.
+    pub(super) fn merge(
+        &mut self,
+        left: TokenId,
+        right: TokenId,
+        id: TokenId,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        self.rewrite(watch, |word| {
+            let mut to = 0;
+            let mut at = 0;
+            while at < word.len() {
+                let is_pair = word[at] == left && word.get(at + 1) == Some(&right);
+                word[to] = if is_pair { id } else { word[at] };
+                at += 1 + usize::from(is_pair);
+                to += 1;
+            }
+            word.truncate(to);
+        })
+    }
+
+    /// The pairs that may reach the floor, counted exactly.
+    pub(super) fn pairs(&self, sketch: &Sketch, floor: u64, watch: &dyn Watch) -> Result<Vec<Found>> {
+        let mut found: HashMap<(TokenId, TokenId), (u64, u64)> = HashMap::default();
+        let mut number = 0;
+        self.for_each_pair(watch, |left, right, count| {
+            if sketch.may_reach(left, right, floor) {
+                found.entry((left, right)).or_insert((0, number)).0 += count;
+            }
+            number += 1;
+        })?;
+        let found = found.into_iter();
+        Ok(found.map(|((left, right), (count, first))| Found { left, right, count, first }).collect())
+    }
+
+    /// Writes the file anew, each pretoken as `change` leaves it.
+    fn rewrite(&mut self, watch: &dyn Watch, mut change: impl FnMut(&mut Vec<TokenId>)) -> Result<()> {
+        let file = self.folder.file(&self.folder.new_name());
+        let mut writer = Writer::create(&file, BLOCK)?;
+        let mut reader = Reader::open(&self.file)?;
+        let (mut word, mut bytes) = (Vec::new(), Vec::new());
+        while reader.next()? {
+            let piece = reader.piece();
+            self.decode(piece.bytes, &mut word)?;
+            change(&mut word);
+            if word.len() > 1 {
+                bytes.clear();
+                bytes.extend_from_slice(&piece.bytes[..self.head()]);
+                word.iter().for_each(|&symbol| put_number(&mut bytes, symbol.into()));
+                write(&mut writer, &bytes, piece.count, watch)?;
+            }
+        }
+        writer.finish()?;
+        self.replace(file)
+    }
+
+    fn replace(&mut self, file: PathBuf) -> Result<()> {
+        let old = std::mem::replace(&mut self.file, file);
+        std::fs::remove_file(&old).map_err(|error| Error::of_file(&error, &old))
+    }
+
+    /// How many bytes stand before the tokens of a pretoken.
+    fn head(&self) -> usize {
+        if self.by_first { size_of::<u64>() + size_of::<u32>() } else { 0 }
+    }
+
+    fn decode(&self, bytes: &[u8], word: &mut Vec<TokenId>) -> Result<()> {
+        word.clear();
+        let mut rest = bytes.get(self.head()..).unwrap_or_default();
+        while !rest.is_empty() {
+            let symbol = take_number(&mut rest).and_then(|number| TokenId::try_from(number).ok());
+            word.push(symbol.ok_or_else(|| Error::Corrupt {
+                path: self.file.clone(),
+                offset: 0,
+                reason: "a pretoken is not made of tokens.".into(),
+            })?);
+        }
+        Ok(())
+    }
+}
+
+/// How many pairs of a pretoken may reach the floor.
+#[inline]
+fn reaching(sketch: &Sketch, floor: u64, word: &[TokenId]) -> usize {
+    word.windows(2).filter(|pair| sketch.may_reach(pair[0], pair[1], floor)).count()
+}
+
+/// A pretoken as it stands in the file, after what says when it was first seen: that of the whole
+/// pretoken, and the place in it.
+fn encoded(first: Option<(u64, u32)>, word: &[TokenId]) -> Vec<u8> {
+    let head = |(first, offset): (u64, u32)| [&first.to_be_bytes()[..], &offset.to_be_bytes()].concat();
+    let mut bytes = first.map_or_else(Vec::new, head);
+    word.iter().for_each(|&symbol| put_number(&mut bytes, symbol.into()));
+    bytes
+}
+
+fn write(writer: &mut Writer, bytes: &[u8], count: u64, watch: &dyn Watch) -> Result<()> {
+    if writer.push(Piece { bytes, count, first: 0 })? { watch.check() } else { Ok(()) }
+}
+
+/// Sorts encoded pretokens in bounded memory.
+struct Sorter<'a> {
+    folder: &'a Folder,
+    memory: usize,
+    words: Vec<(Vec<u8>, u64)>,
+    bytes: usize,
+    runs: Vec<PathBuf>,
+}
+
+impl Sorter<'_> {
+    /// What a pretoken takes beside its bytes.
+    const OF_WORD: usize = 64;
+
+    fn push(&mut self, bytes: Vec<u8>, count: u64, watch: &dyn Watch) -> Result<()> {
+        self.bytes += bytes.len() + Sorter::OF_WORD;
+        self.words.push((bytes, count));
+        if self.bytes > self.memory { self.write(watch) } else { Ok(()) }
+    }
+
+    fn write(&mut self, watch: &dyn Watch) -> Result<()> {
+        self.words.sort_unstable();
+        let run = self.folder.file(&self.folder.new_name());
+        let mut writer = Writer::create(&run, BLOCK)?;
+        for (bytes, count) in self.words.drain(..) {
+            write(&mut writer, &bytes, count, watch)?;
+        }
+        writer.finish()?;
+        self.runs.push(run);
+        self.bytes = 0;
+        Ok(())
+    }
+
+    /// All of them in one file, in order.
+    fn finish(mut self, watch: &dyn Watch) -> Result<PathBuf> {
+        self.write(watch)?;
+        while self.runs.len() > 1 {
+            let some: Vec<PathBuf> = self.runs.drain(..self.runs.len().min(MOST_RUNS)).collect();
+            let merged = self.folder.file(&self.folder.new_name());
+            merge_runs(&some, &merged, BLOCK, watch)?;
+            for run in some {
+                std::fs::remove_file(&run).map_err(|error| Error::of_file(&error, &run))?;
+            }
+            self.runs.push(merged);
+        }
+        Ok(self.runs.swap_remove(0))
+    }
+}

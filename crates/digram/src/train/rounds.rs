@@ -1,0 +1,287 @@
+//! The merge loop, in rounds.
+//!
+//! A pair's count only falls once all its occurrences have arisen. So as long as the most frequent
+//! pair occurs `floor` times or more, a pair that occurs less often need not be known: a round
+//! finds all pairs that reach the floor, and merges until none does. Then the floor is lowered, the
+//! corpus laid out anew without the gaps that merges left, and the next round begins. Most pairs
+//! that ever arise are too rare to be merged, and cost nothing so.
+//!
+//! Where memory has a limit the corpus lies on disk, and a round takes from it only the pretokens
+//! with a pair that reaches its floor.
+
+use hashbrown::HashSet;
+
+use crate::error::{Error, Result};
+use crate::merges::Merge;
+use crate::vocabulary::TokenId;
+use crate::watch::Watch;
+
+use super::archive::{Archive, Taken};
+use super::census::{self, Table};
+use super::learner::Learner;
+use super::pairs::Pairs;
+use super::sketch::Sketch;
+use super::ties::TieRule;
+use super::{Learned, Stop};
+
+/// How many times as many pairs as the first round a later one begins with at most.
+const GROWTH: usize = 16;
+
+/// About how many pairs are counted to find the best of all.
+const CLOSE_TO_BEST: usize = 64;
+
+impl<T: TieRule> Learner<T> {
+    /// Learns merges until a limit is reached. Those of `known` were learned from the same corpus
+    /// before: they come first, and are made again without choosing.
+    pub(super) fn learn(
+        mut self,
+        known: &[Learned],
+        on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
+        watch: &dyn Watch,
+    ) -> Result<(Vec<Learned>, Stop)> {
+        if known.is_empty() {
+            self.start(on_merge, watch)?;
+        } else {
+            self.repeat(known, on_merge, watch)?;
+            self.start_round(on_merge, watch)?;
+        }
+        loop {
+            while self.merges.len() < self.limits.max_merges
+                && let Some(best) = self.best()
+            {
+                let pair = self.pairs.get(best);
+                let (left, right, count) = (pair.left, pair.right, pair.count);
+                let id = self.add_token(left, right);
+                self.corpus.add_token(left, right);
+                self.merge(best, id, watch)?;
+                self.note(Learned { merge: Merge { left, right, id }, count }, on_merge)?;
+            }
+            if self.merges.len() == self.limits.max_merges {
+                return Ok((self.merges, Stop::MaxMerges));
+            }
+            if self.floor == self.limits.min_frequency {
+                let stop = if self.is_merged(watch)? { Stop::NoPairs } else { Stop::MinFrequency };
+                return Ok((self.merges, stop));
+            }
+            self.start_round(on_merge, watch)?;
+        }
+    }
+
+    fn note(&mut self, learned: Learned, on_merge: &mut dyn FnMut(&Learned) -> Result<()>) -> Result<()> {
+        self.merges.push(learned);
+        on_merge(&learned)
+    }
+
+    /// Makes merges that were learned before.
+    fn repeat(
+        &mut self,
+        known: &[Learned],
+        on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        let other = |number: usize| Error::Checkpoint {
+            reason: format!("merge {number} was learned from another corpus or with other options."),
+        };
+        let base = self.tokens.len();
+        for (number, Learned { merge, .. }) in known.iter().enumerate() {
+            let id = self.tokens.len();
+            if merge.id as usize != id || merge.left as usize >= id || merge.right as usize >= id {
+                return Err(other(number));
+            }
+            self.add_token(merge.left, merge.right);
+        }
+        let mut counts = vec![0; known.len()];
+        match self.archive.take() {
+            None => self.repeat_in_memory(known, &mut counts, watch)?,
+            Some(mut archive) => {
+                archive.in_parts(base, watch, |corpus| {
+                    self.corpus = corpus;
+                    self.repeat_in_memory(known, &mut counts, watch)?;
+                    Ok(std::mem::take(&mut self.corpus))
+                })?;
+                self.archive = Some(archive);
+            }
+        }
+        for (learned, count) in known.iter().zip(counts) {
+            if learned.count != count {
+                return Err(other(self.merges.len()));
+            }
+            self.note(*learned, on_merge)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the known merges in the corpus that is in memory, and adds to the count of each.
+    fn repeat_in_memory(&mut self, known: &[Learned], counts: &mut [u64], watch: &dyn Watch) -> Result<()> {
+        let pairs: HashSet<_> = known.iter().map(|Learned { merge, .. }| (merge.left, merge.right)).collect();
+        self.pairs = census::pairs(&self.corpus, 1, |left, right| pairs.contains(&(left, right)), watch)?;
+        (self.floor, self.known) = (1, Some(pairs));
+        for (learned, count) in known.iter().zip(counts) {
+            let Merge { left, right, id } = learned.merge;
+            self.corpus.add_token(left, right);
+            if let Some(number) = self.pairs.number_of(left, right) {
+                *count += self.pairs.get(number).count;
+                self.merge(number, id, watch)?;
+            }
+        }
+        (self.floor, self.known) = (u64::MAX, None);
+        Ok(())
+    }
+
+    /// Finds the pairs of the first round.
+    fn start(&mut self, on_merge: &mut dyn FnMut(&Learned) -> Result<()>, watch: &dyn Watch) -> Result<()> {
+        if self.archive.is_none()
+            && let Some(table) = Table::of(&self.corpus, self.tokens.len(), watch)?
+        {
+            self.floor = table.reached_by(self.limits.round).max(self.limits.min_frequency);
+            let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
+            self.pairs = table.pairs(&self.corpus, self.floor, allowed, watch)?;
+            self.enqueue_all();
+            return Ok(());
+        }
+        self.start_round(on_merge, watch)
+    }
+
+    /// Lowers the floor and finds the pairs that reach it. Where memory is short, merges may be
+    /// made on the way.
+    fn start_round(
+        &mut self,
+        on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        self.pairs = Pairs::default();
+        match self.archive.take() {
+            None => self.start_round_in_memory(watch),
+            Some(mut archive) => {
+                archive.put_back(&std::mem::take(&mut self.corpus), watch)?;
+                self.start_round_from(&mut archive, on_merge, watch)?;
+                self.archive = Some(archive);
+                Ok(())
+            }
+        }
+    }
+
+    fn start_round_in_memory(&mut self, watch: &dyn Watch) -> Result<()> {
+        let mut sketch = Sketch::new(self.corpus.len());
+        let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
+        self.corpus.lay_out(watch, |left, right, count| {
+            if allowed(left, right) {
+                sketch.add(left, right, count);
+            }
+        })?;
+        self.floor = self.next_floor(&sketch);
+        while !self.find_pairs(&sketch, watch)? {
+            self.floor = (self.floor / 2).max(self.limits.min_frequency);
+        }
+        Ok(())
+    }
+
+    fn start_round_from(
+        &mut self,
+        archive: &mut Archive,
+        on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        while self.merges.len() < self.limits.max_merges {
+            let mut sketch = Sketch::new(usize::MAX);
+            archive.for_each_pair(watch, |left, right, count| {
+                if self.limits.allow(&self.tokens, left, right) {
+                    sketch.add(left, right, count);
+                }
+            })?;
+            let floor = self.next_floor(&sketch);
+            sketch = match archive.take(sketch, floor, self.tokens.len(), watch)? {
+                Taken::Fits { corpus, sketch, floor } => {
+                    (self.corpus, self.floor) = (corpus, floor);
+                    if self.find_pairs(&sketch, watch)? {
+                        return Ok(());
+                    }
+                    // The sums of rare pairs looked like a frequent one.
+                    archive.put_back(&std::mem::take(&mut self.corpus), watch)?;
+                    sketch
+                }
+                Taken::TooMany(sketch) => sketch,
+            };
+            let Some((left, right, count)) = self.best_in(archive, &sketch, watch)? else {
+                self.floor = self.limits.min_frequency;
+                return Ok(());
+            };
+            let id = self.add_token(left, right);
+            archive.merge(left, right, id, watch)?;
+            // Nothing is above the count of what was merged last.
+            self.floor = self.floor.min(count.saturating_mul(2).saturating_add(1));
+            self.note(Learned { merge: Merge { left, right, id }, count }, on_merge)?;
+        }
+        Ok(())
+    }
+
+    /// The best of all pairs, found by going through the archive.
+    fn best_in(
+        &mut self,
+        archive: &Archive,
+        sketch: &Sketch,
+        watch: &dyn Watch,
+    ) -> Result<Option<(TokenId, TokenId, u64)>> {
+        let mut floor = sketch.reached_by(CLOSE_TO_BEST);
+        loop {
+            floor = floor.max(self.limits.min_frequency);
+            let found = archive.pairs(sketch, floor, watch)?;
+            let mut best = None;
+            for pair in found {
+                if pair.count >= floor && self.limits.allow(&self.tokens, pair.left, pair.right) {
+                    let key = self.ties.key(pair.left, pair.right, pair.first, &self.tokens);
+                    let rank = (pair.count, key);
+                    if best.as_ref().is_none_or(|(other, _)| *other < rank) {
+                        best = Some((rank, (pair.left, pair.right)));
+                    }
+                }
+            }
+            if let Some(((count, _), (left, right))) = best {
+                return Ok(Some((left, right, count)));
+            }
+            if floor == self.limits.min_frequency {
+                return Ok(None);
+            }
+            floor /= 2;
+        }
+    }
+
+    /// How often pairs should occur to be followed in the next round.
+    ///
+    /// Of the pairs that a round starts with five in six are merged. The sums of many rare pairs look
+    /// like a frequent one, so what the sketch says may be too high.
+    fn next_floor(&self, sketch: &Sketch) -> u64 {
+        let left = self.limits.max_merges - self.merges.len();
+        let wanted = (left.saturating_mul(6) / 5).min(self.limits.round * GROWTH).min(sketch.capacity());
+        sketch.reached_by(wanted).min(self.floor / 2).max(self.limits.min_frequency)
+    }
+
+    /// Finds the pairs of the corpus in memory that reach the floor; false if there are none
+    /// although there may be rarer ones.
+    fn find_pairs(&mut self, sketch: &Sketch, watch: &dyn Watch) -> Result<bool> {
+        let floor = self.floor;
+        let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
+        let may_reach = |left, right| sketch.may_reach(left, right, floor) && allowed(left, right);
+        self.pairs = census::pairs(&self.corpus, floor, may_reach, watch)?;
+        self.enqueue_all();
+        Ok(self.pairs.len() > 0 || floor == self.limits.min_frequency)
+    }
+
+    /// Whether no two neighbours are left that may be merged.
+    fn is_merged(&mut self, watch: &dyn Watch) -> Result<bool> {
+        let mut merged = true;
+        let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
+        let corpus = std::mem::take(&mut self.corpus);
+        match &mut self.archive {
+            Some(archive) => {
+                archive.put_back(&corpus, watch)?;
+                archive.for_each_pair(watch, |left, right, _| merged &= !allowed(left, right))?;
+            }
+            None => {
+                self.corpus = corpus;
+                self.corpus.lay_out(watch, |left, right, _| merged &= !allowed(left, right))?;
+            }
+        }
+        Ok(merged)
+    }
+}
