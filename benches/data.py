@@ -28,6 +28,14 @@ def folder() -> Path:
     return path
 
 
+def cache() -> Path:
+    """Where what the benchmarks make is kept: `DIGRAM_BIG`, or a folder of the user's cache."""
+    beside = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    path = Path(os.environ.get("DIGRAM_BIG", beside / "digram-bench"))
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
 def vocabulary(encoding: str) -> Path:
     """The file of a published vocabulary."""
     return folder() / "vocabs" / f"{encoding}.tiktoken"
