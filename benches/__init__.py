@@ -12,8 +12,13 @@ differ are marked, and the exit code is 1.
     data       the texts: whole documents of real corpora, never a text twice
     peers      how each program encodes and decodes
     trainers   how each program trains
+    texts      the texts that training is measured on
+    corpus     a gigabyte of real text, made once: python -m benches.corpus
+    html       HTML to text
     child      one measurement
+    limits     how much time and memory it may take
     run        many of them, taking turns
+    journal    what was measured, kept, so that a table can go on
     tables     Markdown
     encode, load, calls, decode, train, shapes     what is compared
 """

@@ -1,23 +1,32 @@
-"""Training on files of documents, reading included: seconds, and the peak of memory."""
+"""Training on files of documents, reading included: seconds, and the peak of memory.
+
+Without options the table has English and mixed text at 32,000 tokens. `--full` adds a gigabyte,
+scripts without spaces, text that is not cut, and other sizes: hours. `--texts`, `--patterns`,
+`--sizes` and `--threads` ask for a part of that: every combination of what they name.
+"""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from benches.data import MB, SEPARATOR, documents, folder
-from benches.run import Options, Results, Task, disagreements, take_turns
+from benches.limits import Limits
+from benches.run import Options, Result, Results, Task, disagreements, take_turns
 from benches.tables import markdown, number, times
-from benches.trainers import NONE, PATTERNS, TRAINERS, Trainer, digest
+from benches.texts import NAMES, ONE, text
+from benches.trainers import NONE, OWN, PATTERNS, TRAINERS, Trained, Trainer, digest
 
-SIZE = 32_000
 ORDERS = {
     "bytes": "Ids of the bytes by value; the same merges",
     "huggingface": "Ids of the bytes in Hugging Face's order; the same merges",
+    OWN: "Merges of their own; time and memory alone",
 }
+GRID = {"texts": NAMES, "patterns": PATTERNS, "sizes": (), "threads": ()}
+"""What each option may name; numbers are any."""
 
 
 def measure(who: str, path: str, size: int, pattern: str, threads: int) -> dict[str, Any]:
@@ -26,122 +35,174 @@ def measure(who: str, path: str, size: int, pattern: str, threads: int) -> dict[
     before = perf_counter()
     trained = trainer.train(Path(path), size, pattern, threads)
     taken = perf_counter() - before
-    return {"seconds": taken, "digest": digest(trainer.tokens(trained))}
+    found: dict[str, Any] = {"seconds": taken, "digest": digest(trainer.tokens(trained))}
+    if isinstance(trained, Trained):
+        found |= {"counting": taken - trained.merging, "merging": trained.merging}
+    return found
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a table: every program on one text, by one pattern, to one size."""
+
+    text: str
+    pattern: str
+    size: int
+    threads: tuple[int, ...] = (1, 2)
+
+
+def rows(options: Options) -> list[Row]:
+    """The lines that are asked for."""
+    grid = options.grid
+    if not grid:
+        return list(_quick() if options.quick else _full() if options.full else _usual())
+    threads = tuple(map(int, grid.get("threads", (1, 2))))
+    sizes = [int(size.replace("k", "000")) for size in grid.get("sizes", ("32k",))]
+    texts, patterns = grid.get("texts", ("en",)), grid.get("patterns", PATTERNS)
+    return [
+        Row(name, pattern, size, threads)
+        for name, pattern, size in product(texts, patterns, sizes)
+        if name not in ONE or pattern == NONE
+    ]
+
+
+def _usual() -> Iterator[Row]:
+    for name, pattern in product(("10", "en", "four"), ("gpt2", "cl100k")):
+        yield Row(name, pattern, 32_000)
+    yield Row("one-10", NONE, 32_000)
+
+
+def _full() -> Iterator[Row]:
+    for name, pattern in product(("10", "en", "four", "big", "zh", "ja"), ("gpt2", "cl100k")):
+        yield Row(name, pattern, 32_000)
+    for size, pattern in product((8_000, 128_000, 256_000), ("gpt2", "cl100k")):
+        yield Row("en", pattern, size)
+    for size in (128_000, 256_000):
+        yield Row("big", "cl100k", size)
+    for name in ("10", *ONE):
+        yield Row(name, NONE, 32_000)
+
+
+def _quick() -> Iterator[Row]:
+    for pattern in ("gpt2", "cl100k"):
+        yield Row("10", pattern, 8_000, (1,))
+    yield Row("one-10", NONE, 8_000, (1,))
 
 
 def run(options: Options) -> tuple[str, list[Task]]:
     """A table for each order of ids, and the measurements whose merges differ from digram's."""
-    trainers = [one for one in TRAINERS.values() if options.wants(one.package)]
-    size = 8_000 if options.quick else SIZE
-    with tempfile.TemporaryDirectory() as name:
-        files = _files(Path(name), options)
-        threads = (1,) if options.quick else (1, 2)
-        rows = [(title, path, pattern) for title, path in files for pattern in PATTERNS]
-        groups = [
-            group
-            for row in rows
-            for many in threads
-            for order in ORDERS
-            if len(group := _group(trainers, order, row, size, many)) > 1
-        ]
-        whole = _whole(Path(name), options)
-        alone = [_group(trainers, "bytes", one, size, 1) for one in whole]
-        results = take_turns([*groups, *alone], options)
-    wrong = [task for group in groups for task in disagreements(results, group)]
-    counts = " / ".join(map(str, threads))
-    parts = [f"## Train\n\n{size:,} tokens. Seconds with threads: {counts}; peak of memory in MiB."]
-    for order, heading in ORDERS.items():
-        these = [trainer for trainer in trainers if trainer.order == order]
-        if len(these) > 1:
-            table = _table(results, these, rows, size, threads, wrong)
-            parts.append(f"### {heading}\n\n{table}")
-    lines = [
-        [title, number(result["seconds"]), number(result["peak"] / 2**20)]
-        for (title, path, pattern), (task,) in zip(whole, alone, strict=True)
-        if (result := results[task])
-    ]
-    head = ["one text, no pattern", "digram, s", "MiB"]
-    return "\n\n".join([*parts, "### No pattern\n\n" + markdown(head, lines)]), wrong
-
-
-def _files(into: Path, options: Options) -> list[tuple[str, Path]]:
-    """The files to train on, each of whole documents."""
+    lines = rows(options)
+    trainers = [one for one in TRAINERS.values() if options.wants(one.package) and one.installed]
+    absent = [one.name for one in TRAINERS.values() if not one.installed]
     megabytes = options.megabytes or (2.0 if options.quick else 10.0)
-    slice_ = into / "slice.txt"
-    slice_.write_text(SEPARATOR.join(documents("en", megabytes)), encoding="utf-8", newline="")
-    files = [(f"{megabytes:g} MB of en.txt", slice_)]
-    if options.quick or options.megabytes:
-        return files
-    joined = into / "joined.txt"
-    corpora = [folder() / "corpora" / f"{name}.txt" for name in ("en", "code", "multi", "med")]
-    joined.write_bytes(SEPARATOR.encode().join(path.read_bytes() for path in corpora))
-    files.append((f"en.txt, {corpora[0].stat().st_size / MB:.0f} MB", corpora[0]))
-    files.append((f"four corpora, {joined.stat().st_size / MB:.0f} MB", joined))
-    return files
-
-
-def _whole(into: Path, options: Options) -> list[tuple[str, Path, str]]:
-    """Single texts for training without a pattern, where the corpus is one long word."""
-    found = []
-    for corpus in ("en", "multi"):
-        megabytes = options.megabytes or (1.0 if options.quick else 10.0)
-        path = into / f"{corpus}.txt"
-        path.write_text("\n".join(documents(corpus, megabytes)), encoding="utf-8", newline="")
-        found.append((f"{megabytes:g} MB of {corpus}.txt", path, NONE))
-    return found
-
-
-def _group(
-    trainers: Sequence[Trainer], order: str, row: tuple[str, Path, str], size: int, threads: int
-) -> list[Task]:
-    _, path, pattern = row
-    return [
-        _task(trainer, path, size, pattern, threads)
-        for trainer in trainers
-        if trainer.order == order and trainer.installed and pattern in trainer.patterns
+    texts = {name: text(name, megabytes) for name in dict.fromkeys(row.text for row in lines)}
+    plan = [
+        [
+            _task(one, texts[row.text][1], row, many)
+            for one in trainers
+            if row.pattern in one.patterns or (OWN in one.patterns and row.pattern != NONE)
+        ]
+        for row in lines
+        for many in row.threads
     ]
+    results = take_turns(plan, options)
+    wrong = [
+        task
+        for group in plan
+        for order in ("bytes", "huggingface")
+        for task in disagreements(results, [one for one in group if _order(one) == order])
+    ]
+    many = " / ".join(map(str, lines[0].threads))
+    head = f"## Train\n\nSeconds with threads: {many}. The peak of memory in MiB."
+    if absent:
+        head += f" Not installed: {', '.join(absent)}."
+    parts = [head]
+    for order, heading in ORDERS.items():
+        these = [one for one in trainers if one.order == order]
+        if order == OWN:
+            these.insert(0, TRAINERS["digram"])
+        if len(these) > 1 or order == "bytes":
+            found = [
+                _line(results, these, row, texts[row.text], wrong, options.limits) for row in lines
+            ]
+            columns = ["", "pattern", "tokens", "digram, s", "counting", "merging", "MiB"]
+            columns += [f"{one.name}: s, MiB" for one in these[1:]]
+            parts.append(f"### {heading}\n\n{markdown([*columns, '÷ the best'], found)}")
+    return "\n\n".join(parts), wrong
 
 
-def _task(trainer: Trainer, path: Path, size: int, pattern: str, threads: int) -> Task:
+def _order(task: Task) -> str:
+    return next(one.order for one in TRAINERS.values() if task.who == one.name)
+
+
+def _task(trainer: Trainer, path: Path, row: Row, threads: int) -> Task:
+    pattern = OWN if OWN in trainer.patterns else row.pattern
     return Task.of(
         "train",
         trainer.name,
-        slow=trainer.slow,
+        build=trainer.build,
         path=str(path),
-        size=size,
+        size=row.size,
         pattern=pattern,
         threads=threads,
     )
 
 
-def _table(
+def _line(
     results: Results,
     trainers: Sequence[Trainer],
-    rows: Sequence[tuple[str, Path, str]],
-    size: int,
-    threads: Sequence[int],
+    row: Row,
+    where: tuple[str, Path],
     wrong: Sequence[Task],
-) -> str:
-    lines = []
-    for title, path, pattern in rows:
-        cells, taken = [], []
-        for trainer in trainers:
-            tasks = [_task(trainer, path, size, pattern, many) for many in threads]
-            found = [result for task in tasks if (result := results.get(task))]
-            seconds = [result["seconds"] for result in found]
-            taken.append(seconds)
-            memory = max((result["peak"] for result in found), default=0) / 2**20
-            cells.append(
-                f"{' / '.join(map(number, seconds))} s, {number(memory)}"
-                + " ≠" * any(task in wrong for task in tasks)
-                if found
-                else "–"
-            )
-        rivals = [min(column) for column in zip(*filter(None, taken[1:]), strict=False)]
-        ratios = [times(rival / our) for rival, our in zip(rivals, taken[0], strict=False)]
-        lines.append([f"{title}, {pattern}", *cells, " / ".join(ratios) or "–"])
-    heads = [
-        trainer.name if trainer.installed else f"{trainer.name} (not installed)"
-        for trainer in trainers
+    limits: Limits,
+) -> list[str]:
+    """The cells of a row: ours in four columns, each other's in one, and how many times as fast."""
+    title, path = where
+    tasks = {one: [_task(one, path, row, many) for many in row.threads] for one in trainers}
+    found = {
+        one: [results[task] for task in tasks[one] if task in results and _measured(results[task])]
+        for one in trainers
+    }
+    ours, *others = trainers
+    mine = found[ours]
+    cells = [
+        " / ".join(number(each[name]) if each else each.error or "–" for each in mine)
+        for name in ("seconds", "counting", "merging")
     ]
-    return markdown(["", *heads, "÷ the best"], lines)
+    cells = [cells[0] + _mark(tasks[ours], wrong), *cells[1:], _peak(mine)]
+    for one in others:
+        seconds = [number(each["seconds"]) if each else each.error or "–" for each in found[one]]
+        cells.append(
+            f"{' / '.join(seconds)}, {_peak(found[one])}" + _mark(tasks[one], wrong)
+            if seconds
+            else "–"
+        )
+    ratios = [
+        _ratio(my, [found[one][turn] for one in others if found[one]], limits)
+        for turn, my in enumerate(mine)
+    ]
+    return [title, row.pattern, f"{row.size:,}", *cells, " / ".join(ratios) or "–"]
+
+
+def _ratio(mine: Result, others: Sequence[Result], limits: Limits) -> str:
+    """How many times as fast as the best; at least so many, where nobody came to an end in time."""
+    slow, _ = limits.passed
+    rivals = [each["seconds"] for each in others if each]
+    if mine and rivals:
+        return times(min(rivals) / mine["seconds"])
+    if mine and any(each.error == slow for each in others):
+        return f"> {times(limits.seconds / mine['seconds'])}"
+    return "–"
+
+
+def _measured(result: Result) -> bool:
+    return bool(result) or result.error is not None
+
+
+def _mark(tasks: Sequence[Task], wrong: Sequence[Task]) -> str:
+    return " ≠" * any(task in wrong for task in tasks)
+
+
+def _peak(results: Sequence[Result]) -> str:
+    peaks = [each["peak"] for each in results if each]
+    return number(max(peaks) / 2**20) if peaks else "–"

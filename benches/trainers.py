@@ -2,24 +2,30 @@
 
 Those that take an iterator are fed document by document, so that no text is held for them. Two
 orders of ids exist, by the value of the bytes and as Hugging Face's; ties go to the smallest pair
-of ids, so each order has merges of its own, and programs are compared within one.
+of ids, so each order has merges of its own, and programs are compared within one. Some programs
+split or choose in ways of their own; of those only time and memory are compared.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from time import perf_counter
+from typing import Any, NamedTuple
 
 from benches.data import SEPARATOR, stream
 from benches.peers import Program
 
 GPT4 = "cl100k"
 NONE = "none"
-PATTERNS = ("gpt2", GPT4)
+PATTERNS = ("gpt2", GPT4, NONE)
+OWN = "own"
+"""The order of ids, or the pattern, of programs that have their own."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,16 @@ class Trainer(Program):
     train: Callable[[Path, int, str, int], Any]
     tokens: Callable[[Any], Sequence[bytes]]
     patterns: Sequence[str] = PATTERNS
-    slow: bool = False  # measured in the first round only
+
+    @property
+    def build(self) -> str:
+        """The version; of digram also what it was compiled to."""
+        if self.package != "digram":
+            return self.version
+        from digram import _core
+
+        compiled = hashlib.sha256(Path(str(_core.__file__)).read_bytes()).hexdigest()
+        return f"{self.version} {compiled[:12]}"
 
 
 def digest(tokens: Sequence[bytes]) -> str:
@@ -41,11 +56,20 @@ def digest(tokens: Sequence[bytes]) -> str:
     return found.hexdigest()
 
 
-def _digram(order: Any) -> Callable[[Path, int, str, int], Any]:
-    def train(path: Path, size: int, pattern: str, threads: int) -> Any:
-        import digram
+class Trained(NamedTuple):
+    """A tokenizer of ours, and the seconds of the merge loop in its training."""
 
-        return digram.train(
+    tokenizer: Any
+    merging: float
+
+
+def _digram(order: Any) -> Callable[[Path, int, str, int], Trained]:
+    def train(path: Path, size: int, pattern: str, threads: int) -> Trained:
+        import digram
+        from digram import _core
+
+        merging = _clock(_core, "train")
+        tokenizer = digram.train(
             path,
             separator=SEPARATOR,
             vocab_size=size,
@@ -53,8 +77,29 @@ def _digram(order: Any) -> Callable[[Path, int, str, int], Any]:
             byte_order=order,
             threads=threads,
         )
+        return Trained(tokenizer, sum(merging))
 
     return train
+
+
+def _clock(module: Any, name: str) -> list[float]:
+    """The seconds of each call of a function, from now on."""
+    function: Callable[..., Any] = getattr(module, name)
+    taken: list[float] = []
+
+    def timed(*args: Any, **options: Any) -> Any:
+        before = perf_counter()
+        try:
+            return function(*args, **options)
+        finally:
+            taken.append(perf_counter() - before)
+
+    setattr(module, name, timed)
+    return taken
+
+
+def _digram_tokens(trained: Trained) -> list[bytes]:
+    return [merge.token for merge in trained.tokenizer.merge_log]
 
 
 def _rustbpe(path: Path, size: int, pattern: str, threads: int) -> Any:
@@ -75,12 +120,52 @@ def _gigatoken(ties: str) -> Callable[[Path, int, str, int], Any]:
     return train
 
 
+def _bpeasy(path: Path, size: int, pattern: str, threads: int) -> Any:
+    import bpeasy
+
+    return bpeasy.train_bpe(stream(path), _regex(pattern), 128, size)
+
+
+def _sentencepiece(path: Path, size: int, pattern: str, threads: int) -> Any:
+    import sentencepiece
+
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=_lines(path),
+        model_writer=model,
+        model_type="bpe",
+        vocab_size=size,
+        num_threads=threads,
+        byte_fallback=True,
+        normalization_rule_name="identity",
+        remove_extra_whitespaces=False,
+        max_sentence_length=1 << 30,  # what is longer is left out
+        minloglevel=2,
+    )
+    return model
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """The lines that are not empty."""
+    return (line for document in stream(path) for line in document.split("\n") if line)
+
+
+def _youtokentome(path: Path, size: int, pattern: str, threads: int) -> Any:
+    import youtokentome
+
+    with tempfile.TemporaryDirectory() as folder:
+        model = str(Path(folder) / "model")
+        return youtokentome.BPE.train(
+            data=str(path), model=model, vocab_size=size, coverage=0.9999, n_threads=threads
+        )
+
+
 def _tokenizers(path: Path, size: int, pattern: str, threads: int) -> Any:
     from tokenizers import Regex, Tokenizer, models, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.BPE())
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=pattern == "gpt2")
-    if pattern == "gpt2":
+    if pattern in ("gpt2", NONE):
         tokenizer.pre_tokenizer = byte_level
     else:
         split = pre_tokenizers.Split(Regex(_regex(pattern)), "isolated")
@@ -92,6 +177,8 @@ def _tokenizers(path: Path, size: int, pattern: str, threads: int) -> Any:
 
 
 def _regex(pattern: str) -> str:
+    if pattern == NONE:
+        return "(?s:.+)"
     from digram.pretokenizers import NAMED
 
     return NAMED[pattern].patterns[0]
@@ -115,14 +202,7 @@ def _tokenizers_tokens(tokenizer: Any) -> list[bytes]:
 TRAINERS = {
     trainer.name: trainer
     for trainer in [
-        Trainer(
-            "digram",
-            "digram",
-            "bytes",
-            _digram("value"),
-            lambda tokenizer: [merge.token for merge in tokenizer.merge_log],
-            patterns=(*PATTERNS, NONE),
-        ),
+        Trainer("digram", "digram", "bytes", _digram("value"), _digram_tokens),
         Trainer(
             "rustbpe",
             "rustbpe",
@@ -138,16 +218,10 @@ TRAINERS = {
             lambda trained: [left + right for left, right in trained[1]],
             patterns=("gpt2",),
         ),
-        Trainer(
-            "digram, HF's order",
-            "digram",
-            "huggingface",
-            _digram("gpt2"),
-            lambda tokenizer: [merge.token for merge in tokenizer.merge_log],
-            slow=True,
-        ),
-        Trainer(
-            "tokenizers", "tokenizers", "huggingface", _tokenizers, _tokenizers_tokens, slow=True
-        ),
+        Trainer("digram, HF's order", "digram", "huggingface", _digram("gpt2"), _digram_tokens),
+        Trainer("tokenizers", "tokenizers", "huggingface", _tokenizers, _tokenizers_tokens),
+        Trainer("bpeasy", "bpeasy", OWN, _bpeasy, lambda _: []),
+        Trainer("sentencepiece", "sentencepiece", OWN, _sentencepiece, lambda _: [], (OWN,)),
+        Trainer("youtokentome", "youtokentome", OWN, _youtokentome, lambda _: [], (OWN,)),
     ]
 }
