@@ -92,7 +92,7 @@ def _quick() -> Iterator[Row]:
 def run(options: Options) -> tuple[str, list[Task]]:
     """A table for each order of ids, and the measurements whose merges differ from digram's."""
     lines = rows(options)
-    trainers = [one for one in TRAINERS.values() if options.wants(one.package) and one.installed]
+    trainers = _trainers(options)
     absent = [one.name for one in TRAINERS.values() if not one.installed]
     megabytes = options.megabytes or (2.0 if options.quick else 10.0)
     texts = {name: text(name, megabytes) for name in dict.fromkeys(row.text for row in lines)}
@@ -121,14 +121,27 @@ def run(options: Options) -> tuple[str, list[Task]]:
         these = [one for one in trainers if one.order == order]
         if order == OWN:
             these.insert(0, TRAINERS["digram"])
-        if len(these) > 1 or order == "bytes":
+        if these[1:] or order == "bytes":
             found = [
                 _line(results, these, row, texts[row.text], wrong, options.limits) for row in lines
             ]
             columns = ["", "pattern", "tokens", "digram, s", "counting", "merging", "MiB"]
             columns += [f"{one.name}: s, MiB" for one in these[1:]]
             parts.append(f"### {heading}\n\n{markdown([*columns, '÷ the best'], found)}")
+    failed = [
+        f"- {task.who}, {task.parameters}: {result.error}"
+        for task, result in results.items()
+        if result.error and not _passed(result)
+    ]
+    parts += ["### Failed\n\n" + "\n".join(failed)] if failed else []
     return "\n\n".join(parts), wrong
+
+
+def _trainers(options: Options) -> list[Trainer]:
+    """Who takes part; ours in an order of ids only where another has that order."""
+    chosen = [one for one in TRAINERS.values() if options.wants(one.package) and one.installed]
+    orders = {one.order for one in chosen if one.package != "digram"} | {"bytes"}
+    return [one for one in chosen if one.order in orders]
 
 
 def _order(task: Task) -> str:
@@ -165,18 +178,11 @@ def _line(
     }
     ours, *others = trainers
     mine = found[ours]
-    cells = [
-        " / ".join(number(each[name]) if each else each.error or "–" for each in mine)
-        for name in ("seconds", "counting", "merging")
-    ]
-    cells = [cells[0] + _mark(tasks[ours], wrong), *cells[1:], _peak(mine)]
+    seconds, *phases = (_times(mine, name) for name in ("seconds", "counting", "merging"))
+    cells = [seconds + _mark(tasks[ours], wrong), *phases, _peak(mine)]
     for one in others:
-        seconds = [number(each["seconds"]) if each else each.error or "–" for each in found[one]]
-        cells.append(
-            f"{' / '.join(seconds)}, {_peak(found[one])}" + _mark(tasks[one], wrong)
-            if seconds
-            else "–"
-        )
+        memory = f", {_peak(found[one])}" if any(found[one]) else ""
+        cells.append(_times(found[one], "seconds") + memory + _mark(tasks[one], wrong))
     ratios = [
         _ratio(my, [found[one][turn] for one in others if found[one]], limits)
         for turn, my in enumerate(mine)
@@ -197,6 +203,19 @@ def _ratio(mine: Result, others: Sequence[Result], limits: Limits) -> str:
 
 def _measured(result: Result) -> bool:
     return bool(result) or result.error is not None
+
+
+def _times(results: Sequence[Result], name: str) -> str:
+    """The medians, or the limit that was passed; what failed is told below the tables."""
+    cells = [
+        number(each[name]) if each else each.error if _passed(each) else "failed"
+        for each in results
+    ]
+    return " / ".join(map(str, cells)) or "–"
+
+
+def _passed(result: Result) -> bool:
+    return result.error is not None and result.error.startswith(">")
 
 
 def _mark(tasks: Sequence[Task], wrong: Sequence[Task]) -> str:

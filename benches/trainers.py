@@ -156,7 +156,7 @@ def _youtokentome(path: Path, size: int, pattern: str, threads: int) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         model = str(Path(folder) / "model")
         return youtokentome.BPE.train(
-            data=str(path), model=model, vocab_size=size, coverage=0.9999, n_threads=threads
+            data=str(path), model=model, vocab_size=size, coverage=0.9995, n_threads=threads
         )
 
 
