@@ -42,7 +42,7 @@ LONGEST = 4 * MB  # more is a table or an index
 class Part:
     """Packages of one kind; `share` of their documents are taken, chosen by digest.
 
-    `without` names what programs wrote, and what is said elsewhere.
+    `without` has parts of the names of what programs wrote, and of what is said elsewhere.
     """
 
     name: str
@@ -56,7 +56,7 @@ PARTS = (
     Part(
         "source code",
         ("linux-source-6.1", "golang-1.19-src", "rust-src", "emacs-el"),
-        share=0.6,
+        share=0.75,
         # Tables of registers; and what the documentation below says again.
         without=("/drivers/gpu/drm/amd/include/", "/Documentation/"),
     ),
@@ -68,7 +68,7 @@ PARTS = (
             *("python-django-doc", "sqlite3-doc", "vim-doc"),
         ),
         # The sources again, in colour or as they were; whole books on one page.
-        without=("/rust/html/src/", "/_sources/", "/_modules/", "/print.html"),
+        without=("/rust/html/src/", "/_sources/", "/_modules/", "/print.html", ".rst.gz"),
     ),
     Part(
         "many languages",
@@ -76,6 +76,7 @@ PARTS = (
             *("debian-handbook", "gnome-user-docs", "installation-guide-amd64"),
             *(f"libreoffice-help-{one}" for one in (*_LANGUAGES.split(), "zh-cn", "zh-tw")),
         ),
+        without=(".txt.gz",),  # what the pages say again
     ),
 )
 
