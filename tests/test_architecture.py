@@ -21,7 +21,7 @@ PYTHON = [
     ["arguments", "pretokenizers", "streaming"],
     ["compact"],
     ["definition"],
-    ["batching", "counting", "encoding"],
+    ["batching", "counting", "encoding", "sizes"],
     ["formats", "progress", "sources", "storage", "terminal"],
     ["tokenizer"],
     ["loading", "training"],

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from digram.sources import Files, files
     from digram.special import Special
     from digram.template import Template
-    from digram.tokenizer import Merge, Tokenizer
+    from digram.tokenizer import Merge, RunnerUp, Tokenizer
     from digram.training import train
 
 __all__ = [
@@ -60,6 +60,7 @@ __all__ = [
     "PatternError",
     "Pretokenizer",
     "Regex",
+    "RunnerUp",
     "RunningCount",
     "Special",
     "SpecialTokenError",
@@ -89,7 +90,7 @@ _HOMES = {
     "sources": ["Files", "files"],
     "special": ["Special"],
     "template": ["Template"],
-    "tokenizer": ["Merge", "Tokenizer"],
+    "tokenizer": ["Merge", "RunnerUp", "Tokenizer"],
     "training": ["train"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

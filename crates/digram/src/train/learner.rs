@@ -22,7 +22,7 @@ use super::corpus::{BORDER, Corpus};
 use super::pairs::{Pair, Pairs};
 use super::sketch::Sketch;
 use super::ties::TieRule;
-use super::{Learned, Stop};
+use super::{Learned, RunnerUp, Stop};
 
 /// Places looked at between two questions to the watch.
 const BETWEEN_CHECKS: usize = 1 << 16;
@@ -39,6 +39,8 @@ pub(super) struct Limits {
     pub(super) max_token_length: usize,
     /// How many pairs the first round begins with, about.
     pub(super) round: usize,
+    /// How many of the pairs that came next are kept with each merge.
+    pub(super) runners_up: usize,
 }
 
 impl Limits {
@@ -132,10 +134,11 @@ impl<T: TieRule> Learner<T> {
                     return Ok((self.merges, Stop::MaxMerges));
                 }
                 let Some(best) = self.best() else { break };
+                let Some(runners_up) = self.runners_up() else { break };
                 let count = self.pairs.get(best).count;
-                let learned = Learned { merge: self.merge(best, watch)?, count };
-                self.merges.push(learned);
+                let learned = Learned { merge: self.merge(best, watch)?, count, runners_up };
                 on_merge(&learned)?;
+                self.merges.push(learned);
             }
             if self.floor == self.limits.min_frequency {
                 let stop = if self.is_merged(watch)? { Stop::NoPairs } else { Stop::MinFrequency };
@@ -189,6 +192,7 @@ impl<T: TieRule> Learner<T> {
     /// Lowers the floor and finds the pairs that reach it.
     fn start_round(&mut self, watch: &dyn Watch) -> Result<()> {
         self.pairs = Pairs::default();
+        self.queue.clear();
         let mut sketch = Sketch::new(self.corpus.len());
         let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
         self.corpus.lay_out(watch, |left, right, count| {
@@ -198,7 +202,7 @@ impl<T: TieRule> Learner<T> {
         })?;
         // Of the pairs that a round starts with five in six are merged. The sums of many rare pairs
         // look like a frequent one, so the floor that the sketch gives may be too high.
-        let left = self.limits.max_merges - self.merges.len();
+        let left = (self.limits.max_merges - self.merges.len()).saturating_add(self.limits.runners_up);
         let wanted = (left.saturating_mul(6) / 5).min(self.limits.round * GROWTH).min(sketch.capacity());
         self.floor = sketch.reached_by(wanted).min(self.floor / 2);
         loop {
@@ -250,6 +254,23 @@ impl<T: TieRule> Learner<T> {
             self.enqueue(candidate.pair);
         }
         None
+    }
+
+    /// The pairs that would come next if the best, which is out of the queue, were not there. None
+    /// if some of them may be too rare for this round to know: the next one finds them, after the
+    /// same best.
+    fn runners_up(&mut self) -> Option<Box<[RunnerUp]>> {
+        let wanted = self.limits.runners_up;
+        let next: Vec<usize> = (0..wanted).map_while(|_| self.best()).collect();
+        if next.len() < wanted && self.floor > self.limits.min_frequency {
+            return None;
+        }
+        next.iter().for_each(|&number| self.enqueue(number as u32));
+        let pair = |&number: &usize| {
+            let Pair { left, right, count, .. } = *self.pairs.get(number);
+            RunnerUp { left, right, count }
+        };
+        Some(next.iter().map(pair).collect())
     }
 
     /// Lets the places of a pair begin where it stands first; false if they did.

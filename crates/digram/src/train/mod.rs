@@ -5,6 +5,7 @@
 //! from the left (`aaa` becomes `aa`, `a`). Nothing is ever counted again: a merge changes only
 //! the counts of pairs beside it, and postings say where those are.
 
+mod alphabet;
 mod census;
 mod corpus;
 mod journal;
@@ -29,7 +30,7 @@ use corpus::{Corpus, Order};
 use learner::{Learner, Limits};
 use ties::{FirstSeen, Lexicographic, SmallestIds};
 
-pub use corpus::characters;
+pub use alphabet::characters;
 pub use journal::Journal;
 
 /// Which of several pairs of the same count is merged.
@@ -101,6 +102,8 @@ pub struct Options {
     pub ties: Ties,
     /// About how many pairs are followed at first: a matter of time and memory, not of the result.
     pub round: usize,
+    /// Keep so many of the pairs that came next with each merge.
+    pub runners_up: usize,
 }
 
 impl Options {
@@ -117,15 +120,29 @@ impl Options {
             max_token_length: None,
             ties: Ties::Ids,
             round: Options::ROUND,
+            runners_up: 0,
         }
     }
 }
 
 /// A merge that was just learned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Learned {
     /// The parts and the new token, as ids that start with the base tokens.
     pub merge: Merge,
+    /// How often the pair stood in the corpus.
+    pub count: u64,
+    /// The pairs that would have come next, the first one first; see [`Options::runners_up`].
+    pub runners_up: Box<[RunnerUp]>,
+}
+
+/// A pair that was not merged, for another came before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunnerUp {
+    /// The part on the left.
+    pub left: TokenId,
+    /// The part on the right.
+    pub right: TokenId,
     /// How often the pair stood in the corpus.
     pub count: u64,
 }
@@ -209,6 +226,7 @@ pub fn train(
         min_frequency: options.min_frequency,
         max_token_length: options.max_token_length.unwrap_or(usize::MAX),
         round: options.round.max(1),
+        runners_up: options.runners_up,
     };
     let known = &known[..known.len().min(limits.max_merges)];
     let corpus = |order| Corpus::new(counts, &options.base, order, watch);
