@@ -10,7 +10,7 @@ from benches.peers import PEERS
 from benches.run import Options
 from benches.tables import machine
 
-TABLES = ("encode", "load", "calls", "decode", "train", "shapes", "memory")
+TABLES = ("encode", "load", "calls", "decode", "train", "shapes", "memory", "plan")
 
 
 def main() -> int:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         VocabError,
     )
     from digram.loading import load
+    from digram.planning import Plan, plan
     from digram.pretokenizers import Pretokenizer, Regex, pretokenize
     from digram.sources import Files, files
     from digram.special import Special
@@ -58,6 +59,7 @@ __all__ = [
     "Merge",
     "OptionError",
     "PatternError",
+    "Plan",
     "Pretokenizer",
     "Regex",
     "RunnerUp",
@@ -72,6 +74,7 @@ __all__ = [
     "__version__",
     "files",
     "load",
+    "plan",
     "pretokenize",
     "train",
 ]
@@ -86,6 +89,7 @@ _HOMES = {
     "encoding": ["Encoding", "Encodings"],
     "errors": [name for name in __all__ if name.endswith("Error")],
     "loading": ["load"],
+    "planning": ["Plan", "plan"],
     "pretokenizers": ["Pretokenizer", "Regex", "pretokenize"],
     "sources": ["Files", "files"],
     "special": ["Special"],
