@@ -96,7 +96,7 @@ def _laws(options: Options) -> tuple[dict[tuple[str, str], Growth], list[str]]:
             texts[kind] = documents(corpus, options.megabytes or (4.0 if options.quick else None))
             total[kind] = sum(len(text.encode()) for text in texts[kind])
             found = list(points(texts[kind], cut, total[kind] / 32))
-            growth[kind, pattern] = law = fitted(found[:4])
+            growth[kind, pattern] = law = fitted(found[:4])._replace(once=found[-1].once)
             lines.append([f"{kind}, {pattern}", *_law(law, found[-1])])
         # Words that two kinds have in common are distinct once, and counted for each.
         everything = [text for kind in texts for text in texts[kind]]

@@ -24,14 +24,19 @@ def came_next(
     trained: reference.Trained,
     ties: str,
     number: int,
-    longest: int,
+    limits: dict[str, int],
 ) -> list[list[tuple[bytes, bytes, int]]]:
     """The pairs after the best at each merge, found by counting everything anew."""
+    longest, least = limits.get("max_token_length", 1 << 30), limits.get("min_frequency", 1)
     tokens, now, found = trained.tokens, list(words), []
     for rank, chosen in enumerate(trained.merges):
         counts = reference.count_pairs(now)
         texts = {pair: (tokens[pair[0]], tokens[pair[1]]) for pair in counts}
-        pairs = [p for p in counts if p != chosen and len(b"".join(texts[p])) <= longest]
+        pairs = [
+            pair
+            for pair, count in counts.items()
+            if pair != chosen and count >= least and len(b"".join(texts[pair])) <= longest
+        ]
         if ties == "ids":
             pairs.sort()
         elif ties == "lexicographic":
@@ -51,7 +56,6 @@ def test_runners_up_are_what_the_reference_has_next(
     options = sized(limits, base)
     words = reference.words([t.encode() if unit == "byte" else t for t in corpus], base)
     trained = reference.train(words, base, ties=ties, **options)
-    longest = options.get("max_token_length", 1 << 30)
     told: list[Merge] = []
     tok = digram.train(
         corpus,
@@ -63,7 +67,7 @@ def test_runners_up_are_what_the_reference_has_next(
         **options,
     )
     found = [[(p.left, p.right, p.count) for p in merge.runners_up] for merge in tok.merge_log]
-    assert found == came_next(words, base, trained, ties, number, longest)
+    assert found == came_next(words, base, trained, ties, number, options)
     assert told == tok.merge_log
 
 

@@ -97,7 +97,8 @@ def train(
     the left: "aaa" becomes "aa", "a".
 
     `on_merge` is called with each `Merge`. `runners_up` keeps with each merge so many of the pairs
-    that came next, for `tok.merge_log`; the tokenizer is the same with and without. `progress`
+    that came next, for `tok.merge_log`, of those that reach `min_frequency`; the tokenizer is the
+    same with and without. `progress`
     draws a bar on stderr (by default where that is a terminal). Raises `OptionError` for options
     that make no sense, `InvalidTextError` for text that is none, `OSError` for files that cannot be
     read. Memory: the distinct pretokens, and about 20 bytes for each of their bytes.

@@ -43,6 +43,28 @@ proptest! {
         prop_assert_eq!(found, expected);
     }
 
+    /// What comes next may be too rare for a round to know it.
+    #[test]
+    fn runners_up_do_not_depend_on_rounds(
+        words in corpora(), merges in 0..40usize, ties in 0..3usize, round in 1..10usize,
+        runners_up in 1..5usize, min_frequency in 1..4u64,
+    ) {
+        let ties = [Ties::Ids, Ties::FirstSeen, Ties::Lexicographic][ties];
+        let learn = |round| {
+            let options = Options { round, runners_up, min_frequency, ..options(ties, merges) };
+            train(&counts(&words), &options, &mut |_| Ok(()), &Unwatched).unwrap().merges
+        };
+        let found = learn(round);
+        for learned in &found {
+            let mut last = learned.count;
+            for next in &learned.runners_up {
+                prop_assert!(min_frequency <= next.count && next.count <= last);
+                last = next.count;
+            }
+        }
+        prop_assert_eq!(found, learn(1 << 20));
+    }
+
     #[test]
     fn order_and_shards_do_not_matter(words in corpora(), merges in 0..40usize, shift in 0..12usize) {
         let mut turned = words.clone();

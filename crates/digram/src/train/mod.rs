@@ -102,7 +102,7 @@ pub struct Options {
     pub ties: Ties,
     /// About how many pairs are followed at first: a matter of time and memory, not of the result.
     pub round: usize,
-    /// Keep so many of the pairs that came next with each merge.
+    /// Keep so many of the pairs that came next with each merge, of those that are frequent enough.
     pub runners_up: usize,
 }
 
