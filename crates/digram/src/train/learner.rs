@@ -115,14 +115,15 @@ impl<T: TieRule> Learner<T> {
     }
 
     /// Learns merges until a limit is reached. Those of `known` were learned from the same corpus
-    /// before: they come first, and are made again without choosing.
+    /// before: they come first, and are made again without choosing; but if the pairs that came next
+    /// are to be kept, which nobody wrote down, they are chosen again.
     pub(super) fn learn(
         mut self,
         known: &[Learned],
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
         watch: &dyn Watch,
     ) -> Result<(Vec<Learned>, Stop)> {
-        if known.is_empty() {
+        if known.is_empty() || self.limits.runners_up > 0 {
             self.start(watch)?;
         } else {
             self.repeat(known, on_merge, watch)?;
@@ -137,14 +138,28 @@ impl<T: TieRule> Learner<T> {
                 let Some(runners_up) = self.runners_up() else { break };
                 let count = self.pairs.get(best).count;
                 let learned = Learned { merge: self.merge(best, watch)?, count, runners_up };
+                let before = known.get(self.merges.len());
+                if before.is_some_and(|known| (known.merge, known.count) != (learned.merge, count)) {
+                    return Err(self.of_another_run());
+                }
                 on_merge(&learned)?;
                 self.merges.push(learned);
             }
             if self.floor == self.limits.min_frequency {
+                if self.merges.len() < known.len() {
+                    return Err(self.of_another_run());
+                }
                 let stop = if self.is_merged(watch)? { Stop::NoPairs } else { Stop::MinFrequency };
                 return Ok((self.merges, stop));
             }
             self.start_round(watch)?;
+        }
+    }
+
+    fn of_another_run(&self) -> Error {
+        let number = self.merges.len();
+        Error::Checkpoint {
+            reason: format!("merge {number} was learned from another corpus or with other options."),
         }
     }
 
@@ -163,15 +178,10 @@ impl<T: TieRule> Learner<T> {
             let number = self.pairs.number_of(left, right);
             let number = number.filter(|&number| self.pairs.get(number).count == learned.count);
             let same = number.filter(|_| learned.merge.id as usize == self.tokens.len());
-            let number = same.ok_or_else(|| Error::Checkpoint {
-                reason: format!(
-                    "merge {} was learned from another corpus or with other options.",
-                    self.merges.len()
-                ),
-            })?;
+            let number = same.ok_or_else(|| self.of_another_run())?;
             self.merge(number, watch)?;
-            self.merges.push(*learned);
             on_merge(learned)?;
+            self.merges.push(learned.clone());
         }
         (self.floor, self.known) = (u64::MAX, None);
         Ok(())
