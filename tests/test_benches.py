@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+import digram
+
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # the benchmarks are no part of what is installed
 
-from benches import calls, decode, encode, load, memory, shapes, tables, train  # noqa: E402
+from benches import calls, decode, encode, load, memory, plan, shapes, tables, train  # noqa: E402
 from benches.data import SEPARATOR  # noqa: E402
 from benches.peers import PEERS  # noqa: E402
 from benches.run import Options, Task, disagreements, take_turns  # noqa: E402
@@ -27,6 +29,17 @@ def corpus(tmp_path: Path) -> Path:
     path = tmp_path / "corpus.txt"
     path.write_text(SEPARATOR.join(DOCUMENTS), encoding="utf-8")
     return path
+
+
+def test_what_a_plan_is_compared_with(corpus: Path) -> None:
+    found = plan.measure("digram", str(corpus), 260, "o200k", 1)
+    tok = digram.train(digram.files(corpus, separator=SEPARATOR), vocab_size=260)
+    assert tok.training is not None
+    assert (found["text"], found["pretokens"], found["digest"]) == (
+        tok.training.bytes,
+        tok.training.distinct_pretokens,
+        tok.digest,
+    )
 
 
 @pytest.mark.parametrize("order", ["bytes", "huggingface"])

@@ -13,8 +13,9 @@ from collections.abc import Callable
 
 import pytest
 
+import digram
 from digram import progress as module
-from digram.progress import amount, progress
+from digram.progress import amount, memory_in_use, progress
 
 
 class Terminal(io.StringIO):
@@ -66,6 +67,51 @@ def test_other_units_and_no_total(as_terminal: Callable[[], Terminal]) -> None:
     assert "1,234 merges" in shown
     assert "merges/s" in shown
     assert " of " not in shown
+
+
+def test_memory_in_use(as_terminal: Callable[[], Terminal]) -> None:
+    """Also while nothing advances, as between counting and the first merge."""
+    before = memory_in_use()
+    assert before is not None
+    terminal = as_terminal()
+    with progress("Merging", total=10, unit="merges"):
+        time.sleep(0.7)
+        held = bytearray(b"x") * 100_000_000
+        time.sleep(0.7)
+    shown = [float(mb) for mb in re.findall(r"memory ([\d.]+) MB", shown_in(terminal))]
+    assert shown[-1] - shown[0] > 80
+    assert abs((memory_in_use() or 0) - before - len(held)) < 20e6
+    assert "0 of 10" in shown_in(terminal)
+
+
+def test_it_fits_eighty_columns(
+    as_terminal: Callable[[], Terminal], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = as_terminal()
+    monkeypatch.setenv("COLUMNS", "80")
+    with progress("Counting", total=123_456_789_012) as advance:
+        time.sleep(0.15)
+        advance(100_999_999)
+        time.sleep(0.15)
+    with progress("Merging", total=256_000, unit="merges") as advance:
+        time.sleep(0.15)
+        advance(15_123)
+        time.sleep(0.15)
+    lines = re.split(r"[\r\n]+", shown_in(terminal))
+    assert any(re.search(r"101 MB of 123 GB \d+ MB/s memory \S+ MB \S+", line) for line in lines)
+    pattern = r"15,123 of 256,000 [\d,]+ merges/s memory \S+ MB \S+"
+    assert any(re.search(pattern, line) for line in lines)
+    assert max(map(len, lines)) <= 80
+    assert "…" not in terminal.getvalue()
+
+
+def test_training_tells_of_each_phase(as_terminal: Callable[[], Terminal]) -> None:
+    terminal = as_terminal()
+    texts = [f"{i} {i * i}" for i in range(20_000)]
+    digram.train(texts, max_merges=2000, progress=True)
+    shown = shown_in(terminal)
+    assert re.search(r"Counting .* [\d.]+ \w?B/s memory", shown)
+    assert re.search(r"Merging .* of 2,000 [\d,]+ merges/s memory", shown)
 
 
 def test_nothing_is_left_behind(as_terminal: Callable[[], Terminal]) -> None:

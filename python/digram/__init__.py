@@ -31,11 +31,12 @@ if TYPE_CHECKING:
         VocabError,
     )
     from digram.loading import load
+    from digram.planning import Plan, plan
     from digram.pretokenizers import Pretokenizer, Regex, pretokenize
     from digram.sources import Files, files
     from digram.special import Special
     from digram.template import Template
-    from digram.tokenizer import Merge, Tokenizer
+    from digram.tokenizer import Merge, RunnerUp, Tokenizer
     from digram.training import train
 
 __all__ = [
@@ -58,8 +59,10 @@ __all__ = [
     "Merge",
     "OptionError",
     "PatternError",
+    "Plan",
     "Pretokenizer",
     "Regex",
+    "RunnerUp",
     "RunningCount",
     "Special",
     "SpecialTokenError",
@@ -71,6 +74,7 @@ __all__ = [
     "__version__",
     "files",
     "load",
+    "plan",
     "pretokenize",
     "train",
 ]
@@ -85,11 +89,12 @@ _HOMES = {
     "encoding": ["Encoding", "Encodings"],
     "errors": [name for name in __all__ if name.endswith("Error")],
     "loading": ["load"],
+    "planning": ["Plan", "plan"],
     "pretokenizers": ["Pretokenizer", "Regex", "pretokenize"],
     "sources": ["Files", "files"],
     "special": ["Special"],
     "template": ["Template"],
-    "tokenizer": ["Merge", "Tokenizer"],
+    "tokenizer": ["Merge", "RunnerUp", "Tokenizer"],
     "training": ["train"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

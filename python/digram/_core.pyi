@@ -53,7 +53,7 @@ class Counts:
     def bytes(self) -> int: ...
     @property
     def pretokens(self) -> int: ...
-    def characters(self) -> str: ...
+    def characters(self, limit: int | None = None) -> str: ...
 
 @final
 class ArrowIds:
@@ -239,11 +239,13 @@ def train(
     min_frequency: int,
     max_token_length: int | None,
     ties: str,
-    on_merge: Callable[[int, int, int, int], object] | None,
+    runners_up: int,
+    on_merge: Callable[[int, int, int, int, list[tuple[int, int, int]]], object] | None,
     on_progress: Callable[[int], object] | None,
 ) -> tuple[
     list[bytes],
     list[tuple[int, int, int]],
     list[int],
+    list[list[tuple[int, int, int]]],
     Literal["max_merges", "min_frequency", "no_pairs"],
 ]: ...

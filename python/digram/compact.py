@@ -30,6 +30,7 @@ class Settings(NamedTuple):
     template: Template | None = None
     context_size: int | None = None
     pad_token: str | None = None
+    reserved: dict[str, range] | None = None
 
 
 class Compact(NamedTuple):
@@ -47,7 +48,7 @@ class Compact(NamedTuple):
             tokens=self.model.tokens(),
             merges=self.model.merges(),
             special_tokens=self.special_tokens,
-            **self.settings._asdict(),
+            **{**self.settings._asdict(), "reserved": dict(self.settings.reserved or {})},
         )
 
 
@@ -70,5 +71,6 @@ def compacted(definition: Definition) -> Compact:
             template=d.template,
             context_size=d.context_size,
             pad_token=d.pad_token,
+            reserved=d.reserved or None,
         ),
     )

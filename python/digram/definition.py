@@ -26,7 +26,8 @@ class TrainingRecord:
 
     `bytes` and `pretokens` are totals over the corpus, `distinct_pretokens` counts different ones;
     `counts[r]` is how often the pair of the merge of rank r stood in the corpus when it was
-    chosen; `options` holds the arguments of `train` that shaped the result.
+    chosen; `options` holds the arguments of `train` that shaped the result. `runners_up[r]` are the
+    pairs that came next at that moment, as (left id, right id, count), where they were asked for.
     """
 
     ties: str
@@ -38,6 +39,7 @@ class TrainingRecord:
     options: dict[str, Any]
     counts: list[int] = field(repr=False)  # a number for each merge
     version: str
+    runners_up: list[list[tuple[int, int, int]]] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,8 @@ class Definition:
 
     `template`, `context_size` and `pad_token` concern `tok(text)` alone: the special tokens around
     a text, how many tokens `max_length="context"` means, and the special token that pads.
+
+    `reserved` names blocks of ids: those of the special tokens `<|name_0|>`, `<|name_1|>`, ...
     """
 
     tokens: list[bytes | None]
@@ -66,6 +70,7 @@ class Definition:
     template: Template | None = None
     context_size: int | None = None
     pad_token: str | None = None
+    reserved: dict[str, range] = field(default_factory=dict)
     training: TrainingRecord | None = None
 
 
@@ -76,8 +81,8 @@ def digest(definition: Definition) -> str:
     tokens and settings; where they come from plays no part. Files carry it, so it is fixed for
     good: a line of JSON with the settings, the lengths of the tokens (-1 for none), their bytes,
     and the merges, numbers as 64 bits with the lowest byte first. What came later, the template,
-    the context size and the pad token, is among the settings only where it is set. Linear, some
-    0.2 µs a token.
+    the context size, the pad token and reserved blocks, is among the settings only where it is
+    set. Linear, some 0.2 µs a token.
     """
     import hashlib
     import json
@@ -101,6 +106,8 @@ def digest(definition: Definition) -> str:
     for name in ("context_size", "pad_token"):
         if getattr(definition, name) is not None:
             settings[name] = getattr(definition, name)
+    if definition.reserved:
+        settings["reserved"] = {n: [ids.start, len(ids)] for n, ids in definition.reserved.items()}
     sha = hashlib.sha256(json.dumps(settings, sort_keys=True).encode() + b"\n")
     sha.update(_numbers(-1 if token is None else len(token) for token in tokens[:end]))
     sha.update(b"".join([token for token in tokens if token is not None]))

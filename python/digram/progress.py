@@ -7,8 +7,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-__all__ = ["amount", "progress"]
+if TYPE_CHECKING:
+    from rich.progress import ProgressColumn
+
+__all__ = ["amount", "memory_in_use", "progress"]
 
 _EVERY = 0.1  # seconds between updates; a merge takes microseconds, redrawing takes longer
 
@@ -23,10 +27,11 @@ def progress(
     ...     for block in (100, 100, 100):
     ...         advance(block)
 
-    Shows the part done, the rate and, where `total` is known, the time left; `unit` is "B" for
-    bytes or a plural such as "merges". The bar is drawn where stderr is a terminal, and leaves
-    nothing behind; `enabled` True or False decides instead. `NO_COLOR` is honoured. A call costs
-    about half a microsecond, and no library is loaded while silent.
+    Shows the part done, the rate, the memory in use and, where `total` is known, the time left;
+    `unit` is "B" for bytes or a plural such as "merges". All of it fits 80 columns. The bar is
+    drawn where stderr is a terminal, and leaves nothing behind; `enabled` True or False decides
+    instead. `NO_COLOR` is honoured. A call costs about half a microsecond, and no library is loaded
+    while silent.
     """
     if not (_is_terminal() if enabled is None else enabled):
         yield _silent
@@ -36,14 +41,15 @@ def progress(
 
     columns = [
         TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
+        BarColumn(bar_width=12),
         TextColumn("{task.fields[done]}"),
         TextColumn("{task.fields[rate]}", style="cyan"),
+        *([_memory_column()] if memory_in_use() is not None else []),
         *([TimeRemainingColumn()] if total else []),
     ]
     console = Console(stderr=True, force_terminal=True)
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(description, total=total, done="", rate="")
+        task = bar.add_task(description, total=total, done=_part(0, total, unit), rate="")
         started = last = time.monotonic()
         done = 0
 
@@ -53,9 +59,8 @@ def progress(
             now = time.monotonic()
             if now - last >= _EVERY:
                 last = now
-                of = amount(done, unit) if total is None else _part(done, total, unit)
                 rate = f"{amount(done / (now - started), unit)}/s"
-                bar.update(task, completed=done, done=of, rate=rate)
+                bar.update(task, completed=done, done=_part(done, total, unit), rate=rate)
 
         yield advance
 
@@ -79,10 +84,36 @@ def amount(number: float, unit: str = "B") -> str:
     return f"{number:.{0 if number >= 100 else 1 if number >= 10 else 2}f} {prefix}B"
 
 
-def _part(done: int, total: int, unit: str) -> str:
+def memory_in_use() -> int | None:
+    """The bytes of memory that this process holds now; None where the system does not say."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:  # only Linux has it
+        return None
+
+
+def _memory_column() -> ProgressColumn:
+    from rich.progress import ProgressColumn, Task
+    from rich.text import Text
+
+    class Memory(ProgressColumn):
+        """Read at each redraw, and so also while nothing advances."""
+
+        max_refresh = 0.5
+
+        def render(self, task: Task) -> Text:
+            return Text(f"memory {amount(memory_in_use() or 0)}")
+
+    return Memory()
+
+
+def _part(done: int, total: int | None, unit: str) -> str:
+    if total is None:
+        return amount(done, unit)
     if unit == "B":
         return f"{amount(done)} of {amount(total)}"
-    return f"{done:,} of {amount(total, unit)}"
+    return f"{done:,} of {total:,}"
 
 
 def _is_terminal() -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import repeat
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, overload
@@ -15,13 +15,23 @@ from digram.counting import CountingCore
 from digram.encoding import CallableCore, Layout
 from digram.errors import OptionError
 from digram.pretokenizers import Pretokenizer
+from digram.sizes import check_reserved
 from digram.special import Special
 from digram.template import Template
 
 if TYPE_CHECKING:
     from digram.definition import Definition, OnUnknown, TrainingRecord, Unit
 
-__all__ = ["Merge", "Tokenizer"]
+__all__ = ["Merge", "RunnerUp", "Tokenizer"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerUp:
+    """A pair that was not merged because another came before it: its parts and its count."""
+
+    left: bytes
+    right: bytes
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +39,8 @@ class Merge:
     """A merge: the parts and the token they make, as bytes, with its rank and id.
 
     `count` is how often the pair stood in the training corpus when it was chosen; None where the
-    tokenizer was not trained here.
+    tokenizer was not trained here. `runners_up` are the pairs that would have come next at that
+    moment, where `train(runners_up=...)` asked to keep them.
     """
 
     rank: int
@@ -38,6 +49,7 @@ class Merge:
     token: bytes
     id: int
     count: int | None
+    runners_up: tuple[RunnerUp, ...] = field(default=(), repr=False)
 
 
 class _Extra(NamedTuple):
@@ -84,6 +96,8 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
             unknown = special_tokens[text]
         elif settings.unit == "char" and settings.on_unknown == "bytes":
             unknown = settings.byte_ids
+        if settings.reserved:
+            check_reserved(settings.reserved, special_tokens)
         return super().__new__(
             cls,
             model,
@@ -140,6 +154,22 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         """The special token that `tok(text, padding=...)` pads with."""
         return self._settings.pad_token
 
+    @property
+    def reserved(self) -> dict[str, range]:
+        """The ids set aside by `train(reserve=...)`, by name; what pads the size is "unused".
+
+        >>> import digram
+        >>> tok = digram.train("banana", vocab_size=261, reserve={"image": 4}, pretokenizer=None)
+        >>> tok.reserved["image"], tok.merges, tok.vocab_size
+        (range(257, 261), [(b'a', b'n')], 261)
+        >>> tok.decode([257, 98])
+        '<|image_0|>b'
+
+        Each of them is a special token, so that all readers of a file give it the same id: no text
+        becomes it unless `special=` allows that, and it decodes to its name.
+        """
+        return dict(self._settings.reserved or {})
+
     def token_bytes(self, id: int) -> bytes:
         """The bytes of a token; those of a special token are its text in UTF-8.
 
@@ -160,14 +190,32 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         >>> import digram
         >>> digram.train("banana", max_merges=1, pretokenizer=None).merge_log
         [Merge(rank=0, left=b'a', right=b'n', token=b'an', id=256, count=2)]
+
+        With `train(runners_up=2)` each says which pairs came next, and how close they were:
+
+        >>> tok = digram.train("banana", max_merges=1, pretokenizer=None, runners_up=2)
+        >>> tok.merge_log[0].runners_up
+        (RunnerUp(left=b'n', right=b'a', count=2), RunnerUp(left=b'b', right=b'a', count=1))
         """
         tokens, merges = self._model.tokens(), self._model.merges()
         counts: Iterable[int | None] = repeat(None)
+        next_pairs: Iterable[Sequence[tuple[int, int, int]]] = repeat(())
         if self.training is not None:
             counts = self.training.counts
+            next_pairs = self.training.runners_up or next_pairs
         return [
-            Merge(rank, _known(tokens, a), _known(tokens, b), _known(tokens, id), id, count)
-            for rank, ((a, b, id), count) in enumerate(zip(merges, counts, strict=False))
+            Merge(
+                rank,
+                _known(tokens, left),
+                _known(tokens, right),
+                _known(tokens, id),
+                id,
+                count,
+                tuple(RunnerUp(_known(tokens, a), _known(tokens, b), n) for a, b, n in runners_up),
+            )
+            for rank, ((left, right, id), count, runners_up) in enumerate(
+                zip(merges, counts, next_pairs, strict=False)
+            )
         ]
 
     @overload
@@ -207,6 +255,31 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
                 f"{min(known)!r} is a special token of this tokenizer already.", value=min(known)
             )
         return Tokenizer._of(Compact(self._model, special | added, self._settings))
+
+    def shrink(self, vocab_size: int) -> Tokenizer:
+        """The tokenizer that training to a smaller size would have given; this one stays as it is.
+
+        >>> import digram
+        >>> text = "low low lower lowest"
+        >>> tok = digram.train(text, vocab_size=264, special_tokens=["<|end|>"])
+        >>> small = tok.shrink(260)
+        >>> small == digram.train(text, vocab_size=260, special_tokens=["<|end|>"])
+        True
+        >>> small.merges == tok.merges[:3], small.special_tokens
+        (True, {'<|end|>': 259})
+
+        So one run gives every smaller vocabulary. The last tokens that merges make go away, and
+        what has higher ids (special tokens, reserved blocks) moves down by as many, gaps kept. The
+        record of training says what that of the smaller run would say, so the saved bytes are the
+        same too; where the size was padded, the smaller one is padded to the same multiple.
+
+        Loaded vocabularies can be shrunk where ids follow the order of merges, as in
+        `.tiktoken` files. Raises `VocabError` where they do not, `OptionError` for a size that is
+        larger than this one's (before padding) or leaves no merge. Linear in the vocabulary.
+        """
+        from digram.sizes import shrunk
+
+        return Tokenizer(shrunk(self.definition, vocab_size))
 
     def with_template(self, template: Template | None) -> Tokenizer:
         """A new tokenizer that puts these special tokens around texts (`tok(text)`); None for none.

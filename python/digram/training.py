@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, get_args
 
 from digram import _core
@@ -12,9 +12,10 @@ from digram.definition import Definition, OnUnknown, StopReason, TrainingRecord,
 from digram.errors import InvalidTextError, OptionError
 from digram.pretokenizers import Pretokenizer, Regex, resolve
 from digram.progress import progress as progress_bar
+from digram.sizes import blocks, padded, with_blocks
 from digram.sources import Source, batches, documents, total_bytes
 from digram.special import Special
-from digram.tokenizer import Merge, Tokenizer
+from digram.tokenizer import Merge, RunnerUp, Tokenizer
 
 __all__ = ["train"]
 
@@ -36,14 +37,18 @@ def train(
     max_token_length: int | None = None,
     unit: Unit = "byte",
     alphabet: Iterable[str] | None = None,
+    limit_alphabet: int | None = None,
     on_unknown: OnUnknown = "error",
     pretokenizer: str | Regex | Pretokenizer | None = "o200k",
     ties: Ties = "ids",
     special_tokens: Iterable[str] = (),
     special_first: bool = False,
+    reserve: Mapping[str, int] | None = None,
+    pad_to_multiple: int | None = None,
     byte_order: ByteOrder = "value",
     separator: str | bytes | None = None,
     threads: int | None = None,
+    runners_up: int = 0,
     on_merge: Callable[[Merge], object] | None = None,
     progress: bool | None = None,
 ) -> Tokenizer:
@@ -63,16 +68,20 @@ def train(
         pretokenizer: how text is cut before merging (`digram.pretokenizers`); the same cut is kept
             for encoding. None leaves texts whole.
 
-    What goes out, in order of id: the base, the merges, the special tokens.
+    What goes out, in order of id: the base, the merges, the special tokens, reserved ids, padding.
         unit: "byte" starts from the 256 bytes, so that every text can be encoded; "char" from the
             characters of the corpus, sorted, or from `alphabet`.
+        limit_alphabet: for unit "char", keep so many characters, the most frequent ones (among
+            equals the lowest code points); the others are unknown.
         on_unknown: for unit "char", what becomes of other characters when encoding: "error",
             "bytes" (256 byte tokens come first) or `digram.Special("<unk>")`.
         special_tokens: they stand for no text; `special_first` gives them the first ids instead.
+        reserve: numbers of ids to set aside, by name, as in {"image": 8192} (`tok.reserved`).
+        pad_to_multiple: unused ids at the end make the size a multiple of this.
         byte_order: "value", or "gpt2" for the base ids that Hugging Face's trainer gives.
 
     When to stop, whichever comes first; `training.stop_reason` says which it was:
-        vocab_size: this many tokens in all.
+        vocab_size: this many tokens in all, reserved ones included, before padding.
         max_merges: this many merges.
         min_frequency: no pair is left that occurs so often. At least 2 where neither size nor
             number of merges is given; 1 by default otherwise.
@@ -87,31 +96,36 @@ def train(
     Counts are of neighbouring places and overlap: "aaa" holds (a, a) twice. A merge replaces from
     the left: "aaa" becomes "aa", "a".
 
-    `on_merge` is called with each `Merge`. `progress` draws a bar on stderr (by default where that
-    is a terminal). Raises `OptionError` for options that make no sense, `InvalidTextError` for
-    text that is none, `OSError` for files that cannot be read. Memory: the distinct pretokens, and
-    about 20 bytes for each of their bytes.
+    `on_merge` is called with each `Merge`. `runners_up` keeps with each merge so many of the pairs
+    that came next, for `tok.merge_log`, of those that reach `min_frequency`; the tokenizer is the
+    same with and without. `progress`
+    draws a bar on stderr (by default where that is a terminal). Raises `OptionError` for options
+    that make no sense, `InvalidTextError` for text that is none, `OSError` for files that cannot be
+    read. Memory: the distinct pretokens, and about 20 bytes for each of their bytes.
     """
     if isinstance(special_tokens, str):
         raise TypeError("special_tokens is several texts; put the one in a list")
     special = list(special_tokens)
     _check_choices(unit, on_unknown, ties, byte_order)
-    _check_limits(vocab_size, max_merges, min_frequency, max_token_length, threads)
+    _check_limits(
+        vocab_size, max_merges, min_frequency, max_token_length, limit_alphabet, runners_up, threads
+    )
     if isinstance(on_unknown, Special) and unit == "char" and on_unknown.text not in special:
         special.append(on_unknown.text)
+    reserved = blocks(reserve, pad_to_multiple, special)
     cut = resolve(pretokenizer)
     _warn_of_a_path(source)
 
     counts = _count(source, separator, cut, unit, threads, progress)
-    base = _base(unit, alphabet, byte_order, counts)
+    base = _base(unit, alphabet, limit_alphabet, byte_order, counts)
     with_bytes = unit == "char" and on_unknown == "bytes"
     first_merge = len(base) + 256 * with_bytes
-    room = _room(vocab_size, first_merge, len(special))
+    room = _room(vocab_size, first_merge, len(special), sum(reserved.values()))
     limit = min((n for n in (room, max_merges) if n is not None), default=None)
     shift = len(special) if special_first else 0
 
     with progress_bar("Merging", total=limit, unit="merges", enabled=progress) as advance:
-        tokens, merges, merge_counts, stop = _core.train(
+        tokens, merges, merge_counts, next_pairs, stop = _core.train(
             counts,
             base,
             with_bytes=with_bytes,
@@ -119,40 +133,50 @@ def train(
             min_frequency=1 if min_frequency is None else min_frequency,
             max_token_length=max_token_length,
             ties=ties,
+            runners_up=runners_up,
             on_merge=None if on_merge is None else _Reporter(on_merge, base, with_bytes, shift),
             on_progress=_differences(advance),
         )
     stop_reason: StopReason = "vocab_size" if stop == "max_merges" and limit == room else stop
     first_special = 0 if special_first else len(tokens)
-    return Tokenizer(
-        Definition(
-            tokens=[None] * shift + tokens,
-            merges=[(a + shift, b + shift, id + shift) for a, b, id in merges],
-            pretokenizer=cut,
-            special_tokens={text: first_special + i for i, text in enumerate(special)},
-            unit=unit,
-            on_unknown=on_unknown if unit == "char" else "error",
-            byte_ids=list(range(shift, shift + 256)) if with_bytes else None,
-            training=TrainingRecord(
-                ties=ties,
-                stop_reason=stop_reason,
-                documents=counts.documents,
-                bytes=counts.bytes,
-                pretokens=counts.pretokens,
-                distinct_pretokens=len(counts),
-                options={
-                    "vocab_size": vocab_size,
-                    "min_frequency": min_frequency,
-                    "max_merges": max_merges,
-                    "max_token_length": max_token_length,
-                    "byte_order": byte_order,
-                    "special_first": special_first,
-                },
-                counts=merge_counts,
-                version=_core.__version__,
-            ),
-        )
+    definition = Definition(
+        tokens=[None] * shift + tokens,
+        merges=[(a + shift, b + shift, id + shift) for a, b, id in merges],
+        pretokenizer=cut,
+        special_tokens={text: first_special + i for i, text in enumerate(special)},
+        unit=unit,
+        on_unknown=on_unknown if unit == "char" else "error",
+        byte_ids=list(range(shift, shift + 256)) if with_bytes else None,
+        training=TrainingRecord(
+            ties=ties,
+            stop_reason=stop_reason,
+            documents=counts.documents,
+            bytes=counts.bytes,
+            pretokens=counts.pretokens,
+            distinct_pretokens=len(counts),
+            options={
+                "vocab_size": vocab_size,
+                "min_frequency": min_frequency,
+                "max_merges": max_merges,
+                "max_token_length": max_token_length,
+                "byte_order": byte_order,
+                "special_first": special_first,
+                # What came later is there only where it was asked for.
+                **({"limit_alphabet": limit_alphabet} if limit_alphabet else {}),
+                **({"reserve": reserved} if reserved else {}),
+                **({"pad_to_multiple": pad_to_multiple} if pad_to_multiple else {}),
+            },
+            counts=merge_counts,
+            version=_core.__version__,
+            runners_up=[
+                [(left + shift, right + shift, count) for left, right, count in pairs]
+                for pairs in next_pairs
+            ]
+            if runners_up
+            else None,
+        ),
     )
+    return Tokenizer(padded(with_blocks(definition, reserved), pad_to_multiple))
 
 
 def _warn_of_a_path(source: Source) -> None:
@@ -193,6 +217,8 @@ def _check_limits(
     max_merges: int | None,
     min_frequency: int | None,
     max_token_length: int | None,
+    limit_alphabet: int | None,
+    runners_up: int,
     threads: int | None,
 ) -> None:
     for name, value, least in (
@@ -200,6 +226,8 @@ def _check_limits(
         ("max_merges", max_merges, 0),
         ("min_frequency", min_frequency, 1),
         ("max_token_length", max_token_length, 1),
+        ("limit_alphabet", limit_alphabet, 1),
+        ("runners_up", runners_up, 0),
         ("threads", threads, 1),
     ):
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
@@ -254,15 +282,29 @@ def _check_utf8(batch: Sequence[str | bytes], first: int) -> None:
 
 
 def _base(
-    unit: Unit, alphabet: Iterable[str] | None, byte_order: ByteOrder, counts: _core.Counts
+    unit: Unit,
+    alphabet: Iterable[str] | None,
+    limit: int | None,
+    byte_order: ByteOrder,
+    counts: _core.Counts,
 ) -> str | bytes:
     """The base tokens in the order of their ids, but for the bytes of a fallback."""
     if unit == "byte":
-        if alphabet is not None:
-            raise OptionError('alphabet= is for unit="char"; the base of unit="byte" is the bytes.')
+        for name, value in (("alphabet", alphabet), ("limit_alphabet", limit)):
+            if value is not None:
+                raise OptionError(
+                    f'{name}= is for unit="char"; the base of unit="byte" is the bytes.'
+                )
         return GPT2_BYTE_ORDER if byte_order == "gpt2" else bytes(range(256))
     if alphabet is None:
-        return counts.characters()
+        return counts.characters(limit)
+    if limit is not None:
+        raise OptionError(
+            "alphabet= names the characters, and limit_alphabet= chooses among those of the "
+            "corpus.",
+            value=limit,
+            hint="Give one of them.",
+        )
     characters = list(alphabet)
     for index, character in enumerate(characters):
         if not isinstance(character, str) or len(character) != 1:
@@ -275,18 +317,24 @@ def _base(
     return "".join(characters)
 
 
-def _room(vocab_size: int | None, base: int, special: int) -> int | None:
+def _room(vocab_size: int | None, base: int, special: int, reserved: int) -> int | None:
     """How many merges fit into the vocabulary."""
     if vocab_size is None:
         return None
-    if vocab_size <= base + special:
-        raise OptionError(
-            f"vocab_size={vocab_size} leaves no room for a merge: the base has {base} tokens and "
-            f"{special} are special.",
-            value=vocab_size,
-            hint=f"It must be at least {base + special + 1}.",
+    taken = base + special + reserved
+    if vocab_size <= taken:
+        more = (
+            f", {special} are special and {reserved} reserved"
+            if reserved
+            else (f" and {special} are special")
         )
-    return vocab_size - base - special
+        raise OptionError(
+            f"vocab_size={vocab_size} leaves no room for a merge: the base has {base} "
+            f"tokens{more}.",
+            value=vocab_size,
+            hint=f"It must be at least {taken + 1}.",
+        )
+    return vocab_size - taken
 
 
 def _differences(advance: Callable[[int], None]) -> Callable[[int], None]:
@@ -320,8 +368,12 @@ class _Reporter:
         self._first = len(self._tokens)
         self._shift = shift
 
-    def __call__(self, left: int, right: int, id: int, count: int) -> None:
-        parts = self._tokens[left], self._tokens[right]
+    def __call__(
+        self, left: int, right: int, id: int, count: int, next_pairs: list[tuple[int, int, int]]
+    ) -> None:
+        tokens = self._tokens
+        parts = tokens[left], tokens[right]
         token = parts[0] + parts[1]
-        self._tokens.append(token)
-        self._on_merge(Merge(id - self._first, *parts, token, id + self._shift, count))
+        runners_up = tuple(RunnerUp(tokens[a], tokens[b], number) for a, b, number in next_pairs)
+        tokens.append(token)
+        self._on_merge(Merge(id - self._first, *parts, token, id + self._shift, count, runners_up))

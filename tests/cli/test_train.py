@@ -46,6 +46,28 @@ def test_it_learns_what_the_library_learns(run: Run, corpus: Path, tmp_path: Pat
             {"max_merges": 50, "max_token_length": 3},
         ),
         (["--max-merges", "9", "--ties", "first_seen"], {"max_merges": 9, "ties": "first_seen"}),
+        (
+            ["--max-merges", "9", "--reserve", "image=8", "--reserve", "audio=2"],
+            {"max_merges": 9, "reserve": {"image": 8, "audio": 2}},
+        ),
+        (
+            ["--max-merges", "9", "--pad-to-multiple", "64"],
+            {"max_merges": 9, "pad_to_multiple": 64},
+        ),
+        (["--max-merges", "9", "--runners-up", "2"], {"max_merges": 9, "runners_up": 2}),
+        (
+            [
+                "--max-merges",
+                "9",
+                "--unit",
+                "char",
+                "--on-unknown",
+                "bytes",
+                "--limit-alphabet",
+                "5",
+            ],
+            {"max_merges": 9, "unit": "char", "on_unknown": "bytes", "limit_alphabet": 5},
+        ),
         (["--max-merges", "9", "--byte-order", "gpt2"], {"max_merges": 9, "byte_order": "gpt2"}),
         (["--max-merges", "9", "--pretokenizer", "none"], {"max_merges": 9, "pretokenizer": None}),
         (
@@ -106,7 +128,27 @@ def test_options(
     out = tmp_path / "tok.json"
     result = run("train", corpus, "-o", out, *arguments)
     assert result.exit_code == 0, result.stderr
-    assert digram.load(out) == digram.train(corpus, **options)  # type: ignore[arg-type]
+    saved, expected = digram.load(out), digram.train(corpus, **options)  # type: ignore[arg-type]
+    assert saved == expected
+    assert saved.training == expected.training
+
+
+@pytest.mark.parametrize(
+    ("blocks", "problem"),
+    [
+        (["image"], "'image' is not a name and a number"),
+        (["=5"], "'=5' is not a name and a number"),
+        (["image=-5"], "'image=-5' is not a name and a number"),
+        (["image=5", "image=6"], "the block 'image' is there twice"),
+    ],
+)
+def test_blocks_that_are_none(
+    run: Run, corpus: Path, tmp_path: Path, blocks: list[str], problem: str
+) -> None:
+    options = [word for block in blocks for word in ("--reserve", block)]
+    result = run("train", corpus, "--vocab-size", "300", *options, "-o", tmp_path / "tok.json")
+    assert result.exit_code == 2
+    assert problem in result.stderr
 
 
 def test_the_options_are_those_of_the_library() -> None:

@@ -91,10 +91,12 @@ impl Counts {
         self.counts.totals().pretokens
     }
 
-    /// All characters of the text, sorted.
-    fn characters(&self, py: Python<'_>) -> PyResult<String> {
-        let found =
-            py.detach(|| characters(&self.counts)).map_err(|error| errors::from_core(py, error, None))?;
+    /// The characters of the text, sorted: all, or the most frequent ones.
+    #[pyo3(signature = (limit=None))]
+    fn characters(&self, py: Python<'_>, limit: Option<usize>) -> PyResult<String> {
+        let found = py
+            .detach(|| characters(&self.counts, limit))
+            .map_err(|error| errors::from_core(py, error, None))?;
         Ok(found.into_iter().collect())
     }
 }

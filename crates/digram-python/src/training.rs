@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use digram::train::{Base, Learned, Options, Stop, Ties, train as learn};
+use digram::train::{Base, Learned, Options, RunnerUp, Stop, Ties, train as learn};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
@@ -14,15 +14,19 @@ use crate::watch::Signals;
 /// How often training tells how far it is.
 const BETWEEN_REPORTS: Duration = Duration::from_millis(100);
 
-/// Tokens, merges, counts and the reason to stop.
-type Trained<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, &'static str);
+/// A pair that was not merged: left id, right id, count.
+type Next = (u32, u32, u64);
 
-/// Learns merges: (tokens, merges, counts, why it stopped), with ids that start with the base.
+/// Tokens, merges, counts, the runners-up of each merge, and the reason to stop.
+type Trained<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<Vec<Next>>, &'static str);
+
+/// Learns merges: (tokens, merges, counts, runners-up, why it stopped), with ids that start with the
+/// base.
 ///
 /// `base` is the 256 bytes in the order of their ids, or the characters in the order of theirs,
 /// after the 256 bytes if `with_bytes`.
 #[pyfunction]
-#[pyo3(signature = (counts, base, *, with_bytes, max_merges, min_frequency, max_token_length, ties, on_merge, on_progress))]
+#[pyo3(signature = (counts, base, *, with_bytes, max_merges, min_frequency, max_token_length, ties, runners_up, on_merge, on_progress))]
 #[expect(clippy::too_many_arguments, reason = "the options of training, each named by the caller")]
 pub(crate) fn train<'py>(
     py: Python<'py>,
@@ -33,6 +37,7 @@ pub(crate) fn train<'py>(
     min_frequency: u64,
     max_token_length: Option<usize>,
     ties: &str,
+    runners_up: usize,
     on_merge: Option<Py<PyAny>>,
     on_progress: Option<Py<PyAny>>,
 ) -> PyResult<Trained<'py>> {
@@ -49,16 +54,24 @@ pub(crate) fn train<'py>(
         "lexicographic" => Ties::Lexicographic,
         other => return Err(errors::raise(py, "OptionError", format!("ties={other:?} is not known."))),
     };
-    let options = Options { base, max_merges, min_frequency, max_token_length, ties, round: Options::ROUND };
+    let options = Options {
+        base,
+        max_merges,
+        min_frequency,
+        max_token_length,
+        ties,
+        round: Options::ROUND,
+        runners_up,
+    };
     let signals = Signals::new();
     let mut reported = Instant::now();
     let mut done = 0u64;
     let mut tell = |learned: &Learned| {
         done += 1;
         if let Some(on_merge) = &on_merge {
-            let Learned { merge, count } = *learned;
-            Python::attach(|py| on_merge.call1(py, (merge.left, merge.right, merge.id, count)))
-                .map_err(|raised| signals.keep(raised))?;
+            let Learned { merge, count, .. } = learned;
+            let told = (merge.left, merge.right, merge.id, *count, next(learned));
+            Python::attach(|py| on_merge.call1(py, told)).map_err(|raised| signals.keep(raised))?;
         }
         if let Some(on_progress) = &on_progress
             && (done.is_multiple_of(1024) || reported.elapsed() >= BETWEEN_REPORTS)
@@ -74,10 +87,15 @@ pub(crate) fn train<'py>(
     let tokens = PyList::new(py, trained.tokens().iter().map(|token| PyBytes::new(py, token)))?;
     let merges: Vec<_> = trained.merges.iter().map(|learned| learned.merge).collect();
     let counts = trained.merges.iter().map(|learned| learned.count).collect();
+    let runners_up = if runners_up == 0 { Vec::new() } else { trained.merges.iter().map(next).collect() };
     let stop = match trained.stop {
         Stop::MaxMerges => "max_merges",
         Stop::MinFrequency => "min_frequency",
         Stop::NoPairs => "no_pairs",
     };
-    Ok((tokens, merges_to_python(py, &merges)?, counts, stop))
+    Ok((tokens, merges_to_python(py, &merges)?, counts, runners_up, stop))
+}
+
+fn next(learned: &Learned) -> Vec<Next> {
+    learned.runners_up.iter().map(|&RunnerUp { left, right, count }| (left, right, count)).collect()
 }

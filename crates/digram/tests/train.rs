@@ -4,7 +4,7 @@ mod naive;
 
 use digram::Unwatched;
 use digram::count::Counts;
-use digram::train::{Options, Stop, Ties, train};
+use digram::train::{Learned, Options, Stop, Ties, train};
 use proptest::prelude::*;
 
 /// Few letters, so that counts tie and pairs overlap all the time.
@@ -41,6 +41,42 @@ proptest! {
         prop_assert_eq!(again.merges, &trained.merges[..]);
         prop_assert_eq!(trained.stop, if expected.len() < merges { Stop::NoPairs } else { Stop::MaxMerges });
         prop_assert_eq!(found, expected);
+    }
+
+    /// What comes next may be too rare for a round to know it.
+    #[test]
+    fn runners_up_do_not_depend_on_rounds(
+        words in corpora(), merges in 0..40usize, ties in 0..3usize, round in 1..10usize,
+        runners_up in 1..5usize, min_frequency in 1..4u64,
+    ) {
+        let ties = [Ties::Ids, Ties::FirstSeen, Ties::Lexicographic][ties];
+        let learn = |round| {
+            let options = Options { round, runners_up, min_frequency, ..options(ties, merges) };
+            train(&counts(&words), &options, &[], &mut |_| Ok(()), &Unwatched).unwrap().merges
+        };
+        let found = learn(round);
+        for learned in &found {
+            let mut last = learned.count;
+            for next in &learned.runners_up {
+                prop_assert!(min_frequency <= next.count && next.count <= last);
+                last = next.count;
+            }
+        }
+        prop_assert_eq!(&found, &learn(1 << 20));
+        // A journal does not hold them, and a run that goes on gives them all the same.
+        let known: Vec<_> = found[..found.len() / 2]
+            .iter()
+            .map(|learned| Learned { runners_up: Box::default(), ..learned.clone() })
+            .collect();
+        let options = Options { round, runners_up, min_frequency, ..options(ties, merges) };
+        let mut told = Vec::new();
+        let mut tell = |learned: &Learned| {
+            told.push(learned.clone());
+            Ok(())
+        };
+        let again = train(&counts(&words), &options, &known, &mut tell, &Unwatched).unwrap();
+        prop_assert_eq!(&again.merges, &found);
+        prop_assert_eq!(told, found);
     }
 
     #[test]
@@ -99,12 +135,16 @@ fn counts_that_do_not_fit_are_an_error_and_no_panic() {
 
 #[test]
 fn merges_of_another_corpus_are_refused() {
-    let of = |words: &[(Vec<u8>, u64)], known: &[_]| {
-        train(&counts(words), &options(Ties::Ids, 3), known, &mut |_| Ok(()), &Unwatched)
-    };
-    let known = of(&[(b"abcabc".to_vec(), 5)], &[]).unwrap().merges;
-    for other in [&b"abcabd"[..], b"xyz", b"abcabcabc"] {
-        assert!(matches!(of(&[(other.to_vec(), 5)], &known), Err(digram::Error::Checkpoint { .. })));
+    for runners_up in [0, 2] {
+        let of = |words: &[(Vec<u8>, u64)], known: &[_]| {
+            let options = Options { runners_up, ..options(Ties::Ids, 3) };
+            train(&counts(words), &options, known, &mut |_| Ok(()), &Unwatched)
+        };
+        let known = of(&[(b"abcabc".to_vec(), 5)], &[]).unwrap().merges;
+        for other in [&b"abcabd"[..], b"xyz", b"abcabcabc", b"abc", b""] {
+            let found = of(&[(other.to_vec(), 5)], &known);
+            assert!(matches!(found, Err(digram::Error::Checkpoint { .. })), "{other:?}");
+        }
+        assert!(matches!(of(&[(b"abcabc".to_vec(), 6)], &known), Err(digram::Error::Checkpoint { .. })));
     }
-    assert!(matches!(of(&[(b"abcabc".to_vec(), 6)], &known), Err(digram::Error::Checkpoint { .. })));
 }

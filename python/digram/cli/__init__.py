@@ -24,6 +24,8 @@ VERBS = {
     "count": ("count", "Count tokens, bytes and characters."),
     "show": ("show", "Show a text with its tokens in colour."),
     "inspect": ("inspect", "Show what a tokenizer holds."),
+    "shrink": ("shrink", "Make a smaller tokenizer of the same family."),
+    "plan": ("plan", "Say what a training run will need."),
     "convert": ("convert", "Rewrite a tokenizer in another format."),
 }
 

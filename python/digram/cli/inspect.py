@@ -119,6 +119,9 @@ def _facts(tok: Tokenizer, rows: int) -> dict[str, Any]:
         "base": len(tok) - len(log) - len(special),
         "merges": len(log),
         "special_tokens": special,
+        "reserved": {
+            name: {"first": ids.start, "count": len(ids)} for name, ids in tok.reserved.items()
+        },
         "unit": tok.unit,
         "on_unknown": getattr(tok.on_unknown, "text", tok.on_unknown),
         "pretokenizer": tok.pretokenizer.name,
@@ -213,6 +216,9 @@ def _summary(facts: dict[str, Any]) -> Iterator[str]:
         shown = [f"{text} {id_}" for text, id_ in list(special.items())[:2]]
         rest = f" and {len(special) - 2:,} more" if len(special) > 2 else ""
         yield f"special      {', '.join(shown)}{rest}"
+    for name, ids in facts["reserved"].items():
+        last = ids["first"] + ids["count"] - 1
+        yield f"reserved     {name}: {ids['first']:,} to {last:,}"
     if facts["template"] is not None:
         yield f"template     {_pieces(facts['template']['single'])}"
         if facts["template"]["pair"] is not None:

@@ -19,6 +19,22 @@ if TYPE_CHECKING:
 
 __all__ = ["train"]
 
+
+def _blocks(
+    _ctx: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> dict[str, int]:
+    """A click callback: `image=8192` for each block."""
+    found: dict[str, int] = {}
+    for value in values:
+        name, _, number = value.rpartition("=")
+        if not name or not number.isdecimal():
+            raise click.BadParameter(f"{value!r} is not a name and a number, as in image=8192.")
+        if name in found:
+            raise click.BadParameter(f"the block {name!r} is there twice.")
+        found[name] = int(number)
+    return found
+
+
 _WHY = {
     "vocab_size": "the vocabulary has the size asked for",
     "max_merges": "the merges asked for are made",
@@ -68,6 +84,12 @@ _WHY = {
     help="Unit char: the base characters, in place of all those of the corpus.",
 )
 @click.option(
+    "--limit-alphabet",
+    type=int,
+    metavar="N",
+    help="Unit char: keep the N most frequent characters; the others are unknown.",
+)
+@click.option(
     "--on-unknown",
     default="error",
     metavar="error|bytes|TOKEN",
@@ -97,6 +119,19 @@ _WHY = {
 )
 @click.option("--special-first", is_flag=True, help="Give special tokens the first ids.")
 @click.option(
+    "--reserve",
+    multiple=True,
+    callback=_blocks,
+    metavar="NAME=N",
+    help="Set N ids aside as <|NAME_0|>, <|NAME_1|>, ...; repeat it for several.",
+)
+@click.option(
+    "--pad-to-multiple",
+    type=int,
+    metavar="N",
+    help="End with unused ids, so that the size is a multiple of N.",
+)
+@click.option(
     "--byte-order",
     type=click.Choice(["value", "gpt2"]),
     default="value",
@@ -108,6 +143,13 @@ _WHY = {
     callback=common.unescaped,
     metavar="TEXT",
     help=r"Cut files into documents here; \n, \t, \0 and \xHH are understood.",
+)
+@click.option(
+    "--runners-up",
+    type=int,
+    default=0,
+    metavar="N",
+    help="Keep with each merge the N pairs that came next, and their counts.",
 )
 @click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
 @click.option(

@@ -3,13 +3,17 @@
 format        the version of this layout
 digest        `digram.definition.digest` of the tokenizer; leave it out and nothing is compared
 pretokenizer  name (information only: the patterns in the file count) and digit policy
-training      the `TrainingRecord`, with the counts of the merges, or null
+training      the `TrainingRecord`, with the counts of the merges, or null; the runners-up of
+              merges, [left id, right id, count] each, only where they were kept, and then the
+              format is 3
 input         only where there is something to say, and then the format is 2: the context size, the
               pad token, and whether the template is for pairs too
+reserved      only where ids are reserved, and then the format is 3: [first id, number] by name
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, Literal, NamedTuple, cast, get_args
 
@@ -19,13 +23,24 @@ from digram.formats._json import expect
 from digram.formats._published import MISSING, Missing
 from digram.formats._show import show
 from digram.pretokenizers import Digits
+from digram.sizes import check_reserved
 
-__all__ = ["Given", "check_digest", "digits", "given", "section", "to_section", "training"]
+__all__ = [
+    "Given",
+    "check_digest",
+    "digits",
+    "given",
+    "reserved",
+    "section",
+    "to_section",
+    "training",
+]
 
-VERSION = 2
+VERSION = 3
 """The version of the layout. A reader refuses later ones."""
 
 _FIELDS = {field.name: field.type for field in fields(TrainingRecord)}
+_LATER = "runners_up"  # there only where it was asked for
 _KINDS: dict[str, type] = {"str": str, "int": int, "StopReason": str, "dict[str, Any]": dict}
 
 
@@ -43,15 +58,22 @@ def to_section(definition: Definition) -> dict[str, Any]:
     pairs = definition.template is None or definition.template.pair is not None
     given = Given(definition.context_size, definition.pad_token, pairs)
     # Readers of before know the first format only, and files without news are still for them.
-    news = {} if given == Given() else {"input": given._asdict()}
+    kept = {} if record is None else {name: getattr(record, name) for name in _FIELDS}
+    if record is not None and record.runners_up is None:
+        del kept[_LATER]
+    blocks = {name: [ids.start, len(ids)] for name, ids in definition.reserved.items()}
+    news = {
+        **({} if given == Given() else {"input": given._asdict()}),
+        **({"reserved": blocks} if blocks else {}),
+    }
     return {
-        "format": VERSION if news else 1,
+        "format": 3 if blocks or "runners_up" in kept else 2 if news else 1,
         "digest": digest(definition),
         "pretokenizer": {
             "name": definition.pretokenizer.name,
             "digits": definition.pretokenizer.digits,
         },
-        "training": record and {name: getattr(record, name) for name in _FIELDS},
+        "training": kept or None,
         **news,
     }
 
@@ -69,7 +91,7 @@ def section(model: dict[str, Any], path: str | None) -> dict[str, Any] | None:
             value=version,
             hint="Install a newer digram.",
         )
-    unknown = own.keys() - {"format", "digest", "pretokenizer", "training", "input"}
+    unknown = own.keys() - {"format", "digest", "pretokenizer", "training", "input", "reserved"}
     if version < 1 or unknown:
         what = f"the key {show(min(unknown))}" if unknown else f"format {version}"
         raise CorruptFileError(f"model.digram: {what} is not known.", path=path)
@@ -111,18 +133,44 @@ def given(own: dict[str, Any] | None, path: str | None) -> Given:
     return Given(**said)
 
 
-def training(own: dict[str, Any] | None, merges: int, path: str | None) -> TrainingRecord | None:
-    """Where the tokenizer comes from, if the file says so."""
+def reserved(
+    own: dict[str, Any] | None, special_tokens: dict[str, int], path: str | None
+) -> dict[str, range]:
+    """The reserved blocks."""
+    if own is None or "reserved" not in own:
+        return {}
+    where = "model.digram.reserved"
+    found = {}
+    for name, value in expect(own["reserved"], dict, where, path).items():
+        at = f"{where}[{show(name)}]"
+        pair = expect(value, list, at, path)
+        if len(pair) != 2 or not set(map(type, pair)) <= {int} or pair[0] < 0 or pair[1] < 1:
+            raise CorruptFileError(
+                f"{at} should be a first id and a number of ids, not {show(pair)}.", path=path
+            )
+        found[name] = range(pair[0], pair[0] + pair[1])
+    check_reserved(found, special_tokens, path)
+    return found
+
+
+def training(
+    own: dict[str, Any] | None,
+    merges: int,
+    tokens: Callable[[], list[bytes | None]],
+    path: str | None,
+) -> TrainingRecord | None:
+    """Where the tokenizer comes from, if the file says so. `tokens` are asked for where needed."""
     if own is None or own.get("training") is None:
         return None
     where = "model.digram.training"
     said = expect(own["training"], dict, where, path)
-    if said.keys() != _FIELDS.keys():
-        wrong = min(said.keys() ^ _FIELDS.keys())
+    fields_ = _FIELDS.keys() - {_LATER} | (said.keys() & {_LATER})
+    if said.keys() != fields_:
+        wrong = min(said.keys() ^ fields_)
         problem = "is missing" if wrong in _FIELDS else "is not known"
         raise CorruptFileError(f"{where}: the key {show(wrong)} {problem}.", path=path)
     for name, kind in _FIELDS.items():
-        if name != "counts":
+        if name not in ("counts", _LATER):
             expect(said[name], _KINDS[str(kind)], f"{where}.{name}", path)
     if said["stop_reason"] not in get_args(StopReason):
         shown = show(said["stop_reason"])
@@ -132,7 +180,30 @@ def training(own: dict[str, Any] | None, merges: int, path: str | None) -> Train
         raise CorruptFileError(
             f"{where}.counts should be a whole number for each of the {merges} merges.", path=path
         )
+    if _LATER in said:
+        said = said | {
+            _LATER: _runners_up(said[_LATER], merges, tokens(), f"{where}.{_LATER}", path)
+        }
     return TrainingRecord(**said)
+
+
+def _runners_up(
+    value: Any, merges: int, tokens: list[bytes | None], where: str, path: str | None
+) -> list[list[tuple[int, int, int]]]:
+    found = expect(value, list, where, path)
+    pairs = [pair for each in found for pair in expect(each, list, where, path)]
+    known = {id for id, token in enumerate(tokens) if token is not None}
+    right = all(
+        type(pair) is list and [*map(type, pair)] == [int] * 3 and known.issuperset(pair[:2])
+        for pair in pairs
+    )
+    if len(found) != merges or not right:
+        raise CorruptFileError(
+            f"{where} should be a list of [left id, right id, count] for each of the {merges} "
+            "merges.",
+            path=path,
+        )
+    return [[(left, right, count) for left, right, count in each] for each in found]
 
 
 def check_digest(own: dict[str, Any] | None, definition: Definition, path: str | None) -> None:

@@ -155,7 +155,7 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
     if in_core is not None:
         check_special(special, in_core.token, path)
         check_bytes(list(in_core.missing_bytes()), path)
-        training = _own.training(own, len(model["merges"]), path)
+        training = _own.training(own, len(model["merges"]), in_core.tokens, path)
         ignore_merges = model.get("ignore_merges", False)
         settings = Settings(pretokenizer, ignore_merges=ignore_merges, training=training)
         given = _own.given(own, path)
@@ -163,6 +163,7 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
             template=_template(top, given, special, path),
             context_size=given.context_size,
             pad_token=given.pad_token,
+            reserved=_own.reserved(own, special, path) or None,
         )
         check_input(settings, special, path)
         found = Compact(in_core, special, settings)
@@ -179,8 +180,9 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
     ordinary = {name: i for name, i in vocab.items() if name not in special}
     merges = _pairs(model.get("merges"), path)
     given = _own.given(own, path)
+    tokens = _tokens(ordinary, unit, byte_ids, path)
     definition = Definition(
-        tokens=_tokens(ordinary, unit, byte_ids, path),
+        tokens=tokens,
         merges=named_merges(merges, ordinary, Place(path)),
         pretokenizer=pretokenizer,
         special_tokens=dict(sorted(special.items(), key=lambda item: item[1])),
@@ -191,7 +193,8 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
         template=_template(top, given, special, path),
         context_size=given.context_size,
         pad_token=given.pad_token,
-        training=_own.training(own, len(merges), path),
+        reserved=_own.reserved(own, special, path),
+        training=_own.training(own, len(merges), lambda: tokens, path),
     )
     _own.check_digest(own, check(definition, Place(path)), path)
     return definition

@@ -306,17 +306,6 @@ impl Symbols {
     }
 }
 
-/// All characters of the counted text, sorted: the usual base of a character vocabulary.
-pub fn characters(counts: &Counts) -> Result<Vec<char>> {
-    let mut seen = hashbrown::HashSet::<char>::default();
-    for (piece, _) in counts.iter() {
-        seen.extend(utf8(piece)?.chars());
-    }
-    let mut characters: Vec<char> = seen.into_iter().collect();
-    characters.sort_unstable();
-    Ok(characters)
-}
-
-fn utf8(piece: &[u8]) -> Result<&str> {
+pub(super) fn utf8(piece: &[u8]) -> Result<&str> {
     std::str::from_utf8(piece).map_err(|error| Error::InvalidUtf8 { offset: error.valid_up_to() })
 }

@@ -19,7 +19,7 @@ const RECORD: usize = 20;
 /// How often what was learned reaches the disk.
 const BETWEEN_SYNCS: Duration = Duration::from_secs(1);
 
-/// A file that merges are appended to. What stands in it after a crash is the merges up to some
+/// A file that merges are appended to, without what came next. What stands in it after a crash is the merges up to some
 /// point: what was half written is found out by its digest, and cut off.
 pub struct Journal {
     file: File,
@@ -50,7 +50,7 @@ impl Journal {
         for record in bytes.get(MAGIC.len()..).unwrap_or_default().chunks_exact(RECORD) {
             let Some((left, right, count)) = read(record, known.len() as u64) else { break };
             let id = first + known.len() as TokenId;
-            known.push(Learned { merge: Merge { left, right, id }, count });
+            known.push(Learned { merge: Merge { left, right, id }, count, runners_up: Box::default() });
         }
         if bytes.len() < MAGIC.len() {
             file.rewind().and_then(|()| file.write_all(&MAGIC)).map_err(failed)?;
@@ -115,6 +115,7 @@ mod tests {
             .map(|number| Learned {
                 merge: Merge { left: number, right: number * 7 + 1, id: 256 + number },
                 count: u64::from(number) << 40 | 5,
+                runners_up: Box::default(),
             })
             .collect();
         let (mut journal, known) = Journal::open(&path, 256).unwrap();

@@ -9,13 +9,13 @@ use crate::error::Result;
 use crate::vocabulary::TokenId;
 use crate::watch::Watch;
 
-use super::Learned;
 use super::archive::Archive;
 use super::candidate::Candidate;
 use super::corpus::{BORDER, Corpus};
 use super::pairs::{Pair, Pairs};
 use super::side::{Change, NOWHERE, Side};
 use super::ties::TieRule;
+use super::{Learned, RunnerUp};
 
 /// Places looked at between two questions to the watch.
 const BETWEEN_CHECKS: usize = 1 << 16;
@@ -29,6 +29,8 @@ pub(super) struct Limits {
     pub(super) max_token_length: usize,
     /// How many pairs the first round begins with, about.
     pub(super) round: usize,
+    /// How many of the pairs that came next are kept with each merge.
+    pub(super) runners_up: usize,
 }
 
 impl Limits {
@@ -53,10 +55,12 @@ pub(super) struct Learner<T: TieRule> {
     pub(super) floor: u64,
     pub(super) known: Option<HashSet<(TokenId, TokenId)>>,
     pub(super) pairs: Pairs,
-    queue: BinaryHeap<Candidate<T::Key>>,
+    pub(super) queue: BinaryHeap<Candidate<T::Key>>,
     left: Side,
     right: Side,
     pub(super) merges: Vec<Learned>,
+    /// How many merges there were when the last round from the archive began.
+    pub(super) round_start: Option<usize>,
 }
 
 impl<T: TieRule> Learner<T> {
@@ -80,6 +84,7 @@ impl<T: TieRule> Learner<T> {
             left: Side::default(),
             right: Side::default(),
             merges: Vec::new(),
+            round_start: None,
         }
     }
 
@@ -110,6 +115,23 @@ impl<T: TieRule> Learner<T> {
             self.enqueue(candidate.pair);
         }
         None
+    }
+
+    /// The pairs that would come next if the best, which is out of the queue, were not there. None
+    /// if some of them may be too rare for this round to know: the next one finds them, after the
+    /// same best.
+    pub(super) fn runners_up(&mut self) -> Option<Box<[RunnerUp]>> {
+        let wanted = self.limits.runners_up;
+        let next: Vec<usize> = (0..wanted).map_while(|_| self.best()).collect();
+        if next.len() < wanted && self.floor > self.limits.min_frequency {
+            return None;
+        }
+        next.iter().for_each(|&number| self.enqueue(number as u32));
+        let pair = |&number: &usize| {
+            let Pair { left, right, count, .. } = *self.pairs.get(number);
+            RunnerUp { left, right, count }
+        };
+        Some(next.iter().map(pair).collect())
     }
 
     /// Lets the places of a pair begin where it stands first; false if they did.

@@ -5,6 +5,7 @@
 //! from the left (`aaa` becomes `aa`, `a`). Nothing is ever counted again: a merge changes only
 //! the counts of pairs beside it, and postings say where those are.
 
+mod alphabet;
 mod archive;
 mod candidate;
 mod census;
@@ -35,7 +36,7 @@ use corpus::{Corpus, Order};
 use learner::{Learner, Limits};
 use ties::{FirstSeen, Lexicographic, SmallestIds};
 
-pub use corpus::characters;
+pub use alphabet::characters;
 pub use journal::Journal;
 
 /// Which of several pairs of the same count is merged.
@@ -107,6 +108,8 @@ pub struct Options {
     pub ties: Ties,
     /// About how many pairs are followed at first: a matter of time and memory, not of the result.
     pub round: usize,
+    /// Keep so many of the pairs that came next with each merge, of those that are frequent enough.
+    pub runners_up: usize,
 }
 
 impl Options {
@@ -123,15 +126,29 @@ impl Options {
             max_token_length: None,
             ties: Ties::Ids,
             round: Options::ROUND,
+            runners_up: 0,
         }
     }
 }
 
 /// A merge that was just learned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Learned {
     /// The parts and the new token, as ids that start with the base tokens.
     pub merge: Merge,
+    /// How often the pair stood in the corpus.
+    pub count: u64,
+    /// The pairs that would have come next, the first one first; see [`Options::runners_up`].
+    pub runners_up: Box<[RunnerUp]>,
+}
+
+/// A pair that was not merged, for another came before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunnerUp {
+    /// The part on the left.
+    pub left: TokenId,
+    /// The part on the right.
+    pub right: TokenId,
     /// How often the pair stood in the corpus.
     pub count: u64,
 }
@@ -268,6 +285,7 @@ fn learn(
         min_frequency: options.min_frequency,
         max_token_length: options.max_token_length.unwrap_or(usize::MAX),
         round: options.round.max(1),
+        runners_up: options.runners_up,
     };
     let known = &known[..known.len().min(limits.max_merges)];
     let tokens = options.base.tokens();
@@ -318,13 +336,13 @@ mod tests {
             ),
             ties in proptest::sample::select(&[Ties::Ids, Ties::FirstSeen, Ties::Lexicographic][..]),
             memory in proptest::sample::select(&[0, 100, 300, 1_000, 1 << 20][..]),
-            (merges, min_frequency, longest, part) in (0..60usize, 1..4u64, 2..20usize, 0..5usize),
+            (merges, min_frequency, longest, part, runners_up) in (0..60usize, 1..4u64, 2..20usize, 0..5usize, 0..3usize),
             chars: bool,
         ) {
             let counts = Counts::from_pieces(words).unwrap();
             let base = if chars { Base::Chars("acd".chars().collect()) } else { Options::bytes(256).base };
             let options = Options {
-                base, ties, min_frequency, max_merges: Some(merges), max_token_length: Some(longest), round: 1,
+                base, ties, min_frequency, max_merges: Some(merges), max_token_length: Some(longest), round: 1, runners_up,
             };
             let expected = train(&counts, &options, &[], &mut |_| Ok(()), &Unwatched).unwrap();
             let known = &expected.merges[..expected.merges.len() * part / 4];

@@ -9,20 +9,21 @@
 //! Where memory has a limit the corpus lies on disk, and a round takes from it only the pretokens
 //! with a pair that reaches its floor.
 
+use std::cmp::Reverse;
+
 use hashbrown::HashSet;
 
 use crate::error::{Error, Result};
 use crate::merges::Merge;
-use crate::vocabulary::TokenId;
 use crate::watch::Watch;
 
-use super::archive::{Archive, Taken};
+use super::archive::{Archive, Found, Taken};
 use super::census::{self, Table};
 use super::learner::Learner;
 use super::pairs::Pairs;
 use super::sketch::Sketch;
 use super::ties::TieRule;
-use super::{Learned, Stop};
+use super::{Learned, RunnerUp, Stop};
 
 /// How many times as many pairs as the first round a later one begins with at most.
 const GROWTH: usize = 16;
@@ -32,44 +33,61 @@ const CLOSE_TO_BEST: usize = 64;
 
 impl<T: TieRule> Learner<T> {
     /// Learns merges until a limit is reached. Those of `known` were learned from the same corpus
-    /// before: they come first, and are made again without choosing.
+    /// before: they come first, and are made again without choosing; but if the pairs that came next
+    /// are to be kept, which nobody wrote down, they are chosen again.
     pub(super) fn learn(
         mut self,
         known: &[Learned],
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
         watch: &dyn Watch,
     ) -> Result<(Vec<Learned>, Stop)> {
-        if known.is_empty() {
-            self.start(on_merge, watch)?;
+        if known.is_empty() || self.limits.runners_up > 0 {
+            self.start(known, on_merge, watch)?;
         } else {
             self.repeat(known, on_merge, watch)?;
-            self.start_round(on_merge, watch)?;
+            self.start_round(&[], on_merge, watch)?;
         }
         loop {
             while self.merges.len() < self.limits.max_merges
                 && let Some(best) = self.best()
+                && let Some(runners_up) = self.runners_up()
             {
                 let pair = self.pairs.get(best);
                 let (left, right, count) = (pair.left, pair.right, pair.count);
                 let id = self.add_token(left, right);
                 self.corpus.add_token(left, right);
                 self.merge(best, id, watch)?;
-                self.note(Learned { merge: Merge { left, right, id }, count }, on_merge)?;
+                self.note(Learned { merge: Merge { left, right, id }, count, runners_up }, known, on_merge)?;
             }
             if self.merges.len() == self.limits.max_merges {
                 return Ok((self.merges, Stop::MaxMerges));
             }
             if self.floor == self.limits.min_frequency {
+                if self.merges.len() < known.len() {
+                    return Err(of_another_run(self.merges.len()));
+                }
                 let stop = if self.is_merged(watch)? { Stop::NoPairs } else { Stop::MinFrequency };
                 return Ok((self.merges, stop));
             }
-            self.start_round(on_merge, watch)?;
+            self.start_round(known, on_merge, watch)?;
         }
     }
 
-    fn note(&mut self, learned: Learned, on_merge: &mut dyn FnMut(&Learned) -> Result<()>) -> Result<()> {
+    /// Notes a merge, which must be that of `known` with the same number.
+    fn note(
+        &mut self,
+        learned: Learned,
+        known: &[Learned],
+        on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
+    ) -> Result<()> {
+        let number = self.merges.len();
+        if known.get(number).is_some_and(|known| (known.merge, known.count) != (learned.merge, learned.count))
+        {
+            return Err(of_another_run(number));
+        }
+        on_merge(&learned)?;
         self.merges.push(learned);
-        on_merge(&learned)
+        Ok(())
     }
 
     /// Makes merges that were learned before.
@@ -79,14 +97,11 @@ impl<T: TieRule> Learner<T> {
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
         watch: &dyn Watch,
     ) -> Result<()> {
-        let other = |number: usize| Error::Checkpoint {
-            reason: format!("merge {number} was learned from another corpus or with other options."),
-        };
         let base = self.tokens.len();
         for (number, Learned { merge, .. }) in known.iter().enumerate() {
             let id = self.tokens.len();
             if merge.id as usize != id || merge.left as usize >= id || merge.right as usize >= id {
-                return Err(other(number));
+                return Err(of_another_run(number));
             }
             self.add_token(merge.left, merge.right);
         }
@@ -103,10 +118,7 @@ impl<T: TieRule> Learner<T> {
             }
         }
         for (learned, count) in known.iter().zip(counts) {
-            if learned.count != count {
-                return Err(other(self.merges.len()));
-            }
-            self.note(*learned, on_merge)?;
+            self.note(Learned { count, ..learned.clone() }, known, on_merge)?;
         }
         Ok(())
     }
@@ -129,7 +141,12 @@ impl<T: TieRule> Learner<T> {
     }
 
     /// Finds the pairs of the first round.
-    fn start(&mut self, on_merge: &mut dyn FnMut(&Learned) -> Result<()>, watch: &dyn Watch) -> Result<()> {
+    fn start(
+        &mut self,
+        known: &[Learned],
+        on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
+        watch: &dyn Watch,
+    ) -> Result<()> {
         if self.archive.is_none()
             && let Some(table) = Table::of(&self.corpus, self.tokens.len(), watch)?
         {
@@ -139,22 +156,24 @@ impl<T: TieRule> Learner<T> {
             self.enqueue_all();
             return Ok(());
         }
-        self.start_round(on_merge, watch)
+        self.start_round(known, on_merge, watch)
     }
 
     /// Lowers the floor and finds the pairs that reach it. Where memory is short, merges may be
     /// made on the way.
     fn start_round(
         &mut self,
+        known: &[Learned],
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
         watch: &dyn Watch,
     ) -> Result<()> {
         self.pairs = Pairs::default();
+        self.queue.clear();
         match self.archive.take() {
             None => self.start_round_in_memory(watch),
             Some(mut archive) => {
                 archive.put_back(&std::mem::take(&mut self.corpus), watch)?;
-                self.start_round_from(&mut archive, on_merge, watch)?;
+                self.start_round_from(&mut archive, known, on_merge, watch)?;
                 self.archive = Some(archive);
                 Ok(())
             }
@@ -179,6 +198,7 @@ impl<T: TieRule> Learner<T> {
     fn start_round_from(
         &mut self,
         archive: &mut Archive,
+        known: &[Learned],
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
         watch: &dyn Watch,
     ) -> Result<()> {
@@ -189,20 +209,25 @@ impl<T: TieRule> Learner<T> {
                     sketch.add(left, right, count);
                 }
             })?;
-            let floor = self.next_floor(&sketch);
-            sketch = match archive.take(sketch, floor, self.tokens.len(), watch)? {
-                Taken::Fits { corpus, sketch, floor } => {
-                    (self.corpus, self.floor) = (corpus, floor);
-                    if self.find_pairs(&sketch, watch)? {
-                        return Ok(());
+            // A round that merged nothing lacks what came next, and there is no room for more.
+            if self.round_start != Some(self.merges.len()) {
+                let floor = self.next_floor(&sketch);
+                sketch = match archive.take(sketch, floor, self.tokens.len(), watch)? {
+                    Taken::Fits { corpus, sketch, floor } => {
+                        (self.corpus, self.floor) = (corpus, floor);
+                        if self.find_pairs(&sketch, watch)? {
+                            self.round_start = Some(self.merges.len());
+                            return Ok(());
+                        }
+                        // The sums of rare pairs looked like a frequent one.
+                        archive.put_back(&std::mem::take(&mut self.corpus), watch)?;
+                        sketch
                     }
-                    // The sums of rare pairs looked like a frequent one.
-                    archive.put_back(&std::mem::take(&mut self.corpus), watch)?;
-                    sketch
-                }
-                Taken::TooMany(sketch) => sketch,
-            };
-            let Some((left, right, count)) = self.best_in(archive, &sketch, watch)? else {
+                    Taken::TooMany(sketch) => sketch,
+                };
+            }
+            let best = self.best_in(archive, &sketch, watch)?;
+            let Some((&RunnerUp { left, right, count }, runners_up)) = best.split_first() else {
                 self.floor = self.limits.min_frequency;
                 return Ok(());
             };
@@ -210,37 +235,33 @@ impl<T: TieRule> Learner<T> {
             archive.merge(left, right, id, watch)?;
             // Nothing is above the count of what was merged last.
             self.floor = self.floor.min(count.saturating_mul(2).saturating_add(1));
-            self.note(Learned { merge: Merge { left, right, id }, count }, on_merge)?;
+            let learned = Learned { merge: Merge { left, right, id }, count, runners_up: runners_up.into() };
+            self.note(learned, known, on_merge)?;
         }
         Ok(())
     }
 
-    /// The best of all pairs, found by going through the archive.
-    fn best_in(
-        &mut self,
-        archive: &Archive,
-        sketch: &Sketch,
-        watch: &dyn Watch,
-    ) -> Result<Option<(TokenId, TokenId, u64)>> {
-        let mut floor = sketch.reached_by(CLOSE_TO_BEST);
+    /// The best of all pairs and those that come next, found by going through the archive.
+    fn best_in(&mut self, archive: &Archive, sketch: &Sketch, watch: &dyn Watch) -> Result<Vec<RunnerUp>> {
+        let wanted = 1 + self.limits.runners_up;
+        let mut floor = sketch.reached_by(CLOSE_TO_BEST.max(wanted));
         loop {
             floor = floor.max(self.limits.min_frequency);
-            let found = archive.pairs(sketch, floor, watch)?;
-            let mut best = None;
-            for pair in found {
-                if pair.count >= floor && self.limits.allow(&self.tokens, pair.left, pair.right) {
-                    let key = self.ties.key(pair.left, pair.right, pair.first, &self.tokens);
-                    let rank = (pair.count, key);
-                    if best.as_ref().is_none_or(|(other, _)| *other < rank) {
-                        best = Some((rank, (pair.left, pair.right)));
-                    }
-                }
-            }
-            if let Some(((count, _), (left, right))) = best {
-                return Ok(Some((left, right, count)));
-            }
-            if floor == self.limits.min_frequency {
-                return Ok(None);
+            let mut found = archive.pairs(sketch, floor, watch)?;
+            // Rarer pairs may be missing.
+            found
+                .retain(|pair| pair.count >= floor && self.limits.allow(&self.tokens, pair.left, pair.right));
+            if found.len() >= wanted || floor == self.limits.min_frequency {
+                let mut ranked: Vec<_> = found
+                    .into_iter()
+                    .map(|Found { left, right, count, first }| {
+                        let key = self.ties.key(left, right, first, &self.tokens);
+                        (Reverse((count, key)), RunnerUp { left, right, count })
+                    })
+                    .collect();
+                ranked.sort_by(|(a, _), (b, _)| a.cmp(b));
+                ranked.truncate(wanted);
+                return Ok(ranked.into_iter().map(|(_, pair)| pair).collect());
             }
             floor /= 2;
         }
@@ -251,7 +272,7 @@ impl<T: TieRule> Learner<T> {
     /// Of the pairs that a round starts with five in six are merged. The sums of many rare pairs look
     /// like a frequent one, so what the sketch says may be too high.
     fn next_floor(&self, sketch: &Sketch) -> u64 {
-        let left = self.limits.max_merges - self.merges.len();
+        let left = (self.limits.max_merges - self.merges.len()).saturating_add(self.limits.runners_up);
         let wanted = (left.saturating_mul(6) / 5).min(self.limits.round * GROWTH).min(sketch.capacity());
         sketch.reached_by(wanted).min(self.floor / 2).max(self.limits.min_frequency)
     }
@@ -283,5 +304,11 @@ impl<T: TieRule> Learner<T> {
             }
         }
         Ok(merged)
+    }
+}
+
+fn of_another_run(number: usize) -> Error {
+    Error::Checkpoint {
+        reason: format!("merge {number} was learned from another corpus or with other options."),
     }
 }

@@ -1,0 +1,221 @@
+"""What `digram plan` expects beside what is measured, and the constants to paste into it.
+
+First the laws of growth: fitted at 1/32, 1/16, 1/8 and 1/4 of a corpus, checked at the whole; and
+their sum on all four corpora mixed. Then runs of training at four sizes of text.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from benches.child import peak
+from benches.data import MB, SEPARATOR, documents
+from benches.run import Options, Result, Task, take_turns
+from benches.tables import markdown, number
+from digram import _core, planning
+from digram.growth import Growth, Point, fitted, points
+from digram.pretokenizers import resolve
+from digram.sources import batches
+from digram.sources import documents as documents_of
+
+CORPUS_OF = {"english": "en", "code": "code", "multilingual": "multi"}
+SIZES = (8_000, 32_000)
+
+
+def measure(who: str, path: str, size: int, pattern: str, threads: int) -> dict[str, Any]:
+    """Seconds of counting and of merging, and the memory of both; in a process of its own."""
+    import digram
+
+    source = digram.files(path, separator=SEPARATOR)
+    digram.train("once, so that nothing is set up for the first time", max_merges=1)
+    before, started = peak(), perf_counter()
+    counter = _core.Counter(resolve(pattern).splitter())
+    for batch in batches(documents_of(source)):
+        counter.add(batch, threads)
+    counts = counter.finish()
+    counting, counted, pretokens = perf_counter() - started, peak() - before, len(counts)
+    del counter, counts
+    started = perf_counter()
+    tok = digram.train(
+        source, vocab_size=size, pretokenizer=pattern, threads=threads, progress=False
+    )
+    whole, used = perf_counter() - started, peak() - before
+    last = list(points(source, resolve(pattern), 1 << 60))[-1]
+    assert last.pretokens == pretokens
+    return {
+        "counting": counting,
+        "merging": max(whole - counting, 0.0),
+        "counted": counted,
+        "used": used,
+        "text": last.text,
+        "pretokens": pretokens,
+        "bytes": last.bytes,
+        "digest": tok.digest,
+    }
+
+
+def run(options: Options) -> tuple[str, list[Task]]:
+    """Both tables and the constants; nothing can differ."""
+    growth, parts = _laws(options)
+    with tempfile.TemporaryDirectory() as name:
+        rows = list(_runs(Path(name), options))
+        results = take_turns([[task] for _, _, task in rows], options)
+    done = [(kind, task, results[task]) for kind, _, task in rows if results[task]]
+    head = [
+        "",
+        "distinct pretokens",
+        "their MB",
+        "counting, s",
+        "memory, MB",
+        "merging, s",
+        "memory, MB",
+    ]
+    lines = [
+        [title, *_beside(kind, task, results[task])] for kind, title, task in rows if results[task]
+    ]
+    parts += ["### Runs: expected / measured", markdown(head, lines)]
+    parts += ["### Constants, for growth.py and planning.py", _constants(growth, done)]
+    return "## Plan\n\n" + "\n\n".join(parts), []
+
+
+def _laws(options: Options) -> tuple[dict[tuple[str, str], Growth], list[str]]:
+    """The laws measured anew, and a table of how well they foretell four times as much text."""
+    patterns = ("o200k",) if options.quick else ("gpt2", "cl100k", "o200k")
+    growth: dict[tuple[str, str], Growth] = {}
+    lines, mixed = [], []
+    for pattern in patterns:
+        cut, texts, total = resolve(pattern), dict[str, list[str]](), dict[str, int]()
+        for kind, corpus in CORPUS_OF.items():
+            texts[kind] = documents(corpus, options.megabytes or (4.0 if options.quick else None))
+            total[kind] = sum(len(text.encode()) for text in texts[kind])
+            found = list(points(texts[kind], cut, total[kind] / 32))
+            growth[kind, pattern] = law = fitted(found[:4])._replace(once=found[-1].once)
+            lines.append([f"{kind}, {pattern}", *_law(law, found[-1])])
+        # Words that two kinds have in common are distinct once, and counted for each.
+        everything = [text for kind in texts for text in texts[kind]]
+        (last,) = points(everything, cut, 1 << 60)
+        sums = [
+            sum(getattr(growth[kind, pattern], name)(total[kind]) for kind in total)
+            for name in ("pretokens", "bytes")
+        ]
+        mixed.append([f"mixed, {pattern}", *_errors(sums, last)])
+    head = ["", "pretokens", "bytes", "whole, MB", "distinct", "off by", "their MB", "off by"]
+    short = ["", *head[3:]]
+    return growth, [
+        "### Growth: fitted up to a quarter of the text, checked on the whole",
+        markdown(head, lines),
+        "### Growth of all kinds together: the sum of the laws",
+        markdown(short, mixed),
+    ]
+
+
+def _law(law: Growth, whole: Point) -> list[str]:
+    shown = [f"{one.scale:.3g} · n^{one.exponent:.3f}" for one in (law.pretokens, law.bytes)]
+    return [*shown, *_errors([law.pretokens(whole.text), law.bytes(whole.text)], whole)]
+
+
+def _errors(expected: Sequence[float], whole: Point) -> list[str]:
+    pretokens, size = expected
+    return [
+        number(whole.text / MB),
+        f"{whole.pretokens:,}",
+        f"{pretokens / whole.pretokens - 1:+.0%}",
+        number(whole.bytes / MB),
+        f"{size / whole.bytes - 1:+.0%}",
+    ]
+
+
+def _runs(into: Path, options: Options) -> Iterator[tuple[str, str, Task]]:
+    """Four sizes of each kind of text, each to two vocabulary sizes; and two threads."""
+    pattern = "o200k"
+    for kind, corpus in CORPUS_OF.items():
+        texts = documents(corpus, options.megabytes or (4.0 if options.quick else None))
+        for part in (8, 4, 2, 1):
+            path = into / f"{corpus}-{part}.txt"
+            chosen = texts[: len(texts) // part]
+            path.write_text(SEPARATOR.join(chosen), encoding="utf-8", newline="")
+            title = f"{path.stat().st_size / MB:.1f} MB of {kind}"
+            for size, threads in [(size, 1) for size in SIZES] + [(SIZES[-1], 2)] * (part == 1):
+                more = f", {size // 1000}k" + f", {threads} threads" * (threads > 1)
+                task = Task.of(
+                    "plan", "digram", path=str(path), size=size, pattern=pattern, threads=threads
+                )
+                yield kind, title + more, task
+
+
+def _beside(kind: str, task: Task, result: Result) -> list[str]:
+    """What `digram.plan` expects of a run beside what was measured."""
+    import json
+
+    said = json.loads(task.parameters)
+    plan = planning.plan(
+        result["text"], said["size"], kind=kind, pretokenizer=said["pattern"], memory="1 TB",
+        cores=said["threads"],
+    )  # fmt: skip
+    return [
+        f"{plan.distinct_pretokens:,} / {result['pretokens']:,.0f}",
+        f"{number(plan.distinct_bytes / MB)} / {number(result['bytes'] / MB)}",
+        f"{number(plan.counting.seconds)} / {number(result['counting'])}",
+        f"{number(plan.counting.memory / MB)} / {number(result['counted'] / MB)}",
+        f"{number(plan.merging.seconds)} / {number(result['merging'])}",
+        f"{number(plan.merging.memory / MB)} / {number(result['used'] / MB)}",
+    ]
+
+
+def _constants(
+    growth: dict[tuple[str, str], Growth], done: Sequence[tuple[str, Task, Result]]
+) -> str:
+    """Lines of Python."""
+    import json
+
+    said = [json.loads(task.parameters) for _, task, _ in done]
+    found = [result for _, _, result in done]
+    rate = {
+        threads: statistics.median(
+            result["text"] / result["counting"]
+            for one, result in zip(said, found, strict=True)
+            if one["threads"] == threads and one["size"] == SIZES[-1]
+        )
+        for threads in (1, 2)
+    }
+    one = [(s, r) for s, r in zip(said, found, strict=True) if s["threads"] == 1]
+    # In shares of what was measured, so that short runs tell as much as long ones; the shortest
+    # are differences of times that are close to each other.
+    long = [(s, r) for s, r in one if r["merging"] > 0.1]
+    by_byte, by_merge = _least_squares(
+        [(r["bytes"] / r["merging"], s["size"] / r["merging"]) for s, r in long], [1.0] * len(long)
+    )
+    start, by_size = _least_squares(
+        [(1.0, r["bytes"]) for _, r in one], [r["used"] for _, r in one]
+    )
+    _, by_pretoken = _least_squares(
+        [(1.0, r["pretokens"]) for _, r in one], [r["counted"] - r["bytes"] for _, r in one]
+    )
+    lines = [
+        f'    ("{kind}", "{cut}"): '
+        f"Growth(Law({g.pretokens.scale:.3g}, {g.pretokens.exponent:.3f}), "
+        f"Law({g.bytes.scale:.3g}, {g.bytes.exponent:.3f}), {g.once:.2f}),"
+        for (kind, cut), g in growth.items()
+    ]
+    lines += [
+        f"    counted={rate[1]:.3g},",
+        f"    second_thread={rate[2] / rate[1] - 1:.2f},",
+        f"    count_memory={by_pretoken:.3g},",
+        f"    merge_memory={by_size:.3g},",
+        f"    merge_byte={by_byte:.3g},",
+        f"    merge_one={by_merge:.3g},",
+        f"    start={start:.3g},",
+    ]
+    return "```python\n" + "\n".join(lines) + "\n```"
+
+
+def _least_squares(table: Sequence[Sequence[float]], values: Sequence[float]) -> Sequence[float]:
+    solved: Sequence[float] = np.linalg.lstsq(np.array(table), np.array(values), rcond=None)[0]
+    return solved

@@ -1,0 +1,264 @@
+"""The size of a vocabulary: ids set aside by name, padding, and smaller ones of the same family.
+
+A reserved block of n ids is n special tokens, `<|name_0|>`, `<|name_1|>`, ... with consecutive ids,
+so that every reader of a file has the same ids, and as many tokens as there are rows of a model.
+They come after the merges and the other special tokens: what stands for text is not moved by the
+size of a block, and a model's first rows are those of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from digram.errors import OptionError, VocabError
+
+if TYPE_CHECKING:  # it takes longer to import than a file to read
+    from digram.definition import Definition, TrainingRecord
+
+__all__ = ["PADDING", "blocks", "check_reserved", "padded", "shrunk", "with_blocks"]
+
+PADDING = "unused"
+"""The name of the block that pads."""
+
+_NAME = re.compile(r"[^\W\d_][\w.-]*")
+_MOST = 1 << 21  # ids in all, in the core
+
+
+def blocks(
+    reserve: Mapping[str, int] | None, pad_to_multiple: int | None, special_tokens: Iterable[str]
+) -> dict[str, int]:
+    """What `reserve` asks for, checked: a number of ids for each name.
+
+    Raises `OptionError` for a name that makes no token, a number below 1, and for a token that is
+    there already; `TypeError` for what is no mapping of names to whole numbers.
+    """
+    if reserve is not None and not isinstance(reserve, Mapping):
+        raise TypeError('reserve is a mapping of names to numbers, as in {"image": 8192}')
+    if pad_to_multiple is not None:
+        _check_number("pad_to_multiple", pad_to_multiple)
+    special = set(special_tokens)
+    found = dict(reserve or {})
+    for name, number in found.items():
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise OptionError(
+                f"reserve: {name!r} is no name for a block of ids.",
+                value=name,
+                hint="Begin with a letter, and go on with letters, digits, '_', '-' and '.'.",
+            )
+        if name == PADDING and pad_to_multiple is not None:
+            raise OptionError(
+                f"reserve: {name!r} is the name of the ids that pad.",
+                value=name,
+                hint="Choose another name, or leave out pad_to_multiple=.",
+            )
+        _check_number(f"reserve[{name!r}]", number)
+        clash = special & _texts(name, number).keys() if special else set()
+        if clash:
+            raise OptionError(
+                f"reserve: {min(clash)!r} would be a token of the block {name!r}, and is a special "
+                "token already.",
+                value=name,
+                hint="Choose another name.",
+            )
+    return found
+
+
+def with_blocks(definition: Definition, blocks: Mapping[str, int]) -> Definition:
+    """The definition with these blocks after its highest id, in order."""
+    special, reserved = dict(definition.special_tokens), dict(definition.reserved)
+    first = _size(definition)
+    for name, number in blocks.items():
+        special |= {text: first + i for text, i in _texts(name, number).items()}
+        reserved[name] = range(first, first + number)
+        first += number
+    return replace(definition, special_tokens=special, reserved=reserved)
+
+
+def padded(definition: Definition, multiple: int | None) -> Definition:
+    """The definition with unused ids at its end, so that its size is a multiple of `multiple`."""
+    missing = 0 if multiple is None else -_size(definition) % multiple
+    return with_blocks(definition, {PADDING: missing}) if missing else definition
+
+
+def check_reserved(
+    reserved: Mapping[str, range], special_tokens: Mapping[str, int], path: str | None = None
+) -> None:
+    """Raises `VocabError` unless each id of a block is the special token of its name and place."""
+    for name, ids in reserved.items():
+        texts = _texts(name, len(ids)) if len(ids) <= len(special_tokens) else {name: 0}
+        wrong = next((t for t, i in texts.items() if special_tokens.get(t) != ids.start + i), None)
+        if wrong is not None or ids.step != 1:
+            raise VocabError(
+                f"the reserved block {name!r} has the ids {ids.start} to {ids.stop - 1}, and they "
+                "are not those of its special tokens.",
+                path=path,
+                value=name,
+                hint=f"Its tokens are <|{name}_0|>, <|{name}_1|>, ... with ids that follow one "
+                "another.",
+            )
+
+
+def shrunk(definition: Definition, vocab_size: int) -> Definition:
+    """What training to `vocab_size` would have given; see `Tokenizer.shrink`."""
+    if isinstance(vocab_size, bool) or not isinstance(vocab_size, int):
+        raise TypeError(f"vocab_size is a whole number, not {vocab_size!r}")
+    record = definition.training
+    multiple = None if record is None else record.options.get("pad_to_multiple")
+    if type(multiple) is not int or multiple < 1:
+        multiple = None
+    whole = _without_padding(definition)
+    removed = _removed(whole, _size(whole) - vocab_size)
+    small = _without(whole, removed)
+    if record is not None:
+        small = replace(small, training=_record(record, small, removed, vocab_size))
+    if PADDING in small.reserved:
+        return small  # other tokens follow it, and keep their distance
+    return padded(small, multiple)
+
+
+def _removed(definition: Definition, number: int) -> list[int]:
+    """The ids of the last `number` tokens that merges make, rising."""
+    made = [id for _, _, id in definition.merges]
+    if any(a >= b for a, b in pairwise(made)):
+        raise VocabError(
+            "this vocabulary has no smaller ones inside it: its ids do not follow the order of its "
+            "merges.",
+            hint="Train it to the smaller size.",
+        )
+    base = _base(definition, set(made))
+    learned = [
+        id for id, token in enumerate(definition.tokens) if token is not None and id not in base
+    ]
+    if made:  # a token that nothing makes counts by its id among those that come after merges
+        learned = learned[bisect_left(learned, made[0]) :]
+    size = _size(definition)
+    if number < 0:
+        raise OptionError(
+            f"vocab_size={size - number} is more than the {size} there are.",
+            value=size - number,
+            hint=f"Choose at most {size}, or train to the larger size.",
+        )
+    if number >= len(learned):
+        least = size - max(len(learned) - 1, 0)
+        raise OptionError(
+            f"vocab_size={size - number} leaves no room for a merge: "
+            f"{least - 1} tokens come from none.",
+            value=size - number,
+            hint=f"It must be at least {least}." if learned else "This vocabulary holds no merges.",
+        )
+    return learned[len(learned) - number :]
+
+
+def _base(definition: Definition, made: set[int]) -> set[int]:
+    """The ids of the bytes or characters that merges start from."""
+
+    def is_one(token: bytes) -> bool:
+        one = len(token) if definition.unit == "byte" else len(token.decode(errors="replace"))
+        return one == 1
+
+    fallback = set(definition.byte_ids or ())
+    return fallback | {
+        id
+        for id, token in enumerate(definition.tokens)
+        if token is not None and id not in made and is_one(token)
+    }
+
+
+def _without(definition: Definition, removed: list[int]) -> Definition:
+    """The definition without these tokens; what stood above them closes up, its gaps kept."""
+    gone = set(removed)
+
+    new = partial(_new, removed)
+    merges = [merge for merge in definition.merges if merge[2] not in gone]
+    for left, right, _ in merges:
+        if left in gone or right in gone:
+            raise VocabError(
+                "this vocabulary has no such smaller one inside it: a token that no merge makes is "
+                "a part of one that stays.",
+                value=left if left in gone else right,
+                hint="Train it to the smaller size.",
+            )
+    first = removed[0] if removed else None
+    if first is not None and any(max(merge) > first for merge in merges):
+        merges = [(new(left), new(right), new(id)) for left, right, id in merges]
+    byte_ids = definition.byte_ids
+    return replace(
+        definition,
+        tokens=_without_gap(
+            [token for id, token in enumerate(definition.tokens) if id not in gone]
+        ),
+        merges=merges,
+        byte_ids=None if byte_ids is None else [new(id) for id in byte_ids],
+        special_tokens={text: new(id) for text, id in definition.special_tokens.items()},
+        reserved={
+            name: range(new(ids.start), new(ids.start) + len(ids))
+            for name, ids in definition.reserved.items()
+        },
+    )
+
+
+def _without_gap(tokens: list[bytes | None]) -> list[bytes | None]:
+    while tokens and tokens[-1] is None:
+        tokens.pop()
+    return tokens
+
+
+def _new(removed: list[int], id: int) -> int:
+    """The new id of what stays."""
+    return id - bisect_left(removed, id)
+
+
+def _record(
+    record: TrainingRecord, small: Definition, removed: list[int], vocab_size: int
+) -> TrainingRecord:
+    merges, new = len(small.merges), partial(_new, removed)
+    return replace(
+        record,
+        stop_reason="vocab_size",
+        options=record.options | {"vocab_size": vocab_size},
+        counts=record.counts[:merges],
+        runners_up=record.runners_up
+        and [
+            [(new(left), new(right), count) for left, right, count in pairs]
+            for pairs in record.runners_up[:merges]
+        ],
+    )
+
+
+def _without_padding(definition: Definition) -> Definition:
+    """The definition without the block that pads, where that is what it ends with."""
+    ids = definition.reserved.get(PADDING)
+    if ids is None or ids.stop != _size(definition):
+        return definition
+    special = definition.special_tokens
+    texts = _texts(PADDING, len(ids))
+    return replace(
+        definition,
+        special_tokens={text: id for text, id in special.items() if text not in texts},
+        reserved={name: ids for name, ids in definition.reserved.items() if name != PADDING},
+    )
+
+
+def _texts(name: str, number: int) -> dict[str, int]:
+    """The texts of a block's tokens, each with its place in the block."""
+    return {f"<|{name}_{place}|>": place for place in range(number)}
+
+
+def _size(definition: Definition) -> int:
+    """One more than the highest id."""
+    tokens = definition.tokens
+    end = next((i + 1 for i in reversed(range(len(tokens))) if tokens[i] is not None), 0)
+    return max(end, max(definition.special_tokens.values(), default=-1) + 1)
+
+
+def _check_number(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} is a whole number, not {value!r}")
+    if not 1 <= value <= _MOST:
+        raise OptionError(f"{name}={value} is not between 1 and {_MOST:,}.", value=value)
