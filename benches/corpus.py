@@ -68,7 +68,7 @@ PARTS = (
             *("python-django-doc", "sqlite3-doc", "vim-doc"),
         ),
         # The sources again, in colour or as they were; whole books on one page.
-        without=("/rust/html/src/", "/_sources/", "/_modules/", "/print.html", ".rst.gz"),
+        without=("/html/src/", "/_sources/", "/_modules/", "/print.html", ".rst.gz"),
     ),
     Part(
         "many languages",
