@@ -1,4 +1,6 @@
+import os
 from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
 from typing import Any, Literal, Self, SupportsIndex, final, overload
 
 import numpy as np
@@ -18,6 +20,7 @@ __all__ = [
     "Model",
     "Ranks",
     "RunningCount",
+    "SortedCounts",
     "Splitter",
     "Stream",
     "__version__",
@@ -29,6 +32,8 @@ __version__: str
 _Ids = Iterable[SupportsIndex]
 _OnSpecial = Literal["text", "parse", "raise"] | Collection[str]
 _Text = str | bytes
+# The names of the files, and the numbers of documents, bytes and pretokens.
+_CountState = tuple[list[str], tuple[int, int, int]]
 
 @final
 class Splitter:
@@ -40,9 +45,25 @@ class Splitter:
 
 @final
 class Counter:
-    def __new__(cls, splitter: Splitter) -> Counter: ...
+    def __new__(
+        cls,
+        splitter: Splitter,
+        *,
+        memory_limit: int | None = None,
+        folder: str | os.PathLike[str] | None = None,
+    ) -> Counter: ...
+    @staticmethod
+    def resumed(
+        splitter: Splitter,
+        folder: str | os.PathLike[str],
+        checkpoint: _CountState | None = None,
+        *,
+        memory_limit: int | None = None,
+    ) -> Counter: ...
     def add(self, batch: Sequence[_Text], threads: int | None = None) -> None: ...
+    def checkpoint(self) -> _CountState: ...
     def finish(self) -> Counts: ...
+    def finish_bounded(self) -> Counts | SortedCounts: ...
 
 @final
 class Counts:
@@ -54,6 +75,20 @@ class Counts:
     @property
     def pretokens(self) -> int: ...
     def characters(self, limit: int | None = None) -> str: ...
+
+@final
+class SortedCounts:
+    def __len__(self) -> int: ...
+    @property
+    def documents(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def pretokens(self) -> int: ...
+    @property
+    def path(self) -> Path: ...
+    def checkpoint(self) -> _CountState: ...
+    def to_memory(self) -> Counts: ...
 
 @final
 class ArrowIds:

@@ -1,5 +1,6 @@
 //! Counting pretokens.
 
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use digram::count;
@@ -20,21 +21,38 @@ pub(crate) struct Counter {
 }
 
 impl Counter {
-    fn take(&self, py: Python<'_>) -> PyResult<count::Counter> {
+    pub(crate) fn of(counter: count::Counter) -> Counter {
+        Counter { counter: Mutex::new(Some(counter)) }
+    }
+
+    pub(crate) fn take(&self, py: Python<'_>) -> PyResult<count::Counter> {
         let counter = self.counter.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
         counter.ok_or_else(|| errors::raise(py, "InternalError", "this counter was finished or interrupted."))
     }
 
-    fn put(&self, counter: count::Counter) {
+    pub(crate) fn put(&self, counter: count::Counter) {
         *self.counter.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(counter);
     }
 }
 
 #[pymethods]
 impl Counter {
+    /// With a limit of memory in bytes, what does not fit goes to a new folder in `folder`, which
+    /// is that of the system for such things if none is named.
     #[new]
-    fn new(splitter: &Splitter) -> Self {
-        Counter { counter: Mutex::new(Some(count::Counter::new(splitter.pretokenizer.clone()))) }
+    #[pyo3(signature = (splitter, *, memory_limit=None, folder=None))]
+    fn new(
+        py: Python<'_>,
+        splitter: &Splitter,
+        memory_limit: Option<u64>,
+        folder: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let pretokenizer = splitter.pretokenizer.clone();
+        let Some(memory) = memory_limit else { return Ok(Counter::of(count::Counter::new(pretokenizer))) };
+        let folder = folder.unwrap_or_else(std::env::temp_dir);
+        count::Counter::bounded(pretokenizer, memory, &folder)
+            .map(Counter::of)
+            .map_err(|error| errors::from_core(py, error, None))
     }
 
     /// Counts a batch of texts, without the GIL.

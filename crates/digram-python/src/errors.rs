@@ -1,7 +1,10 @@
 //! Core errors as the exceptions of `digram.errors`.
 
+use std::path::PathBuf;
+
 use digram::Error;
 use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -80,7 +83,21 @@ pub(crate) fn from_core(py: Python<'_>, error: Error, text: Option<&Text<'_>>) -
                 )
             })
         }
+        Error::Io { path, errno, reason } => of_system(py, path, errno, reason),
+        Error::Corrupt { path, offset, reason } => build(py, "CorruptFileError", reason, |places| {
+            places.set_item("path", path)?;
+            places.set_item("offset", offset)
+        }),
         _ => raise(py, "InternalError", message),
+    }
+}
+
+/// What Python raises itself where the system refuses: the class that belongs to the number.
+fn of_system(py: Python<'_>, path: PathBuf, errno: Option<i32>, reason: String) -> PyErr {
+    let said = |number: i32| py.import("os")?.call_method1("strerror", (number,))?.extract::<String>();
+    match errno.map(|number| said(number).map(|said| (number, said))) {
+        Some(Ok((number, said))) => PyOSError::new_err((number, said, path.into_os_string())),
+        _ => PyOSError::new_err(format!("{}: {reason}", path.display())),
     }
 }
 

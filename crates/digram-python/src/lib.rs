@@ -1,6 +1,7 @@
 //! The Python face of the `digram` crate: converts values, gives up the GIL, maps errors.
 
 mod arrow;
+mod bounded;
 mod convert;
 mod counts;
 mod errors;
@@ -69,6 +70,8 @@ mod _core {
     use super::Splitter;
     #[pymodule_export]
     use super::arrow::ArrowIds;
+    #[pymodule_export]
+    use super::bounded::SortedCounts;
     #[pymodule_export]
     use super::counts::{Counter, Counts};
     #[pymodule_export]

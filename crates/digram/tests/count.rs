@@ -194,7 +194,7 @@ fn counts_beyond_the_limit_are_on_disk_and_the_same() {
         let mut counter = Counter::bounded(pretokenizer(0), LEAST_MEMORY, &folder.0).unwrap();
         batches.iter().for_each(|batch| counter.add(batch, threads, &Unwatched).unwrap());
         let Counted::Disk(counts) = counter.finish_bounded(&Unwatched).unwrap() else { panic!("it fits") };
-        assert!(rows(&counts.to_memory().unwrap()) == expected, "{threads} threads");
+        assert!(rows(&counts.to_memory(&Unwatched).unwrap()) == expected, "{threads} threads");
         expected.sort();
         // Again and again.
         assert!((0..2).all(|_| rows(&counts) == expected), "{threads} threads");

@@ -203,7 +203,7 @@ impl Counter {
         }
         match self.finish_bounded(watch)? {
             Counted::Memory(counts) => Ok(counts),
-            Counted::Disk(counts) => counts.to_memory(),
+            Counted::Disk(counts) => counts.to_memory(watch),
         }
     }
 

@@ -26,7 +26,8 @@ pub(super) fn sort_taken<S: Copy>(
     Ok(taken)
 }
 
-fn sort<S>(items: &mut [S], order: &impl Fn(&S, &S) -> Ordering, watch: &dyn Watch) -> Result<()> {
+/// Brings all in order.
+pub(super) fn sort<S>(items: &mut [S], order: &impl Fn(&S, &S) -> Ordering, watch: &dyn Watch) -> Result<()> {
     watch.check()?;
     if items.len() <= BETWEEN_CHECKS {
         items.sort_unstable_by(order);

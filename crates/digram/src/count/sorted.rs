@@ -4,11 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::watch::Watch;
 
 use super::folder::Folder;
 use super::run::Reader;
+use super::sort::sort;
 use super::table::Table;
-use super::{Checkpoint, Counts, Piece, Pieces, Totals};
+use super::{Checkpoint, Counts, Entry, Piece, Pieces, Totals};
+
+/// Pieces read between two questions to the watch.
+const BETWEEN_CHECKS: usize = 1 << 16;
 
 /// Distinct pretokens and how often each stands in the corpus, in a file, in the order of their
 /// bytes. The file is deleted with this, unless it lies in a folder of checkpoints.
@@ -32,10 +37,15 @@ impl SortedCounts {
     }
 
     /// The same counts in memory, as much as that takes, in the order of first occurrence.
-    pub fn to_memory(&self) -> Result<Counts> {
+    pub fn to_memory(&self, watch: &dyn Watch) -> Result<Counts> {
         let mut table = Table::default();
-        self.for_each(&mut |piece| table.add(piece.bytes, piece.count, piece.first))?;
-        table.entries.sort_unstable_by_key(|entry| entry.first);
+        self.for_each(&mut |piece| {
+            if table.entries.len() % BETWEEN_CHECKS == 0 {
+                watch.check()?;
+            }
+            table.add(piece.bytes, piece.count, piece.first)
+        })?;
+        sort(&mut table.entries, &|a: &Entry, b: &Entry| a.first.cmp(&b.first), watch)?;
         Ok(Counts { bytes: table.bytes, entries: table.entries, totals: self.totals })
     }
 }

@@ -1,0 +1,116 @@
+//! Counting in bounded memory, and from where an earlier run was.
+
+use std::path::PathBuf;
+
+use digram::count::{self, Checkpoint, Counted, Pieces, Totals};
+use pyo3::prelude::*;
+
+use crate::Splitter;
+use crate::counts::{Counter, Counts};
+use crate::errors;
+use crate::watch::Signals;
+
+/// The names of the files that hold the counts, and the numbers of documents, bytes and pretokens.
+type State = (Vec<String>, (u64, u64, u64));
+
+fn state(checkpoint: Checkpoint) -> State {
+    let Totals { documents, bytes, pretokens } = checkpoint.totals;
+    (checkpoint.runs, (documents, bytes, pretokens))
+}
+
+#[pymethods]
+impl Counter {
+    /// A counter that goes on from a checkpoint whose files are in `folder`; without one, a counter
+    /// that writes its checkpoints there. Other files of counters in the folder are deleted.
+    #[staticmethod]
+    #[pyo3(signature = (splitter, folder, checkpoint=None, *, memory_limit=None))]
+    fn resumed(
+        py: Python<'_>,
+        splitter: &Splitter,
+        folder: PathBuf,
+        checkpoint: Option<State>,
+        memory_limit: Option<u64>,
+    ) -> PyResult<Counter> {
+        let (runs, (documents, bytes, pretokens)) = checkpoint.unwrap_or_default();
+        let checkpoint = Checkpoint { runs, totals: Totals { documents, bytes, pretokens } };
+        let pretokenizer = splitter.pretokenizer.clone();
+        py.detach(|| count::Counter::resumed(pretokenizer, memory_limit, &folder, &checkpoint))
+            .map(Counter::of)
+            .map_err(|error| errors::from_core(py, error, None))
+    }
+
+    /// Brings all that was counted to the disk, and says what to note down to go on from there. It
+    /// must be noted before the next call.
+    fn checkpoint(&self, py: Python<'_>) -> PyResult<State> {
+        let mut counter = self.take(py)?;
+        let signals = Signals::new();
+        let (counter, made) = py.detach(|| {
+            let made = counter.checkpoint(&signals);
+            (counter, made)
+        });
+        let made = made.map_err(|error| signals.error(py, error, None))?;
+        self.put(counter);
+        Ok(state(made))
+    }
+
+    /// The counts of all batches, on disk if they were too many; the counter is used up.
+    fn finish_bounded<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let counter = self.take(py)?;
+        let signals = Signals::new();
+        let counted = py.detach(|| counter.finish_bounded(&signals));
+        match counted.map_err(|error| signals.error(py, error, None))? {
+            Counted::Memory(counts) => Ok(Bound::new(py, Counts { counts })?.into_any()),
+            Counted::Disk(counts) => Ok(Bound::new(py, SortedCounts { counts })?.into_any()),
+        }
+    }
+}
+
+/// Distinct pretokens with their counts, in a file.
+#[pyclass(frozen, module = "digram._core")]
+pub(crate) struct SortedCounts {
+    counts: count::SortedCounts,
+}
+
+#[pymethods]
+impl SortedCounts {
+    fn __len__(&self) -> usize {
+        self.counts.distinct() as usize
+    }
+
+    /// Texts counted.
+    #[getter]
+    fn documents(&self) -> u64 {
+        self.counts.totals().documents
+    }
+
+    /// Bytes counted.
+    #[getter]
+    fn bytes(&self) -> u64 {
+        self.counts.totals().bytes
+    }
+
+    /// Pretokens counted, repeated ones included.
+    #[getter]
+    fn pretokens(&self) -> u64 {
+        self.counts.totals().pretokens
+    }
+
+    /// Where the file is.
+    #[getter]
+    fn path(&self) -> PathBuf {
+        self.counts.path()
+    }
+
+    /// From where `Counter.resumed` comes to these counts at once.
+    fn checkpoint(&self, py: Python<'_>) -> PyResult<State> {
+        py.detach(|| self.counts.checkpoint()).map(state).map_err(|error| errors::from_core(py, error, None))
+    }
+
+    /// The same counts in memory.
+    fn to_memory(&self, py: Python<'_>) -> PyResult<Counts> {
+        let signals = Signals::new();
+        py.detach(|| self.counts.to_memory(&signals))
+            .map(|counts| Counts { counts })
+            .map_err(|error| signals.error(py, error, None))
+    }
+}
