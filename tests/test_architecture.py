@@ -23,7 +23,7 @@ PYTHON = [
     ["definition"],
     ["batching", "counting", "encoding"],
     ["formats", "progress", "sources", "storage", "terminal"],
-    ["tokenizer"],
+    ["counts", "tokenizer"],
     ["loading", "training"],
     ["__init__"],
     ["cli"],

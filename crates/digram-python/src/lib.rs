@@ -70,7 +70,7 @@ mod _core {
     #[pymodule_export]
     use super::arrow::ArrowIds;
     #[pymodule_export]
-    use super::counts::{Counter, Counts};
+    use super::counts::{Counter, Counts, CountsReader, CountsWriter};
     #[pymodule_export]
     use super::model::{Model, Ranks};
     #[pymodule_export]

@@ -36,7 +36,7 @@ impl SortedCounts {
         let mut table = Table::default();
         self.for_each(&mut |piece| table.add(piece.bytes, piece.count, piece.first))?;
         table.entries.sort_unstable_by_key(|entry| entry.first);
-        Ok(Counts { bytes: table.bytes, entries: table.entries, totals: self.totals })
+        Ok(Counts::counted(table.bytes, table.entries, self.totals))
     }
 }
 
