@@ -98,6 +98,7 @@ impl Adding {
         let columns = columns.map_err(|reason| refused(py, reason, None))?;
         let signals = Signals::new();
         let added = py.detach(|| {
+            adder.reserve(columns.len());
             for row in 0..columns.len() {
                 if row % (1 << 14) == 0 {
                     digram::watch::Watch::check(&signals).map_err(|error| (row, Wrong::Core(error)))?;

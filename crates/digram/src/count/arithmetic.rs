@@ -49,6 +49,9 @@ impl Counts {
     pub fn merge(parts: &[&Counts], watch: &dyn Watch) -> Result<Counts> {
         let ordered = parts.iter().all(|part| part.end.is_some());
         let (mut table, mut documents, mut end) = (Table::default(), 0u64, 0u64);
+        // Between the least and the most that there can be: parts of one corpus have much in common.
+        let most = parts.iter().map(|part| part.len()).max().unwrap_or(0);
+        table.reserve(parts.iter().map(|part| part.len()).sum::<usize>().min(2 * most));
         for part in parts {
             for (number, entry) in part.entries.iter().enumerate() {
                 if number % BETWEEN_CHECKS == 0 {

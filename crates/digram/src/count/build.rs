@@ -21,6 +21,11 @@ impl Adder {
         Adder { table: Table::default(), end: ordered.then_some(0) }
     }
 
+    /// Makes room for so many more pieces; none needed, but quicker than as they come.
+    pub fn reserve(&mut self, more: usize) {
+        self.table.reserve(more);
+    }
+
     /// Adds `count` occurrences of a piece, the first of them at `first`, which counts only where
     /// first occurrences are known.
     pub fn add(&mut self, piece: &[u8], count: u64, first: u64) -> Result<()> {
