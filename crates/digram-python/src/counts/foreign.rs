@@ -33,11 +33,11 @@ pub(super) fn added_up(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<(Add
         // SAFETY: a capsule of this name holds such a stream, and whoever takes it owns it; what is
         // left in its place is released.
         let stream = unsafe { ArrayStreamReader::from_raw(pointer.as_ptr().cast()) };
-        let mut stream = stream.map_err(|error| unreadable(py, &error))?;
+        let stream = stream.map_err(|error| unreadable(py, &error))?;
         let field = stream.field().clone();
         adding.check(py, &field)?;
         // A producer may be Python itself, so it is asked with the GIL held.
-        while let Some(rows) = stream.next() {
+        for rows in stream {
             adding.add(py, &rows.map_err(|error| unreadable(py, &error))?)?;
         }
         field
@@ -100,7 +100,7 @@ impl Adding {
         let added = py.detach(|| {
             adder.reserve(columns.len());
             for row in 0..columns.len() {
-                if row % (1 << 14) == 0 {
+                if row.is_multiple_of(1 << 14) {
                     digram::watch::Watch::check(&signals).map_err(|error| (row, Wrong::Core(error)))?;
                 }
                 let (piece, count, first) = columns.row(row).map_err(|reason| (row, Wrong::Row(reason)))?;

@@ -54,7 +54,7 @@ impl Counts {
         table.reserve(parts.iter().map(|part| part.len()).sum::<usize>().min(2 * most));
         for part in parts {
             for (number, entry) in part.entries.iter().enumerate() {
-                if number % BETWEEN_CHECKS == 0 {
+                if number.is_multiple_of(BETWEEN_CHECKS) {
                     watch.check()?;
                 }
                 let first = if ordered { end.checked_add(entry.first).ok_or_else(too_far)? } else { 0 };
@@ -154,7 +154,7 @@ impl<'a> Kept<'a> {
 
     fn push(&mut self, piece: &[u8], count: u64, first: u64) -> Result<()> {
         if count > 0 {
-            if self.entries.len() % BETWEEN_CHECKS == 0 {
+            if self.entries.len().is_multiple_of(BETWEEN_CHECKS) {
                 self.watch.check()?;
             }
             let start = self.bytes.len() as u64;

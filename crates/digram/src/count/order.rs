@@ -51,7 +51,7 @@ fn numbers_in_order(
         for pair in keys.chunks(2 * length) {
             let (mut left, mut right) = pair.split_at(length.min(pair.len()));
             while let ([a, ..], [b, ..]) = (left, right) {
-                if merged.len() % RUN == 0 {
+                if merged.len().is_multiple_of(RUN) {
                     watch.check()?;
                 }
                 let side = if rule(b, a).is_lt() { &mut right } else { &mut left };
