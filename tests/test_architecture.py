@@ -23,7 +23,7 @@ PYTHON = [
     ["definition"],
     ["batching", "counting", "encoding", "growth", "sizes"],
     ["formats", "progress", "sources", "storage", "terminal"],
-    ["tokenizer"],
+    ["counts", "tokenizer"],
     ["loading", "planning", "training"],
     ["__init__"],
     ["cli"],

@@ -94,7 +94,10 @@ def test_short_writes_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda number: errno.errorcode[number])
 @pytest.mark.parametrize("old", [b"old", None], ids=["replacing", "new"])
-def test_every_call_of_a_save_may_fail(tmp_path: Path, old: bytes | None, fault: int) -> None:
+@pytest.mark.parametrize("parts", [[b"the new one"], [b"the ", b"new", b" one"]], ids=len)
+def test_every_call_of_a_save_may_fail(
+    tmp_path: Path, old: bytes | None, parts: list[bytes], fault: int
+) -> None:
     for step in range(100):
         folder = tmp_path / str(step)
         folder.mkdir()
@@ -105,7 +108,7 @@ def test_every_call_of_a_save_may_fail(tmp_path: Path, old: bytes | None, fault:
             faults = Faults(monkeypatch)
             faults.fail_at, faults.error = step, OSError(fault, os.strerror(fault), "elsewhere")
             try:
-                atomic_write(path, b"the new one")
+                atomic_write(path, parts[0] if len(parts) == 1 else iter(parts))
             except OSError as error:
                 failure = error
             else:
@@ -160,6 +163,18 @@ def test_an_interrupted_save_leaves_nothing(tmp_path: Path) -> None:
                 atomic_write(tmp_path / "a", b"new")
         assert read_file(tmp_path / "a") == b"old"
         assert names(tmp_path) == ["a"]
+
+
+def test_parts_that_cannot_be_made_leave_nothing(tmp_path: Path) -> None:
+    def parts() -> Iterator[bytes]:
+        yield b"a beginning"
+        raise ValueError("no more")
+
+    (tmp_path / "a").write_bytes(b"old")
+    with pytest.raises(ValueError, match="no more"):
+        atomic_write(tmp_path / "a", parts())
+    assert read_file(tmp_path / "a") == b"old"
+    assert names(tmp_path) == ["a"]
 
 
 def test_a_folder_that_cannot_be_synced_is_no_failure(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from digram._core import ArrowIds, Decoder, Intervals, RunningCount, __version__
     from digram.batching import FlatIds
     from digram.counting import Chunk
+    from digram.counts import Counts, count_pretokens
     from digram.definition import Definition, TrainingRecord
     from digram.encoding import Encoding, Encodings
     from digram.errors import (
@@ -45,6 +46,7 @@ __all__ = [
     "Chunk",
     "ConfigMismatchError",
     "CorruptFileError",
+    "Counts",
     "Decoder",
     "Definition",
     "DigramError",
@@ -72,6 +74,7 @@ __all__ = [
     "TrainingRecord",
     "VocabError",
     "__version__",
+    "count_pretokens",
     "files",
     "load",
     "plan",
@@ -85,6 +88,7 @@ _HOMES = {
     "_core": ["ArrowIds", "Decoder", "Intervals", "RunningCount", "__version__"],
     "batching": ["FlatIds"],
     "counting": ["Chunk"],
+    "counts": ["Counts", "count_pretokens"],
     "definition": ["Definition", "TrainingRecord"],
     "encoding": ["Encoding", "Encodings"],
     "errors": [name for name in __all__ if name.endswith("Error")],

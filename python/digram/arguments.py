@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from digram.errors import OptionError
 from digram.special import OnSpecial
 
-__all__ = ["check_threads", "rule_of", "several_texts"]
+__all__ = ["check_threads", "fraction", "rule_of", "several_texts"]
 
 
 def several_texts(texts: Iterable[str | bytes], one: str) -> list[str | bytes]:
@@ -26,3 +27,32 @@ def check_threads(threads: int | None) -> None:
     """Refuses fewer than one thread."""
     if threads is not None and threads < 1:
         raise OptionError(f"threads={threads} is not at least 1.", value=threads)
+
+
+def fraction(value: Any, name: str) -> tuple[int, int]:
+    """A positive number as numerator and denominator of 64 bits.
+
+    >>> fraction(3, "weight"), fraction(0.1, "weight")
+    ((3, 1), (1, 10))
+
+    A float is taken for the decimal number that it prints as.
+    """
+    import decimal
+    import fractions
+    import numbers
+
+    if isinstance(value, bool) or not isinstance(value, numbers.Rational | float | decimal.Decimal):
+        raise TypeError(f"{name} is a number, not {value!r}")
+    try:
+        exact = fractions.Fraction(str(value) if isinstance(value, float) else value)
+    except (ValueError, OverflowError):  # not a number, or without an end
+        exact = fractions.Fraction(0)
+    if exact <= 0:
+        raise OptionError(f"{name}={value} is no positive number.", value=value)
+    if exact.numerator >= 1 << 64 or exact.denominator >= 1 << 64:
+        raise OptionError(
+            f"{name}={value} has more digits than 64 bits hold.",
+            value=value,
+            hint="Round it.",
+        )
+    return exact.numerator, exact.denominator

@@ -16,13 +16,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from functools import lru_cache
-from typing import Literal, NamedTuple, overload
+from typing import Final, Literal, NamedTuple, TypeAlias, overload
 
 from digram import _core
 from digram.errors import OptionError, PatternError
 
-__all__ = ["NAMED", "Digits", "NamedPattern", "Pretokenizer", "Regex", "pretokenize", "resolve"]
+__all__ = [
+    "MISSING",
+    "NAMED",
+    "Digits",
+    "Missing",
+    "NamedPattern",
+    "Pretokenizer",
+    "PretokenizerLike",
+    "Regex",
+    "pretokenize",
+    "resolve",
+]
 
 Digits = Literal["individual", "threes_from_left", "threes_from_right"]
 _DIGITS: tuple[Digits, ...] = ("individual", "threes_from_left", "threes_from_right")
@@ -181,6 +193,22 @@ def _splits(pattern: str | Regex | Sequence[Regex] | None) -> tuple[str | None, 
     # A published pattern written out is that pattern, so that its name is not lost in a file.
     known = next((name for name, named in NAMED.items() if named.patterns == patterns), None)
     return known, patterns
+
+
+class Missing(Enum):
+    """The absence of `pretokenizer=`, where None means "no cut at all"."""
+
+    MISSING = "missing"
+
+    def __repr__(self) -> str:
+        return "<missing>"
+
+
+MISSING: Final = Missing.MISSING
+
+PretokenizerLike: TypeAlias = (
+    str | Regex | Pretokenizer | Sequence[Regex] | Literal[Missing.MISSING] | None
+)
 
 
 @lru_cache(maxsize=32)

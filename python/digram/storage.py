@@ -15,7 +15,7 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO, TypeAlias
 
 __all__ = ["atomic_write", "read_file", "read_pair", "write_pair"]
@@ -51,7 +51,7 @@ def read_file(path: StrPath) -> bytes:
         return file.read()
 
 
-def atomic_write(path: StrPath, data: bytes) -> None:
+def atomic_write(path: StrPath, data: bytes | Iterable[bytes]) -> None:
     """Makes `data` the content of the file `path`: all of it or, on any failure, none.
 
     >>> path = getfixture("tmp_path") / "a.json"
@@ -60,10 +60,10 @@ def atomic_write(path: StrPath, data: bytes) -> None:
     >>> path.read_bytes(), [entry.name for entry in path.parent.iterdir()]
     (b'new', ['a.json'])
 
-    An existing file keeps its mode, and one that is write-protected is refused as writing into it
-    would be. A symbolic link stays one: the file that it points to is replaced. Raises OSError
-    with errno and path; its message ends by saying what became of the file. Cost: two waits for
-    the disk.
+    `data` may come in parts, which are not held. An existing file keeps its mode, and one that is
+    write-protected is refused as writing into it would be. A symbolic link stays one: the file
+    that it points to is replaced. Raises OSError with errno and path; its message ends by saying
+    what became of the file. Cost: two waits for the disk.
     """
     name = os.fspath(path)
     target = os.path.realpath(name)
@@ -184,7 +184,7 @@ def _pending(second: str, first: bytes) -> str:
 
 
 @contextlib.contextmanager
-def _temporary(target: str, data: bytes, mode: int | None) -> Iterator[str]:
+def _temporary(target: str, data: bytes | Iterable[bytes], mode: int | None) -> Iterator[str]:
     """A file with `data`, on the disk, beside `target`; removed at the end unless renamed."""
     path = os.path.join(os.path.dirname(target), f".digram-{os.urandom(8).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -194,9 +194,10 @@ def _temporary(target: str, data: bytes, mode: int | None) -> Iterator[str]:
         try:
             if mode is not None and hasattr(os, "fchmod"):
                 os.fchmod(descriptor, mode)
-            rest = memoryview(data)
-            while rest:
-                rest = rest[os.write(descriptor, rest) :]
+            for part in [data] if isinstance(data, bytes) else data:
+                rest = memoryview(part)
+                while rest:
+                    rest = rest[os.write(descriptor, rest) :]
             os.fsync(descriptor)
         finally:
             os.close(descriptor)

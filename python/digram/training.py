@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, get_args
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, get_args
 
 from digram import _core
+from digram.counts import (
+    Counts,
+    Sources,
+    check_made,
+    check_unit,
+    count_pretokens,
+    weights_without_names,
+)
 from digram.definition import Definition, OnUnknown, StopReason, TrainingRecord, Unit
-from digram.errors import InvalidTextError, OptionError
-from digram.pretokenizers import Pretokenizer, Regex, resolve
+from digram.errors import OptionError
+from digram.pretokenizers import MISSING, PretokenizerLike, resolve
 from digram.progress import progress as progress_bar
 from digram.sizes import blocks, padded, with_blocks
-from digram.sources import Source, batches, documents, total_bytes
 from digram.special import Special
 from digram.tokenizer import Merge, RunnerUp, Tokenizer
 
@@ -29,17 +36,17 @@ GPT2_BYTE_ORDER += bytes(byte for byte in range(256) if byte not in GPT2_BYTE_OR
 
 
 def train(
-    source: Source,
+    source: Sources | Counts,
     *,
     vocab_size: int | None = None,
     min_frequency: int | None = None,
     max_merges: int | None = None,
     max_token_length: int | None = None,
-    unit: Unit = "byte",
+    unit: Unit | None = None,
     alphabet: Iterable[str] | None = None,
     limit_alphabet: int | None = None,
     on_unknown: OnUnknown = "error",
-    pretokenizer: str | Regex | Pretokenizer | None = "o200k",
+    pretokenizer: PretokenizerLike = MISSING,
     ties: Ties = "ids",
     special_tokens: Iterable[str] = (),
     special_first: bool = False,
@@ -47,12 +54,13 @@ def train(
     pad_to_multiple: int | None = None,
     byte_order: ByteOrder = "value",
     separator: str | bytes | None = None,
+    weights: Mapping[str, Any] | None = None,
     threads: int | None = None,
     runners_up: int = 0,
     on_merge: Callable[[Merge], object] | None = None,
     progress: bool | None = None,
 ) -> Tokenizer:
-    """Learn a tokenizer from text: again and again the most frequent pair of tokens becomes one.
+    """Learn a tokenizer from text or counts: again and again the most frequent pair becomes one.
 
     >>> import digram
     >>> tok = digram.train("banana", max_merges=1, pretokenizer=None)
@@ -63,14 +71,18 @@ def train(
 
     What comes in:
         source: a `str` or `bytes` is one text. A `Path`, a list of them, or `digram.files(...)`
-            are files. A list or any iterator of texts is several texts, which never join.
+            are files. A list or any iterator of texts is several texts, which never join. A
+            dictionary names several such sources, and `Counts` are text that was counted before.
+        weights: how much the sources of a dictionary count, by name; 1 by default. See
+            `Counts.scale` for what becomes of fractions.
         separator: cuts each text or file into documents; it is itself no part of them.
         pretokenizer: how text is cut before merging (`digram.pretokenizers`); the same cut is kept
-            for encoding. None leaves texts whole.
+            for encoding. None leaves texts whole. By default it is "o200k", or that of the counts.
 
     What goes out, in order of id: the base, the merges, the special tokens, reserved ids, padding.
         unit: "byte" starts from the 256 bytes, so that every text can be encoded; "char" from the
-            characters of the corpus, sorted, or from `alphabet`.
+            characters of the corpus, sorted, or from `alphabet`. By default "byte", or that of the
+            counts.
         limit_alphabet: for unit "char", keep so many characters, the most frequent ones (among
             equals the lowest code points); the others are unknown.
         on_unknown: for unit "char", what becomes of other characters when encoding: "error",
@@ -98,25 +110,37 @@ def train(
 
     `on_merge` is called with each `Merge`. `runners_up` keeps with each merge so many of the pairs
     that came next, for `tok.merge_log`, of those that reach `min_frequency`; the tokenizer is the
-    same with and without. `progress`
-    draws a bar on stderr (by default where that is a terminal). Raises `OptionError` for options
-    that make no sense, `InvalidTextError` for text that is none, `OSError` for files that cannot be
-    read. Memory: the distinct pretokens, and about 20 bytes for each of their bytes.
+    same with and without. `progress` draws a bar on stderr (by default where that is a terminal).
+    Raises `OptionError` for options that make no sense, `ConfigMismatchError` for counts that were
+    made with another pretokenizer or unit, `InvalidTextError` for text that is none, `OSError` for
+    files that cannot be read. Memory: the distinct pretokens, and about 12 bytes for each of their
+    bytes.
     """
     if isinstance(special_tokens, str):
         raise TypeError("special_tokens is several texts; put the one in a list")
     special = list(special_tokens)
-    _check_choices(unit, on_unknown, ties, byte_order)
+    _check_choices(on_unknown, ties, byte_order)
     _check_limits(
         vocab_size, max_merges, min_frequency, max_token_length, limit_alphabet, runners_up, threads
     )
+    _warn_of_a_path(source)
+    if isinstance(source, Counts):
+        counts = _given(source, pretokenizer, unit, ties, separator, weights)
+    else:
+        unit = check_unit("byte" if unit is None else unit)
+        counts = count_pretokens(
+            source,
+            pretokenizer="o200k" if pretokenizer is MISSING else pretokenizer,
+            unit=unit,
+            separator=separator,
+            weights=weights,
+            threads=threads,
+            progress=progress,
+        )
+    cut, unit = counts.pretokenizer, counts.unit
     if isinstance(on_unknown, Special) and unit == "char" and on_unknown.text not in special:
         special.append(on_unknown.text)
     reserved = blocks(reserve, pad_to_multiple, special)
-    cut = resolve(pretokenizer)
-    _warn_of_a_path(source)
-
-    counts = _count(source, separator, cut, unit, threads, progress)
     base = _base(unit, alphabet, limit_alphabet, byte_order, counts)
     with_bytes = unit == "char" and on_unknown == "bytes"
     first_merge = len(base) + 256 * with_bytes
@@ -126,7 +150,7 @@ def train(
 
     with progress_bar("Merging", total=limit, unit="merges", enabled=progress) as advance:
         tokens, merges, merge_counts, next_pairs, stop = _core.train(
-            counts,
+            counts._held,
             base,
             with_bytes=with_bytes,
             max_merges=limit,
@@ -165,6 +189,7 @@ def train(
                 **({"limit_alphabet": limit_alphabet} if limit_alphabet else {}),
                 **({"reserve": reserved} if reserved else {}),
                 **({"pad_to_multiple": pad_to_multiple} if pad_to_multiple else {}),
+                **({} if weights is None else {"weights": _plain(weights)}),
             },
             counts=merge_counts,
             version=_core.__version__,
@@ -179,7 +204,45 @@ def train(
     return Tokenizer(padded(with_blocks(definition, reserved), pad_to_multiple))
 
 
-def _warn_of_a_path(source: Source) -> None:
+def _given(
+    counts: Counts,
+    pretokenizer: PretokenizerLike,
+    unit: Unit | None,
+    ties: str,
+    separator: str | bytes | None,
+    weights: Mapping[str, Any] | None,
+) -> Counts:
+    """The counts, if they are what was asked for."""
+    asked = (
+        counts.pretokenizer if pretokenizer is MISSING else resolve(pretokenizer),
+        counts.unit if unit is None else check_unit(unit),
+    )
+    check_made((counts.pretokenizer, counts.unit), asked, "these counts", "training asked for")
+    if ties == "first_seen" and not counts.has_first:
+        raise OptionError(
+            'ties="first_seen" needs to know where each pretoken first stands, and these counts '
+            "do not say it.",
+            value=ties,
+            hint='Choose ties="ids", or count the text with digram.count_pretokens. Subtracting, '
+            "without_first and tables without a column `first` lose it.",
+        )
+    if separator is not None:
+        raise OptionError(
+            "separator= cuts text, and counts hold none.",
+            value=separator,
+            hint="Give it to digram.count_pretokens.",
+        )
+    if weights is not None:
+        raise weights_without_names()
+    return counts
+
+
+def _plain(weights: Mapping[str, Any]) -> dict[str, Any]:
+    """Weights as JSON can hold them."""
+    return {n: w if isinstance(w, int | float) else str(w) for n, w in weights.items()}
+
+
+def _warn_of_a_path(source: object) -> None:
     """A `str` is always text; one that names a file was probably meant as the file."""
     if isinstance(source, str) and len(source) < 256 and "\n" not in source:
         try:
@@ -194,9 +257,8 @@ def _warn_of_a_path(source: Source) -> None:
             )
 
 
-def _check_choices(unit: str, on_unknown: OnUnknown, ties: str, byte_order: str) -> None:
+def _check_choices(on_unknown: OnUnknown, ties: str, byte_order: str) -> None:
     for name, value, allowed in (
-        ("unit", unit, get_args(Unit)),
         ("ties", ties, get_args(Ties)),
         ("byte_order", byte_order, get_args(ByteOrder)),
     ):
@@ -245,48 +307,12 @@ def _check_limits(
         )
 
 
-def _count(
-    source: Source,
-    separator: str | bytes | None,
-    cut: Pretokenizer,
-    unit: Unit,
-    threads: int | None,
-    progress: bool | None,
-) -> _core.Counts:
-    counter = _core.Counter(cut.splitter())
-    size = total_bytes(source)
-    with progress_bar("Counting", total=size, unit="B", enabled=progress) as advance:
-        done = 0
-        for batch in batches(documents(source, separator)):
-            if unit == "char":
-                _check_utf8(batch, done)
-            counter.add(batch, threads)
-            done += len(batch)
-            advance(sum(map(len, batch)))
-    return counter.finish()
-
-
-def _check_utf8(batch: Sequence[str | bytes], first: int) -> None:
-    """Raise `InvalidTextError` for bytes that hold no characters."""
-    for index, text in enumerate(batch, first):
-        try:
-            if isinstance(text, bytes):
-                text.decode()
-        except UnicodeDecodeError as error:
-            raise InvalidTextError(
-                f"text {index} is not UTF-8 at byte {error.start}; characters need UTF-8.",
-                index=index,
-                offset=error.start,
-                hint='Convert it to UTF-8, or train with unit="byte".',
-            ) from None
-
-
 def _base(
     unit: Unit,
     alphabet: Iterable[str] | None,
     limit: int | None,
     byte_order: ByteOrder,
-    counts: _core.Counts,
+    counts: Counts,
 ) -> str | bytes:
     """The base tokens in the order of their ids, but for the bytes of a fallback."""
     if unit == "byte":
@@ -297,7 +323,7 @@ def _base(
                 )
         return GPT2_BYTE_ORDER if byte_order == "gpt2" else bytes(range(256))
     if alphabet is None:
-        return counts.characters(limit)
+        return counts._held.characters(limit)
     if limit is not None:
         raise OptionError(
             "alphabet= names the characters, and limit_alphabet= chooses among those of the "

@@ -14,9 +14,9 @@ use pyo3::types::PyCapsule;
 
 use crate::errors;
 
-const SCHEMA: &CStr = c"arrow_schema";
-const ARRAY: &CStr = c"arrow_array";
-const STREAM: &CStr = c"arrow_array_stream";
+pub(crate) const SCHEMA: &CStr = c"arrow_schema";
+pub(crate) const ARRAY: &CStr = c"arrow_array";
+pub(crate) const STREAM: &CStr = c"arrow_array_stream";
 
 /// The ids of several texts as one Arrow array of lists; see the stub.
 #[pyclass(frozen, module = "digram._core")]

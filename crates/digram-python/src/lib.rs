@@ -1,7 +1,6 @@
 //! The Python face of the `digram` crate: converts values, gives up the GIL, maps errors.
 
 mod arrow;
-mod bounded;
 mod convert;
 mod counts;
 mod errors;
@@ -71,9 +70,7 @@ mod _core {
     #[pymodule_export]
     use super::arrow::ArrowIds;
     #[pymodule_export]
-    use super::bounded::SortedCounts;
-    #[pymodule_export]
-    use super::counts::{Counter, Counts};
+    use super::counts::{Counter, Counts, CountsReader, CountsWriter, SortedCounts};
     #[pymodule_export]
     use super::model::{Model, Ranks};
     #[pymodule_export]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
 
 import click
 
-from digram.cli.common import example, log
+from digram.cli.common import check_verb, example, log
 from digram.cli.faults import failure, quiet_stdout
 from digram.cli.spelling import Spelling, spelled, spellings
 
@@ -24,6 +25,7 @@ VERBS = {
     "count": ("count", "Count tokens, bytes and characters."),
     "show": ("show", "Show a text with its tokens in colour."),
     "inspect": ("inspect", "Show what a tokenizer holds."),
+    "counts": ("counts", "Count a corpus once, to train on it often."),
     "shrink": ("shrink", "Make a smaller tokenizer of the same family."),
     "plan": ("plan", "Say what a training run will need."),
     "convert": ("convert", "Rewrite a tokenizer in another format."),
@@ -46,13 +48,7 @@ class _Verbs(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
-        if name not in VERBS and not name.startswith("-"):
-            import difflib
-
-            near = difflib.get_close_matches(name, VERBS, n=1)
-            remedy = f"Did you mean {near[0]!r}?" if near else f"Verbs: {', '.join(VERBS)}."
-            ctx.fail(f"there is no verb {name!r}. {remedy}")
+        check_verb(ctx, args[0], VERBS)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -83,7 +79,16 @@ class _Verbs(click.Group):
         """The options of this verb; the remedy may be one of training or of converting."""
         verbs = (ctx.invoked_subcommand, "train", "convert")
         commands = (self.get_command(ctx, name) for name in verbs if name is not None)
-        return spellings(command for command in commands if command is not None)
+        return spellings(simple for command in commands for simple in _simple(ctx, command))
+
+
+def _simple(ctx: click.Context, command: click.Command | None) -> Iterator[click.Command]:
+    """The commands of a group, or the one command."""
+    if isinstance(command, click.Group):
+        for name in command.list_commands(ctx):
+            yield from _simple(ctx, command.get_command(ctx, name))
+    elif command is not None:
+        yield command
 
 
 def _version(ctx: click.Context, _parameter: click.Parameter, asked: bool) -> None:

@@ -7,7 +7,7 @@ import errno
 import functools
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import BufferedReader
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -23,6 +23,7 @@ __all__ = [
     "FORMATS",
     "PRETOKENIZERS",
     "allow_loss_option",
+    "check_verb",
     "described_options",
     "emit",
     "emit_bytes",
@@ -273,7 +274,7 @@ def files(*paths: str, separator: str | None = None) -> Files:
     from digram import sources
     from digram.errors import OptionError
 
-    verb = click.get_current_context().info_name
+    verb = _verb()
     try:
         return sources.files(*paths, separator=separator)
     except OptionError as error:
@@ -288,6 +289,26 @@ def files(*paths: str, separator: str | None = None) -> Files:
         if error.errno == errno.EINVAL:
             error.strerror = f"not a regular file; pipe what is in it into `digram {verb} -`"
         raise
+
+
+def _verb() -> str:
+    """The verb that is running, with the verb before it where there is one: `counts make`."""
+    context: click.Context | None = click.get_current_context()
+    names = []
+    while context is not None and context.parent is not None:
+        names.append(context.info_name or "")
+        context = context.parent
+    return " ".join(reversed(names))
+
+
+def check_verb(ctx: click.Context, name: str, verbs: Iterable[str]) -> None:
+    """Refuses a verb that there is not, with the nearest that there is."""
+    if name not in verbs and not name.startswith("-"):
+        import difflib
+
+        near = difflib.get_close_matches(name, verbs, n=1)
+        remedy = f"Did you mean {near[0]!r}?" if near else f"Verbs: {', '.join(verbs)}."
+        ctx.fail(f"there is no verb {name!r}. {remedy}")
 
 
 def emit(text: str) -> None:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import errno
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import binary, common
+from digram.cli import common, corpus
 
 if TYPE_CHECKING:
+    from digram.counts import Counts
     from digram.definition import TrainingRecord
-    from digram.sources import Source
 
 __all__ = ["train"]
 
@@ -173,11 +172,12 @@ def train(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Learn a tokenizer from text.
+    """Learn a tokenizer from text or counts.
 
     FILES are files, folders (all below them but hidden ones) and quoted patterns, where **
     crosses folders; - is stdin. Each file is one document unless --separator cuts it; merges never
-    cross documents. Says on stderr what was learned and why training stopped.
+    cross documents. Or they are counts, from digram counts make, which say themselves how their
+    text was cut. Says on stderr what was learned and why training stopped.
     """
     if options["vocab_size"] is options["max_merges"] is options["min_frequency"] is None:
         raise click.UsageError("say when to stop: --vocab-size, --max-merges or --min-frequency.")
@@ -185,15 +185,20 @@ def train(
         raise click.UsageError("-o - and --json both want stdout; give one of them.")
     import digram
 
-    if not regex and pretokenizer is None:
+    counts = corpus.counts_in(files)
+    if counts is not None:
+        _as_counted(options, counts)
+    elif not regex and pretokenizer is None:
         pretokenizer = "o200k"
-    options["pretokenizer"] = common.pretokenizer_from(pretokenizer, regex, digits)
+    if regex or pretokenizer is not None or digits is not None:
+        options["pretokenizer"] = common.pretokenizer_from(pretokenizer, regex, digits)
     is_rule = on_unknown in ("error", "bytes")
     options["on_unknown"] = on_unknown if is_rule else digram.Special(on_unknown)
     _rehearse(output, format_, allow_loss, options)
-    source, paths = _source(files, separator)
-    _check_not_in_source(output, paths)
-    binary.warn_of_files(paths, separator)
+    source: Any = counts
+    if counts is None:
+        source, paths = corpus.texts_in(files, separator)
+        corpus.check_not_in_source(output, paths)
     started = time.perf_counter()
     tok = digram.train(source, progress=False if quiet else None, separator=separator, **options)
     seconds = time.perf_counter() - started
@@ -221,6 +226,14 @@ def train(
         )
 
 
+def _as_counted(options: dict[str, Any], counts: Counts) -> None:
+    """What is not asked for is as it was when the text was counted."""
+    options["pretokenizer"] = counts.pretokenizer
+    asked = click.get_current_context().get_parameter_source("unit")
+    if asked is click.core.ParameterSource.DEFAULT:
+        options["unit"] = counts.unit
+
+
 def _rehearse(output: str, format_: str | None, allow_loss: bool, options: dict[str, Any]) -> None:
     """Train on nothing and save it elsewhere: what would fail fails now, not after an hour."""
     import digram
@@ -235,38 +248,6 @@ def _rehearse(output: str, format_: str | None, allow_loss: bool, options: dict[
         except digram.DigramError as error:
             error.path = None if error.path is None else output
             raise
-
-
-def _check_not_in_source(output: str, paths: tuple[Path, ...]) -> None:
-    """A second run must not learn from what the first one saved."""
-    from digram import OptionError
-
-    target = Path(output).resolve()
-    if any(path.resolve() == target for path in paths):
-        raise OptionError(
-            f"{output} is among the files to learn from, and would be replaced.",
-            hint="Save elsewhere with -o, or name the files so that it is left out.",
-        )
-
-
-def _source(arguments: tuple[str, ...], separator: str | None) -> tuple[Source, tuple[Path, ...]]:
-    """What to learn from, and the files of it."""
-    from digram import sources
-
-    paths = [argument for argument in arguments if argument != "-"]
-    if len(paths) == len(arguments):
-        found = common.files(*paths)
-        return found, found.paths
-    named = {path: common.files(path, separator=separator) for path in paths}
-
-    def texts() -> Iterator[bytes]:
-        for argument in arguments:
-            if argument == "-":
-                yield from binary.watched(sources.read(common.stdin(), separator), separator)
-            else:
-                yield from named[argument]
-
-    return texts(), tuple(path for found in named.values() for path in found.paths)
 
 
 def _summary(tokens: int, merges: int, record: TrainingRecord, seconds: float) -> str:

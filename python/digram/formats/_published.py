@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from enum import Enum
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from digram.errors import OptionError, VocabError
-from digram.pretokenizers import Pretokenizer, Regex, resolve
+from digram.pretokenizers import MISSING, Missing, Pretokenizer, PretokenizerLike, resolve
 
 __all__ = [
     "ENCODINGS",
@@ -19,22 +17,6 @@ __all__ = [
     "published_at",
     "told",
 ]
-
-
-class Missing(Enum):
-    """The absence of `pretokenizer=`, where None means "no cut at all"."""
-
-    MISSING = "missing"
-
-    def __repr__(self) -> str:
-        return "<missing>"
-
-
-MISSING: Final = Missing.MISSING
-
-PretokenizerLike: TypeAlias = (
-    str | Regex | Pretokenizer | Sequence[Regex] | Literal[Missing.MISSING] | None
-)
 
 
 class Encoding(NamedTuple):

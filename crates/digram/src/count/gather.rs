@@ -94,7 +94,7 @@ pub(super) fn gather(
             all
         }
     };
-    Ok(Counts { bytes, entries, totals })
+    Ok(Counts::counted(bytes, entries, totals))
 }
 
 /// The pretokens in a part of all tallies, each once.

@@ -1,10 +1,13 @@
 //! Counting pretokens: all that training needs to know of a corpus.
 
+mod arithmetic;
+mod build;
 mod counter;
 mod folder;
 mod gather;
 mod long;
 mod merge;
+mod order;
 mod parts;
 mod pieces;
 mod run;
@@ -15,26 +18,37 @@ mod spill;
 mod table;
 mod tally;
 
+use std::sync::OnceLock;
+
 use crate::error::{Error, Result};
+use crate::watch::{Unwatched, Watch};
 
 pub(crate) use folder::Folder;
 pub(crate) use merge::merge as merge_runs;
 pub(crate) use run::{Reader, Writer, put as put_number, take as take_number};
 
+pub use arithmetic::Weight;
+pub use build::{Adder, Rows};
 pub use counter::{Checkpoint, Counter, LEAST_MEMORY};
 pub use pieces::{Piece, Pieces};
 pub use sorted::{Counted, SortedCounts};
 use table::Table;
 
-/// Distinct pretokens and how often each stands in the corpus, in the order of first occurrence.
+/// Distinct pretokens and how often each stands in a corpus, and perhaps where each first stands.
 ///
 /// The order and the numbers are the same however the corpus was cut into batches and however many
 /// threads counted.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Counts {
     bytes: Vec<u8>,
+    /// In the order of first occurrence. Where nothing is known of that, every `first` is 0 and the
+    /// order is that of the pieces. So equal counts have equal entries.
     entries: Vec<Entry>,
     totals: Totals,
+    /// Where the corpus ends, in the measure of `first`; `None` where first occurrences are unknown.
+    end: Option<u64>,
+    /// The numbers of the entries in the order of their pieces, once somebody asked.
+    by_piece: OnceLock<Vec<u32>>,
 }
 
 /// What was counted in all.
@@ -42,9 +56,9 @@ pub struct Counts {
 pub struct Totals {
     /// Texts.
     pub documents: u64,
-    /// Bytes of text.
+    /// Bytes of text: the sum of count times length.
     pub bytes: u64,
-    /// Pretokens, repeated ones included.
+    /// Pretokens, repeated ones included: the sum of the counts.
     pub pretokens: u64,
 }
 
@@ -53,24 +67,43 @@ struct Entry {
     start: u64,
     len: u32,
     count: u64,
-    /// Where the pretoken first stood, in bytes from the start of the corpus.
+    /// Where the pretoken first stood, in bytes from the start of the corpus; 0 where unknown.
     first: u64,
 }
 
 impl Counts {
     /// Counts from pieces that were counted elsewhere, in the order of first occurrence.
     pub fn from_pieces<T: AsRef<[u8]>>(pieces: impl IntoIterator<Item = (T, u64)>) -> Result<Counts> {
-        let mut table = Table::default();
-        let mut totals = Totals { documents: 1, ..Totals::default() };
+        let mut adder = Adder::new(true);
         for (order, (piece, count)) in pieces.into_iter().enumerate() {
-            let (piece, too_many) =
-                (piece.as_ref(), || Error::Limit { reason: "the counts add up to more than 2^64.".into() });
-            table.add(piece, count, order as u64)?;
-            let bytes = (piece.len() as u64).checked_mul(count).ok_or_else(too_many)?;
-            totals.bytes = totals.bytes.checked_add(bytes).ok_or_else(too_many)?;
-            totals.pretokens = totals.pretokens.checked_add(count).ok_or_else(too_many)?;
+            adder.add(piece.as_ref(), count, order as u64)?;
         }
-        Ok(Counts { bytes: table.bytes, entries: table.entries, totals })
+        adder.finish(1, &Unwatched)
+    }
+
+    /// What was counted in a text: entries in the order of first occurrence, which add up to it.
+    fn counted(bytes: Vec<u8>, entries: Vec<Entry>, totals: Totals) -> Counts {
+        Counts { bytes, entries, totals, end: Some(totals.bytes), by_piece: OnceLock::new() }
+    }
+
+    /// Puts entries in order and adds them up.
+    fn assembled(
+        bytes: Vec<u8>,
+        mut entries: Vec<Entry>,
+        documents: u64,
+        end: Option<u64>,
+        watch: &dyn Watch,
+    ) -> Result<Counts> {
+        order::sort(&mut entries, &bytes, end.is_some(), watch)?;
+        let totals = Totals { documents, ..added_up(&entries)? };
+        Ok(Counts { bytes, entries, totals, end, by_piece: OnceLock::new() })
+    }
+
+    /// The same, of so many documents, and of a corpus that ends at `end` where that is later and
+    /// first occurrences are known.
+    pub fn of_corpus(&self, documents: u64, end: Option<u64>) -> Counts {
+        let end = self.end.map(|known| known.max(end.unwrap_or(0)));
+        Counts { totals: Totals { documents, ..self.totals }, end, ..self.clone() }
     }
 
     /// How many distinct pretokens there are.
@@ -88,7 +121,13 @@ impl Counts {
         self.totals
     }
 
-    /// Each distinct pretoken with its count, in the order of first occurrence.
+    /// Where the corpus ends, in the measure of first occurrences; `None` where those are unknown.
+    pub fn end(&self) -> Option<u64> {
+        self.end
+    }
+
+    /// Each distinct pretoken with its count, in the order of first occurrence; in that of the
+    /// pieces where first occurrences are unknown.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
         self.entries.iter().map(|entry| (entry.piece(&self.bytes), entry.count))
     }
@@ -114,4 +153,21 @@ impl Entry {
     fn piece<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
         &bytes[self.start as usize..self.start as usize + self.len as usize]
     }
+}
+
+/// The totals of entries, without the documents.
+fn added_up(entries: &[Entry]) -> Result<Totals> {
+    let sums = entries.iter().try_fold((0u64, 0u64), |(bytes, pretokens), entry| {
+        let more = entry.count.checked_mul(u64::from(entry.len))?;
+        Some((bytes.checked_add(more)?, pretokens.checked_add(entry.count)?))
+    });
+    let (bytes, pretokens) =
+        sums.ok_or_else(|| Error::Limit { reason: "the counts add up to more than 2^64.".into() })?;
+    Ok(Totals { documents: 0, bytes, pretokens })
+}
+
+/// A piece in an error message.
+fn shown(piece: &[u8]) -> String {
+    let dots = if piece.len() > 60 { "…" } else { "" };
+    format!("b'{}'{dots}", piece[..piece.len().min(60)].escape_ascii())
 }

@@ -46,7 +46,7 @@ impl SortedCounts {
             table.add(piece.bytes, piece.count, piece.first)
         })?;
         sort(&mut table.entries, &|a: &Entry, b: &Entry| a.first.cmp(&b.first), watch)?;
-        Ok(Counts { bytes: table.bytes, entries: table.entries, totals: self.totals })
+        Ok(Counts::counted(table.bytes, table.entries, self.totals))
     }
 }
 

@@ -17,6 +17,14 @@ pub(super) struct Table {
 }
 
 impl Table {
+    /// Makes room for so many more pieces at once. Whenever the index grows, the pieces that are
+    /// there are hashed again, and they lie all over memory.
+    pub(super) fn reserve(&mut self, more: usize) {
+        let (bytes, entries, hasher) = (&self.bytes, &self.entries, &self.hasher);
+        self.index.reserve(more, |&number| hasher.hash_one(entries[number as usize].piece(bytes)));
+        self.entries.reserve(more);
+    }
+
     pub(super) fn add(&mut self, piece: &[u8], count: u64, first: u64) -> Result<()> {
         let hash = self.hasher.hash_one(piece);
         let (bytes, entries) = (&mut self.bytes, &mut self.entries);

@@ -1,10 +1,15 @@
-//! Counting pretokens.
+//! Counting pretokens, and counts as a value.
+
+mod bounded;
+mod columns;
+mod file;
+mod foreign;
+mod value;
 
 use std::path::PathBuf;
 use std::sync::Mutex;
 
 use digram::count;
-use digram::train::characters;
 use digram::watch::available_threads;
 use pyo3::prelude::*;
 
@@ -12,6 +17,10 @@ use crate::Splitter;
 use crate::convert::texts;
 use crate::errors;
 use crate::watch::Signals;
+
+pub(crate) use bounded::SortedCounts;
+pub(crate) use file::{CountsReader, CountsWriter};
+pub(crate) use value::Counts;
 
 /// Counts the pretokens of texts, batch by batch.
 #[pyclass(frozen, module = "digram._core")]
@@ -75,46 +84,6 @@ impl Counter {
         let signals = Signals::new();
         let counts =
             py.detach(|| counter.finish(&signals)).map_err(|error| signals.error(py, error, None))?;
-        Ok(Counts { counts })
-    }
-}
-
-/// Distinct pretokens with their counts.
-#[pyclass(frozen, module = "digram._core")]
-pub(crate) struct Counts {
-    pub(crate) counts: count::Counts,
-}
-
-#[pymethods]
-impl Counts {
-    fn __len__(&self) -> usize {
-        self.counts.len()
-    }
-
-    /// Texts counted.
-    #[getter]
-    fn documents(&self) -> u64 {
-        self.counts.totals().documents
-    }
-
-    /// Bytes counted.
-    #[getter]
-    fn bytes(&self) -> u64 {
-        self.counts.totals().bytes
-    }
-
-    /// Pretokens counted, repeated ones included.
-    #[getter]
-    fn pretokens(&self) -> u64 {
-        self.counts.totals().pretokens
-    }
-
-    /// The characters of the text, sorted: all, or the most frequent ones.
-    #[pyo3(signature = (limit=None))]
-    fn characters(&self, py: Python<'_>, limit: Option<usize>) -> PyResult<String> {
-        let found = py
-            .detach(|| characters(&self.counts, limit))
-            .map_err(|error| errors::from_core(py, error, None))?;
-        Ok(found.into_iter().collect())
+        Ok(Counts::new(counts))
     }
 }

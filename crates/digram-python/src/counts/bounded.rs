@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use digram::count::{self, Checkpoint, Counted, Pieces, Totals};
 use pyo3::prelude::*;
 
+use super::{Counter, Counts};
 use crate::Splitter;
-use crate::counts::{Counter, Counts};
 use crate::errors;
 use crate::watch::Signals;
 
@@ -59,7 +59,7 @@ impl Counter {
         let signals = Signals::new();
         let counted = py.detach(|| counter.finish_bounded(&signals));
         match counted.map_err(|error| signals.error(py, error, None))? {
-            Counted::Memory(counts) => Ok(Bound::new(py, Counts { counts })?.into_any()),
+            Counted::Memory(counts) => Ok(Bound::new(py, Counts::new(counts))?.into_any()),
             Counted::Disk(counts) => Ok(Bound::new(py, SortedCounts { counts })?.into_any()),
         }
     }
@@ -110,7 +110,7 @@ impl SortedCounts {
     fn to_memory(&self, py: Python<'_>) -> PyResult<Counts> {
         let signals = Signals::new();
         py.detach(|| self.counts.to_memory(&signals))
-            .map(|counts| Counts { counts })
+            .map(Counts::new)
             .map_err(|error| signals.error(py, error, None))
     }
 }

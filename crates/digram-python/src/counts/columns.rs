@@ -1,0 +1,188 @@
+//! Counts as Arrow columns, and back: `piece`, `count`, and `first` where it is known.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::builder::GenericBinaryBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::*;
+use arrow_array::{Array, ArrayRef, Int64Array, OffsetSizeTrait, RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
+use digram::count;
+use pyo3::prelude::*;
+
+use crate::errors;
+use crate::watch::Signals;
+
+/// The key in the metadata of a schema under which digram says what else there is to say.
+pub(super) const KEY: &str = "digram";
+
+/// A batch ends with the row that reaches one of these.
+const ROWS: usize = 1 << 16;
+const BYTES: usize = 16 << 20;
+
+/// Counts as record batches, in the order of their pieces, made as they are asked for.
+pub(super) struct Batches {
+    counts: Arc<count::Counts>,
+    schema: SchemaRef,
+    at: usize,
+}
+
+impl Batches {
+    /// Numbers of 64 bits with a sign are what every reader of Arrow takes, so a count beyond 2^63
+    /// is a `LimitExceededError`.
+    pub(super) fn new(py: Python<'_>, counts: Arc<count::Counts>, metadata: String) -> PyResult<Batches> {
+        let signals = Signals::new();
+        py.detach(|| counts.sort_by_piece(&signals)).map_err(|error| signals.error(py, error, None))?;
+        let most = py.detach(|| counts.iter().map(|(_, count)| count).max()).unwrap_or(0);
+        if most.max(counts.end().unwrap_or(0)) > i64::MAX as u64 {
+            let message = "a count is more than 2^63 - 1, the most that an Arrow column of int64 holds.";
+            return Err(errors::raise(py, "LimitExceededError", message));
+        }
+        // Offsets of 32 bits, which every reader knows, are enough but for a piece of 2 GiB.
+        let long = counts.iter().any(|(piece, _)| piece.len() > i32::MAX as usize - BYTES);
+        let pieces = if long { DataType::LargeBinary } else { DataType::Binary };
+        let mut fields =
+            vec![Field::new("piece", pieces, false), Field::new("count", DataType::Int64, false)];
+        if counts.end().is_some() {
+            fields.push(Field::new("first", DataType::Int64, false));
+        }
+        let metadata = HashMap::from([(KEY.to_owned(), metadata)]);
+        Ok(Batches { counts, schema: Arc::new(Schema::new_with_metadata(fields, metadata)), at: 0 })
+    }
+
+    fn batch<Offset: OffsetSizeTrait>(&mut self) -> Result<RecordBatch, ArrowError> {
+        let mut pieces = GenericBinaryBuilder::<Offset>::new();
+        let (mut counts, mut firsts, mut bytes) = (Vec::new(), Vec::new(), 0);
+        while self.at < self.counts.len() && counts.len() < ROWS && bytes < BYTES {
+            let (piece, count, first) = self.counts.by_piece(self.at);
+            pieces.append_value(piece);
+            counts.push(count as i64);
+            firsts.push(first as i64);
+            bytes += piece.len();
+            self.at += 1;
+        }
+        let mut columns: Vec<ArrayRef> = vec![Arc::new(pieces.finish()), Arc::new(Int64Array::from(counts))];
+        if self.counts.end().is_some() {
+            columns.push(Arc::new(Int64Array::from(firsts)));
+        }
+        RecordBatch::try_new(self.schema.clone(), columns)
+    }
+}
+
+impl Iterator for Batches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.at == self.counts.len() {
+            return None;
+        }
+        let long = *self.schema.field(0).data_type() == DataType::LargeBinary;
+        Some(if long { self.batch::<i64>() } else { self.batch::<i32>() })
+    }
+}
+
+impl RecordBatchReader for Batches {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+}
+
+/// The columns of some rows, of any types that can hold them.
+pub(super) struct Columns<'a> {
+    pieces: Pieces<'a>,
+    counts: Numbers<'a>,
+    firsts: Option<Numbers<'a>>,
+}
+
+impl<'a> Columns<'a> {
+    /// Takes the columns out by their names. The error says what is wrong with them.
+    pub(super) fn new(fields: &Fields, columns: &'a [ArrayRef]) -> Result<Columns<'a>, String> {
+        let find = |name: &str| fields.iter().position(|field| field.name() == name);
+        let missing = |name: &str| {
+            let names: Vec<_> = fields.iter().map(|field| field.name().as_str()).collect();
+            format!("there is no column {name:?} among {names:?}.")
+        };
+        let pieces = &columns[find("piece").ok_or_else(|| missing("piece"))?];
+        let counts = &columns[find("count").ok_or_else(|| missing("count"))?];
+        Ok(Columns {
+            pieces: Pieces::new(pieces)?,
+            counts: Numbers::new("count", counts)?,
+            firsts: find("first").map(|at| Numbers::new("first", &columns[at])).transpose()?,
+        })
+    }
+
+    /// Whether first occurrences are among them.
+    pub(super) fn ordered(&self) -> bool {
+        self.firsts.is_some()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.counts.array.len()
+    }
+
+    /// The piece, its count and its first occurrence in a row. The error says what is wrong there.
+    pub(super) fn row(&self, row: usize) -> Result<(&'a [u8], u64, u64), String> {
+        let piece = self.pieces.get(row).ok_or("the piece is null.")?;
+        let first = self.firsts.as_ref().map_or(Ok(0), |firsts| firsts.get("first", row))?;
+        Ok((piece, self.counts.get("count", row)?, first))
+    }
+}
+
+/// A column of bytes.
+struct Pieces<'a> {
+    array: &'a ArrayRef,
+    get: fn(&'a ArrayRef, usize) -> &'a [u8],
+}
+
+impl<'a> Pieces<'a> {
+    fn new(array: &'a ArrayRef) -> Result<Pieces<'a>, String> {
+        let get: fn(&'a ArrayRef, usize) -> &'a [u8] = match array.data_type() {
+            DataType::Binary => |array, row| array.as_binary::<i32>().value(row),
+            DataType::LargeBinary => |array, row| array.as_binary::<i64>().value(row),
+            DataType::BinaryView => |array, row| array.as_binary_view().value(row),
+            DataType::Utf8 => |array, row| array.as_string::<i32>().value(row).as_bytes(),
+            DataType::LargeUtf8 => |array, row| array.as_string::<i64>().value(row).as_bytes(),
+            DataType::Utf8View => |array, row| array.as_string_view().value(row).as_bytes(),
+            other => return Err(format!("the column \"piece\" is of type {other}, expected binary.")),
+        };
+        Ok(Pieces { array, get })
+    }
+
+    fn get(&self, row: usize) -> Option<&'a [u8]> {
+        self.array.is_valid(row).then(|| (self.get)(self.array, row))
+    }
+}
+
+/// A column of whole numbers.
+struct Numbers<'a> {
+    array: &'a ArrayRef,
+    get: fn(&ArrayRef, usize) -> Result<u64, i64>,
+}
+
+impl<'a> Numbers<'a> {
+    fn new(name: &str, array: &'a ArrayRef) -> Result<Numbers<'a>, String> {
+        fn signed(value: i64) -> Result<u64, i64> {
+            u64::try_from(value).map_err(|_| value)
+        }
+        let get: fn(&ArrayRef, usize) -> Result<u64, i64> = match array.data_type() {
+            DataType::Int64 => |array, row| signed(array.as_primitive::<Int64Type>().value(row)),
+            DataType::UInt64 => |array, row| Ok(array.as_primitive::<UInt64Type>().value(row)),
+            DataType::Int32 => |array, row| signed(array.as_primitive::<Int32Type>().value(row).into()),
+            DataType::UInt32 => |array, row| Ok(array.as_primitive::<UInt32Type>().value(row).into()),
+            DataType::Int16 => |array, row| signed(array.as_primitive::<Int16Type>().value(row).into()),
+            DataType::UInt16 => |array, row| Ok(array.as_primitive::<UInt16Type>().value(row).into()),
+            DataType::Int8 => |array, row| signed(array.as_primitive::<Int8Type>().value(row).into()),
+            DataType::UInt8 => |array, row| Ok(array.as_primitive::<UInt8Type>().value(row).into()),
+            other => return Err(format!("the column {name:?} is of type {other}, expected int64.")),
+        };
+        Ok(Numbers { array, get })
+    }
+
+    fn get(&self, name: &str, row: usize) -> Result<u64, String> {
+        if self.array.is_null(row) {
+            return Err(format!("the {name} is null."));
+        }
+        (self.get)(self.array, row).map_err(|value| format!("the {name} is {value}."))
+    }
+}

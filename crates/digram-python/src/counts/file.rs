@@ -1,0 +1,240 @@
+//! Counts as a file: Arrow's file format, and in its footer the digest of all before it.
+//!
+//! Whoever reads compares the digest first, so that nothing damaged is ever decoded. Computing it
+//! and touching the disk are left to Python.
+
+use std::sync::Mutex;
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_buffer::Buffer;
+use arrow_ipc::MetadataVersion;
+use arrow_ipc::reader::{StreamDecoder, read_footer_length};
+use arrow_ipc::root_as_footer;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+use arrow_schema::ArrowError;
+use digram::Error;
+use digram::count::Rows;
+use digram::watch::Watch;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use super::Counts;
+use super::columns::{Batches, Columns, KEY};
+use crate::errors;
+use crate::watch::Signals;
+
+/// With which the format begins, padded to the alignment, and ends.
+const MAGIC: &[u8] = b"ARROW1\0\0";
+/// Footer's length and the magic without padding.
+const TAIL: usize = 10;
+/// What stands between the digested part and the footer: the end of the stream of batches.
+const END_OF_STREAM: usize = 8;
+const DIGEST: &str = "digram.sha256";
+/// Decoded between two questions to the watch.
+const BLOCK: usize = 1 << 20;
+
+const COPY: &str = "Copy the file again, or count again.";
+const FOREIGN: &str = "Another program wrote it: read it with that, and pass what it gives to \
+                       digram.Counts.from_arrow.";
+
+/// Writes counts as a file, a batch at a time.
+#[pyclass(frozen, module = "digram._core")]
+pub(crate) struct CountsWriter {
+    state: Mutex<(Batches, FileWriter<Vec<u8>>)>,
+}
+
+#[pymethods]
+impl CountsWriter {
+    #[new]
+    fn new(py: Python<'_>, counts: &Counts, metadata: String) -> PyResult<Self> {
+        let batches = Batches::new(py, counts.counts.clone(), metadata)?;
+        let writer = IpcWriteOptions::try_new(8, false, MetadataVersion::V5)
+            .and_then(|options| FileWriter::try_new_with_options(Vec::new(), &batches.schema(), options))
+            .map_err(|error| unexpected(py, &error))?;
+        Ok(CountsWriter { state: Mutex::new((batches, writer)) })
+    }
+
+    /// The next bytes of the file; `None` when only the footer is left.
+    fn next<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let written = py.detach(|| {
+            let (batches, writer) = &mut *self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            if let Some(batch) = batches.next() {
+                writer.write(&batch?)?;
+            }
+            Ok(std::mem::take(writer.get_mut()))
+        });
+        let written = written.map_err(|error| unexpected(py, &error))?;
+        Ok((!written.is_empty()).then(|| PyBytes::new(py, &written)))
+    }
+
+    /// The rest of the file, given the digest of all that came before.
+    fn footer<'py>(&self, py: Python<'py>, digest: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let (_, writer) = &mut *self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        writer.write_metadata(DIGEST, digest);
+        writer.finish().map_err(|error| unexpected(py, &error))?;
+        Ok(PyBytes::new(py, writer.get_ref()))
+    }
+}
+
+/// Reads counts from the bytes of a file.
+#[pyclass(frozen, module = "digram._core")]
+pub(crate) struct CountsReader {
+    data: Py<PyBytes>,
+    /// Where the digested part ends.
+    #[pyo3(get)]
+    digested: usize,
+    /// The digest that the footer tells, in hexadecimal.
+    #[pyo3(get)]
+    digest: String,
+}
+
+#[pymethods]
+impl CountsReader {
+    /// Looks at both ends of the file.
+    #[new]
+    fn new(py: Python<'_>, data: &Bound<'_, PyBytes>) -> PyResult<Self> {
+        let (digested, digest) = ends(data.as_bytes()).map_err(|wrong| wrong.raise(py))?;
+        Ok(CountsReader { data: data.clone().unbind(), digested, digest })
+    }
+
+    /// What the file says beside its columns. Only to be asked once the digest was found right.
+    fn metadata(&self, py: Python<'_>) -> PyResult<String> {
+        let data = &self.data.as_bytes(py)[..self.digested + END_OF_STREAM];
+        guarded(|| said(data)).map_err(|failed| failed.raise(py, &Signals::new()))
+    }
+
+    /// The counts, of so many documents and of a corpus that ends there; see `metadata`.
+    fn counts(&self, py: Python<'_>, documents: u64, end: Option<u64>) -> PyResult<Counts> {
+        let data = &self.data.as_bytes(py)[..self.digested + END_OF_STREAM];
+        let signals = Signals::new();
+        let rows = py.detach(|| {
+            let rows = guarded(|| decoded(data, Rows::new(end), &signals))?;
+            rows.finish(documents, &signals).map_err(Failed::Core)
+        });
+        rows.map(Counts::new).map_err(|failed| failed.raise(py, &signals))
+    }
+}
+
+/// What decodes was written with care, but not for a file that was forged, digest and all: there
+/// it may panic, and the file is as wrong as any other.
+fn guarded<T>(decode: impl FnOnce() -> Result<T, Failed>) -> Result<T, Failed> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(decode))
+        .unwrap_or_else(|_| Err(Failed::Wrong(Wrong::at(MAGIC.len(), "the batches cannot be decoded."))))
+}
+
+/// What the schema says of digram.
+fn said(data: &[u8]) -> Result<String, Failed> {
+    let wrong = || Failed::Wrong(Wrong::at(MAGIC.len(), "the schema says nothing of digram."));
+    // A message is a mark, its length, and so many bytes; the decoder takes it in when it sees
+    // that something follows.
+    let start = MAGIC.len() + 8;
+    let length = data.get(start - 4..start).and_then(|length| length.try_into().ok());
+    let end = start + u32::from_le_bytes(length.ok_or_else(wrong)?) as usize;
+    let mut message = Buffer::from(data.get(MAGIC.len()..end + 1).ok_or_else(wrong)?);
+    let mut decoder = StreamDecoder::new();
+    decoder.decode(&mut message).map_err(|_| wrong())?;
+    decoder.schema().and_then(|schema| schema.metadata().get(KEY).cloned()).ok_or_else(wrong)
+}
+
+/// Where the digested part ends, and its digest.
+fn ends(data: &[u8]) -> Result<(usize, String), Wrong> {
+    if !data.starts_with(MAGIC) {
+        return Err(Wrong::at(0, "the file does not begin as one of Arrow does."));
+    }
+    let tail = data.len().checked_sub(TAIL).filter(|&tail| tail >= MAGIC.len());
+    let tail = tail.ok_or(Wrong::at(data.len(), "the file ends before its footer."))?;
+    let length = data[tail..].try_into().ok().and_then(|end: [u8; TAIL]| read_footer_length(end).ok());
+    let footer = length.and_then(|length| tail.checked_sub(length));
+    let footer = footer.filter(|&footer| footer >= MAGIC.len() + END_OF_STREAM);
+    let Some(footer) = footer else {
+        return Err(Wrong::at(data.len(), "the file does not end as one of Arrow does: it is truncated."));
+    };
+    let damaged = || Wrong::at(footer, "the footer is damaged.");
+    let parsed = root_as_footer(&data[footer..tail]).map_err(|_| damaged())?;
+    let told = parsed.custom_metadata().into_iter().flatten();
+    let digest = told.filter(|pair| pair.key() == Some(DIGEST)).find_map(|pair| pair.value());
+    match digest {
+        Some(digest) => Ok((footer - END_OF_STREAM, digest.to_owned())),
+        None => Err(Wrong { hint: FOREIGN, ..Wrong::at(footer, "the footer has no digest of digram's.") }),
+    }
+}
+
+/// The rows of all batches.
+fn decoded(data: &[u8], mut rows: Rows, watch: &dyn Watch) -> Result<Rows, Failed> {
+    let mut decoder = StreamDecoder::new();
+    let mut at = MAGIC.len();
+    for block in data[at..].chunks(BLOCK) {
+        watch.check().map_err(Failed::Core)?;
+        let wrong = |error: ArrowError| Failed::Wrong(Wrong::at(at, &format!("{error}.")));
+        let mut rest = Buffer::from(block);
+        while !rest.is_empty() {
+            if let Some(batch) = decoder.decode(&mut rest).map_err(wrong)? {
+                push(&mut rows, &batch).map_err(|failed| failed.placed(at))?;
+            }
+        }
+        at += block.len();
+    }
+    let ended = decoder.finish();
+    ended.map_err(|error| Failed::Wrong(Wrong::at(data.len(), &format!("{error}."))))?;
+    Ok(rows)
+}
+
+fn push(rows: &mut Rows, batch: &RecordBatch) -> Result<(), Failed> {
+    let schema = batch.schema();
+    let wrong = |reason: String| Failed::Wrong(Wrong::at(0, &reason));
+    let columns = Columns::new(schema.fields(), batch.columns()).map_err(wrong)?;
+    for row in 0..columns.len() {
+        let (piece, count, first) = columns.row(row).map_err(wrong)?;
+        rows.push(piece, count, first).map_err(|error| match error {
+            Error::Option { reason } => wrong(format!("{reason}.")),
+            error => Failed::Core(error),
+        })?;
+    }
+    Ok(())
+}
+
+/// What is wrong with a file, and about where.
+struct Wrong {
+    offset: usize,
+    reason: String,
+    hint: &'static str,
+}
+
+enum Failed {
+    Wrong(Wrong),
+    Core(Error),
+}
+
+impl Failed {
+    fn raise(self, py: Python<'_>, signals: &Signals) -> PyErr {
+        match self {
+            Failed::Wrong(wrong) => wrong.raise(py),
+            Failed::Core(error) => signals.error(py, error, None),
+        }
+    }
+
+    fn placed(self, offset: usize) -> Failed {
+        match self {
+            Failed::Wrong(wrong) => Failed::Wrong(Wrong { offset, ..wrong }),
+            core => core,
+        }
+    }
+}
+
+impl Wrong {
+    fn at(offset: usize, reason: &str) -> Wrong {
+        Wrong { offset, reason: reason.to_owned(), hint: COPY }
+    }
+
+    fn raise(self, py: Python<'_>) -> PyErr {
+        let Wrong { offset, reason, hint } = self;
+        errors::build(py, "CorruptFileError", format!("byte {offset}: {reason}"), |places| {
+            places.set_item("offset", offset)?;
+            places.set_item("hint", hint)
+        })
+    }
+}
+
+fn unexpected(py: Python<'_>, error: &ArrowError) -> PyErr {
+    errors::raise(py, "InternalError", error.to_string())
+}

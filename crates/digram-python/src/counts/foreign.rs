@@ -1,0 +1,147 @@
+//! Counts through the PyCapsule protocol: the C interface of Arrow, both ways.
+
+use arrow_array::cast::AsArray;
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
+use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
+use arrow_array::{Array, ArrayReader, ArrayRef, RecordBatchReader, make_array};
+use arrow_schema::{ArrowError, DataType, Field};
+use digram::count::Adder;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyCapsuleMethods};
+
+use super::columns::{Batches, Columns, KEY};
+use crate::arrow::{ARRAY, SCHEMA, STREAM};
+use crate::errors;
+use crate::watch::Signals;
+
+pub(super) fn schema<'py>(py: Python<'py>, batches: &Batches) -> PyResult<Bound<'py, PyCapsule>> {
+    let schema = FFI_ArrowSchema::try_from(&*batches.schema()).map_err(|error| unexpected(py, &error))?;
+    PyCapsule::new_with_value(py, schema, SCHEMA)
+}
+
+pub(super) fn stream(py: Python<'_>, batches: Batches) -> PyResult<Bound<'_, PyCapsule>> {
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM)
+}
+
+/// The rows of a stream or an array of Arrow, and what digram's own say beside them.
+pub(super) fn added_up(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<(Adder, Option<String>)> {
+    let mut adding = Adding::default();
+    let field = if data.hasattr("__arrow_c_stream__")? {
+        let capsule = data.call_method0("__arrow_c_stream__")?;
+        let pointer = capsule.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?;
+        // SAFETY: a capsule of this name holds such a stream, and whoever takes it owns it; what is
+        // left in its place is released.
+        let stream = unsafe { ArrayStreamReader::from_raw(pointer.as_ptr().cast()) };
+        let stream = stream.map_err(|error| unreadable(py, &error))?;
+        let field = stream.field().clone();
+        adding.check(py, &field)?;
+        // A producer may be Python itself, so it is asked with the GIL held.
+        for rows in stream {
+            adding.add(py, &rows.map_err(|error| unreadable(py, &error))?)?;
+        }
+        field
+    } else if data.hasattr("__arrow_c_array__")? {
+        let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) =
+            data.call_method0("__arrow_c_array__")?.extract()?;
+        let (schema, array) = (schema.pointer_checked(Some(SCHEMA))?, array.pointer_checked(Some(ARRAY))?);
+        // SAFETY: capsules of these names hold these, and whoever takes them owns them.
+        let (schema, rows) = unsafe {
+            let schema = FFI_ArrowSchema::from_raw(schema.as_ptr().cast());
+            let array = FFI_ArrowArray::from_raw(array.as_ptr().cast());
+            let rows = from_ffi(array, &schema);
+            (schema, rows)
+        };
+        let rows = make_array(rows.map_err(|error| unreadable(py, &error))?);
+        let field = Field::try_from(&schema).map_err(|error| unreadable(py, &error))?;
+        adding.check(py, &field)?;
+        adding.add(py, &rows)?;
+        field.into()
+    } else {
+        return Err(PyTypeError::new_err(format!(
+            "counts come from a table of Arrow, something with __arrow_c_stream__ or __arrow_c_array__, not {}",
+            data.get_type().name()?
+        )));
+    };
+    let adder = adding.adder.unwrap_or_else(|| Adder::new(false));
+    Ok((adder, field.metadata().get(KEY).cloned()))
+}
+
+#[derive(Default)]
+struct Adding {
+    adder: Option<Adder>,
+    rows: usize,
+}
+
+impl Adding {
+    /// Before the first rows, which need not come, whether their columns are those of counts.
+    fn check(&mut self, py: Python<'_>, field: &Field) -> PyResult<()> {
+        let DataType::Struct(fields) = field.data_type() else {
+            let message =
+                format!("counts have columns, and this is one array of type {}.", field.data_type());
+            return Err(refused(py, message, None));
+        };
+        let none: Vec<ArrayRef> =
+            fields.iter().map(|field| arrow_array::new_empty_array(field.data_type())).collect();
+        let columns = Columns::new(fields, &none).map_err(|reason| refused(py, reason, None))?;
+        self.adder = Some(Adder::new(columns.ordered()));
+        Ok(())
+    }
+
+    fn add(&mut self, py: Python<'_>, rows: &ArrayRef) -> PyResult<()> {
+        let rows = rows.as_struct();
+        if let Some(row) = (rows.null_count() > 0).then(|| (0..rows.len()).find(|&row| rows.is_null(row))) {
+            return Err(refused(py, "the row is null.".into(), row.map(|row| self.rows + row)));
+        }
+        let adder = self.adder.as_mut().expect("`check` made it");
+        let columns = Columns::new(rows.fields(), rows.columns());
+        let columns = columns.map_err(|reason| refused(py, reason, None))?;
+        let signals = Signals::new();
+        let added = py.detach(|| {
+            adder.reserve(columns.len());
+            for row in 0..columns.len() {
+                if row.is_multiple_of(1 << 14) {
+                    digram::watch::Watch::check(&signals).map_err(|error| (row, Wrong::Core(error)))?;
+                }
+                let (piece, count, first) = columns.row(row).map_err(|reason| (row, Wrong::Row(reason)))?;
+                if piece.is_empty() {
+                    return Err((row, Wrong::Row("the piece is empty, and no pretoken is.".into())));
+                }
+                if count > 0 {
+                    adder.add(piece, count, first).map_err(|error| (row, Wrong::Core(error)))?;
+                }
+            }
+            Ok(columns.len())
+        });
+        self.rows += added.map_err(|(row, wrong)| match wrong {
+            Wrong::Row(reason) => refused(py, reason, Some(self.rows + row)),
+            Wrong::Core(error) => signals.error(py, error, None),
+        })?;
+        Ok(())
+    }
+}
+
+enum Wrong {
+    Row(String),
+    Core(digram::Error),
+}
+
+fn refused(py: Python<'_>, reason: String, row: Option<usize>) -> PyErr {
+    let message = row.map_or_else(|| reason.clone(), |row| format!("row {row}: {reason}"));
+    errors::build(py, "OptionError", message, |places| {
+        places.set_item("index", row)?;
+        places.set_item(
+            "hint",
+            "Counts are a table with a row for each pretoken: piece (binary) and count (int64), and \
+             first (int64) where first occurrences are known.",
+        )
+    })
+}
+
+fn unreadable(py: Python<'_>, error: &ArrowError) -> PyErr {
+    errors::raise(py, "OptionError", format!("what came through Arrow cannot be read: {error}."))
+}
+
+fn unexpected(py: Python<'_>, error: &ArrowError) -> PyErr {
+    errors::raise(py, "InternalError", error.to_string())
+}

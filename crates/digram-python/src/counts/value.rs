@@ -1,0 +1,159 @@
+//! Counts as a value: what can be asked of them, and made from them.
+
+use std::sync::Arc;
+
+use digram::count::{self, Weight};
+use digram::train::characters;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule};
+
+use super::columns::Batches;
+use super::foreign;
+use crate::convert::text;
+use crate::errors;
+use crate::watch::Signals;
+
+/// Distinct pretokens with their counts; see `digram.Counts`.
+#[pyclass(frozen, module = "digram._core")]
+pub(crate) struct Counts {
+    pub(crate) counts: Arc<count::Counts>,
+}
+
+impl Counts {
+    pub(super) fn new(counts: count::Counts) -> Counts {
+        Counts { counts: Arc::new(counts) }
+    }
+
+    /// What the core makes of these counts, without the GIL.
+    fn made(
+        py: Python<'_>,
+        make: impl Send + FnOnce(&Signals) -> digram::Result<count::Counts>,
+    ) -> PyResult<Counts> {
+        let signals = Signals::new();
+        let counts = py.detach(|| make(&signals)).map_err(|error| signals.error(py, error, None))?;
+        Ok(Counts::new(counts))
+    }
+}
+
+#[pymethods]
+impl Counts {
+    /// Counts of (piece, count) pairs, added up; without first occurrences.
+    #[staticmethod]
+    fn from_pairs(py: Python<'_>, pairs: &Bound<'_, PyAny>) -> PyResult<Counts> {
+        let mut adder = count::Adder::new(false);
+        for (index, pair) in pairs.try_iter()?.enumerate() {
+            let (piece, count): (Bound<'_, PyAny>, u64) = pair?.extract()?;
+            adder
+                .add(text(&piece, "pieces", index)?.bytes(), count, 0)
+                .map_err(|error| errors::from_core(py, error, None))?;
+        }
+        Counts::made(py, |signals| adder.finish(0, signals))
+    }
+
+    /// Counts from whatever has `__arrow_c_stream__` or `__arrow_c_array__`, and what digram said
+    /// beside its columns, if it did.
+    #[staticmethod]
+    fn from_arrow(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<(Counts, Option<String>)> {
+        let (adder, metadata) = foreign::added_up(py, data)?;
+        Ok((Counts::made(py, |signals| adder.finish(0, signals))?, metadata))
+    }
+
+    /// The same, of so many documents and of a corpus that ends at `end` or later.
+    fn of_corpus(&self, py: Python<'_>, documents: u64, end: Option<u64>) -> PyResult<Counts> {
+        Counts::made(py, |_| Ok(self.counts.of_corpus(documents, end)))
+    }
+
+    #[staticmethod]
+    fn merge(py: Python<'_>, parts: Vec<Bound<'_, Counts>>) -> PyResult<Counts> {
+        let parts: Vec<Arc<count::Counts>> = parts.iter().map(|part| part.get().counts.clone()).collect();
+        let parts: Vec<&count::Counts> = parts.iter().map(|part| &**part).collect();
+        Counts::made(py, |signals| count::Counts::merge(&parts, signals))
+    }
+
+    fn subtract(&self, py: Python<'_>, part: &Bound<'_, Counts>) -> PyResult<Counts> {
+        let part = &part.get().counts;
+        Counts::made(py, |signals| self.counts.subtract(part, signals))
+    }
+
+    fn filter(&self, py: Python<'_>, min_count: u64) -> PyResult<Counts> {
+        Counts::made(py, |signals| self.counts.filter(min_count, signals))
+    }
+
+    fn scale(&self, py: Python<'_>, numerator: u64, denominator: u64) -> PyResult<Counts> {
+        let weight = Weight::new(numerator, denominator).map_err(|e| errors::from_core(py, e, None))?;
+        Counts::made(py, |signals| self.counts.scale(weight, signals))
+    }
+
+    fn without_first(&self, py: Python<'_>) -> PyResult<Counts> {
+        Counts::made(py, |signals| self.counts.without_first(signals))
+    }
+
+    fn __len__(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// How often a pretoken was counted.
+    fn get(&self, py: Python<'_>, piece: &Bound<'_, PyAny>) -> PyResult<u64> {
+        let piece = text(piece, "pieces", 0)?;
+        let (piece, signals) = (piece.bytes(), Signals::new());
+        py.detach(|| self.counts.sort_by_piece(&signals).map(|()| self.counts.get(piece)))
+            .map_err(|error| signals.error(py, error, None))
+    }
+
+    /// Pretokens with their counts, from the one numbered `start` on, `length` of them.
+    fn items<'py>(&self, py: Python<'py>, start: usize, length: usize) -> Vec<(Bound<'py, PyBytes>, u64)> {
+        let some = self.counts.iter().skip(start).take(length);
+        some.map(|(piece, count)| (PyBytes::new(py, piece), count)).collect()
+    }
+
+    fn most_common<'py>(&self, py: Python<'py>, n: usize) -> Vec<(Bound<'py, PyBytes>, u64)> {
+        let found = py.detach(|| self.counts.most_common(n));
+        found.into_iter().map(|(piece, count)| (PyBytes::new(py, piece), count)).collect()
+    }
+
+    fn equals(&self, py: Python<'_>, other: &Bound<'_, Counts>) -> bool {
+        let other = &other.get().counts;
+        py.detach(|| *self.counts == **other)
+    }
+
+    /// Texts counted.
+    #[getter]
+    fn documents(&self) -> u64 {
+        self.counts.totals().documents
+    }
+
+    /// Bytes counted.
+    #[getter]
+    fn bytes(&self) -> u64 {
+        self.counts.totals().bytes
+    }
+
+    /// Pretokens counted, repeated ones included.
+    #[getter]
+    fn pretokens(&self) -> u64 {
+        self.counts.totals().pretokens
+    }
+
+    /// Where the corpus ends, in the measure of first occurrences; `None` where those are unknown.
+    #[getter]
+    fn end(&self) -> Option<u64> {
+        self.counts.end()
+    }
+
+    /// The characters of the text, sorted: all, or the most frequent ones.
+    #[pyo3(signature = (limit=None))]
+    fn characters(&self, py: Python<'_>, limit: Option<usize>) -> PyResult<String> {
+        let found = py
+            .detach(|| characters(&self.counts, limit))
+            .map_err(|error| errors::from_core(py, error, None))?;
+        Ok(found.into_iter().collect())
+    }
+
+    fn arrow_schema<'py>(&self, py: Python<'py>, metadata: String) -> PyResult<Bound<'py, PyCapsule>> {
+        foreign::schema(py, &Batches::new(py, self.counts.clone(), metadata)?)
+    }
+
+    fn arrow_stream<'py>(&self, py: Python<'py>, metadata: String) -> PyResult<Bound<'py, PyCapsule>> {
+        foreign::stream(py, Batches::new(py, self.counts.clone(), metadata)?)
+    }
+}

@@ -1,0 +1,220 @@
+//! Counts of several corpora, joined, taken apart and weighted.
+
+use std::cmp::Ordering;
+
+use crate::error::{Error, Result};
+use crate::watch::Watch;
+
+use super::build::{BETWEEN_CHECKS, too_far};
+use super::{Counts, Entry, Table, shown};
+
+/// A positive number as a fraction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Weight {
+    numerator: u64,
+    denominator: u64,
+}
+
+impl Weight {
+    /// `numerator / denominator`, both at least 1.
+    pub fn new(numerator: u64, denominator: u64) -> Result<Weight> {
+        if numerator == 0 || denominator == 0 {
+            return Err(Error::Option {
+                reason: format!("the weight {numerator}/{denominator} is not more than nothing."),
+            });
+        }
+        Ok(Weight { numerator, denominator })
+    }
+
+    /// The count times this weight, rounded to the nearest whole number, a half to the even one;
+    /// `None` if it does not fit.
+    fn of(self, count: u64) -> Option<u64> {
+        let (product, denominator) =
+            (u128::from(count) * u128::from(self.numerator), u128::from(self.denominator));
+        let (whole, rest) = (product / denominator, product % denominator);
+        let up = match (2 * rest).cmp(&denominator) {
+            Ordering::Less => 0,
+            Ordering::Equal => whole % 2,
+            Ordering::Greater => 1,
+        };
+        u64::try_from(whole + up).ok()
+    }
+}
+
+impl Counts {
+    /// The counts of several corpora, as if each came after the one before it.
+    ///
+    /// First occurrences are known if they are in all of the parts. Time and memory are those of
+    /// all entries together.
+    pub fn merge(parts: &[&Counts], watch: &dyn Watch) -> Result<Counts> {
+        let ordered = parts.iter().all(|part| part.end.is_some());
+        let (mut table, mut documents, mut end) = (Table::default(), 0u64, 0u64);
+        // Between the least and the most that there can be: parts of one corpus have much in common.
+        let most = parts.iter().map(|part| part.len()).max().unwrap_or(0);
+        table.reserve(parts.iter().map(|part| part.len()).sum::<usize>().min(2 * most));
+        for part in parts {
+            for (number, entry) in part.entries.iter().enumerate() {
+                if number.is_multiple_of(BETWEEN_CHECKS) {
+                    watch.check()?;
+                }
+                let first = if ordered { end.checked_add(entry.first).ok_or_else(too_far)? } else { 0 };
+                table.add(entry.piece(&part.bytes), entry.count, first)?;
+            }
+            end = end.checked_add(part.end.unwrap_or(0)).ok_or_else(too_far)?;
+            documents = documents
+                .checked_add(part.totals.documents)
+                .ok_or_else(|| Error::Limit { reason: "the documents add up to more than 2^64.".into() })?;
+        }
+        Counts::assembled(table.bytes, table.entries, documents, ordered.then_some(end), watch)
+    }
+
+    /// What is left when a part of the corpus is taken away.
+    ///
+    /// Where what is left first stands is not known, so the result has no first occurrences. An
+    /// [`Error::Option`] names the first piece of which there are not as many.
+    pub fn subtract(&self, part: &Counts, watch: &dyn Watch) -> Result<Counts> {
+        let less = |piece: &[u8], here: u64, there: u64| Error::Option {
+            reason: format!(
+                "{} was counted {here} times here and {there} times in what is to be taken away.",
+                shown(piece)
+            ),
+        };
+        let Some(documents) = self.totals.documents.checked_sub(part.totals.documents) else {
+            let reason = format!(
+                "{} documents were counted here and {} in what is to be taken away.",
+                self.totals.documents, part.totals.documents
+            );
+            return Err(Error::Option { reason });
+        };
+        self.sort_by_piece(watch)?;
+        part.sort_by_piece(watch)?;
+        let mut left = Kept::new(watch);
+        let mut taken = 0;
+        for place in 0..self.len() {
+            let (piece, count, _) = self.by_piece(place);
+            let mut away = 0;
+            if taken < part.len() {
+                let (other, times, _) = part.by_piece(taken);
+                match other.cmp(piece) {
+                    Ordering::Less => return Err(less(other, 0, times)),
+                    Ordering::Equal => (away, taken) = (times, taken + 1),
+                    Ordering::Greater => {}
+                }
+            }
+            left.push(piece, count.checked_sub(away).ok_or_else(|| less(piece, count, away))?, 0)?;
+        }
+        if taken < part.len() {
+            let (other, times, _) = part.by_piece(taken);
+            return Err(less(other, 0, times));
+        }
+        left.finish(documents, None)
+    }
+
+    /// The pretokens that stand at least `min_count` times. Documents and first occurrences stay.
+    pub fn filter(&self, min_count: u64, watch: &dyn Watch) -> Result<Counts> {
+        let mut kept = Kept::new(watch);
+        for entry in self.entries.iter().filter(|entry| entry.count >= min_count) {
+            kept.push(entry.piece(&self.bytes), entry.count, entry.first)?;
+        }
+        kept.finish(self.totals.documents, self.end)
+    }
+
+    /// Each count times a weight, rounded to the nearest whole number, a half to the even one; what
+    /// comes to nothing is gone. Documents and first occurrences stay.
+    pub fn scale(&self, weight: Weight, watch: &dyn Watch) -> Result<Counts> {
+        let mut kept = Kept::new(watch);
+        for entry in &self.entries {
+            let piece = entry.piece(&self.bytes);
+            let count = weight.of(entry.count).ok_or_else(|| Error::Limit {
+                reason: format!("the weighted count of {} is more than 2^64.", shown(piece)),
+            })?;
+            kept.push(piece, count, entry.first)?;
+        }
+        kept.finish(self.totals.documents, self.end)
+    }
+
+    /// The same without first occurrences.
+    pub fn without_first(&self, watch: &dyn Watch) -> Result<Counts> {
+        let entries = self.entries.iter().map(|entry| Entry { first: 0, ..*entry }).collect();
+        Counts::assembled(self.bytes.clone(), entries, self.totals.documents, None, watch)
+    }
+}
+
+/// The entries of a result, each once and in order.
+struct Kept<'a> {
+    bytes: Vec<u8>,
+    entries: Vec<Entry>,
+    watch: &'a dyn Watch,
+}
+
+impl<'a> Kept<'a> {
+    fn new(watch: &'a dyn Watch) -> Kept<'a> {
+        Kept { bytes: Vec::new(), entries: Vec::new(), watch }
+    }
+
+    fn push(&mut self, piece: &[u8], count: u64, first: u64) -> Result<()> {
+        if count > 0 {
+            if self.entries.len().is_multiple_of(BETWEEN_CHECKS) {
+                self.watch.check()?;
+            }
+            let start = self.bytes.len() as u64;
+            self.entries.push(Entry { start, len: piece.len() as u32, count, first });
+            self.bytes.extend_from_slice(piece);
+        }
+        Ok(())
+    }
+
+    fn finish(self, documents: u64, end: Option<u64>) -> Result<Counts> {
+        Counts::assembled(self.bytes, self.entries, documents, end, self.watch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::Unwatched;
+
+    fn counts(pieces: &[(&str, u64)]) -> Counts {
+        Counts::from_pieces(pieces.iter().copied()).unwrap()
+    }
+
+    #[test]
+    fn the_second_comes_after_the_first() {
+        let (a, b) = (counts(&[("the", 2), ("cat", 1)]), counts(&[("dog", 1), ("the", 3)]));
+        let both = Counts::merge(&[&a, &b], &Unwatched).unwrap();
+        let rows: Vec<_> = (0..both.len()).map(|place| both.by_piece(place)).collect();
+        assert_eq!(rows, [(&b"cat"[..], 1, 1), (b"dog", 1, 2), (b"the", 5, 0)]);
+        assert_eq!(both.end(), Some(4));
+        let rest = both.subtract(&b, &Unwatched).unwrap();
+        assert_eq!(rest, a.without_first(&Unwatched).unwrap());
+        assert!(a.subtract(&b, &Unwatched).is_err());
+    }
+
+    #[test]
+    fn more_rows_than_a_run_are_in_order() {
+        let mut adder = super::super::Adder::new(true);
+        // Heads of eight bytes are equal, and every number comes twice.
+        for number in 0..200_000u64 {
+            let piece = format!("a long head {}", number * 7919 % 100_003);
+            adder.add(piece.as_bytes(), number, 1_000_000 - number).unwrap();
+        }
+        let counts = adder.finish(1, &Unwatched).unwrap();
+        let rows: Vec<_> = (0..counts.len()).map(|place| counts.by_piece(place)).collect();
+        assert!(rows.is_sorted_by(|a, b| a.0 < b.0));
+        assert!(counts.entries.is_sorted_by(|a, b| a.first < b.first));
+        assert!(rows.iter().all(|(piece, count, _)| counts.get(piece) == *count));
+        assert_eq!(counts.totals().pretokens, (0..200_000).sum());
+        let without = counts.without_first(&Unwatched).unwrap();
+        assert!(without.iter().map(|(piece, _)| piece).eq(rows.iter().map(|row| row.0)));
+    }
+
+    #[test]
+    fn weights_round_a_half_to_the_even_number() {
+        let weight = |numerator, denominator| Weight::new(numerator, denominator).unwrap();
+        let halves: Vec<_> = (0..6).map(|count| weight(1, 2).of(count).unwrap()).collect();
+        assert_eq!(halves, [0, 0, 1, 2, 2, 2]);
+        assert_eq!(weight(u64::MAX, u64::MAX).of(u64::MAX), Some(u64::MAX));
+        assert_eq!(weight(u64::MAX, 1).of(2), None);
+        assert_eq!(weight(1, u64::MAX).of(u64::MAX), Some(1));
+    }
+}

@@ -1,0 +1,94 @@
+//! Counts from rows: pieces that were counted elsewhere, or that a file holds.
+
+use crate::error::{Error, Result};
+use crate::watch::Watch;
+
+use super::{Counts, Entry, Table, Totals, added_up, shown};
+
+/// Rows between two questions to the watch.
+pub(super) const BETWEEN_CHECKS: usize = 1 << 14;
+
+/// Adds up pieces that were counted elsewhere, in any order; a piece may come several times.
+pub struct Adder {
+    table: Table,
+    /// One more than the last first occurrence; `None` where those are unknown.
+    end: Option<u64>,
+}
+
+impl Adder {
+    /// Nothing yet. `ordered` says whether first occurrences are known.
+    pub fn new(ordered: bool) -> Adder {
+        Adder { table: Table::default(), end: ordered.then_some(0) }
+    }
+
+    /// Makes room for so many more pieces; none needed, but quicker than as they come.
+    pub fn reserve(&mut self, more: usize) {
+        self.table.reserve(more);
+    }
+
+    /// Adds `count` occurrences of a piece, the first of them at `first`, which counts only where
+    /// first occurrences are known.
+    pub fn add(&mut self, piece: &[u8], count: u64, first: u64) -> Result<()> {
+        let Some(end) = &mut self.end else { return self.table.add(piece, count, 0) };
+        let after = first.checked_add(1).ok_or_else(too_far)?;
+        *end = after.max(*end);
+        self.table.add(piece, count, first)
+    }
+
+    /// What was added, of so many documents.
+    pub fn finish(self, documents: u64, watch: &dyn Watch) -> Result<Counts> {
+        Counts::assembled(self.table.bytes, self.table.entries, documents, self.end, watch)
+    }
+}
+
+/// Rows in the order of their pieces, each once, as a file holds them: nothing needs to be looked
+/// up or sorted by piece.
+pub struct Rows {
+    bytes: Vec<u8>,
+    entries: Vec<Entry>,
+    end: Option<u64>,
+}
+
+impl Rows {
+    /// No rows yet, of a corpus that ends at `end`; `None` where first occurrences are unknown.
+    pub fn new(end: Option<u64>) -> Rows {
+        Rows { bytes: Vec::new(), entries: Vec::new(), end }
+    }
+
+    /// The next row; an [`Error::Option`] where it cannot be one.
+    pub fn push(&mut self, piece: &[u8], count: u64, first: u64) -> Result<()> {
+        let wrong = |reason: String| Err(Error::Option { reason });
+        if piece.is_empty() || count == 0 {
+            return wrong(format!("{} with count {count} is no pretoken of a text", shown(piece)));
+        }
+        if self.entries.last().is_some_and(|last| last.piece(&self.bytes) >= piece) {
+            return wrong(format!("{} does not come after the piece before it", shown(piece)));
+        }
+        if self.end.map_or(first != 0, |end| first >= end) {
+            return wrong(format!("{} first stands at {first}, past the end", shown(piece)));
+        }
+        let Ok(len) = u32::try_from(piece.len()) else {
+            return Err(Error::Limit { reason: "a pretoken is longer than 4 GiB.".into() });
+        };
+        if self.entries.len() == u32::MAX as usize {
+            return Err(Error::Limit { reason: "there are more than 2^32 distinct pretokens.".into() });
+        }
+        self.entries.push(Entry { start: self.bytes.len() as u64, len, count, first });
+        self.bytes.extend_from_slice(piece);
+        Ok(())
+    }
+
+    /// The rows as counts of so many documents.
+    pub fn finish(self, documents: u64, watch: &dyn Watch) -> Result<Counts> {
+        let Rows { bytes, entries, end } = self;
+        if end.is_some() {
+            return Counts::assembled(bytes, entries, documents, end, watch);
+        }
+        let totals = Totals { documents, ..added_up(&entries)? };
+        Ok(Counts { bytes, entries, totals, end, by_piece: Default::default() })
+    }
+}
+
+pub(super) fn too_far() -> Error {
+    Error::Limit { reason: "a first occurrence lies beyond 2^64.".into() }
+}

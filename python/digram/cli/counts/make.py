@@ -1,0 +1,78 @@
+"""`digram counts make`: files in, counts out."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from digram.cli import common, corpus
+from digram.cli.counts import output
+
+__all__ = ["make"]
+
+
+@click.command(
+    options_metavar="-o PATH [OPTIONS]",
+    epilog=common.example("digram counts make 'corpus/**/*.txt' -o counts.arrow"),
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@output.output_option
+@click.option(
+    "--unit",
+    type=click.Choice(["byte", "char"]),
+    default="byte",
+    show_default=True,
+    help="What merges will start from; char checks that the text is UTF-8.",
+)
+@click.option(
+    "--pretokenizer",
+    metavar="NAME",
+    help=f"{', '.join(common.PRETOKENIZERS)} or none.  [default: o200k]",
+)
+@common.pretokenizer_options
+@click.option(
+    "--separator",
+    callback=common.unescaped,
+    metavar="TEXT",
+    help=r"Cut files into documents here; \n, \t, \0 and \xHH are understood.",
+)
+@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
+@click.option("-q", "--quiet", is_flag=True, help="No bar and no summary.")
+@common.json_option
+def make(
+    *,
+    files: tuple[str, ...],
+    output_: str,
+    pretokenizer: str | None,
+    regex: tuple[str, ...],
+    digits: Any,
+    separator: str | None,
+    quiet: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Count the pretokens of files.
+
+    FILES are files, folders (all below them but hidden ones) and quoted patterns, where ** crosses
+    folders; - is stdin. Each file is one document unless --separator cuts it. Training on the
+    counts gives what training on the text gives.
+    """
+    import digram
+
+    if not regex and pretokenizer is None:
+        pretokenizer = "o200k"
+    cut = common.pretokenizer_from(pretokenizer, regex, digits)
+    output.rehearse(output_)
+    source, paths = corpus.texts_in(files, separator)
+    corpus.check_not_in_source(output_, paths)
+    started = time.perf_counter()
+    counts = digram.count_pretokens(
+        source,
+        pretokenizer=cut,
+        separator=separator,
+        progress=False if quiet else None,
+        **options,
+    )
+    output.save(counts, output_, time.perf_counter() - started, quiet, as_json)

@@ -1,0 +1,83 @@
+"""`digram counts merge`: counts of several files, added up."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from digram.cli import common
+from digram.cli.counts import output
+
+__all__ = ["merge"]
+
+
+def _weights(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> Any:
+    if value is None:
+        return None
+    from fractions import Fraction
+
+    try:
+        return [Fraction(number.strip()) for number in value.split(",")]
+    except (ValueError, ZeroDivisionError):
+        raise click.BadParameter(f"{value!r} is no list of numbers such as 2,1 or 1,2.5") from None
+
+
+@click.command(
+    options_metavar="-o PATH [OPTIONS]",
+    epilog=common.example("digram counts merge part-*.arrow -o counts.arrow"),
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@output.output_option
+@click.option(
+    "--weights",
+    callback=_weights,
+    metavar="NUMBERS",
+    help="How much each file counts, such as 2,1 for the first twice. Whole numbers lose nothing; "
+    "others are rounded, a half to the even number.",
+)
+@click.option(
+    "--min-count",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Leave out what stands less often than N times, all files together.",
+)
+@click.option(
+    "--without-first",
+    is_flag=True,
+    help="Leave out where each pretoken first stands, which --ties first_seen needs; then the "
+    "order of FILES does not matter.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="No summary.")
+@common.json_option
+def merge(
+    *,
+    files: tuple[str, ...],
+    output_: str,
+    weights: list[Any] | None,
+    min_count: int | None,
+    without_first: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Bring counts of several files together, as if the texts came one after the other.
+
+    FILES are counts that were made with the same pretokenizer and unit; one is enough to weigh or
+    to filter it, or to save it in another form.
+    """
+    from digram import Counts
+
+    if weights is not None and len(weights) != len(files):
+        raise click.UsageError(f"--weights has {len(weights)} numbers for {len(files)} files.")
+    output.rehearse(output_)
+    started = time.perf_counter()
+    parts = []
+    for number, name in enumerate(files):
+        part = Counts.load(Path(name))
+        parts.append(part if weights is None else part.scale(weights[number]))
+    merged = Counts.merge(parts)
+    merged = merged if min_count is None else merged.filter(min_count=min_count)
+    merged = merged.without_first() if without_first else merged
+    output.save(merged, output_, time.perf_counter() - started, quiet, as_json)

@@ -1,0 +1,73 @@
+"""`digram counts show`: what a file of counts holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from digram.cli import common
+from digram.cli.counts import output
+
+__all__ = ["show"]
+
+
+@click.command(epilog=common.example("digram counts show counts.arrow"))
+@click.argument("file", metavar="FILE")
+@click.option(
+    "-n",
+    "--rows",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=20,
+    help="How many pretokens.  [default: 20]",
+)
+@common.json_option
+def show(*, file: str, rows: int, as_json: bool) -> None:
+    """Show what the file of counts FILE holds: totals, how its text was cut, and the most frequent
+    pretokens with their counts.
+    """
+    from digram import Counts
+
+    counts = Counts.load(Path(file))
+    facts = output.facts(counts)
+    most = counts.most_common(rows)
+    if as_json:
+        common.emit_json({**facts, "most_common": [_row(*row) for row in most]})
+        return
+    common.emit(f"{common.heading(common.several(len(counts), 'distinct pretoken'))}\n")
+    for line in _summary(facts):
+        common.emit(f"  {line}\n")
+    if most:
+        common.emit(f"\n{common.heading('Most frequent')}\n")
+        for line in _lines(most):
+            common.emit(f"  {line}\n")
+
+
+def _row(piece: bytes, count: int) -> dict[str, Any]:
+    return {"text": piece.decode("utf-8", "replace"), "hex": piece.hex(), "count": count}
+
+
+def _summary(facts: dict[str, Any]) -> Iterator[str]:
+    patterns = facts["patterns"]
+    pretokenizer = facts["pretokenizer"] or (" then ".join(patterns) if patterns else "none")
+    digits = f", digits {facts['digits']}" if facts["digits"] else ""
+    yield f"pretokens    {facts['pretokens']:,} ({facts['bytes']:,} bytes)"
+    yield f"documents    {facts['documents']:,}"
+    yield f"pretokenizer {pretokenizer}{digits}"
+    yield f"unit         {facts['unit']}"
+    yield f"first places {'known' if facts['has_first'] else 'not known'}"
+    yield f"fingerprint  {facts['fingerprint']}"
+
+
+def _lines(most: list[tuple[bytes, int]]) -> Iterator[str]:
+    from digram.terminal import visible
+
+    width = max(5, *(len(f"{count:,}") for _, count in most))
+    yield f"{'count':>{width}}  pretoken"
+    for piece, count in most:
+        shown = visible(piece)
+        shown = shown if len(shown) <= 56 else shown[:55] + "…"
+        yield f"{count:>{width},}  [{shown}]"

@@ -1,0 +1,79 @@
+"""Ctrl-C stops all that looks through many pretokens, soon, and leaves the counts as they are."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow
+import pytest
+
+from digram import Counts
+from digram.counts import files
+
+ROWS = 1_500_000
+
+pytestmark = pytest.mark.alone
+
+
+@pytest.fixture(scope="module")
+def table() -> pyarrow.Table:
+    # Pieces of eight bytes in no order, each once.
+    pieces = (np.arange(ROWS, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)).tobytes()
+    column = pyarrow.FixedSizeBinaryArray.from_buffers(
+        pyarrow.binary(8), ROWS, [None, pyarrow.py_buffer(pieces)]
+    ).cast(pyarrow.binary())
+    first = np.random.default_rng(7).permutation(ROWS)
+    return pyarrow.table({"piece": column, "count": np.arange(1, ROWS + 1), "first": first})
+
+
+@pytest.fixture
+def alarm() -> Iterator[Callable[[float], None]]:
+    """Raises KeyboardInterrupt after so many seconds, as Ctrl-C does."""
+
+    def interrupt(_number: int, _frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    yield lambda seconds: _ignore(signal.setitimer(signal.ITIMER_REAL, seconds))
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def _ignore(_: object) -> None:
+    pass
+
+
+CALLS: dict[str, Callable[[Counts, pyarrow.Table], object]] = {
+    "from_arrow": lambda _, table: Counts.from_arrow(table, pretokenizer=None),
+    "merge": lambda counts, _: Counts.merge([counts, counts, counts]),
+    "look_up": lambda counts, _: counts["x"],
+    "without_first": lambda counts, _: counts.without_first(),
+    "subtract": lambda counts, _: counts - counts,
+    "save": lambda counts, _: next(files.to_bytes(counts)),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_ctrl_c(name: str, table: pyarrow.Table, alarm: Callable[[float], None]) -> None:
+    call = CALLS[name]
+
+    def fresh() -> Counts:
+        """Not yet sorted by piece."""
+        return Counts.from_arrow(table, pretokenizer=None)
+
+    counts = fresh()
+    started = time.perf_counter()
+    expected = call(counts, table)
+    whole = time.perf_counter() - started
+    counts = fresh()
+    alarm(whole / 4)
+    started = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        call(counts, table)
+    late = time.perf_counter() - started - whole / 4
+    assert late < 0.5, f"{late:.2f} s after Ctrl-C, of {whole:.2f} s"
+    assert call(counts, table) == expected
