@@ -23,6 +23,7 @@ PYTHON = [
     ["definition"],
     ["batching", "counting", "encoding", "growth", "sizes"],
     ["formats", "progress", "sources", "storage", "terminal"],
+    ["checkpoint"],
     ["counts", "tokenizer"],
     ["loading", "planning", "training"],
     ["__init__"],

@@ -21,11 +21,12 @@ LIMIT = 4 << 20
 
 # Counts words without end, or as many as asked for, and prints what is asked for.
 CHILD = """
-import random, resource, sys
+import random, resource, signal, sys
 from digram import _core
 from digram.pretokenizers import resolve
 from test_bounded_counting import words
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # some parents ignore it
 limit, folder, batches = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 if len(sys.argv) > 4:
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[4]),) * 2)

@@ -126,6 +126,7 @@ class SortedCounts:
     @property
     def path(self) -> Path: ...
     def checkpoint(self) -> _CountState: ...
+    def characters(self, limit: int | None = None) -> str: ...
     def to_memory(self) -> Counts: ...
 
 @final
@@ -304,7 +305,7 @@ class Encoded:
     def numpy_spans(self) -> NDArray[np.int64]: ...
 
 def train(
-    counts: Counts,
+    counts: Counts | SortedCounts,
     base: str | bytes,
     *,
     with_bytes: bool,
@@ -313,6 +314,8 @@ def train(
     max_token_length: int | None,
     ties: str,
     runners_up: int,
+    memory: tuple[int, str | os.PathLike[str]] | None,
+    journal: str | os.PathLike[str] | None,
     on_merge: Callable[[int, int, int, int, list[tuple[int, int, int]]], object] | None,
     on_progress: Callable[[int], object] | None,
 ) -> tuple[

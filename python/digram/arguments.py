@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from digram.errors import OptionError
 from digram.special import OnSpecial
 
-__all__ = ["check_threads", "fraction", "rule_of", "several_texts"]
+__all__ = ["check_threads", "fraction", "rule_of", "several_texts", "size_in_bytes"]
+
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kMGTPE]?)(i?)(?:B|bytes)?\s*", re.IGNORECASE)
 
 
 def several_texts(texts: Iterable[str | bytes], one: str) -> list[str | bytes]:
@@ -56,3 +59,24 @@ def fraction(value: Any, name: str) -> tuple[int, int]:
             hint="Round it.",
         )
     return exact.numerator, exact.denominator
+
+
+def size_in_bytes(name: str, value: float | str) -> float:
+    """A number of bytes, given as such or as "2 GB" (decimal) or "2 GiB".
+
+    >>> size_in_bytes("memory_limit", "2 GB"), size_in_bytes("memory_limit", "16MiB")
+    (2000000000.0, 16777216.0)
+    """
+    match = _SIZE.fullmatch(value) if isinstance(value, str) else None
+    if match is not None:
+        base = 1024 if match[3] else 1000
+        number = float(match[1]) * float(base ** " kmgtpe".index((match[2] or " ").lower()))
+    elif isinstance(value, bool) or not isinstance(value, int | float):
+        raise OptionError(
+            f"{name}={value!r} is no size.", value=value, hint='Write it as in "500 GB".'
+        )
+    else:
+        number = float(value)
+    if not 1 <= number < 1e24:
+        raise OptionError(f"{name}={value!r} is no size.", value=value)
+    return number

@@ -8,11 +8,11 @@ forecast checked, by `python -m benches plan`.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from digram.arguments import size_in_bytes
 from digram.errors import OptionError
 from digram.growth import GROWTH, KINDS, MEASURED_BYTES, Growth, fitted, points
 from digram.pretokenizers import Pretokenizer, Regex, resolve
@@ -66,9 +66,6 @@ RATES = Rates(
 _CUTS = tuple(dict.fromkeys(cut for _, cut in GROWTH))
 _LIKE = {"llama3": "cl100k", "qwen2": "cl100k"}  # they cut words alike, and digits otherwise
 _ON_DISK = 16  # bytes beside the pretoken: its length and its count
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kMGTPE]?)(i?)(?:B|bytes)?\s*", re.IGNORECASE)
-
-
 @dataclass(frozen=True, slots=True)
 class Phase:
     """What one phase of a run needs on each machine that takes part: seconds and bytes.
@@ -185,7 +182,7 @@ def plan(
     Time depends most on the machine, distinct pretokens on the text. `python -m benches plan` shows
     how far the forecast is off on your machine. Raises `OptionError` for what makes no sense.
     """
-    text, room = _bytes("corpus", corpus), _bytes("memory", _memory() if memory is None else memory)
+    text, room = size_in_bytes("corpus", corpus), size_in_bytes("memory", _memory() if memory is None else memory)
     cores = _cores() if cores is None else cores
     for name, number in (("vocab_size", vocab_size), ("cores", cores), ("machines", machines)):
         if isinstance(number, bool) or not isinstance(number, int):
@@ -333,23 +330,6 @@ def _shares(kind: str | Mapping[str, float]) -> dict[str, float]:
     if not total > 0:
         raise OptionError("kind: the shares sum to 0.", value=kind)
     return {name: share / total for name, share in shares.items() if share}
-
-
-def _bytes(name: str, value: float | str) -> float:
-    """A number of bytes, given as such or as "2 GB"."""
-    match = _SIZE.fullmatch(value) if isinstance(value, str) else None
-    if match is not None:
-        base = 1024 if match[3] else 1000
-        number = float(match[1]) * float(base ** " kmgtpe".index((match[2] or " ").lower()))
-    elif isinstance(value, bool) or not isinstance(value, int | float):
-        raise OptionError(
-            f"{name}={value!r} is no size.", value=value, hint='Write it as in "500 GB".'
-        )
-    else:
-        number = float(value)
-    if not 1 <= number < 1e24:
-        raise OptionError(f"{name}={value!r} is no size of a corpus or machine.", value=value)
-    return number
 
 
 def _memory() -> int:

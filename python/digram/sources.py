@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 from digram.errors import OptionError
 
-__all__ = ["Files", "Source", "Text", "batches", "documents", "files", "read", "total_bytes"]
+__all__ = ["Files", "Source", "Text", "batches", "documents", "file_sizes", "files", "read", "total_bytes"]
 
 Text: TypeAlias = str | bytes
 
@@ -186,6 +186,15 @@ def batches(texts: Iterable[Text], size: int = 8 << 20) -> Iterator[list[Text]]:
             batch, held = [], 0
     if batch:
         yield batch
+
+
+def file_sizes(source: Source) -> list[int] | None:
+    """The sizes of the files of a source, in bytes; None where it is no files."""
+    if isinstance(source, os.PathLike):
+        source = files(source)
+    elif isinstance(source, list | tuple) and source and all(isinstance(s, os.PathLike) for s in source):
+        source = files(*source)
+    return [p.stat().st_size for p in source.paths] if isinstance(source, Files) else None
 
 
 def total_bytes(source: Source) -> int | None:

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, get_args
 
 from digram import _core
+from digram.arguments import size_in_bytes
+from digram.checkpoint import Checkpoint
 from digram.counts import (
     Counts,
     Sources,
     check_made,
     check_unit,
     count_pretokens,
+    count_within,
+    fingerprint,
     weights_without_names,
 )
 from digram.definition import Definition, OnUnknown, StopReason, TrainingRecord, Unit
 from digram.errors import OptionError
-from digram.pretokenizers import MISSING, PretokenizerLike, resolve
+from digram.pretokenizers import MISSING, Pretokenizer, PretokenizerLike, resolve
 from digram.progress import progress as progress_bar
 from digram.sizes import blocks, padded, with_blocks
+from digram.sources import file_sizes
 from digram.special import Special
 from digram.tokenizer import Merge, RunnerUp, Tokenizer
 
@@ -28,6 +34,9 @@ __all__ = ["train"]
 
 Ties = Literal["ids", "first_seen", "lexicographic"]
 ByteOrder = Literal["value", "gpt2"]
+
+LEAST_MEMORY = 16 << 20
+"""The least memory that training can be limited to, in bytes."""
 
 # The bytes that GPT-2 prints as themselves, and then the others: the order of the base tokens in
 # Hugging Face's vocabularies, which sort the printable stand-ins.
@@ -56,6 +65,8 @@ def train(
     separator: str | bytes | None = None,
     weights: Mapping[str, Any] | None = None,
     threads: int | None = None,
+    memory_limit: int | str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     runners_up: int = 0,
     on_merge: Callable[[Merge], object] | None = None,
     progress: bool | None = None,
@@ -108,7 +119,15 @@ def train(
     Counts are of neighbouring places and overlap: "aaa" holds (a, a) twice. A merge replaces from
     the left: "aaa" becomes "aa", "a".
 
-    `on_merge` is called with each `Merge`. `runners_up` keeps with each merge so many of the pairs
+    For large corpora:
+        memory_limit: bytes, or "2 GB", that counting and merging may take beside the interpreter and
+            some megabytes of text; what does not fit goes to the folder for temporary files. The
+            merges are the same. At least 16 MiB; the less, the more often the disk is read.
+        checkpoint: a folder in which the run notes how far it is. The same call with the same
+            folder goes on from there after a kill, and ends with the same tokenizer; `vocab_size`
+            and `max_merges` may be others. It may be deleted when the run is done.
+
+    `on_merge` is called with each `Merge`, also with those of an earlier run that it goes on from. `runners_up` keeps with each merge so many of the pairs
     that came next, for `tok.merge_log`, of those that reach `min_frequency`; the tokenizer is the
     same with and without. `progress` draws a bar on stderr (by default where that is a terminal).
     Raises `OptionError` for options that make no sense, `ConfigMismatchError` for counts that were
@@ -124,24 +143,24 @@ def train(
         vocab_size, max_merges, min_frequency, max_token_length, limit_alphabet, runners_up, threads
     )
     _warn_of_a_path(source)
+    memory = _memory(memory_limit, source)
+    characters = None if alphabet is None else list(alphabet)
+    merged = [ties, min_frequency, max_token_length, byte_order, characters, limit_alphabet]
+    saved = _Saved(checkpoint, [*merged, on_unknown == "bytes"])
     if isinstance(source, Counts):
-        counts = _given(source, pretokenizer, unit, ties, separator, weights)
+        made = _given(source, pretokenizer, unit, ties, separator, weights)
+        cut, unit, counts = made.pretokenizer, made.unit, made._held
+        point = saved.open([fingerprint(cut, unit), made.documents, made.bytes, len(made)])
     else:
         unit = check_unit("byte" if unit is None else unit)
-        counts = count_pretokens(
-            source,
-            pretokenizer="o200k" if pretokenizer is MISSING else pretokenizer,
-            unit=unit,
-            separator=separator,
-            weights=weights,
-            threads=threads,
-            progress=progress,
-        )
-    cut, unit = counts.pretokenizer, counts.unit
+        cut = resolve("o200k" if pretokenizer is MISSING else pretokenizer)
+        counts, point = _count(source, separator, weights, cut, unit, threads, progress, memory, saved)
+    if point is not None:
+        point.begin()
     if isinstance(on_unknown, Special) and unit == "char" and on_unknown.text not in special:
         special.append(on_unknown.text)
     reserved = blocks(reserve, pad_to_multiple, special)
-    base = _base(unit, alphabet, limit_alphabet, byte_order, counts)
+    base = _base(unit, characters, limit_alphabet, byte_order, counts)
     with_bytes = unit == "char" and on_unknown == "bytes"
     first_merge = len(base) + 256 * with_bytes
     room = _room(vocab_size, first_merge, len(special), sum(reserved.values()))
@@ -150,7 +169,7 @@ def train(
 
     with progress_bar("Merging", total=limit, unit="merges", enabled=progress) as advance:
         tokens, merges, merge_counts, next_pairs, stop = _core.train(
-            counts._held,
+            counts,
             base,
             with_bytes=with_bytes,
             max_merges=limit,
@@ -158,6 +177,8 @@ def train(
             max_token_length=max_token_length,
             ties=ties,
             runners_up=runners_up,
+            memory=None if memory is None else (memory, tempfile.gettempdir()),
+            journal=None if point is None else point.journal,
             on_merge=None if on_merge is None else _Reporter(on_merge, base, with_bytes, shift),
             on_progress=_differences(advance),
         )
@@ -202,6 +223,71 @@ def train(
         ),
     )
     return Tokenizer(padded(with_blocks(definition, reserved), pad_to_multiple))
+
+
+class _Saved:
+    """Where a run notes how far it is, once it is known what decides its counts."""
+
+    def __init__(self, folder: str | os.PathLike[str] | None, merged: object) -> None:
+        self._folder, self._merged = folder, merged
+
+    def open(self, counted: object, sizes: list[int] | None = None) -> Checkpoint | None:
+        if self._folder is None:
+            return None
+        return Checkpoint(self._folder, counted, self._merged, sizes)
+
+
+def _memory(limit: int | str | None, source: object) -> int | None:
+    """The limit in bytes."""
+    if limit is None:
+        return None
+    memory = int(size_in_bytes("memory_limit", limit))
+    if memory < LEAST_MEMORY:
+        raise OptionError(
+            f"memory_limit={limit!r} is less than 16 MiB, which training needs at least.",
+            value=limit,
+            hint="The less memory, the more often the disk is read; 1 GB is a good limit.",
+        )
+    if isinstance(source, Mapping):
+        raise OptionError(
+            "memory_limit= is for one source, and this is a dictionary of several.",
+            value=limit,
+            hint="Count each with digram.count_pretokens, and train on Counts.merge(...) of them.",
+        )
+    return memory
+
+
+def _count(
+    source: Sources,
+    separator: str | bytes | None,
+    weights: Mapping[str, Any] | None,
+    cut: Pretokenizer,
+    unit: Unit,
+    threads: int | None,
+    progress: bool | None,
+    memory: int | None,
+    saved: _Saved,
+) -> tuple[_core.Counts | _core.SortedCounts, Checkpoint | None]:
+    """The counts of a source, and the checkpoint of the run."""
+    made_with = [fingerprint(cut, unit), str(separator)]
+    if isinstance(source, Mapping) or weights is not None:
+        point = saved.open([*made_with, list(source), _plain(weights or {})])
+    else:
+        point = saved.open(made_with, file_sizes(source))
+        if memory is not None or point is not None:
+            return count_within(
+                source, separator, cut, unit, threads, progress, memory, point
+            ), point
+    counts = count_pretokens(
+        source,
+        pretokenizer=cut,
+        unit=unit,
+        separator=separator,
+        weights=weights,
+        threads=threads,
+        progress=progress,
+    )
+    return counts._held, point
 
 
 def _given(
@@ -312,7 +398,7 @@ def _base(
     alphabet: Iterable[str] | None,
     limit: int | None,
     byte_order: ByteOrder,
-    counts: Counts,
+    counts: _core.Counts | _core.SortedCounts,
 ) -> str | bytes:
     """The base tokens in the order of their ids, but for the bytes of a fallback."""
     if unit == "byte":
@@ -323,7 +409,7 @@ def _base(
                 )
         return GPT2_BYTE_ORDER if byte_order == "gpt2" else bytes(range(256))
     if alphabet is None:
-        return counts._held.characters(limit)
+        return counts.characters(limit)
     if limit is not None:
         raise OptionError(
             "alphabet= names the characters, and limit_alphabet= chooses among those of the "

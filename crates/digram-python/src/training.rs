@@ -1,13 +1,18 @@
 //! Training.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use digram::train::{Base, Learned, Options, RunnerUp, Stop, Ties, train as learn};
+use digram::Error;
+use digram::count::Pieces;
+use digram::train::{
+    Base, Journal, Learned, MemoryLimit, Options, RunnerUp, Stop, Ties, fits, train as learn, train_bounded,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
 use crate::convert::merges_to_python;
-use crate::counts::Counts;
+use crate::counts::{Counts, SortedCounts};
 use crate::errors;
 use crate::watch::Signals;
 
@@ -24,13 +29,15 @@ type Trained<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<Vec<N
 /// base.
 ///
 /// `base` is the 256 bytes in the order of their ids, or the characters in the order of theirs,
-/// after the 256 bytes if `with_bytes`.
+/// after the 256 bytes if `with_bytes`. With `memory`, a number of bytes and a folder, what does not
+/// fit goes to the folder. `journal` is a file that merges are noted in, and taken from where an
+/// earlier run was broken off.
 #[pyfunction]
-#[pyo3(signature = (counts, base, *, with_bytes, max_merges, min_frequency, max_token_length, ties, runners_up, on_merge, on_progress))]
+#[pyo3(signature = (counts, base, *, with_bytes, max_merges, min_frequency, max_token_length, ties, runners_up, memory, journal, on_merge, on_progress))]
 #[expect(clippy::too_many_arguments, reason = "the options of training, each named by the caller")]
 pub(crate) fn train<'py>(
     py: Python<'py>,
-    counts: &Counts,
+    counts: &Bound<'py, PyAny>,
     base: &Bound<'py, PyAny>,
     with_bytes: bool,
     max_merges: Option<usize>,
@@ -38,6 +45,8 @@ pub(crate) fn train<'py>(
     max_token_length: Option<usize>,
     ties: &str,
     runners_up: usize,
+    memory: Option<(u64, PathBuf)>,
+    journal: Option<PathBuf>,
     on_merge: Option<Py<PyAny>>,
     on_progress: Option<Py<PyAny>>,
 ) -> PyResult<Trained<'py>> {
@@ -63,11 +72,20 @@ pub(crate) fn train<'py>(
         round: Options::ROUND,
         runners_up,
     };
+    let opened = journal.map(|path| Journal::open(&path, options.base.tokens().len() as u32)).transpose();
+    let (mut journal, known) = opened
+        .map_err(|error| errors::from_core(py, error, None))?
+        .map_or((None, Vec::new()), |(journal, known)| (Some(journal), known));
     let signals = Signals::new();
     let mut reported = Instant::now();
     let mut done = 0u64;
     let mut tell = |learned: &Learned| {
         done += 1;
+        if let Some(journal) = &mut journal
+            && done > known.len() as u64
+        {
+            journal.push(learned)?;
+        }
         if let Some(on_merge) = &on_merge {
             let Learned { merge, count, .. } = learned;
             let told = (merge.left, merge.right, merge.id, *count, next(learned));
@@ -81,9 +99,29 @@ pub(crate) fn train<'py>(
         }
         Ok(())
     };
-    let trained = py
-        .detach(|| learn(&counts.counts, &options, &[], &mut tell, &signals))
-        .map_err(|error| signals.error(py, error, None))?;
+    let sorted = counts.cast::<SortedCounts>().ok().map(|counts| counts.get());
+    let in_memory = counts.cast::<Counts>().ok().map(|counts| counts.get());
+    let learned = py.detach(|| {
+        let pieces: &dyn Pieces = match (sorted, in_memory) {
+            (Some(sorted), _) => &sorted.counts,
+            (None, Some(counts)) => &*counts.counts,
+            (None, None) => return Err(Error::Internal { reason: "these are no counts.".into() }),
+        };
+        let is_bounded =
+            |memory| sorted.is_some() || in_memory.is_some_and(|counts| !fits(&counts.counts, memory));
+        match (&memory, in_memory) {
+            (Some((memory, folder)), _) if is_bounded(*memory) => {
+                let limit = MemoryLimit { bytes: *memory, folder };
+                train_bounded(pieces, limit, &options, &known, &mut tell, &signals)
+            }
+            (_, Some(counts)) => learn(&counts.counts, &options, &known, &mut tell, &signals),
+            (_, None) => Err(Error::Internal { reason: "counts on disk without a limit.".into() }),
+        }
+    });
+    // What was learned before an error or an interruption is kept too.
+    let synced = journal.as_mut().map_or(Ok(()), Journal::sync);
+    let trained = learned.and_then(|trained| synced.map(|()| trained));
+    let trained = trained.map_err(|error| signals.error(py, error, None))?;
     let tokens = PyList::new(py, trained.tokens().iter().map(|token| PyBytes::new(py, token)))?;
     let merges: Vec<_> = trained.merges.iter().map(|learned| learned.merge).collect();
     let counts = trained.merges.iter().map(|learned| learned.count).collect();

@@ -12,7 +12,7 @@ use std::time::Instant;
 use digram::Unwatched;
 use digram::count::Counter;
 use digram::pretokenize::{Pretokenizer, Stage};
-use digram::train::{Bound, Options, Ties, train, train_bounded};
+use digram::train::{MemoryLimit, Options, Ties, train, train_bounded};
 
 const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 const CL100K: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
@@ -66,10 +66,10 @@ fn main() {
                 let started = Instant::now();
                 let trained = match memory {
                     None => train(&counts, &options, &[], &mut |_| Ok(()), &Unwatched),
-                    Some(memory) => {
+                    Some(bytes) => {
                         let folder = std::env::temp_dir();
-                        let bound = Bound { memory, folder: &folder };
-                        train_bounded(&counts, bound, &options, &[], &mut |_| Ok(()), &Unwatched)
+                        let limit = MemoryLimit { bytes, folder: &folder };
+                        train_bounded(&counts, limit, &options, &[], &mut |_| Ok(()), &Unwatched)
                     }
                 };
                 let trained = trained.expect("trainable");

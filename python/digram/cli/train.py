@@ -152,6 +152,16 @@ _WHY = {
 )
 @click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
 @click.option(
+    "--memory-limit",
+    metavar="SIZE",
+    help='As in "2 GB"; what does not fit goes to the folder for temporary files.',
+)
+@click.option(
+    "--checkpoint",
+    metavar="FOLDER",
+    help="Note here how far the run is; the same command goes on from there.",
+)
+@click.option(
     "--format", "format_", type=click.Choice(list(common.FORMATS)), help="Default: by the name."
 )
 @common.allow_loss_option
@@ -243,7 +253,8 @@ def _rehearse(output: str, format_: str | None, allow_loss: bool, options: dict[
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / ("tokenizer.json" if output == "-" else Path(output).name)
         try:
-            tok = digram.train("", progress=False, **options)
+            rehearsed = {name: options[name] for name in options if name != "checkpoint"}
+            tok = digram.train("", progress=False, **rehearsed)
             tok.save(path, format=format_, allow_loss=allow_loss)
         except digram.DigramError as error:
             error.path = None if error.path is None else output

@@ -8,7 +8,13 @@ settings  what counts were made with, as a line of JSON and as a fingerprint
 
 from __future__ import annotations
 
-from digram.counts.counting import Sources, count_pretokens, weights_without_names
+from digram.counts.counting import (
+    Sources,
+    count_pretokens,
+    count_within,
+    weights_without_names,
+)
+from digram.counts.settings import fingerprint
 from digram.counts.value import Counts, check_made, check_unit
 
 __all__ = [
@@ -17,5 +23,7 @@ __all__ = [
     "check_made",
     "check_unit",
     "count_pretokens",
+    "count_within",
+    "fingerprint",
     "weights_without_names",
 ]

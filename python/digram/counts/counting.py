@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from digram import _core
 from digram.arguments import check_threads, fraction
+from digram.checkpoint import Checkpoint
 from digram.counts.value import Counts, check_made, check_unit
 from digram.definition import Unit
 from digram.errors import InvalidTextError, OptionError, placed
 from digram.pretokenizers import Pretokenizer, Regex, resolve
 from digram.progress import progress as progress_bar
-from digram.sources import Source, batches, documents, total_bytes
+from digram.sources import Source, Text, batches, documents, total_bytes
 
-__all__ = ["Sources", "count_pretokens", "weights_without_names"]
+__all__ = ["Sources", "count_pretokens", "count_within", "weights_without_names"]
 
 Sources: TypeAlias = Source | Mapping[str, Source | Counts]
 """What can be counted: one source, or several by their names, of which some are counted already."""
@@ -116,16 +117,56 @@ def _count(
     name: str = "",
 ) -> _core.Counts:
     counter = _core.Counter(cut.splitter())
-    size = total_bytes(source)
+    texts = batches(documents(source, separator))
+    _add(counter, texts, unit, threads, progress, total_bytes(source), name)
+    return counter.finish()
+
+
+def count_within(
+    source: Source,
+    separator: str | bytes | None,
+    cut: Pretokenizer,
+    unit: Unit,
+    threads: int | None,
+    progress: bool | None,
+    memory: int | None,
+    checkpoint: Checkpoint | None,
+) -> _core.Counts | _core.SortedCounts:
+    """Counts that are on disk where the memory is too little, and noted in a checkpoint."""
+    import tempfile
+
+    size, texts = total_bytes(source), batches(documents(source, separator))
+    if checkpoint is None:
+        folder = tempfile.gettempdir()
+        counter = _core.Counter(cut.splitter(), memory_limit=memory, folder=folder)
+    else:
+        counter = checkpoint.counter(cut.splitter(), memory)
+        texts = checkpoint.rest(texts, counter)
+        size = None if size is None else max(size - checkpoint.state.bytes, 0)
+    _add(counter, texts, unit, threads, progress, size)
+    counts = counter.finish_bounded()
+    if memory is None and isinstance(counts, _core.SortedCounts):
+        return counts.to_memory()
+    return counts
+
+
+def _add(
+    counter: _core.Counter,
+    texts: Iterable[list[Text]],
+    unit: Unit,
+    threads: int | None,
+    progress: bool | None,
+    size: int | None,
+    name: str = "",
+) -> None:
     with progress_bar(f"Counting{name}", total=size, unit="B", enabled=progress) as advance:
         done = 0
-        for batch in batches(documents(source, separator)):
+        for batch in texts:
             if unit == "char":
                 _check_utf8(batch, done)
             counter.add(batch, threads)
             done += len(batch)
             advance(sum(map(len, batch)))
-    return counter.finish()
 
 
 def _check_utf8(batch: Sequence[str | bytes], first: int) -> None:

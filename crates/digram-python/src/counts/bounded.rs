@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use digram::count::{self, Checkpoint, Counted, Pieces, Totals};
+use digram::train::characters;
 use pyo3::prelude::*;
 
 use super::{Counter, Counts};
@@ -68,7 +69,7 @@ impl Counter {
 /// Distinct pretokens with their counts, in a file.
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct SortedCounts {
-    counts: count::SortedCounts,
+    pub(crate) counts: count::SortedCounts,
 }
 
 #[pymethods]
@@ -104,6 +105,13 @@ impl SortedCounts {
     /// From where `Counter.resumed` comes to these counts at once.
     fn checkpoint(&self, py: Python<'_>) -> PyResult<State> {
         py.detach(|| self.counts.checkpoint()).map(state).map_err(|error| errors::from_core(py, error, None))
+    }
+
+    /// The characters of the text, sorted: all, or the most frequent ones.
+    #[pyo3(signature = (limit=None))]
+    fn characters(&self, py: Python<'_>, limit: Option<usize>) -> PyResult<String> {
+        let found = py.detach(|| characters(&self.counts, limit));
+        Ok(found.map_err(|error| errors::from_core(py, error, None))?.into_iter().collect())
     }
 
     /// The same counts in memory.

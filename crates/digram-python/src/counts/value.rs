@@ -144,7 +144,7 @@ impl Counts {
     #[pyo3(signature = (limit=None))]
     fn characters(&self, py: Python<'_>, limit: Option<usize>) -> PyResult<String> {
         let found = py
-            .detach(|| characters(&self.counts, limit))
+            .detach(|| characters(&*self.counts, limit))
             .map_err(|error| errors::from_core(py, error, None))?;
         Ok(found.into_iter().collect())
     }

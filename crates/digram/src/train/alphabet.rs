@@ -4,23 +4,24 @@ use std::cmp::Reverse;
 
 use hashbrown::HashMap;
 
-use crate::count::Counts;
+use crate::count::Pieces;
 use crate::error::{Error, Result};
 
 use super::corpus::utf8;
 
 /// The characters of the counted text, sorted: all of them, or the `limit` most frequent ones. Of
 /// equally frequent ones the lowest code points stay.
-pub fn characters(counts: &Counts, limit: Option<usize>) -> Result<Vec<char>> {
+pub fn characters(counts: &dyn Pieces, limit: Option<usize>) -> Result<Vec<char>> {
     let mut seen = HashMap::<char, u64>::default();
-    for (piece, times) in counts.iter() {
-        for character in utf8(piece)?.chars() {
+    counts.for_each(&mut |piece| {
+        for character in utf8(piece.bytes)?.chars() {
             let count = seen.entry(character).or_default();
-            *count = count.checked_add(times).ok_or_else(|| Error::Limit {
+            *count = count.checked_add(piece.count).ok_or_else(|| Error::Limit {
                 reason: format!("{character:?} occurs more than 2^64 times."),
             })?;
         }
-    }
+        Ok(())
+    })?;
     let mut found: Vec<(char, u64)> = seen.into_iter().collect();
     if let Some(limit) = limit {
         found.sort_unstable_by_key(|&(character, count)| (Reverse(count), character));
@@ -34,6 +35,7 @@ pub fn characters(counts: &Counts, limit: Option<usize>) -> Result<Vec<char>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::count::Counts;
 
     #[test]
     fn the_most_frequent_stay_and_ties_go_to_the_lowest() {

@@ -226,13 +226,23 @@ pub const LEAST_MEMORY: u64 = 16 << 20;
 /// Bytes of memory for what does not grow with the corpus: sketches, tables by token, buffers.
 const OF_THE_REST: u64 = 12 << 20;
 
+/// The most bytes of memory for each byte of distinct pretokens, and one between them: where it
+/// stands, and twice where a pair is found.
+const OF_PLACE: usize = 16;
+
 /// How much memory merging may take, and where the rest goes.
 #[derive(Debug, Clone, Copy)]
-pub struct Bound<'a> {
-    /// Bytes, at least [`LEAST_MEMORY`].
-    pub memory: u64,
+pub struct MemoryLimit<'a> {
+    /// At least [`LEAST_MEMORY`].
+    pub bytes: u64,
     /// A folder. In it a new one is made, and deleted when it is needed no more.
     pub folder: &'a Path,
+}
+
+/// Whether [`train`] takes no more than so many bytes of memory, beside the counts.
+pub fn fits(counts: &Counts, memory: u64) -> bool {
+    let places: usize = counts.iter().map(|(piece, _)| piece.len() + 1).sum();
+    OF_THE_REST + (places * OF_PLACE) as u64 <= memory
 }
 
 /// The same merges in bounded memory. The corpus lies on disk, and a round of merges reads and
@@ -243,18 +253,18 @@ pub struct Bound<'a> {
 /// As [`train`], [`Error::Io`], and [`Error::Option`] for a bound that is too small.
 pub fn train_bounded(
     counts: &dyn Pieces,
-    bound: Bound<'_>,
+    limit: MemoryLimit<'_>,
     options: &Options,
     known: &[Learned],
     on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
     watch: &dyn Watch,
 ) -> Result<Trained> {
-    let Bound { memory, folder } = bound;
-    if memory < LEAST_MEMORY {
-        let reason = format!("{memory} bytes of memory are too few to merge in; at least {LEAST_MEMORY}.");
+    let MemoryLimit { bytes, folder } = limit;
+    if bytes < LEAST_MEMORY {
+        let reason = format!("{bytes} bytes of memory are too few to merge in; at least {LEAST_MEMORY}.");
         return Err(Error::Option { reason });
     }
-    let memory = usize::try_from(memory - OF_THE_REST).unwrap_or(usize::MAX);
+    let memory = usize::try_from(bytes - OF_THE_REST).unwrap_or(usize::MAX);
     let laid_out = |order| {
         let archive = Archive::new(counts, &options.base, order, memory, folder, watch)?;
         Ok((Corpus::default(), Some(archive)))
