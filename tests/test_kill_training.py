@@ -1,0 +1,28 @@
+"""A short campaign of `kill_training.py`: training that is killed goes on, and ends the same."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_determinism import SEPARATOR, invented
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.parametrize("ties", ["ids", "first_seen", "lexicographic"])
+def test_a_few_kills(tmp_path: Path, ties: str) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text(SEPARATOR.join(invented(4.0)), encoding="utf-8", newline="")
+    options = {"vocab_size": 8_000, "ties": ties, "pretokenizer": "gpt2"}
+    command = [sys.executable, str(HERE / "kill_training.py"), "--kills", "8"]
+    command += ["--corpus", str(corpus), "--options", json.dumps(options)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["kills"] == 8
+    assert told["ended"] >= 1
+    assert told["resumed"] >= 1, "no run found a checkpoint; the text is too short to make one"
