@@ -65,6 +65,9 @@ def merges(counts: _core.Counts) -> list[tuple[int, int, int]]:
         min_frequency=1,
         max_token_length=None,
         ties="first_seen",
+        runners_up=0,
+        memory=None,
+        journal=None,
         on_merge=None,
         on_progress=None,
     )[1]
