@@ -66,6 +66,8 @@ RATES = Rates(
 _CUTS = tuple(dict.fromkeys(cut for _, cut in GROWTH))
 _LIKE = {"llama3": "cl100k", "qwen2": "cl100k"}  # they cut words alike, and digits otherwise
 _ON_DISK = 16  # bytes beside the pretoken: its length and its count
+
+
 @dataclass(frozen=True, slots=True)
 class Phase:
     """What one phase of a run needs on each machine that takes part: seconds and bytes.
@@ -182,7 +184,10 @@ def plan(
     Time depends most on the machine, distinct pretokens on the text. `python -m benches plan` shows
     how far the forecast is off on your machine. Raises `OptionError` for what makes no sense.
     """
-    text, room = size_in_bytes("corpus", corpus), size_in_bytes("memory", _memory() if memory is None else memory)
+    text, room = (
+        size_in_bytes("corpus", corpus),
+        size_in_bytes("memory", _memory() if memory is None else memory),
+    )
     cores = _cores() if cores is None else cores
     for name, number in (("vocab_size", vocab_size), ("cores", cores), ("machines", machines)):
         if isinstance(number, bool) or not isinstance(number, int):

@@ -18,7 +18,17 @@ from typing import Any, BinaryIO, TypeAlias
 
 from digram.errors import OptionError
 
-__all__ = ["Files", "Source", "Text", "batches", "documents", "file_sizes", "files", "read", "total_bytes"]
+__all__ = [
+    "Files",
+    "Source",
+    "Text",
+    "batches",
+    "documents",
+    "file_sizes",
+    "files",
+    "read",
+    "total_bytes",
+]
 
 Text: TypeAlias = str | bytes
 
@@ -192,7 +202,11 @@ def file_sizes(source: Source) -> list[int] | None:
     """The sizes of the files of a source, in bytes; None where it is no files."""
     if isinstance(source, os.PathLike):
         source = files(source)
-    elif isinstance(source, list | tuple) and source and all(isinstance(s, os.PathLike) for s in source):
+    elif (
+        isinstance(source, list | tuple)
+        and source
+        and all(isinstance(s, os.PathLike) for s in source)
+    ):
         source = files(*source)
     return [p.stat().st_size for p in source.paths] if isinstance(source, Files) else None
 

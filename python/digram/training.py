@@ -154,7 +154,9 @@ def train(
     else:
         unit = check_unit("byte" if unit is None else unit)
         cut = resolve("o200k" if pretokenizer is MISSING else pretokenizer)
-        counts, point = _count(source, separator, weights, cut, unit, threads, progress, memory, saved)
+        counts, point = _count(
+            source, separator, weights, cut, unit, threads, progress, memory, saved
+        )
     if point is not None:
         point.begin()
     if isinstance(on_unknown, Special) and unit == "char" and on_unknown.text not in special:

@@ -1,9 +1,11 @@
 //! The corpus on disk, where it is too large for memory.
 //!
-//! It holds all pretokens as the tokens they are made of by now. A round takes into memory only
-//! those that hold a pair which may reach its floor, and puts them back at its end: all occurrences
-//! of such pairs are in them, so the round chooses and counts as if all were there. While even the
-//! pretokens with the most frequent pair are too many, a merge is made by going through the file.
+//! It holds all pretokens as the tokens they are made of by now. A round takes into memory only the
+//! stretches of them in which every pair of neighbours may reach its floor, and puts them back at
+//! its end. That is all it needs. Every occurrence of a pair that reaches the floor is in such a
+//! stretch. And beside one, where `x` stands before `a` and the two occur less often, `x` before a
+//! token that begins with `a` occurs no more often than they do, so no merge of the round joins what
+//! was cut. While even the most frequent pair has no room, a merge is made by going through the file.
 
 use std::path::{Path, PathBuf};
 
@@ -15,11 +17,11 @@ use crate::vocabulary::TokenId;
 use crate::watch::Watch;
 
 use super::Base;
-use super::corpus::{BORDER, Builder, Corpus, Order, Symbols};
+use super::corpus::{BORDER, Builder, Corpus, Order, Symbols, stretches};
 use super::sketch::Sketch;
 
-/// Bytes of memory for each place of a corpus, with its share of the runs.
-const OF_PLACE: usize = 6;
+/// Bytes of memory for each place of a corpus, with its share of the runs, room to grow, and a copy.
+const OF_PLACE: usize = 14;
 
 /// Bytes of memory for each occurrence of a pair that is followed: where it stands, twice while
 /// that is found out, and where the pairs stand that arise from it.
@@ -42,16 +44,15 @@ pub(super) struct Archive {
     memory: usize,
     /// Whether pretokens stand in the order they were first seen, each after what says when that was.
     by_first: bool,
-    /// What was taken into memory: the pretokens with a pair that this sketch says may have this
-    /// count.
+    /// What was taken into memory: the stretches of pairs that this sketch says may have this count.
     taken: Option<(Sketch, u64)>,
 }
 
 /// What came of taking pretokens into memory.
 pub(super) enum Taken {
-    /// Those with a pair that may reach the floor are there.
+    /// All that a round with this floor needs is there.
     Fits { corpus: Corpus, sketch: Sketch, floor: u64 },
-    /// Not even those with the most frequent pair have room.
+    /// Not even the most frequent pair has room.
     TooMany(Sketch),
 }
 
@@ -141,8 +142,8 @@ impl Archive {
         Ok(())
     }
 
-    /// Takes the pretokens into memory that hold a pair which may reach `floor`, or a higher one
-    /// that is returned with them, so that there is room for them.
+    /// Takes into memory what a round needs for pairs that may reach `floor`, or a higher one that
+    /// is returned with it, so that there is room.
     pub(super) fn take(
         &mut self,
         sketch: Sketch,
@@ -151,31 +152,20 @@ impl Archive {
         watch: &dyn Watch,
     ) -> Result<Taken> {
         let mut words = Builder::new(tokens);
-        let (mut occurrences, most) = (0, self.memory);
-        let mut fits = true;
+        let (mut pairs, mut fits) = (0, true);
+        let memory = |places, pairs| places * OF_PLACE + pairs * OF_OCCURRENCE;
         self.for_each(watch, |word, count| {
-            let pairs = reaching(&sketch, floor, word);
-            if pairs == 0 {
-                return Ok(true);
+            for stretch in stretches(word, |left, right| sketch.may_reach(left, right, floor)) {
+                pairs += stretch.len() - 1;
+                words.push(stretch, count)?;
             }
-            occurrences += pairs;
-            words.push(word, count)?;
-            while words.len() * OF_PLACE + occurrences * OF_OCCURRENCE > most {
-                // Steps of an eighth: a floor higher than it need be costs a round.
-                floor += (floor / 8).max(1);
-                if floor > sketch.highest() {
-                    fits = false;
-                    return Ok(false);
-                }
-                let all = std::mem::replace(&mut words, Builder::new(tokens));
-                occurrences = 0;
-                all.try_for_each(|word, count| {
-                    let pairs = reaching(&sketch, floor, word);
-                    occurrences += pairs;
-                    if pairs > 0 { words.push(word, count) } else { Ok(()) }
-                })?;
+            while fits && memory(words.len(), pairs) > self.memory {
+                fits = floor < sketch.highest();
+                // Steps of a sixteenth: a floor higher than it need be costs a round.
+                floor = (floor + (floor / 16).max(1)).min(sketch.highest());
+                (words, pairs) = words.cut(|left, right| sketch.may_reach(left, right, floor))?;
             }
-            Ok(true)
+            Ok(fits)
         })?;
         if !fits {
             return Ok(Taken::TooMany(sketch));
@@ -188,10 +178,18 @@ impl Archive {
     pub(super) fn put_back(&mut self, corpus: &Corpus, watch: &dyn Watch) -> Result<()> {
         let Some((sketch, floor)) = self.taken.take() else { return Ok(()) };
         let mut changed = corpus.words();
+        let (mut merged, mut stretch) = (Vec::new(), Vec::new());
         self.rewrite(watch, |word| {
-            if reaching(&sketch, floor, word) > 0 {
-                changed.next_into(word);
+            merged.clear();
+            for part in word.chunk_by(|&left, &right| sketch.may_reach(left, right, floor)) {
+                if part.len() > 1 {
+                    changed.next_into(&mut stretch);
+                    merged.extend_from_slice(&stretch);
+                } else {
+                    merged.extend_from_slice(part);
+                }
             }
+            std::mem::swap(word, &mut merged);
         })
     }
 
@@ -315,12 +313,6 @@ impl Archive {
         }
         Ok(())
     }
-}
-
-/// How many pairs of a pretoken may reach the floor.
-#[inline]
-fn reaching(sketch: &Sketch, floor: u64, word: &[TokenId]) -> usize {
-    word.windows(2).filter(|pair| sketch.may_reach(pair[0], pair[1], floor)).count()
 }
 
 /// A pretoken as it stands in the file, after what says when it was first seen: that of the whole

@@ -60,6 +60,10 @@ impl Builder {
     }
 
     pub(super) fn push(&mut self, word: &[TokenId], count: u64) -> Result<()> {
+        if self.places.capacity() < self.places.len() + word.len() + 1 {
+            // By a quarter: where memory is short, twice as much may be too much.
+            self.places.reserve_exact(word.len() + 1 + (self.places.len() / 4).max(1 << 10));
+        }
         self.places.extend_from_slice(word);
         self.end(count)
     }
@@ -77,13 +81,19 @@ impl Builder {
         }
     }
 
-    /// Calls `visit` with each pretoken and its count.
-    pub(super) fn try_for_each(&self, mut visit: impl FnMut(&[TokenId], u64) -> Result<()>) -> Result<()> {
+    /// Of each pretoken the stretches in which all pairs are `wanted`, each as one of its own, and
+    /// the number of these pairs.
+    pub(super) fn cut(&self, wanted: impl Fn(TokenId, TokenId) -> bool) -> Result<(Builder, usize)> {
+        let (mut kept, mut pairs) = (Builder::new(self.tokens), 0);
         for (places, count) in self.runs.iter() {
-            let words = self.places[places.start.max(1)..places.end].split(|&symbol| symbol == BORDER);
-            words.filter(|word| !word.is_empty()).try_for_each(|word| visit(word, count))?;
+            for word in self.places[places].split(|&symbol| symbol == BORDER) {
+                for stretch in stretches(word, &wanted) {
+                    pairs += stretch.len() - 1;
+                    kept.push(stretch, count)?;
+                }
+            }
         }
-        Ok(())
+        Ok((kept, pairs))
     }
 
     pub(super) fn finish(mut self) -> Corpus {
@@ -251,6 +261,14 @@ impl Corpus {
         self.places[at] = id;
         self.places[end - 1] = id;
     }
+}
+
+/// The longest stretches of two symbols or more of which all neighbours are `wanted`.
+pub(super) fn stretches(
+    word: &[TokenId],
+    wanted: impl Fn(TokenId, TokenId) -> bool,
+) -> impl Iterator<Item = &[TokenId]> {
+    word.chunk_by(move |&left, &right| wanted(left, right)).filter(|stretch| stretch.len() > 1)
 }
 
 /// Goes through the pretokens of a corpus.
