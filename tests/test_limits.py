@@ -1,4 +1,4 @@
-"""Training within a limit of memory and with checkpoints: the same tokenizer, and clear refusals."""
+"""Training within a limit of memory and with checkpoints: the same tokenizer, clear refusals."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_too_little_and_nonsense_are_refused() -> None:
 
 def test_the_same_call_goes_on_and_a_larger_one_too(corpus: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    smaller = {**OPTIONS, "vocab_size": 1_000}
+    smaller: dict[str, Any] = {**OPTIONS, "vocab_size": 1_000}
     heard: list[digram.Merge] = []
     assert digram.train(corpus, checkpoint=folder, **smaller) == digram.train(corpus, **smaller)
     again = digram.train(corpus, checkpoint=folder, on_merge=heard.append, **OPTIONS)
@@ -61,7 +61,7 @@ def test_the_same_call_goes_on_and_a_larger_one_too(corpus: Path, tmp_path: Path
     texts = corpus.read_text(encoding="utf-8").split(SEPARATOR)
     for source in (texts, iter(texts)):
         other = tmp_path / f"{len(list(tmp_path.iterdir()))}"
-        options = {**OPTIONS, "separator": None}
+        options: dict[str, Any] = {**OPTIONS, "separator": None}
         digram.train(list(source), checkpoint=other, **options)
         assert digram.train(texts, checkpoint=other, **options) == again
 
@@ -86,7 +86,7 @@ def test_another_run_is_refused(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(digram.CheckpointError, match="other options to count"):
         digram.train(corpus, checkpoint=folder, **{**OPTIONS, "pretokenizer": "o200k"})
     texts = tmp_path / "texts"
-    few = {"vocab_size": 300, "pretokenizer": "gpt2"}
+    few: dict[str, Any] = {"vocab_size": 300, "pretokenizer": "gpt2"}
     digram.train(["the cat", "the dog"], checkpoint=texts, **few)
     for other in (["the cat", "the cow"], ["the cat"], ["the cat", "the dog", "more"]):
         with pytest.raises(digram.CheckpointError, match="not the one"):

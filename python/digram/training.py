@@ -120,19 +120,21 @@ def train(
     the left: "aaa" becomes "aa", "a".
 
     For large corpora:
-        memory_limit: bytes, or "2 GB", that counting and merging may take beside the interpreter and
-            some megabytes of text; what does not fit goes to the folder for temporary files. The
-            merges are the same. At least 16 MiB; the less, the more often the disk is read.
+        memory_limit: bytes, or "2 GB", that counting and merging may take beside the interpreter
+            and some megabytes of text; what does not fit goes to the folder for temporary files.
+            The merges are the same. At least 16 MiB; the less, the more often the disk is read.
         checkpoint: a folder in which the run notes how far it is. The same call with the same
             folder goes on from there after a kill, and ends with the same tokenizer; `vocab_size`
             and `max_merges` may be others. It may be deleted when the run is done.
 
-    `on_merge` is called with each `Merge`, also with those of an earlier run that it goes on from. `runners_up` keeps with each merge so many of the pairs
-    that came next, for `tok.merge_log`, of those that reach `min_frequency`; the tokenizer is the
-    same with and without. `progress` draws a bar on stderr (by default where that is a terminal).
-    Raises `OptionError` for options that make no sense, `ConfigMismatchError` for counts that were
-    made with another pretokenizer or unit, `InvalidTextError` for text that is none, `OSError` for
-    files that cannot be read. Memory: the distinct pretokens, and about 12 bytes for each of their
+    `on_merge` is called with each `Merge`, also with those of an earlier run that it goes on from.
+    `runners_up` keeps with each merge so many of the pairs that came next, for `tok.merge_log`, of
+    those that reach `min_frequency`; the tokenizer is the same with and without. `progress` draws a
+    bar on stderr (by default where that is a terminal). Raises `OptionError` for options that make
+    no sense, `ConfigMismatchError` for counts that were made with another pretokenizer or unit,
+    `CheckpointError` for a folder of another run, `InvalidTextError` for text that is none,
+    `OSError` for files that cannot be read. Memory: the distinct pretokens, and about 12 bytes for
+    each of their
     bytes.
     """
     if isinstance(special_tokens, str):
@@ -149,7 +151,8 @@ def train(
     saved = _Saved(checkpoint, [*merged, on_unknown == "bytes"])
     if isinstance(source, Counts):
         made = _given(source, pretokenizer, unit, ties, separator, weights)
-        cut, unit, counts = made.pretokenizer, made.unit, made._held
+        cut, unit = made.pretokenizer, made.unit
+        counts: _core.Counts | _core.SortedCounts = made._held
         point = saved.open([fingerprint(cut, unit), made.documents, made.bytes, len(made)])
     else:
         unit = check_unit("byte" if unit is None else unit)
@@ -273,7 +276,8 @@ def _count(
     """The counts of a source, and the checkpoint of the run."""
     made_with = [fingerprint(cut, unit), str(separator)]
     if isinstance(source, Mapping) or weights is not None:
-        point = saved.open([*made_with, list(source), _plain(weights or {})])
+        names = list(source) if isinstance(source, Mapping) else []
+        point = saved.open([*made_with, names, _plain(weights or {})])
     else:
         point = saved.open(made_with, file_sizes(source))
         if memory is not None or point is not None:
