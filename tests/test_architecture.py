@@ -21,7 +21,7 @@ PYTHON = [
     ["arguments", "pretokenizers", "streaming"],
     ["compact"],
     ["definition"],
-    ["batching", "counting", "encoding", "growth", "sizes"],
+    ["batching", "choices", "counting", "encoding", "growth", "sizes"],
     ["formats", "progress", "sources", "storage", "terminal"],
     ["checkpoint"],
     ["counts", "tokenizer"],

@@ -53,8 +53,8 @@ class Checkpoint:
 
     `counted` are the options that decide the counts, `merged` those that decide the merges beside.
     `sizes` are those of the files of the corpus, in bytes: where they are known and all was
-    counted, the files are not read again. Raises `CheckpointError` for a folder of a run with others, and
-    `CorruptFileError` for one that holds something else.
+    counted, the files are not read again. Raises `CheckpointError` for a folder of a run with
+    others, and `CorruptFileError` for one that holds something else.
     """
 
     def __init__(

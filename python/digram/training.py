@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import os
 import tempfile
-import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, get_args
+from typing import Any
 
 from digram import _core
-from digram.arguments import size_in_bytes
 from digram.checkpoint import Checkpoint
+from digram.choices import (
+    ByteOrder,
+    Ties,
+    base_tokens,
+    check_choices,
+    check_limits,
+    memory_in_bytes,
+    room_for_merges,
+    warn_of_a_path,
+)
 from digram.counts import (
     Counts,
     Sources,
@@ -31,17 +39,6 @@ from digram.special import Special
 from digram.tokenizer import Merge, RunnerUp, Tokenizer
 
 __all__ = ["train"]
-
-Ties = Literal["ids", "first_seen", "lexicographic"]
-ByteOrder = Literal["value", "gpt2"]
-
-LEAST_MEMORY = 16 << 20
-"""The least memory that training can be limited to, in bytes."""
-
-# The bytes that GPT-2 prints as themselves, and then the others: the order of the base tokens in
-# Hugging Face's vocabularies, which sort the printable stand-ins.
-GPT2_BYTE_ORDER = bytes([*range(33, 127), *range(161, 173), *range(174, 256)])
-GPT2_BYTE_ORDER += bytes(byte for byte in range(256) if byte not in GPT2_BYTE_ORDER)
 
 
 def train(
@@ -140,12 +137,12 @@ def train(
     if isinstance(special_tokens, str):
         raise TypeError("special_tokens is several texts; put the one in a list")
     special = list(special_tokens)
-    _check_choices(on_unknown, ties, byte_order)
-    _check_limits(
+    check_choices(on_unknown, ties, byte_order)
+    check_limits(
         vocab_size, max_merges, min_frequency, max_token_length, limit_alphabet, runners_up, threads
     )
-    _warn_of_a_path(source)
-    memory = _memory(memory_limit, source)
+    warn_of_a_path(source)
+    memory = memory_in_bytes(memory_limit, source)
     characters = None if alphabet is None else list(alphabet)
     merged = [ties, min_frequency, max_token_length, byte_order, characters, limit_alphabet]
     saved = _Saved(checkpoint, [*merged, on_unknown == "bytes"])
@@ -165,10 +162,10 @@ def train(
     if isinstance(on_unknown, Special) and unit == "char" and on_unknown.text not in special:
         special.append(on_unknown.text)
     reserved = blocks(reserve, pad_to_multiple, special)
-    base = _base(unit, characters, limit_alphabet, byte_order, counts)
+    base = base_tokens(unit, characters, limit_alphabet, byte_order, counts)
     with_bytes = unit == "char" and on_unknown == "bytes"
     first_merge = len(base) + 256 * with_bytes
-    room = _room(vocab_size, first_merge, len(special), sum(reserved.values()))
+    room = room_for_merges(vocab_size, first_merge, len(special), sum(reserved.values()))
     limit = min((n for n in (room, max_merges) if n is not None), default=None)
     shift = len(special) if special_first else 0
 
@@ -242,26 +239,6 @@ class _Saved:
         return Checkpoint(self._folder, counted, self._merged, sizes)
 
 
-def _memory(limit: int | str | None, source: object) -> int | None:
-    """The limit in bytes."""
-    if limit is None:
-        return None
-    memory = int(size_in_bytes("memory_limit", limit))
-    if memory < LEAST_MEMORY:
-        raise OptionError(
-            f"memory_limit={limit!r} is less than 16 MiB, which training needs at least.",
-            value=limit,
-            hint="The less memory, the more often the disk is read; 1 GB is a good limit.",
-        )
-    if isinstance(source, Mapping):
-        raise OptionError(
-            "memory_limit= is for one source, and this is a dictionary of several.",
-            value=limit,
-            hint="Count each with digram.count_pretokens, and train on Counts.merge(...) of them.",
-        )
-    return memory
-
-
 def _count(
     source: Sources,
     separator: str | bytes | None,
@@ -332,127 +309,6 @@ def _given(
 def _plain(weights: Mapping[str, Any]) -> dict[str, Any]:
     """Weights as JSON can hold them."""
     return {n: w if isinstance(w, int | float) else str(w) for n, w in weights.items()}
-
-
-def _warn_of_a_path(source: object) -> None:
-    """A `str` is always text; one that names a file was probably meant as the file."""
-    if isinstance(source, str) and len(source) < 256 and "\n" not in source:
-        try:
-            named = os.path.isfile(source)
-        except ValueError:  # a NUL is in no name
-            named = False
-        if named:
-            warnings.warn(
-                f"training on the text {source!r}, which is also the name of a file; for what is "
-                "in it pass pathlib.Path(...) or digram.files(...)",
-                stacklevel=3,
-            )
-
-
-def _check_choices(on_unknown: OnUnknown, ties: str, byte_order: str) -> None:
-    for name, value, allowed in (
-        ("ties", ties, get_args(Ties)),
-        ("byte_order", byte_order, get_args(ByteOrder)),
-    ):
-        if value not in allowed:
-            raise OptionError(
-                f"{name}={value!r} is not known.", value=value, hint=f"Choose from {allowed}."
-            )
-    if not isinstance(on_unknown, Special) and on_unknown not in ("error", "bytes"):
-        raise OptionError(
-            f"on_unknown={on_unknown!r} is not known.",
-            value=on_unknown,
-            hint='Pass "error", "bytes", or a token as digram.Special("<unk>").',
-        )
-
-
-def _check_limits(
-    vocab_size: int | None,
-    max_merges: int | None,
-    min_frequency: int | None,
-    max_token_length: int | None,
-    limit_alphabet: int | None,
-    runners_up: int,
-    threads: int | None,
-) -> None:
-    for name, value, least in (
-        ("vocab_size", vocab_size, 1),
-        ("max_merges", max_merges, 0),
-        ("min_frequency", min_frequency, 1),
-        ("max_token_length", max_token_length, 1),
-        ("limit_alphabet", limit_alphabet, 1),
-        ("runners_up", runners_up, 0),
-        ("threads", threads, 1),
-    ):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-            raise TypeError(f"{name} is a whole number, not {value!r}")
-        if value is not None and value < least:
-            raise OptionError(f"{name}={value} is not at least {least}.", value=value)
-        if value is not None and value >= 1 << 63:
-            raise OptionError(f"{name}={value} is more than any machine can hold.", value=value)
-    if vocab_size is None and max_merges is None and (min_frequency is None or min_frequency < 2):
-        raise OptionError(
-            "without vocab_size or max_merges, min_frequency must be at least 2, or training "
-            "would go on until every pretoken is one token.",
-            value=min_frequency,
-            hint="Say when to stop: vocab_size=32_000 is a usual size.",
-        )
-
-
-def _base(
-    unit: Unit,
-    alphabet: Iterable[str] | None,
-    limit: int | None,
-    byte_order: ByteOrder,
-    counts: _core.Counts | _core.SortedCounts,
-) -> str | bytes:
-    """The base tokens in the order of their ids, but for the bytes of a fallback."""
-    if unit == "byte":
-        for name, value in (("alphabet", alphabet), ("limit_alphabet", limit)):
-            if value is not None:
-                raise OptionError(
-                    f'{name}= is for unit="char"; the base of unit="byte" is the bytes.'
-                )
-        return GPT2_BYTE_ORDER if byte_order == "gpt2" else bytes(range(256))
-    if alphabet is None:
-        return counts.characters(limit)
-    if limit is not None:
-        raise OptionError(
-            "alphabet= names the characters, and limit_alphabet= chooses among those of the "
-            "corpus.",
-            value=limit,
-            hint="Give one of them.",
-        )
-    characters = list(alphabet)
-    for index, character in enumerate(characters):
-        if not isinstance(character, str) or len(character) != 1:
-            raise OptionError(
-                f"alphabet[{index}] = {character!r} is not one character.", index=index
-            )
-    if len(set(characters)) < len(characters):
-        twice = next(c for i, c in enumerate(characters) if c in characters[:i])
-        raise OptionError(f"alphabet= holds {twice!r} twice.", value=twice)
-    return "".join(characters)
-
-
-def _room(vocab_size: int | None, base: int, special: int, reserved: int) -> int | None:
-    """How many merges fit into the vocabulary."""
-    if vocab_size is None:
-        return None
-    taken = base + special + reserved
-    if vocab_size <= taken:
-        more = (
-            f", {special} are special and {reserved} reserved"
-            if reserved
-            else (f" and {special} are special")
-        )
-        raise OptionError(
-            f"vocab_size={vocab_size} leaves no room for a merge: the base has {base} "
-            f"tokens{more}.",
-            value=vocab_size,
-            hint=f"It must be at least {taken + 1}.",
-        )
-    return vocab_size - taken
 
 
 def _differences(advance: Callable[[int], None]) -> Callable[[int], None]:
