@@ -174,12 +174,18 @@ impl Archive {
         Ok(Taken::Fits { corpus: words.finish(), sketch, floor })
     }
 
-    /// Puts back what was taken, as it is after the merges of a round.
-    pub(super) fn put_back(&mut self, corpus: &Corpus, watch: &dyn Watch) -> Result<()> {
-        let Some((sketch, floor)) = self.taken.take() else { return Ok(()) };
+    /// Puts back what was taken, as it is after the merges of a round, and visits each pair of
+    /// neighbours with its count, as the other ways to go through the file do.
+    pub(super) fn put_back(
+        &mut self,
+        corpus: &Corpus,
+        watch: &dyn Watch,
+        visit: impl FnMut(TokenId, TokenId, u64),
+    ) -> Result<()> {
+        let Some((sketch, floor)) = self.taken.take() else { return self.for_each_pair(watch, visit) };
         let mut changed = corpus.words();
         let (mut merged, mut stretch) = (Vec::new(), Vec::new());
-        self.rewrite(watch, |word| {
+        let change = |word: &mut Vec<TokenId>| {
             merged.clear();
             for part in word.chunk_by(|&left, &right| sketch.may_reach(left, right, floor)) {
                 if part.len() > 1 {
@@ -190,7 +196,8 @@ impl Archive {
                 }
             }
             std::mem::swap(word, &mut merged);
-        })
+        };
+        self.rewrite(watch, change, visit)
     }
 
     /// Takes as many pretokens as fit into memory, puts back what `work` made of them, and so on
@@ -241,8 +248,9 @@ impl Archive {
         right: TokenId,
         id: TokenId,
         watch: &dyn Watch,
+        visit: impl FnMut(TokenId, TokenId, u64),
     ) -> Result<()> {
-        self.rewrite(watch, |word| {
+        let change = |word: &mut Vec<TokenId>| {
             let mut to = 0;
             let mut at = 0;
             while at < word.len() {
@@ -252,7 +260,8 @@ impl Archive {
                 to += 1;
             }
             word.truncate(to);
-        })
+        };
+        self.rewrite(watch, change, visit)
     }
 
     /// The pairs that may reach the floor, counted exactly.
@@ -270,7 +279,12 @@ impl Archive {
     }
 
     /// Writes the file anew, each pretoken as `change` leaves it.
-    fn rewrite(&mut self, watch: &dyn Watch, mut change: impl FnMut(&mut Vec<TokenId>)) -> Result<()> {
+    fn rewrite(
+        &mut self,
+        watch: &dyn Watch,
+        mut change: impl FnMut(&mut Vec<TokenId>),
+        mut visit: impl FnMut(TokenId, TokenId, u64),
+    ) -> Result<()> {
         let file = self.folder.file(&self.folder.new_name());
         let mut writer = Writer::create(&file, BLOCK)?;
         let mut reader = Reader::open(&self.file)?;
@@ -280,6 +294,7 @@ impl Archive {
             self.decode(piece.bytes, &mut word)?;
             change(&mut word);
             if word.len() > 1 {
+                word.windows(2).for_each(|pair| visit(pair[0], pair[1], piece.count));
                 bytes.clear();
                 bytes.extend_from_slice(&piece.bytes[..self.head()]);
                 word.iter().for_each(|&symbol| put_number(&mut bytes, symbol.into()));

@@ -15,11 +15,12 @@ use hashbrown::HashSet;
 
 use crate::error::{Error, Result};
 use crate::merges::Merge;
+use crate::vocabulary::TokenId;
 use crate::watch::Watch;
 
 use super::archive::{Archive, Found, Taken};
 use super::census::{self, Table};
-use super::learner::Learner;
+use super::learner::{Learner, Limits};
 use super::pairs::Pairs;
 use super::sketch::Sketch;
 use super::ties::TieRule;
@@ -172,8 +173,11 @@ impl<T: TieRule> Learner<T> {
         match self.archive.take() {
             None => self.start_round_in_memory(watch),
             Some(mut archive) => {
-                archive.put_back(&std::mem::take(&mut self.corpus), watch)?;
-                self.start_round_from(&mut archive, known, on_merge, watch)?;
+                let mut sketch = Sketch::new(usize::MAX);
+                let corpus = std::mem::take(&mut self.corpus);
+                archive.put_back(&corpus, watch, sketching(&mut sketch, &self.limits, &self.tokens))?;
+                drop(corpus);
+                self.start_round_from(&mut archive, sketch, known, on_merge, watch)?;
                 self.archive = Some(archive);
                 Ok(())
             }
@@ -182,12 +186,7 @@ impl<T: TieRule> Learner<T> {
 
     fn start_round_in_memory(&mut self, watch: &dyn Watch) -> Result<()> {
         let mut sketch = Sketch::new(self.corpus.len());
-        let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
-        self.corpus.lay_out(watch, |left, right, count| {
-            if allowed(left, right) {
-                sketch.add(left, right, count);
-            }
-        })?;
+        self.corpus.lay_out(watch, sketching(&mut sketch, &self.limits, &self.tokens))?;
         self.floor = self.next_floor(&sketch);
         while !self.find_pairs(&sketch, watch)? {
             self.floor = (self.floor / 2).max(self.limits.min_frequency);
@@ -198,17 +197,12 @@ impl<T: TieRule> Learner<T> {
     fn start_round_from(
         &mut self,
         archive: &mut Archive,
+        mut sketch: Sketch,
         known: &[Learned],
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
         watch: &dyn Watch,
     ) -> Result<()> {
         while self.merges.len() < self.limits.max_merges {
-            let mut sketch = Sketch::new(usize::MAX);
-            archive.for_each_pair(watch, |left, right, count| {
-                if self.limits.allow(&self.tokens, left, right) {
-                    sketch.add(left, right, count);
-                }
-            })?;
             // A round that merged nothing lacks what came next, and there is no room for more.
             if self.round_start != Some(self.merges.len()) {
                 let floor = self.next_floor(&sketch);
@@ -220,7 +214,7 @@ impl<T: TieRule> Learner<T> {
                             return Ok(());
                         }
                         // The sums of rare pairs looked like a frequent one.
-                        archive.put_back(&std::mem::take(&mut self.corpus), watch)?;
+                        archive.put_back(&std::mem::take(&mut self.corpus), watch, |_, _, _| ())?;
                         sketch
                     }
                     Taken::TooMany(sketch) => sketch,
@@ -232,7 +226,9 @@ impl<T: TieRule> Learner<T> {
                 return Ok(());
             };
             let id = self.add_token(left, right);
-            archive.merge(left, right, id, watch)?;
+            sketch = Sketch::new(usize::MAX);
+            let visit = sketching(&mut sketch, &self.limits, &self.tokens);
+            archive.merge(left, right, id, watch, visit)?;
             // Nothing is above the count of what was merged last.
             self.floor = self.floor.min(count.saturating_mul(2).saturating_add(1));
             let learned = Learned { merge: Merge { left, right, id }, count, runners_up: runners_up.into() };
@@ -295,8 +291,7 @@ impl<T: TieRule> Learner<T> {
         let corpus = std::mem::take(&mut self.corpus);
         match &mut self.archive {
             Some(archive) => {
-                archive.put_back(&corpus, watch)?;
-                archive.for_each_pair(watch, |left, right, _| merged &= !allowed(left, right))?;
+                archive.put_back(&corpus, watch, |left, right, _| merged &= !allowed(left, right))?;
             }
             None => {
                 self.corpus = corpus;
@@ -304,6 +299,19 @@ impl<T: TieRule> Learner<T> {
             }
         }
         Ok(merged)
+    }
+}
+
+/// Adds pairs that may be merged to a sketch.
+fn sketching<'a>(
+    sketch: &'a mut Sketch,
+    limits: &'a Limits,
+    tokens: &'a [Vec<u8>],
+) -> impl FnMut(TokenId, TokenId, u64) + 'a {
+    |left, right, count| {
+        if limits.allow(tokens, left, right) {
+            sketch.add(left, right, count);
+        }
     }
 }
 
