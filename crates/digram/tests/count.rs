@@ -214,8 +214,9 @@ fn more_runs_than_are_merged_at_once_and_pretokens_too_long_for_a_table() {
     let batches: Vec<Vec<Vec<u8>>> = (0..150usize)
         .map(|number| vec![number.to_string().into_bytes(), long(number % 3), b"x".to_vec()])
         .collect();
-    // Those not merged yet, those that were merged once, and those that a checkpoint named before.
-    let (most, old) = (63 + 300 / 64, 2 * 64);
+    // A batch makes up to three runs, one of each thread and one of the long pretoken. Those not
+    // merged yet, those that were merged once, and those that a checkpoint named before.
+    let (most, old) = (63 + 450 / 64, 2 * 64);
     for batch in &batches {
         counter.add(batch, 2, &Unwatched).unwrap();
         state = counter.checkpoint(&Unwatched).unwrap();
