@@ -7,7 +7,7 @@ CORPUS ?=
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup develop demo test test-formats-and-peers test-rest lint format valgrind bench clean
+.PHONY: help setup develop demo test test-elsewhere test-rest lint format valgrind bench clean
 
 help:
 	@echo "make demo    train, save, load, encode, decode and show, on real text (CORPUS=path for your own)"
@@ -47,7 +47,7 @@ demo: $(VENV)/.built
 	@$(BIN)/python examples/demo.py $(CORPUS)
 
 PYTEST := $(BIN)/python -m pytest --quiet $(PYTEST_ARGS)
-ELSEWHERE := tests/formats tests/oracles
+ELSEWHERE := tests/cli tests/formats tests/oracles
 
 # Python keeps one core busy, so two processes share the tests, and what each prints comes in one
 # piece when it ends. Tests that measure time are marked, and run when nothing else does.
@@ -55,10 +55,10 @@ test: $(VENV)/.tools
 	cargo test --quiet --workspace
 	@echo "pytest in two processes; each prints when it is done, after some minutes"
 	@$(MAKE) --no-print-directory --keep-going --jobs=2 \
-	  $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) test-rest test-formats-and-peers
+	  $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) test-rest test-elsewhere
 	$(PYTEST) -m alone
 
-test-formats-and-peers:
+test-elsewhere:
 	$(PYTEST) -m "not alone" $(ELSEWHERE)
 
 test-rest:
