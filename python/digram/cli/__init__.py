@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator
-from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
 
 import click
 
-from digram.cli.common import check_verb, example, log
+from digram.cli.common import Verbs, example, log
 from digram.cli.faults import failure, quiet_stdout
 from digram.cli.spelling import Spelling, spelled, spellings
 
@@ -32,28 +31,11 @@ VERBS = {
 }
 
 
-class _Verbs(click.Group):
-    """The verbs in the order in which one meets them, and every fault as a message and a code."""
+class _Verbs(Verbs):
+    """All verbs, and every fault as a message and a code."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(VERBS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in VERBS:
-            return None
-        command = getattr(import_module(f"digram.cli.{VERBS[cmd_name][0]}"), cmd_name)
-        assert isinstance(command, click.Command)
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        check_verb(ctx, args[0], VERBS)
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Verbs"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in VERBS.items()])
+    verbs = VERBS
+    room = "digram.cli"
 
     def invoke(self, ctx: click.Context) -> Any:
         with warnings.catch_warnings():

@@ -7,7 +7,8 @@ import errno
 import functools
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from io import BufferedReader
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -22,8 +23,8 @@ __all__ = [
     "ENCODINGS",
     "FORMATS",
     "PRETOKENIZERS",
+    "Verbs",
     "allow_loss_option",
-    "check_verb",
     "described_options",
     "emit",
     "emit_bytes",
@@ -301,7 +302,37 @@ def _verb() -> str:
     return " ".join(reversed(names))
 
 
-def check_verb(ctx: click.Context, name: str, verbs: Iterable[str]) -> None:
+class Verbs(click.Group):
+    """Verbs in the order in which one meets them, each imported when it is called.
+
+    `verbs` names for each its file in `room` and what it does.
+    """
+
+    verbs: Mapping[str, tuple[str, str]]
+    room: str
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.verbs)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.verbs:
+            return None
+        command = getattr(import_module(f"{self.room}.{self.verbs[cmd_name][0]}"), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        _check_verb(ctx, args[0], self.verbs)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in self.verbs.items()])
+
+
+def _check_verb(ctx: click.Context, name: str, verbs: Iterable[str]) -> None:
     """Refuses a verb that there is not, with the nearest that there is."""
     if name not in verbs and not name.startswith("-"):
         import difflib

@@ -2,7 +2,6 @@
 //!
 //! Twice in parts that can be worked on side by side, and that lie in near memory while they are:
 //! by hash, to join the threads' counts of each pretoken, and by first occurrence, to sort them.
-//! To sort all at once took a third longer for a million pretokens, on one thread.
 
 use std::sync::Mutex;
 

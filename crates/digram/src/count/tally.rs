@@ -131,7 +131,7 @@ impl Tally {
         if long == 0 { Ok(()) } else { self.count_long(text, from, ends, (long, start), full) }
     }
 
-    /// With shifts and multiplications that leave the flags alone: a fifth fewer instructions.
+    /// With shifts and multiplications that leave the flags alone.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
     fn count_short_bmi(&mut self, text: &[u8], from: usize, ends: &[usize], start: u64) -> u64 {

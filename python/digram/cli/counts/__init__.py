@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import click
 
 from digram.cli import common
@@ -11,34 +9,15 @@ from digram.cli import common
 __all__ = ["VERBS", "counts"]
 
 VERBS = {
-    "make": "Count the pretokens of files.",
-    "merge": "Bring counts of several files together.",
-    "show": "Show what a file of counts holds.",
+    "make": ("make", "Count the pretokens of files."),
+    "merge": ("merge", "Bring counts of several files together."),
+    "show": ("show", "Show what a file of counts holds."),
 }
 
 
-class _Verbs(click.Group):
-    """The verbs of `counts`, each imported when it is called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(VERBS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in VERBS:
-            return None
-        command = getattr(import_module(f"digram.cli.counts.{cmd_name}"), cmd_name)
-        assert isinstance(command, click.Command)
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        common.check_verb(ctx, args[0], VERBS)
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Verbs"):
-            formatter.write_dl(list(VERBS.items()))
+class _Verbs(common.Verbs):
+    verbs = VERBS
+    room = "digram.cli.counts"
 
 
 @click.group(
