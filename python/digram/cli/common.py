@@ -35,11 +35,13 @@ __all__ = [
     "json_option",
     "load",
     "log",
+    "named_pretokenizer_option",
     "open_input",
     "pretokenizer_from",
     "pretokenizer_options",
     "pretokenizer_spelled",
     "save",
+    "separator_option",
     "several",
     "special_option",
     "stdin",
@@ -153,6 +155,22 @@ def load(path: str, options: dict[str, Any]) -> Tokenizer:
 
 def _either(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def named_pretokenizer_option(verb: _Verb) -> _Verb:
+    """A pretokenizer by its name, for verbs that take a corpus."""
+    names = f"{', '.join(PRETOKENIZERS)} or none.  [default: o200k]"
+    return click.option("--pretokenizer", metavar="NAME", help=names)(verb)
+
+
+def separator_option(verb: _Verb) -> _Verb:
+    """Where files are cut into documents."""
+    return click.option(
+        "--separator",
+        callback=unescaped,
+        metavar="TEXT",
+        help=r"Cut files into documents here; \n, \t, \0 and \xHH are understood.",
+    )(verb)
 
 
 def pretokenizer_options(verb: _Verb) -> _Verb:

@@ -95,11 +95,7 @@ _WHY = {
     show_default=True,
     help="Unit char: an unknown character is an error, its bytes, or this token.",
 )
-@click.option(
-    "--pretokenizer",
-    metavar="NAME",
-    help=f"{', '.join(common.PRETOKENIZERS)} or none.  [default: o200k]",
-)
+@common.named_pretokenizer_option
 @common.pretokenizer_options
 @click.option(
     "--ties",
@@ -137,12 +133,7 @@ _WHY = {
     show_default=True,
     help="Ids of the single bytes: by value, or as in GPT-2 and Hugging Face.",
 )
-@click.option(
-    "--separator",
-    callback=common.unescaped,
-    metavar="TEXT",
-    help=r"Cut files into documents here; \n, \t, \0 and \xHH are understood.",
-)
+@common.separator_option
 @click.option(
     "--runners-up",
     type=int,

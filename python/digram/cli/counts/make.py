@@ -26,18 +26,9 @@ __all__ = ["make"]
     show_default=True,
     help="What merges will start from; char checks that the text is UTF-8.",
 )
-@click.option(
-    "--pretokenizer",
-    metavar="NAME",
-    help=f"{', '.join(common.PRETOKENIZERS)} or none.  [default: o200k]",
-)
+@common.named_pretokenizer_option
 @common.pretokenizer_options
-@click.option(
-    "--separator",
-    callback=common.unescaped,
-    metavar="TEXT",
-    help=r"Cut files into documents here; \n, \t, \0 and \xHH are understood.",
-)
+@common.separator_option
 @click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
 @click.option("-q", "--quiet", is_flag=True, help="No bar and no summary.")
 @common.json_option
