@@ -18,14 +18,8 @@ use crate::watch::Watch;
 
 use super::Base;
 use super::corpus::{BORDER, Builder, Corpus, Order, Symbols, stretches};
+use super::need::{self, Need, Room};
 use super::sketch::Sketch;
-
-/// Bytes of memory for each place of a corpus, with its share of the runs, room to grow, and a copy.
-const OF_PLACE: usize = 14;
-
-/// Bytes of memory for each occurrence of a pair that is followed: where it stands, twice while
-/// that is found out, and where the pairs stand that arise from it.
-const OF_OCCURRENCE: usize = 20;
 
 /// The most runs that are sorted together.
 const MOST_RUNS: usize = 64;
@@ -41,7 +35,7 @@ pub(super) struct Archive {
     folder: Folder,
     file: PathBuf,
     /// What a round may take, in bytes.
-    memory: usize,
+    memory: u64,
     /// Whether pretokens stand in the order they were first seen, each after what says when that was.
     by_first: bool,
     /// What was taken into memory: the stretches of pairs that this sketch says may have this count.
@@ -72,7 +66,7 @@ impl Archive {
         pieces: &dyn Pieces,
         base: &Base,
         order: Order,
-        memory: usize,
+        memory: u64,
         inside: &Path,
         watch: &dyn Watch,
     ) -> Result<Archive> {
@@ -116,15 +110,15 @@ impl Archive {
     ) -> Result<()> {
         self.for_each(watch, |word, count| {
             word.windows(2).for_each(|pair| visit(pair[0], pair[1], count));
-            Ok(true)
+            Ok(())
         })
     }
 
-    /// Calls `visit` with each pretoken and its count until it says false.
+    /// Calls `visit` with each pretoken and its count.
     fn for_each(
         &self,
         watch: &dyn Watch,
-        mut visit: impl FnMut(&[TokenId], u64) -> Result<bool>,
+        mut visit: impl FnMut(&[TokenId], u64) -> Result<()>,
     ) -> Result<()> {
         let mut reader = Reader::open(&self.file)?;
         let (mut word, mut words) = (Vec::new(), 0);
@@ -135,9 +129,7 @@ impl Archive {
             if words % BETWEEN_CHECKS == 0 {
                 watch.check()?;
             }
-            if !visit(&word, count)? {
-                break;
-            }
+            visit(&word, count)?;
         }
         Ok(())
     }
@@ -147,29 +139,23 @@ impl Archive {
     pub(super) fn take(
         &mut self,
         sketch: Sketch,
-        mut floor: u64,
+        floor: u64,
         tokens: usize,
         watch: &dyn Watch,
     ) -> Result<Taken> {
-        let mut words = Builder::new(tokens);
-        let (mut pairs, mut fits) = (0, true);
-        let memory = |places, pairs| places * OF_PLACE + pairs * OF_OCCURRENCE;
-        self.for_each(watch, |word, count| {
-            for stretch in stretches(word, |left, right| sketch.may_reach(left, right, floor)) {
-                pairs += stretch.len() - 1;
-                words.push(stretch, count)?;
-            }
-            while fits && memory(words.len(), pairs) > self.memory {
-                fits = floor < sketch.highest();
-                // Steps of a sixteenth: a floor higher than it need be costs a round.
-                floor = (floor + (floor / 16).max(1)).min(sketch.highest());
-                (words, pairs) = words.cut(|left, right| sketch.may_reach(left, right, floor))?;
-            }
-            Ok(fits)
+        let mut need = Need::default();
+        self.for_each(watch, |word, _| {
+            need.add(word.windows(2).map(|pair| sketch.bound(pair[0], pair[1])));
+            Ok(())
         })?;
-        if !fits {
+        let Some(Room { floor, places, words }) = need.floor_within(self.memory, floor) else {
             return Ok(Taken::TooMany(sketch));
-        }
+        };
+        let mut words = Builder::with_room(tokens, places, words);
+        self.for_each(watch, |word, count| {
+            stretches(word, |left, right| sketch.may_reach(left, right, floor))
+                .try_for_each(|stretch| words.push(stretch, count))
+        })?;
         self.taken = Some((sketch.clone(), floor));
         Ok(Taken::Fits { corpus: words.finish(), sketch, floor })
     }
@@ -220,8 +206,8 @@ impl Archive {
                 words.push(&word, count)?;
                 heads.push((bytes[..self.head()].to_vec(), count));
             }
-            if !more || words.len() * (OF_PLACE + OF_OCCURRENCE) + heads.len() * Sorter::OF_WORD > self.memory
-            {
+            let needed = need::of(words.len() as u64, heads.len() as u64);
+            if !more || needed + (heads.len() * Sorter::OF_WORD) as u64 > self.memory {
                 let part = std::mem::replace(&mut words, Builder::new(tokens));
                 let part = work(part.finish())?;
                 let mut changed = part.words();
@@ -346,9 +332,9 @@ fn write(writer: &mut Writer, bytes: &[u8], count: u64, watch: &dyn Watch) -> Re
 /// Sorts encoded pretokens in bounded memory.
 struct Sorter<'a> {
     folder: &'a Folder,
-    memory: usize,
+    memory: u64,
     words: Vec<(Vec<u8>, u64)>,
-    bytes: usize,
+    bytes: u64,
     runs: Vec<PathBuf>,
 }
 
@@ -357,7 +343,7 @@ impl Sorter<'_> {
     const OF_WORD: usize = 64;
 
     fn push(&mut self, bytes: Vec<u8>, count: u64, watch: &dyn Watch) -> Result<()> {
-        self.bytes += bytes.len() + Sorter::OF_WORD;
+        self.bytes += (bytes.len() + Sorter::OF_WORD) as u64;
         self.words.push((bytes, count));
         if self.bytes > self.memory { self.write(watch) } else { Ok(()) }
     }

@@ -54,16 +54,20 @@ impl Builder {
         Builder { places: vec![BORDER], runs: Runs::default(), tokens }
     }
 
+    /// A corpus that so many pretokens with so many places make.
+    pub(super) fn with_room(tokens: usize, places: usize, words: usize) -> Builder {
+        let mut builder = Builder { places: Vec::with_capacity(1 + places), ..Builder::new(tokens) };
+        builder.places.push(BORDER);
+        builder.runs.reserve(words);
+        builder
+    }
+
     /// How many places there are.
     pub(super) fn len(&self) -> usize {
         self.places.len()
     }
 
     pub(super) fn push(&mut self, word: &[TokenId], count: u64) -> Result<()> {
-        if self.places.capacity() < self.places.len() + word.len() + 1 {
-            // By a quarter: where memory is short, twice as much may be too much.
-            self.places.reserve_exact(word.len() + 1 + (self.places.len() / 4).max(1 << 10));
-        }
         self.places.extend_from_slice(word);
         self.end(count)
     }
@@ -79,21 +83,6 @@ impl Builder {
                 reason: "the distinct pretokens have more than 2^32 symbols together. Use a pretokenizer that cuts the text, less text, or a limit of memory.".into(),
             }),
         }
-    }
-
-    /// Of each pretoken the stretches in which all pairs are `wanted`, each as one of its own, and
-    /// the number of these pairs.
-    pub(super) fn cut(&self, wanted: impl Fn(TokenId, TokenId) -> bool) -> Result<(Builder, usize)> {
-        let (mut kept, mut pairs) = (Builder::new(self.tokens), 0);
-        for (places, count) in self.runs.iter() {
-            for word in self.places[places].split(|&symbol| symbol == BORDER) {
-                for stretch in stretches(word, &wanted) {
-                    pairs += stretch.len() - 1;
-                    kept.push(stretch, count)?;
-                }
-            }
-        }
-        Ok((kept, pairs))
     }
 
     pub(super) fn finish(mut self) -> Corpus {

@@ -12,6 +12,7 @@ mod census;
 mod corpus;
 mod journal;
 mod learner;
+mod need;
 mod pairs;
 mod rounds;
 mod runs;
@@ -264,7 +265,7 @@ pub fn train_bounded(
         let reason = format!("{bytes} bytes of memory are too few to merge in; at least {LEAST_MEMORY}.");
         return Err(Error::Option { reason });
     }
-    let memory = usize::try_from(bytes - OF_THE_REST).unwrap_or(usize::MAX);
+    let memory = bytes - OF_THE_REST;
     let laid_out = |order| {
         let archive = Archive::new(counts, &options.base, order, memory, folder, watch)?;
         Ok((Corpus::default(), Some(archive)))
@@ -322,7 +323,7 @@ mod tests {
 
     fn bounded(
         counts: &Counts,
-        memory: usize,
+        memory: u64,
         options: &Options,
         known: &[Learned],
     ) -> Result<(Vec<Learned>, Stop)> {

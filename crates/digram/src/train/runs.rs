@@ -18,6 +18,12 @@ pub(super) struct Runs {
 }
 
 impl Runs {
+    /// Makes room for so many runs, and no more.
+    pub(super) fn reserve(&mut self, runs: usize) {
+        self.starts.reserve_exact(1 + runs);
+        self.counts.reserve_exact(runs);
+    }
+
     /// Runs are added from left to right, up to `end` each; those of one count join.
     pub(super) fn push(&mut self, count: u64, end: usize) {
         if self.starts.is_empty() {

@@ -46,18 +46,18 @@ impl Sketch {
         }
     }
 
+    /// What the count of the pair is not above.
+    #[inline(always)]
+    pub(super) fn bound(&self, left: TokenId, right: TokenId) -> u64 {
+        let [first, second] = self.places(left, right);
+        let sum = self.rows[0][first].min(self.rows[1][second]);
+        if sum == u32::MAX { u64::MAX } else { sum.into() }
+    }
+
     /// Whether the pair may have that count.
     #[inline(always)]
     pub(super) fn may_reach(&self, left: TokenId, right: TokenId, count: u64) -> bool {
-        let [first, second] = self.places(left, right);
-        let sum = self.rows[0][first].min(self.rows[1][second]);
-        u64::from(sum) >= count || sum == u32::MAX
-    }
-
-    /// What no count is above.
-    pub(super) fn highest(&self) -> u64 {
-        let highest = self.rows[0].iter().max().map_or(0, |&sum| u64::from(sum));
-        if highest == u64::from(u32::MAX) { u64::MAX } else { highest }
+        self.bound(left, right) >= count
     }
 
     /// A count that about so many pairs may have; 1 if there are fewer pairs.

@@ -1,0 +1,145 @@
+//! How much memory a round needs, by its floor, found before anything is taken into memory.
+
+/// Bytes of memory for each occurrence of a pair that is followed: its place; where it stands,
+/// twice while that is found out; and where the pairs stand that arise from it.
+const OF_OCCURRENCE: u64 = 16;
+
+/// Bytes of memory for each stretch of such pairs: a place more than pairs, a border, and its run.
+const OF_STRETCH: u64 = 20;
+
+/// Of floors, as many lie between one and its double.
+const STEPS: u64 = 1 << STEP_BITS;
+const STEP_BITS: u32 = 4;
+
+/// How many bytes of memory stretches with so many pairs take.
+pub(super) fn of(pairs: u64, stretches: u64) -> u64 {
+    pairs * OF_OCCURRENCE + stretches * OF_STRETCH
+}
+
+/// What stretches of pairs take, of which each pair may occur as often as a floor, for any floor.
+pub(super) struct Need {
+    /// How many pairs have their highest floor here, and how many more stretches there are with it
+    /// than with the next one above.
+    steps: Vec<(u64, i64)>,
+}
+
+impl Default for Need {
+    fn default() -> Need {
+        Need { steps: vec![(0, 0); step_of(u64::MAX) + 1] }
+    }
+}
+
+impl Need {
+    /// Adds a pretoken: for each of its pairs how often it may occur.
+    pub(super) fn add(&mut self, bounds: impl Iterator<Item = u64>) {
+        let mut before = 0;
+        for bound in bounds {
+            let step = step_of(bound);
+            self.steps[step].0 += 1;
+            // With floors above that of the pair before, a stretch begins here.
+            if step > before {
+                self.steps[step].1 += 1;
+                self.steps[before].1 -= 1;
+            }
+            before = step;
+        }
+    }
+
+    /// The lowest floor from `floor` on with which so many bytes are enough; none if they are too
+    /// few for the most frequent pair.
+    pub(super) fn floor_within(&self, bytes: u64, floor: u64) -> Option<Room> {
+        let (mut pairs, mut stretches) = (0, 0u64);
+        let mut lowest = None;
+        for (step, &(more_pairs, more_stretches)) in self.steps.iter().enumerate().rev() {
+            pairs += more_pairs;
+            stretches = stretches.wrapping_add_signed(more_stretches);
+            // Stretches that join may take less than before.
+            if pairs > 0 && of(pairs, stretches) <= bytes {
+                lowest = Some(Room::new(floor_of(step).max(floor), pairs, stretches));
+            }
+            if floor_of(step) <= floor {
+                break;
+            }
+        }
+        lowest
+    }
+}
+
+/// What a round with a floor takes into memory, at most.
+#[derive(Debug, PartialEq)]
+pub(super) struct Room {
+    pub(super) floor: u64,
+    /// Stretches, each with a border, as the words of a corpus.
+    pub(super) words: usize,
+    pub(super) places: usize,
+}
+
+impl Room {
+    fn new(floor: u64, pairs: u64, stretches: u64) -> Room {
+        Room { floor, words: stretches as usize, places: (pairs + 2 * stretches) as usize }
+    }
+}
+
+/// The number of the highest floor that a count reaches.
+fn step_of(count: u64) -> usize {
+    if count < STEPS {
+        return count as usize;
+    }
+    let shift = count.ilog2() - STEP_BITS;
+    (u64::from(shift) * STEPS + (count >> shift)) as usize
+}
+
+/// The least count with that number.
+fn floor_of(step: usize) -> u64 {
+    let step = step as u64;
+    if step < STEPS {
+        return step;
+    }
+    let shift = step / STEPS - 1;
+    (step - shift * STEPS) << shift
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_step_begins_with_its_floor(count: u64) {
+            let step = step_of(count);
+            prop_assert!(floor_of(step) <= count);
+            prop_assert_eq!(step_of(floor_of(step)), step);
+            prop_assert!(step + 1 == step_of(u64::MAX) + 1 || floor_of(step + 1) > count);
+        }
+
+        /// The account agrees with one made for each floor alone.
+        #[test]
+        fn the_floor_is_the_lowest_with_room(
+            words in proptest::collection::vec(proptest::collection::vec(1..200u64, 0..12), 0..12),
+            bytes in 0..4_000u64,
+            floor in 1..100u64,
+        ) {
+            let mut need = Need::default();
+            words.iter().for_each(|word| need.add(word.iter().copied()));
+            let with = |floor: u64| {
+                let kept = |word: &Vec<u64>| {
+                    word.chunk_by(|&a, &b| a >= floor && b >= floor)
+                        .filter(|chunk| chunk[0] >= floor)
+                        .fold((0, 0), |(pairs, stretches), chunk| (pairs + chunk.len() as u64, stretches + 1))
+                };
+                words.iter().map(kept).fold((0, 0), |(a, b), (c, d)| (a + c, b + d))
+            };
+            let expected = (0..=step_of(200))
+                .map(floor_of)
+                .filter(|&at| step_of(at) >= step_of(floor))
+                .map(|at| (at, with(at)))
+                .filter(|&(_, (pairs, stretches))| pairs > 0
+                    && of(pairs, stretches) <= bytes)
+                .min()
+                .map(|(at, (pairs, stretches))| Room::new(at.max(floor), pairs, stretches));
+            prop_assert_eq!(need.floor_within(bytes, floor), expected);
+        }
+    }
+}
