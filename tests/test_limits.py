@@ -28,7 +28,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("unit", ["byte", "char"])
 def test_a_limit_changes_nothing(corpus: Path, ties: Any, unit: Any, tmp_path: Path) -> None:
     saved = []
-    for limit in (None, "16 MiB", 40_000_000, "4 GB"):
+    for limit in (None, "24 MiB", 40_000_000, "4 GB"):
         tok = digram.train(corpus, ties=ties, unit=unit, memory_limit=limit, **OPTIONS)
         tok.save(tmp_path / "tokenizer.json", allow_loss=True)
         saved.append((tmp_path / "tokenizer.json").read_bytes())
@@ -37,12 +37,12 @@ def test_a_limit_changes_nothing(corpus: Path, ties: Any, unit: Any, tmp_path: P
 
 def test_counts_are_merged_within_a_limit(corpus: Path) -> None:
     counts = digram.count_pretokens(corpus, pretokenizer="gpt2", separator=SEPARATOR)
-    limited = digram.train(counts, vocab_size=3_000, memory_limit="16 MiB")
+    limited = digram.train(counts, vocab_size=3_000, memory_limit="24 MiB")
     assert limited == digram.train(corpus, **OPTIONS)
 
 
 def test_too_little_and_nonsense_are_refused() -> None:
-    with pytest.raises(digram.OptionError, match="less than 16 MiB"):
+    with pytest.raises(digram.OptionError, match="less than 24 MiB"):
         digram.train("text", vocab_size=300, memory_limit="15 MiB")
     with pytest.raises(digram.OptionError, match="no size"):
         digram.train("text", vocab_size=300, memory_limit="much")

@@ -27,7 +27,7 @@ __all__ = [
 Ties = Literal["ids", "first_seen", "lexicographic"]
 ByteOrder = Literal["value", "gpt2"]
 
-LEAST_MEMORY = 16 << 20
+LEAST_MEMORY = 24 << 20
 """The least memory that training can be limited to, in bytes."""
 
 # The bytes that GPT-2 prints as themselves, and then the others: the order of the base tokens in
@@ -94,7 +94,7 @@ def memory_in_bytes(limit: int | str | None, source: object) -> int | None:
     memory = int(size_in_bytes("memory_limit", limit))
     if memory < LEAST_MEMORY:
         raise OptionError(
-            f"memory_limit={limit!r} is less than 16 MiB, which training needs at least.",
+            f"memory_limit={limit!r} is less than 24 MiB, which training needs at least.",
             value=limit,
             hint="The less memory, the more often the disk is read; 1 GB is a good limit.",
         )

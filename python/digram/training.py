@@ -119,7 +119,7 @@ def train(
     For large corpora:
         memory_limit: bytes, or "2 GB", that counting and merging may take beside the interpreter
             and some megabytes of text; what does not fit goes to the folder for temporary files.
-            The merges are the same. At least 16 MiB; the less, the more often the disk is read.
+            The merges are the same. At least 24 MiB; the less, the more often the disk is read.
         checkpoint: a folder in which the run notes how far it is. The same call with the same
             folder goes on from there after a kill, and ends with the same tokenizer; `vocab_size`
             and `max_merges` may be others. It may be deleted when the run is done.

@@ -222,10 +222,10 @@ pub fn train(
 }
 
 /// The least memory that merging can be limited to, in bytes.
-pub const LEAST_MEMORY: u64 = 16 << 20;
+pub const LEAST_MEMORY: u64 = 24 << 20;
 
 /// Bytes of memory for what does not grow with the corpus: sketches, tables by token, buffers.
-const OF_THE_REST: u64 = 12 << 20;
+const OF_THE_REST: u64 = 20 << 20;
 
 /// The most bytes of memory for each byte of distinct pretokens, and one between them: where it
 /// stands, and twice where a pair is found.
