@@ -50,6 +50,12 @@ def test_too_little_and_nonsense_are_refused() -> None:
         digram.train({"en": "text"}, vocab_size=300, memory_limit="1 GB")
 
 
+def test_a_pretoken_without_room_is_refused_with_advice() -> None:
+    text = "".join(invented(2.0))
+    with pytest.raises(digram.OptionError, match="a pretoken of .* by a pretokenizer or a separator"):
+        digram.train(text, vocab_size=300, pretokenizer=None, memory_limit="24 MiB")
+
+
 def test_the_same_call_goes_on_and_a_larger_one_too(corpus: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     smaller: dict[str, Any] = {**OPTIONS, "vocab_size": 1_000}

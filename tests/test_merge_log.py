@@ -47,7 +47,7 @@ def came_next(
     return found
 
 
-@cases(600)
+@cases(400)
 @given(small_corpora, ties, limits, st.sampled_from(["byte", "char"]), st.integers(1, 4))
 def test_runners_up_are_what_the_reference_has_next(
     corpus: list[str], ties: Ties, limits: dict[str, int], unit: Any, number: int

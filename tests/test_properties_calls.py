@@ -290,7 +290,7 @@ def check_arrays(
         assert arrays["input_ids"].shape == (len(kept), max(width, len(kept[0][0]) if kept else 0))
 
 
-@cases(700)
+@cases(400)
 @given(
     tokenizers(),
     st.lists(st.tuples(any_text, any_text), max_size=3),

@@ -83,7 +83,7 @@ def test_a_batch_of_counts(
     assert (array.dtype.name, array.tolist()) == ("uint64", expected)
 
 
-@cases(500)
+@cases(300)
 @given(every_tokenizer, special_texts, special_soups | anything, st.integers(0, 3))
 def test_fits(plain: digram.Tokenizer, special: list[str], text: str, off: int) -> None:
     tok = plain.with_special_tokens(special)
@@ -134,7 +134,7 @@ def longest(tok: digram.Tokenizer, text: Any, n: int, side: str, how: Any) -> An
     raise AssertionError
 
 
-@cases(800)
+@cases(500)
 @given(
     every_tokenizer,
     special_texts,
@@ -158,7 +158,7 @@ def test_truncate(
     assert tok.truncate(text, n, side=side, special=how) == longest(tok, text, n, side, how)
 
 
-@cases(600)
+@cases(400)
 @given(
     tokenizers(*PRETOKENIZERS) | vocabularies().map(lambda v: digram.Tokenizer(v.definition)),
     any_bytes | st.binary(max_size=12).map(lambda data: data * 9),
@@ -212,7 +212,7 @@ def chunks(
     return found
 
 
-@cases(500)
+@cases(300)
 @given(every_tokenizer, anything, st.integers(4, 12), st.integers(0, 11), st.sampled_from([1, 6]))
 def test_chunks(tok: digram.Tokenizer, text: str, size: int, overlap: int, times: int) -> None:
     """Four ids are enough for any character."""
@@ -235,7 +235,7 @@ def test_chunks(tok: digram.Tokenizer, text: str, size: int, overlap: int, times
         assert all(tok.count(c.text) == c.count <= size for c in found)
 
 
-@cases(500)
+@cases(300)
 @given(every_tokenizer, anything, st.lists(st.tuples(st.integers(-80, 300), st.integers(-80, 300))))
 def test_intervals(tok: digram.Tokenizer, text: str, places: list[tuple[int, int]]) -> None:
     kinds: list[Any] = [text, text * 5]
@@ -249,7 +249,7 @@ def test_intervals(tok: digram.Tokenizer, text: str, places: list[tuple[int, int
         assert intervals.count(0, 10**9) == tok.count(kind)
 
 
-@cases(500)
+@cases(300)
 @given(
     every_tokenizer,
     st.lists(st.tuples(st.booleans(), texts | soups | DIGITS), max_size=8),
@@ -295,7 +295,7 @@ ENDLESS = [
 ]
 
 
-@cases(400)
+@cases(250)
 @given(
     tokenizers(*ENDLESS)
     | vocabularies().map(lambda vocabulary: digram.Tokenizer(vocabulary.definition))

@@ -58,7 +58,7 @@ def again(counts: Counts) -> Counts:
     return Counts._of(core, what.pretokenizer, what.unit)
 
 
-@cases(600)
+@cases(400)
 @given(any_corpora | st.lists(any_bytes, max_size=4), pretokenizers, st.integers(1, 3))
 def test_they_are_what_counting_by_hand_gives(
     corpus: list[Any], pretokenizer: Any, threads: int
@@ -83,7 +83,7 @@ def test_they_are_what_counting_by_hand_gives(
     assert counts.most_common(3) == ranked[:3]
 
 
-@cases(400)
+@cases(250)
 @given(any_corpora, pretokenizers, st.lists(st.integers(0, 6), max_size=4))
 def test_shards_add_up_to_the_whole(corpus: list[str], pretokenizer: Any, cuts: list[int]) -> None:
     """In the order of the corpus, first occurrences and the bytes of the file are the whole's."""
@@ -103,7 +103,7 @@ def test_shards_add_up_to_the_whole(corpus: list[str], pretokenizer: Any, cuts: 
     assert Counts.merge([again(shard) for shard in shards]) == whole
 
 
-@cases(400)
+@cases(250)
 @given(prose, st.randoms(), limits, st.sampled_from(["ids", "lexicographic"]))
 def test_shards_in_any_order_give_one_digest(
     corpus: list[str], random: random.Random, limits: dict[str, int], ties: Any
@@ -123,7 +123,7 @@ def test_shards_in_any_order_give_one_digest(
     assert saved(merged.without_first()) == saved(whole.without_first())
 
 
-@cases(600)
+@cases(400)
 @given(any_corpora, pretokenizers, ties, limits, st.booleans())
 def test_training_on_counts_is_training_on_text(
     corpus: list[str], pretokenizer: Any, ties: Ties, limits: dict[str, int], by_file: bool
@@ -146,7 +146,7 @@ def test_characters(corpus: list[str], limits: dict[str, int], ties: Ties) -> No
     assert digram.train(again(counts), ties=ties, **options) == text
 
 
-@cases(400)
+@cases(250)
 @given(prose, prose, pretokenizers)
 def test_what_was_added_can_be_taken_away(
     corpus: list[str], more: list[str], pretokenizer: Any
@@ -169,7 +169,7 @@ def test_what_was_added_can_be_taken_away(
 counted = st.dictionaries(st.binary(min_size=1, max_size=12), st.integers(1, 2**70), max_size=8)
 
 
-@cases(400)
+@cases(250)
 @given(counted, st.fractions(min_value=Fraction(1, 10**9), max_value=10**9, max_denominator=10**9))
 def test_weights_round_once_a_half_to_the_even(found: dict[bytes, int], weight: Fraction) -> None:
     """Python's `round` of a fraction is the rule."""
@@ -229,7 +229,7 @@ def test_named_sources_with_weights(sources: dict[str, list[str]], data: st.Data
     assert tok.training.documents == sum(map(len, sources.values()))
 
 
-@cases(400)
+@cases(250)
 @given(any_corpora, pretokenizers, st.sampled_from(["byte", "char"]), st.booleans())
 def test_files_pickles_and_tables_bring_back_the_same(
     corpus: list[str], pretokenizer: Any, unit: Any, first: bool

@@ -31,7 +31,7 @@ def pieces(ids: list[int], sizes: list[int]) -> list[list[int]]:
     return [ids[start:end] for start, end in pairwise([*ends, len(ids)])]
 
 
-@cases(800)
+@cases(500)
 @given(any_tokenizers, BROKEN | any_bytes.map(list), texts, SIZES)
 def test_the_texts_join_to_the_whole(
     tok: digram.Tokenizer, ids: list[int], text: str, sizes: list[int]
@@ -59,7 +59,7 @@ def certain(data: bytes) -> bytes:
     return data[: len(data) - max(held, default=0)]
 
 
-@cases(800)
+@cases(500)
 @given(BROKEN)
 def test_a_text_is_given_as_soon_as_it_is_certain(ids: list[int]) -> None:
     decoder = digram.train("", max_merges=0).decoder()
@@ -69,7 +69,7 @@ def test_a_text_is_given_as_soon_as_it_is_certain(ids: list[int]) -> None:
         assert text == certain(bytes(ids[:number])).decode(errors="replace")
 
 
-@cases(600)
+@cases(400)
 @given(any_tokenizers, BROKEN, texts)
 def test_strict_raises_where_decode_does(
     tok: digram.Tokenizer, broken: list[int], text: str

@@ -30,7 +30,7 @@ dropouts = st.sampled_from([0.0, 0.05, 0.1, 0.5, 0.9, 1.0]) | st.floats(0, 1)
 seeds = st.integers(0, 2**64 - 1) | st.integers(0, 9)
 
 
-@cases(800)
+@cases(500)
 @given(vocabularies(), over("abc", 24) | long_texts, dropouts, seeds)
 def test_any_merges(vocabulary: Vocabulary, text: str, dropout: float, seed: int) -> None:
     tok = digram.Tokenizer(vocabulary.definition)
@@ -50,7 +50,7 @@ def by_words(
     ]
 
 
-@cases(500)
+@cases(300)
 @given(tokenizers("gpt2", "o200k", "whitespace"), texts, dropouts, seeds)
 def test_the_pretokens_of_a_text(
     tok: digram.Tokenizer, text: str, dropout: float, seed: int

@@ -35,7 +35,7 @@ from digram.definition import Definition
 from digram.pretokenizers import resolve
 
 
-@cases(1000)
+@cases(600)
 @given(vocabularies(), over("abcd", 24) | long_texts)
 def test_any_merges_over_bytes(vocabulary: Vocabulary, text: str) -> None:
     tok = digram.Tokenizer(vocabulary.definition)
@@ -46,7 +46,7 @@ def test_any_merges_over_bytes(vocabulary: Vocabulary, text: str) -> None:
 PARTS = "aé€".encode()
 
 
-@cases(600)
+@cases(400)
 @given(
     vocabularies(alphabet=PARTS, size=24),
     over("aé€", 12) | over(PARTS.decode("latin-1"), 24).map(lambda text: text.encode("latin-1")),
@@ -69,7 +69,7 @@ def test_runs(vocabulary: Vocabulary, times: int, end: str) -> None:
     assert tok.encode(text) == reference.encode(text.encode(), vocabulary.merges)
 
 
-@cases(500)
+@cases(300)
 @given(vocabularies(ignore_merges=True), over("abc", 8))
 def test_a_whole_pretoken_where_merges_are_ignored(vocabulary: Vocabulary, text: str) -> None:
     """A pretoken that is a token is that token; all others are merged as ever."""
@@ -81,7 +81,7 @@ def test_a_whole_pretoken_where_merges_are_ignored(vocabulary: Vocabulary, text:
     assert tok.encode(text) == expected
 
 
-@cases(400)
+@cases(250)
 @given(vocabularies())
 def test_unreachable_tokens_do_not_encode_to_themselves(vocabulary: Vocabulary) -> None:
     tokens = enumerate(vocabulary.definition.tokens)
@@ -89,7 +89,7 @@ def test_unreachable_tokens_do_not_encode_to_themselves(vocabulary: Vocabulary) 
     assert list(digram.Tokenizer(vocabulary.definition).unreachable()) == expected
 
 
-@cases(500)
+@cases(300)
 @given(small_corpora, ties, st.integers(0, 12), texts)
 def test_characters(corpus: list[str], ties: Ties, merges: int, text: str) -> None:
     """The first unknown character is the error, with its place in characters."""
@@ -107,7 +107,7 @@ def test_characters(corpus: list[str], ties: Ties, merges: int, text: str) -> No
     assert tok.decode(expected) == text
 
 
-@cases(400)
+@cases(250)
 @given(small_corpora, ties, st.integers(0, 12), texts, st.sampled_from(["bytes", "<unk>"]))
 def test_characters_that_training_did_not_see(
     corpus: list[str], ties: Ties, merges: int, text: str, fallback: str
@@ -142,7 +142,7 @@ def test_characters_that_training_did_not_see(
         assert tok.decode(expected) == text
 
 
-@cases(400)
+@cases(250)
 @given(small_corpora, ties, st.integers(0, 16), st.sampled_from(["byte", "char"]))
 def test_a_training_text_is_as_training_left_it(
     corpus: list[str], ties: Ties, merges: int, unit: Any
@@ -171,7 +171,7 @@ def replaced(definition: Definition, **changes: Any) -> Definition:
     return Definition(**{**fields, **changes})
 
 
-@cases(800)
+@cases(500)
 @given(any_tokenizers, texts)
 def test_text_comes_back(tok: digram.Tokenizer, text: str) -> None:
     ids = tok.encode(text)
@@ -179,7 +179,7 @@ def test_text_comes_back(tok: digram.Tokenizer, text: str) -> None:
     assert tok.encode(text.encode()) == ids
 
 
-@cases(500)
+@cases(300)
 @given(any_tokenizers, any_bytes)
 def test_bytes_come_back(tok: digram.Tokenizer, data: bytes) -> None:
     ids = tok.encode(data)
@@ -187,7 +187,7 @@ def test_bytes_come_back(tok: digram.Tokenizer, data: bytes) -> None:
     assert tok.decode(ids) == data.decode("utf-8", errors="replace")
 
 
-@cases(500)
+@cases(300)
 @given(any_tokenizers, st.lists(st.integers(0, 400), max_size=12))
 def test_decoding_any_ids(tok: digram.Tokenizer, ids: list[int]) -> None:
     """Invalid UTF-8 becomes U+FFFD as in Python, or is an error; an unknown id always is one."""
@@ -209,7 +209,7 @@ def test_decoding_any_ids(tok: digram.Tokenizer, ids: list[int]) -> None:
         assert tok.decode_bytes(np.array(known, dtype)) == data
 
 
-@cases(400)
+@cases(250)
 @given(whole_text_tokenizers, long_texts | texts, st.integers(0, 300), st.integers(0, 300))
 def test_a_slice_of_a_valid_encoding_is_valid(
     tok: digram.Tokenizer, text: str, start: int, end: int
@@ -218,7 +218,7 @@ def test_a_slice_of_a_valid_encoding_is_valid(
     assert tok.encode(tok.decode_bytes(part)) == part
 
 
-@cases(400)
+@cases(250)
 @given(whole_text_tokenizers, st.lists(st.integers(0, 15), min_size=1, max_size=6))
 def test_an_encoding_is_valid_if_each_pair_of_neighbours_is(
     tok: digram.Tokenizer, choices: list[int]
@@ -245,13 +245,13 @@ def tokenize(text: bytes, merge_rules: list[tuple[bytes, bytes]]) -> list[bytes]
     return tokens
 
 
-@cases(600)
+@cases(400)
 @given(whole_text_tokenizers, over("abc", 24) | long_texts | sentences)
 def test_each_rule_once_in_order_is_the_same(tok: digram.Tokenizer, text: str) -> None:
     assert tok.tokens(tok.encode(text)) == tokenize(text.encode(), tok.merges)
 
 
-@cases(400)
+@cases(250)
 @given(small_corpora, ties, st.integers(0, 8), st.integers(0, 8), over("abc", 24) | sentences)
 def test_more_merges_only_coarsen(
     corpus: list[str], ties: Ties, fewer: int, more: int, text: str
@@ -266,7 +266,7 @@ def test_more_merges_only_coarsen(
     assert coarse <= fine
 
 
-@cases(400)
+@cases(250)
 @given(tokenizers("gpt2", "o200k", "whitespace"), texts, texts, st.integers(1, 40))
 def test_a_text_is_its_pretokens(tok: digram.Tokenizer, one: str, other: str, times: int) -> None:
     """Nothing is merged over a border, and each pretoken is encoded as if it stood alone."""
@@ -278,7 +278,7 @@ def test_a_text_is_its_pretokens(tok: digram.Tokenizer, one: str, other: str, ti
     assert pretokens == digram.pretokenize(text, tok.pretokenizer)
 
 
-@cases(400)
+@cases(250)
 @given(
     any_tokenizers,
     special_texts,

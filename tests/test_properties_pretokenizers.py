@@ -41,13 +41,13 @@ def split(text: str, patterns: Sequence[str]) -> list[str]:
     return pieces
 
 
-@cases(1500)
+@cases(1000)
 @given(names, any_texts)
 def test_published_patterns_cut_as_the_regex_package_does(name: str, text: str) -> None:
     assert digram.pretokenize(text, name) == split(text, NAMED[name].patterns)
 
 
-@cases(400)
+@cases(250)
 @given(names | st.none(), st.sampled_from(sorted(DIGITS)), numbers | any_texts)
 def test_digits_are_cut_before_the_pattern(name: str | None, digits: Any, text: str) -> None:
     """Runs of digits stand apart from what surrounds them, so that no pattern joins them again."""
@@ -56,7 +56,7 @@ def test_digits_are_cut_before_the_pattern(name: str | None, digits: Any, text: 
     assert digram.pretokenize(text, Pretokenizer(name, digits=digits)) == expected
 
 
-@cases(400)
+@cases(250)
 @given(
     st.lists(st.sampled_from(OWN), max_size=3),
     concatenations(["a", "b", " ", "A", "1", "c", "  ", "é", "\n"], 12),
@@ -74,7 +74,7 @@ any_pretokenizers = st.builds(
 )
 
 
-@cases(400)
+@cases(250)
 @given(any_pretokenizers, any_texts)
 def test_pretokens_join_to_the_text(pretokenizer: Pretokenizer, text: str) -> None:
     pretokens = digram.pretokenize(text, pretokenizer)
@@ -114,7 +114,7 @@ messy_bytes = any_bytes | st.builds(
 )
 
 
-@cases(800)
+@cases(500)
 @given(any_pretokenizers, messy_bytes)
 def test_any_bytes_are_cut_as_their_replacement_characters(
     pretokenizer: Pretokenizer, data: bytes

@@ -38,7 +38,7 @@ def by_parts(tok: digram.Tokenizer, parts: list[str | digram.Special]) -> list[i
     return ids
 
 
-@cases(600)
+@cases(400)
 @given(any_tokenizers, special_texts, special_soups, st.data())
 def test_special_tokens(
     plain: digram.Tokenizer, special: list[str], text: str, data: st.DataObject
@@ -58,7 +58,7 @@ def test_special_tokens(
     assert tok.decode(tok.encode(text, special="parse")) == text
 
 
-@cases(400)
+@cases(250)
 @given(any_tokenizers, special_texts, st.lists(st.tuples(st.booleans(), special_soups), max_size=6))
 def test_parts_of_one_text(
     plain: digram.Tokenizer, special: list[str], drawn: list[tuple[bool, str]]
@@ -80,7 +80,7 @@ def test_parts_of_one_text(
     assert tok.encode(parts) == by_parts(tok, joined)
 
 
-@cases(400)
+@cases(250)
 @given(any_tokenizers, special_texts, special_soups | texts)
 def test_count_is_the_number_of_ids(plain: digram.Tokenizer, special: list[str], text: str) -> None:
     tok = plain.with_special_tokens(special)

@@ -55,7 +55,7 @@ def check(tok: digram.Tokenizer, trained: reference.Trained) -> None:
     assert tok.tokens(range(tok.vocab_size)) == trained.tokens
 
 
-@cases(800)
+@cases(500)
 @given(small_corpora, ties, limits)
 def test_bytes_without_a_pretokenizer(
     corpus: list[str], ties: Ties, limits: dict[str, int]
@@ -65,7 +65,7 @@ def test_bytes_without_a_pretokenizer(
     check(digram.train(corpus, pretokenizer=None, ties=ties, **options), trained)
 
 
-@cases(800)
+@cases(500)
 @given(small_corpora, ties, limits)
 def test_characters_without_a_pretokenizer(
     corpus: list[str], ties: Ties, limits: dict[str, int]
@@ -76,7 +76,7 @@ def test_characters_without_a_pretokenizer(
     check(digram.train(corpus, pretokenizer=None, ties=ties, unit="char", **options), trained)
 
 
-@cases(800)
+@cases(500)
 @given(
     prose,
     ties,
@@ -95,7 +95,7 @@ def test_repeated_pretokens(
     check(digram.train(corpus, pretokenizer=pretokenizer, ties=ties, unit=unit, **options), trained)
 
 
-@cases(400)
+@cases(250)
 @given(st.lists(st.tuples(over("ab", 6), st.integers(1, 40)), max_size=4), ties, limits)
 def test_weights(words: list[tuple[str, int]], ties: Ties, limits: dict[str, int]) -> None:
     """A text that is there forty times counts forty times."""
@@ -107,7 +107,7 @@ def test_weights(words: list[tuple[str, int]], ties: Ties, limits: dict[str, int
     check(digram.train(corpus, pretokenizer=None, ties=ties, **options), trained)
 
 
-@cases(400)
+@cases(250)
 @given(st.lists(any_bytes, max_size=4), ties, limits)
 def test_any_bytes(corpus: list[bytes], ties: Ties, limits: dict[str, int]) -> None:
     base, options = reference.BYTES, sized(limits, reference.BYTES)
@@ -124,7 +124,7 @@ def test_the_order_of_gpt2s_bytes(corpus: list[str], ties: Ties, limits: dict[st
     check(digram.train(corpus, pretokenizer=None, ties=ties, byte_order="gpt2", **options), trained)
 
 
-@cases(400)
+@cases(250)
 @given(small_corpora, st.sampled_from(ALPHABETS), ties, limits)
 def test_a_given_alphabet(
     corpus: list[str], alphabet: str, ties: Ties, limits: dict[str, int]
@@ -139,7 +139,7 @@ def test_a_given_alphabet(
     check(tok, trained)
 
 
-@cases(400)
+@cases(250)
 @given(small_corpora, ties, limits)
 def test_characters_with_bytes_to_fall_back_on(
     corpus: list[str], ties: Ties, limits: dict[str, int]
@@ -203,7 +203,7 @@ def by_string(text: str, vocab_size: int) -> tuple[list[str], list[str]]:
     return vocabulary, sequence
 
 
-@cases(500)
+@cases(300)
 @given(small_texts | long_texts, st.integers(1, 20))
 def test_a_pair_is_known_by_its_string(text: str, room: int) -> None:
     """On what training can reach, different pairs of neighbours make different strings."""
@@ -214,7 +214,7 @@ def test_a_pair_is_known_by_its_string(text: str, room: int) -> None:
     assert [token.decode() for token in tok.tokens(tok.encode(text))] == sequence
 
 
-@cases(400)
+@cases(250)
 @given(prose, st.sampled_from(["ids", "lexicographic"]), limits, st.randoms())
 def test_order_of_texts_does_not_matter(
     corpus: list[str], ties: Any, limits: dict[str, int], random: random.Random
@@ -270,7 +270,7 @@ def test_a_separator_cuts_texts_and_is_no_part_of_them(
     assert one == other
 
 
-@cases(400)
+@cases(250)
 @given(prose, ties, st.integers(0, 20), st.integers(0, 20), st.integers(1, 20))
 def test_a_smaller_vocabulary_is_a_prefix(
     corpus: list[str], ties: Ties, fewer: int, more: int, longest: int
@@ -284,7 +284,7 @@ def test_a_smaller_vocabulary_is_a_prefix(
     assert len(small.merges) == min(fewer, len(large.merges))
 
 
-@cases(400)
+@cases(250)
 @given(prose, ties, limits, st.sampled_from([None, "gpt2"]))
 def test_limits_are_kept(
     corpus: list[str], ties: Ties, limits: dict[str, int], pretokenizer: Any

@@ -60,7 +60,7 @@ def without_merges(tok: digram.Tokenizer) -> int:
     return tok.vocab_size - len(tok.reserved.get("unused", ())) - len(tok.merges)
 
 
-@cases(600)
+@cases(400)
 @given(any_corpora, units, extras, st.integers(1, 12), st.integers(1, 12))
 def test_shrinking_is_training_to_the_smaller_size(
     corpus: list[str], unit: dict[str, Any], extra: dict[str, Any], one: int, other: int

@@ -36,7 +36,7 @@ def pieces(data: bytes, lengths: list[int]) -> Iterator[bytes]:
         at += length
 
 
-@cases(400)
+@cases(250)
 @given(
     st.sampled_from(TOKENIZERS),
     texts | special_soups,

@@ -131,8 +131,7 @@ def train(
     no sense, `ConfigMismatchError` for counts that were made with another pretokenizer or unit,
     `CheckpointError` for a folder of another run, `InvalidTextError` for text that is none,
     `OSError` for files that cannot be read. Memory: the distinct pretokens, and about 12 bytes for
-    each of their
-    bytes.
+    each of their bytes.
     """
     if isinstance(special_tokens, str):
         raise TypeError("special_tokens is several texts; put the one in a list")

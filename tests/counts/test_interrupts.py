@@ -17,7 +17,7 @@ import pytest
 from digram import Counts
 from digram.counts import files
 
-ROWS = 1_500_000
+ROWS = 800_000
 
 pytestmark = pytest.mark.alone
 

@@ -52,7 +52,7 @@ def ours(words: Counter[str], merges: int, min_frequency: int) -> Pairs:
 
 @pytest.mark.parametrize("name", ["en", "code", "multi"])
 def test_merges(corpus: Corpus, full: bool, name: str) -> None:
-    megabytes, merges = (2, 32_000) if full else (0.1, 1_500)
+    megabytes, merges = (2, 32_000) if full else (0.1, 1_000)
     text = " ".join(first_megabytes(corpus(name), megabytes)).replace(END, " ")
     words = Counter(word for word in text.split() if len(word) < 200)
     compare_merges(f"subword-nmt, {name}.txt", ours(words, merges, 2), theirs(words, merges, 2))

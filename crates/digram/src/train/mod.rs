@@ -231,6 +231,10 @@ const OF_THE_REST: u64 = 20 << 20;
 /// stands, and twice where a pair is found.
 const OF_PLACE: usize = 16;
 
+/// The most bytes of memory for each byte of a pretoken while it is read and written anew: twice as
+/// tokens, twice as bytes.
+const OF_LONGEST: u64 = 16;
+
 /// How much memory merging may take, and where the rest goes.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryLimit<'a> {
@@ -251,7 +255,8 @@ pub fn fits(counts: &Counts, memory: u64) -> bool {
 /// distinct pretokens, and as much again while a round ends.
 ///
 /// # Errors
-/// As [`train`], [`Error::Io`], and [`Error::Option`] for a bound that is too small.
+/// As [`train`], [`Error::Io`], and [`Error::Option`] for a bound that is too small, also for a single
+/// pretoken.
 pub fn train_bounded(
     counts: &dyn Pieces,
     limit: MemoryLimit<'_>,
@@ -266,11 +271,23 @@ pub fn train_bounded(
         return Err(Error::Option { reason });
     }
     let memory = bytes - OF_THE_REST;
+    counts.for_each(&mut |piece| match piece.bytes.len() as u64 * OF_LONGEST > memory {
+        false => Ok(()),
+        true => Err(too_long(piece.bytes.len(), bytes)),
+    })?;
     let laid_out = |order| {
         let archive = Archive::new(counts, &options.base, order, memory, folder, watch)?;
         Ok((Corpus::default(), Some(archive)))
     };
     learn(laid_out, options, known, on_merge, watch)
+}
+
+fn too_long(pretoken: usize, bytes: u64) -> Error {
+    let needed = pretoken as u64 * OF_LONGEST + OF_THE_REST;
+    let reason = format!(
+        "a pretoken of {pretoken} bytes cannot be merged in {bytes} bytes of memory; at least {needed}. Cut the text by a pretokenizer or a separator, or raise the limit."
+    );
+    Error::Option { reason }
 }
 
 fn learn(
