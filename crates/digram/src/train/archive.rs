@@ -1,15 +1,13 @@
 //! The corpus on disk, where it is too large for memory.
 //!
 //! It holds all pretokens as the tokens they are made of by now. A round takes into memory only the
-//! stretches of them in which every pair of neighbours may reach its floor, and puts them back at
-//! its end. That is all it needs. Every occurrence of a pair that reaches the floor is in such a
-//! stretch. And beside one, where `x` stands before `a` and the two occur less often, `x` before a
-//! token that begins with `a` occurs no more often than they do, so no merge of the round joins what
-//! was cut. While even the most frequent pair has no room, a merge is made by going through the file.
+//! stretches of them in which every pair of neighbours reaches its floor, and puts them back at its
+//! end. That is all it needs (`docs/algorithm.md`, 17). While even the most frequent pair has no room,
+//! a merge is made by going through the file.
 
 use std::path::{Path, PathBuf};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use crate::count::{Folder, Piece, Pieces, Reader, Writer, merge_runs, put_number, take_number};
 use crate::error::{Error, Result};
@@ -18,8 +16,8 @@ use crate::watch::Watch;
 
 use super::Base;
 use super::corpus::{BORDER, Builder, Corpus, Order, Symbols, stretches};
+use super::frequent::{Counting, Found, Frequent};
 use super::need::{self, Need, Room};
-use super::sketch::Sketch;
 
 /// The most runs that are sorted together.
 const MOST_RUNS: usize = 64;
@@ -38,25 +36,8 @@ pub(super) struct Archive {
     memory: u64,
     /// Whether pretokens stand in the order they were first seen, each after what says when that was.
     by_first: bool,
-    /// What was taken into memory: the stretches of pairs that this sketch says may have this count.
-    taken: Option<(Sketch, u64)>,
-}
-
-/// What came of taking pretokens into memory.
-pub(super) enum Taken {
-    /// All that a round with this floor needs is there.
-    Fits { corpus: Corpus, sketch: Sketch, floor: u64 },
-    /// Not even the most frequent pair has room.
-    TooMany(Sketch),
-}
-
-/// A pair found by going through the file.
-pub(super) struct Found {
-    pub(super) left: TokenId,
-    pub(super) right: TokenId,
-    pub(super) count: u64,
-    /// How many pairs stand before its first occurrence.
-    pub(super) first: u64,
+    /// What was taken into memory: the stretches of these pairs.
+    taken: Option<HashSet<(TokenId, TokenId)>>,
 }
 
 impl Archive {
@@ -134,30 +115,34 @@ impl Archive {
         Ok(())
     }
 
-    /// Takes into memory what a round needs for pairs that may reach `floor`, or a higher one that
-    /// is returned with it, so that there is room.
+    /// Takes into memory what a round needs that follows these pairs, or as many of the most frequent
+    /// ones as there is room for; the floor that they reach is returned with it. None if not even
+    /// those with the highest count have room.
     pub(super) fn take(
         &mut self,
-        sketch: Sketch,
-        floor: u64,
+        frequent: &Frequent,
         tokens: usize,
         watch: &dyn Watch,
-    ) -> Result<Taken> {
+    ) -> Result<Option<(Corpus, u64)>> {
+        let counts: HashMap<_, _> =
+            frequent.complete().map(|found| ((found.left, found.right), found.count)).collect();
         let mut need = Need::default();
         self.for_each(watch, |word, _| {
-            need.add(word.windows(2).map(|pair| sketch.bound(pair[0], pair[1])));
+            need.add(word.windows(2).map(|pair| counts.get(&(pair[0], pair[1])).copied().unwrap_or(0)));
             Ok(())
         })?;
-        let Some(Room { floor, places, words }) = need.floor_within(self.memory, floor) else {
-            return Ok(Taken::TooMany(sketch));
+        let Some(Room { floor, places, words }) = need.floor_within(self.memory, frequent.floor) else {
+            return Ok(None);
         };
-        let mut words = Builder::with_room(tokens, places, words);
+        let counts = counts.into_iter().filter(|&(_, count)| count >= floor);
+        let pairs: HashSet<_> = counts.map(|(pair, _)| pair).collect();
+        let mut corpus = Builder::with_room(tokens, places, words);
         self.for_each(watch, |word, count| {
-            stretches(word, |left, right| sketch.may_reach(left, right, floor))
-                .try_for_each(|stretch| words.push(stretch, count))
+            stretches(word, |left, right| pairs.contains(&(left, right)))
+                .try_for_each(|stretch| corpus.push(stretch, count))
         })?;
-        self.taken = Some((sketch.clone(), floor));
-        Ok(Taken::Fits { corpus: words.finish(), sketch, floor })
+        self.taken = Some(pairs);
+        Ok(Some((corpus.finish(), floor)))
     }
 
     /// Puts back what was taken, as it is after the merges of a round, and visits each pair of
@@ -168,12 +153,12 @@ impl Archive {
         watch: &dyn Watch,
         visit: impl FnMut(TokenId, TokenId, u64),
     ) -> Result<()> {
-        let Some((sketch, floor)) = self.taken.take() else { return self.for_each_pair(watch, visit) };
+        let Some(pairs) = self.taken.take() else { return self.for_each_pair(watch, visit) };
         let mut changed = corpus.words();
         let (mut merged, mut stretch) = (Vec::new(), Vec::new());
         let change = |word: &mut Vec<TokenId>| {
             merged.clear();
-            for part in word.chunk_by(|&left, &right| sketch.may_reach(left, right, floor)) {
+            for part in word.chunk_by(|&left, &right| pairs.contains(&(left, right))) {
                 if part.len() > 1 {
                     changed.next_into(&mut stretch);
                     merged.extend_from_slice(&stretch);
@@ -250,18 +235,24 @@ impl Archive {
         self.rewrite(watch, change, visit)
     }
 
-    /// The pairs that may reach the floor, counted exactly.
-    pub(super) fn pairs(&self, sketch: &Sketch, floor: u64, watch: &dyn Watch) -> Result<Vec<Found>> {
-        let mut found: HashMap<(TokenId, TokenId), (u64, u64)> = HashMap::default();
-        let mut number = 0;
-        self.for_each_pair(watch, |left, right, count| {
-            if sketch.may_reach(left, right, floor) {
-                found.entry((left, right)).or_insert((0, number)).0 += count;
-            }
-            number += 1;
-        })?;
-        let found = found.into_iter();
-        Ok(found.map(|((left, right), (count, first))| Found { left, right, count, first }).collect())
+    /// The most frequent of the pairs that are `asked` for, at least so many as are `wanted`. All that
+    /// occur `floor` times must be asked for.
+    pub(super) fn frequent<K: Ord>(
+        &self,
+        floor: u64,
+        wanted: usize,
+        asked: impl Fn(TokenId, TokenId) -> bool,
+        mut key: impl FnMut(&Found) -> K,
+        watch: &dyn Watch,
+    ) -> Result<Frequent> {
+        let mut counting = Counting::new(floor, self.memory, wanted);
+        while counting.begin() {
+            self.for_each_pair(watch, |left, right, count| {
+                counting.add(left, right, count, || asked(left, right));
+            })?;
+            counting.end(&mut key);
+        }
+        Ok(counting.finish())
     }
 
     /// Writes the file anew, each pretoken as `change` leaves it.

@@ -10,6 +10,7 @@ mod archive;
 mod candidate;
 mod census;
 mod corpus;
+mod frequent;
 mod journal;
 mod learner;
 mod need;

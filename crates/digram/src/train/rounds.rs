@@ -6,10 +6,8 @@
 //! corpus laid out anew without the gaps that merges left, and the next round begins. Most pairs
 //! that ever arise are too rare to be merged, and cost nothing so.
 //!
-//! Where memory has a limit the corpus lies on disk, and a round takes from it only the pretokens
-//! with a pair that reaches its floor.
-
-use std::cmp::Reverse;
+//! Where memory has a limit the corpus lies on disk, and a round takes from it only what lies between
+//! pairs that do not reach its floor.
 
 use hashbrown::HashSet;
 
@@ -18,8 +16,9 @@ use crate::merges::Merge;
 use crate::vocabulary::TokenId;
 use crate::watch::Watch;
 
-use super::archive::{Archive, Found, Taken};
+use super::archive::Archive;
 use super::census::{self, Table};
+use super::frequent::{Found, Frequent};
 use super::learner::{Learner, Limits};
 use super::pairs::Pairs;
 use super::sketch::Sketch;
@@ -28,9 +27,6 @@ use super::{Learned, RunnerUp, Stop};
 
 /// How many times as many pairs as the first round a later one begins with at most.
 const GROWTH: usize = 16;
-
-/// About how many pairs are counted to find the best of all.
-const CLOSE_TO_BEST: usize = 64;
 
 impl<T: TieRule> Learner<T> {
     /// Learns merges until a limit is reached. Those of `known` were learned from the same corpus
@@ -203,63 +199,53 @@ impl<T: TieRule> Learner<T> {
         watch: &dyn Watch,
     ) -> Result<()> {
         while self.merges.len() < self.limits.max_merges {
+            let frequent = self.frequent(archive, &sketch, watch)?;
             // A round that merged nothing lacks what came next, and there is no room for more.
-            if self.round_start != Some(self.merges.len()) {
-                let floor = self.next_floor(&sketch);
-                sketch = match archive.take(sketch, floor, self.tokens.len(), watch)? {
-                    Taken::Fits { corpus, sketch, floor } => {
-                        (self.corpus, self.floor) = (corpus, floor);
-                        if self.find_pairs(&sketch, watch)? {
-                            self.round_start = Some(self.merges.len());
-                            return Ok(());
-                        }
-                        // The sums of rare pairs looked like a frequent one.
-                        archive.put_back(&std::mem::take(&mut self.corpus), watch, |_, _, _| ())?;
-                        sketch
-                    }
-                    Taken::TooMany(sketch) => sketch,
-                };
+            if self.round_start != Some(self.merges.len())
+                && let Some((corpus, floor)) = archive.take(&frequent, self.tokens.len(), watch)?
+            {
+                (self.corpus, self.floor) = (corpus, floor);
+                self.pairs = census::pairs(&self.corpus, floor, |_, _| true, watch)?;
+                self.enqueue_all();
+                self.round_start = Some(self.merges.len());
+                return Ok(());
             }
-            let best = self.best_in(archive, &sketch, watch)?;
-            let Some((&RunnerUp { left, right, count }, runners_up)) = best.split_first() else {
+            let runner_up = |&Found { left, right, count, .. }: &Found| RunnerUp { left, right, count };
+            let mut ranked = frequent.pairs.iter().map(runner_up);
+            let Some(RunnerUp { left, right, count }) = ranked.next() else {
                 self.floor = self.limits.min_frequency;
                 return Ok(());
             };
+            let runners_up = ranked.take(self.limits.runners_up).collect();
             let id = self.add_token(left, right);
             sketch = Sketch::new(usize::MAX);
             let visit = sketching(&mut sketch, &self.limits, &self.tokens);
             archive.merge(left, right, id, watch, visit)?;
             // Nothing is above the count of what was merged last.
             self.floor = self.floor.min(count.saturating_mul(2).saturating_add(1));
-            let learned = Learned { merge: Merge { left, right, id }, count, runners_up: runners_up.into() };
+            let learned = Learned { merge: Merge { left, right, id }, count, runners_up };
             self.note(learned, known, on_merge)?;
         }
         Ok(())
     }
 
-    /// The best of all pairs and those that come next, found by going through the archive.
-    fn best_in(&mut self, archive: &Archive, sketch: &Sketch, watch: &dyn Watch) -> Result<Vec<RunnerUp>> {
-        let wanted = 1 + self.limits.runners_up;
-        let mut floor = sketch.reached_by(CLOSE_TO_BEST.max(wanted));
+    /// The most frequent pairs of the archive, at least as many as one merge asks for, if there are.
+    fn frequent(&mut self, archive: &Archive, sketch: &Sketch, watch: &dyn Watch) -> Result<Frequent> {
+        let mut floor = self.next_floor(sketch);
+        let Learner { limits, tokens, ties, .. } = self;
+        let (least, wanted) = (limits.min_frequency, 1 + limits.runners_up);
         loop {
-            floor = floor.max(self.limits.min_frequency);
-            let mut found = archive.pairs(sketch, floor, watch)?;
-            // Rarer pairs may be missing.
-            found
-                .retain(|pair| pair.count >= floor && self.limits.allow(&self.tokens, pair.left, pair.right));
-            if found.len() >= wanted || floor == self.limits.min_frequency {
-                let mut ranked: Vec<_> = found
-                    .into_iter()
-                    .map(|Found { left, right, count, first }| {
-                        let key = self.ties.key(left, right, first, &self.tokens);
-                        (Reverse((count, key)), RunnerUp { left, right, count })
-                    })
-                    .collect();
-                ranked.sort_by(|(a, _), (b, _)| a.cmp(b));
-                ranked.truncate(wanted);
-                return Ok(ranked.into_iter().map(|(_, pair)| pair).collect());
+            let asked =
+                |left, right| sketch.may_reach(left, right, floor) && limits.allow(tokens, left, right);
+            let key = |found: &Found| ties.key(found.left, found.right, found.first, tokens);
+            let mut frequent = archive.frequent(floor, wanted, asked, key, watch)?;
+            let last = frequent.pairs.get(wanted - 1).map_or(0, |found| found.count);
+            if last >= floor || floor == least {
+                frequent.pairs.retain(|found| found.count >= floor);
+                return Ok(frequent);
             }
-            floor /= 2;
+            // The sums of rare pairs looked like a frequent one.
+            floor = last.max(least);
         }
     }
 
