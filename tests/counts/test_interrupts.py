@@ -73,10 +73,11 @@ def test_ctrl_c(name: str, table: pyarrow.Table, alarm: Callable[[float], None])
     expected = call(counts, table)
     whole = time.process_time() - started
     counts = fresh()
-    alarm(whole / 4)
+    alarm(whole / 10)
     started = time.process_time()
     with pytest.raises(KeyboardInterrupt):
         call(counts, table)
-    late = time.process_time() - started - whole / 4
-    assert late < 0.5, f"{late:.2f} s after Ctrl-C, of {whole:.2f} s"
+    late = time.process_time() - started - whole / 10
+    # A call that goes on to its end is late by nine tenths.
+    assert late < min(0.5, 0.6 * whole), f"{late:.2f} s after Ctrl-C, of {whole:.2f} s"
     assert call(counts, table) == expected

@@ -143,10 +143,9 @@ impl Counts {
     /// The characters of the text, sorted: all, or the most frequent ones.
     #[pyo3(signature = (limit=None))]
     fn characters(&self, py: Python<'_>, limit: Option<usize>) -> PyResult<String> {
-        let found = py
-            .detach(|| characters(&*self.counts, limit))
-            .map_err(|error| errors::from_core(py, error, None))?;
-        Ok(found.into_iter().collect())
+        let signals = Signals::new();
+        let found = py.detach(|| characters(&*self.counts, limit, &signals));
+        Ok(found.map_err(|error| signals.error(py, error, None))?.into_iter().collect())
     }
 
     fn arrow_schema<'py>(&self, py: Python<'py>, metadata: String) -> PyResult<Bound<'py, PyCapsule>> {

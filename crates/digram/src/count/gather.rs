@@ -55,7 +55,11 @@ pub(super) fn gather(
     let bucket = |number: usize| joined.iter().map(move |buckets| &buckets[number]);
     let sum: u64 = joined.iter().flatten().map(|bucket| bucket.sum).sum();
     check_sum(totals, sum)?;
-    let mut entries = vec![Entry::default(); joined.iter().flatten().map(|bucket| bucket.pieces.len()).sum()];
+    let distinct = joined.iter().flatten().map(|bucket| bucket.pieces.len()).sum();
+    if distinct > u32::MAX as usize {
+        return Err(too_many());
+    }
+    let mut entries = vec![Entry::default(); distinct];
     let mut bytes = vec![0; joined.iter().flatten().map(|bucket| bucket.bytes).sum()];
     let (mut entries_left, mut bytes_left, mut start) = (&mut entries[..], &mut bytes[..], kept.0.len());
     let rooms: Vec<_> = (0..parts)

@@ -26,6 +26,7 @@ use crate::watch::{Unwatched, Watch};
 pub(crate) use folder::Folder;
 pub(crate) use merge::merge as merge_runs;
 pub(crate) use run::{Reader, Writer, put as put_number, take as take_number};
+pub(crate) use sort::sort;
 
 pub use arithmetic::Weight;
 pub use build::{Adder, Rows};
@@ -104,6 +105,11 @@ impl Counts {
     pub fn of_corpus(&self, documents: u64, end: Option<u64>) -> Counts {
         let end = self.end.map(|known| known.max(end.unwrap_or(0)));
         Counts { totals: Totals { documents, ..self.totals }, end, ..self.clone() }
+    }
+
+    /// The bytes of memory that they take.
+    pub fn memory(&self) -> u64 {
+        (self.bytes.len() + self.entries.len() * size_of::<Entry>()) as u64
     }
 
     /// How many distinct pretokens there are.

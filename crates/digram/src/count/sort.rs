@@ -27,7 +27,7 @@ pub(super) fn sort_taken<S: Copy>(
 }
 
 /// Brings all in order.
-pub(super) fn sort<S>(items: &mut [S], order: &impl Fn(&S, &S) -> Ordering, watch: &dyn Watch) -> Result<()> {
+pub(crate) fn sort<S>(items: &mut [S], order: &impl Fn(&S, &S) -> Ordering, watch: &dyn Watch) -> Result<()> {
     watch.check()?;
     if items.len() <= BETWEEN_CHECKS {
         items.sort_unstable_by(order);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::count::{Folder, Piece, Pieces, Reader, Writer, merge_runs, put_number, take_number};
+use crate::count::{Folder, Piece, Pieces, Reader, Writer, merge_runs, put_number, sort, take_number};
 use crate::error::{Error, Result};
 use crate::vocabulary::TokenId;
 use crate::watch::Watch;
@@ -22,8 +22,8 @@ use super::need::{self, Need, Room};
 /// The most runs that are sorted together.
 const MOST_RUNS: usize = 64;
 
-/// Pretokens read between two questions to the watch.
-const BETWEEN_CHECKS: usize = 1 << 14;
+/// Tokens read between two questions to the watch.
+const BETWEEN_CHECKS: usize = 1 << 18;
 
 /// The size of a block of the file, in bytes.
 const BLOCK: usize = 1 << 17;
@@ -102,12 +102,13 @@ impl Archive {
         mut visit: impl FnMut(&[TokenId], u64) -> Result<()>,
     ) -> Result<()> {
         let mut reader = Reader::open(&self.file)?;
-        let (mut word, mut words) = (Vec::new(), 0);
+        let (mut word, mut unasked) = (Vec::new(), 0);
         while reader.next()? {
             let Piece { bytes, count, .. } = reader.piece();
             self.decode(bytes, &mut word)?;
-            words += 1;
-            if words % BETWEEN_CHECKS == 0 {
+            unasked += 1 + word.len();
+            if unasked > BETWEEN_CHECKS {
+                unasked = 0;
                 watch.check()?;
             }
             visit(&word, count)?;
@@ -340,7 +341,7 @@ impl Sorter<'_> {
     }
 
     fn write(&mut self, watch: &dyn Watch) -> Result<()> {
-        self.words.sort_unstable();
+        sort(&mut self.words, &Ord::cmp, watch)?;
         let run = self.folder.file(&self.folder.new_name());
         let mut writer = Writer::create(&run, BLOCK)?;
         for (bytes, count) in self.words.drain(..) {

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::count::Counts;
+use crate::count::{Counts, sort};
 use crate::error::{Error, Result};
 use crate::memory::prefetch;
 use crate::vocabulary::TokenId;
@@ -76,13 +76,7 @@ impl Builder {
     fn end(&mut self, count: u64) -> Result<()> {
         self.places.push(BORDER);
         self.runs.push(count, self.places.len());
-        // A place is a 32-bit number in the postings.
-        match self.places.len() > u32::MAX as usize {
-            false => Ok(()),
-            true => Err(Error::Limit {
-                reason: "the distinct pretokens have more than 2^32 symbols together. Use a pretokenizer that cuts the text, less text, or a limit of memory.".into(),
-            }),
-        }
+        check_places(self.places.len())
     }
 
     pub(super) fn finish(mut self) -> Corpus {
@@ -96,10 +90,13 @@ impl Corpus {
         let symbols = Symbols::new(base);
         let mut pieces: Vec<(&[u8], u64)> = counts.iter().filter(|&(_, count)| count > 0).collect();
         if let Order::ByCount = order {
-            pieces.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+            sort(&mut pieces, &|a, b| b.1.cmp(&a.1), watch)?;
         }
-        let mut words = Builder::new(base.tokens().len());
-        words.places.reserve(pieces.iter().map(|(piece, _)| piece.len() + 1).sum::<usize>());
+        let places = pieces.iter().map(|(piece, _)| piece.len() + 1).sum::<usize>();
+        if let Base::Bytes(_) = base {
+            check_places(1 + places)?;
+        }
+        let mut words = Builder::with_room(base.tokens().len(), places, 0);
         let mut checked = 0;
         for &(piece, count) in &pieces {
             let start = words.places.len();
@@ -249,6 +246,16 @@ impl Corpus {
         self.places[middle] = INSIDE;
         self.places[at] = id;
         self.places[end - 1] = id;
+    }
+}
+
+/// Refuses more places than a 32-bit number can tell apart, which is what postings hold.
+fn check_places(places: usize) -> Result<()> {
+    match places > u32::MAX as usize {
+        false => Ok(()),
+        true => Err(Error::Limit {
+            reason: "the distinct pretokens have more than 2^32 symbols together. Use a pretokenizer that cuts the text, less text, or a limit of memory.".into(),
+        }),
     }
 }
 

@@ -64,7 +64,7 @@ impl Journal {
         Ok((journal, known))
     }
 
-    /// Appends a merge. It is safe on disk about a second later.
+    /// Appends a merge. It is safe on disk a second later, or when the next one comes after that.
     pub fn push(&mut self, learned: &Learned) -> Result<()> {
         let (left, right) = (learned.merge.left.to_le_bytes(), learned.merge.right.to_le_bytes());
         let start = self.waiting.len();

@@ -236,6 +236,9 @@ const OF_PLACE: usize = 16;
 /// tokens, twice as bytes.
 const OF_LONGEST: u64 = 16;
 
+/// Bytes gone through between two questions to the watch.
+const BETWEEN_CHECKS: usize = 1 << 22;
+
 /// How much memory merging may take, and where the rest goes.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryLimit<'a> {
@@ -245,15 +248,15 @@ pub struct MemoryLimit<'a> {
     pub folder: &'a Path,
 }
 
-/// Whether [`train`] takes no more than so many bytes of memory, beside the counts.
+/// Whether [`train`] takes no more than so many bytes of memory, those of the counts included.
 pub fn fits(counts: &Counts, memory: u64) -> bool {
     let places: usize = counts.iter().map(|(piece, _)| piece.len() + 1).sum();
-    OF_THE_REST + (places * OF_PLACE) as u64 <= memory
+    OF_THE_REST + counts.memory() + (places * OF_PLACE) as u64 <= memory
 }
 
-/// The same merges in bounded memory. The corpus lies on disk, and a round of merges reads and
-/// writes it once; the less memory there is, the more rounds. Disk: about 2 bytes for each byte of
-/// distinct pretokens, and as much again while a round ends.
+/// The same merges in bounded memory. The corpus lies on disk, and a round of merges reads it some
+/// times and writes it once; the less memory there is, the more rounds. Disk: about 2 bytes for each
+/// byte of distinct pretokens, and as much again while a round ends.
 ///
 /// # Errors
 /// As [`train`], [`Error::Io`], and [`Error::Option`] for a bound that is too small, also for a single
@@ -272,10 +275,10 @@ pub fn train_bounded(
         return Err(Error::Option { reason });
     }
     let memory = bytes - OF_THE_REST;
-    counts.for_each(&mut |piece| match piece.bytes.len() as u64 * OF_LONGEST > memory {
-        false => Ok(()),
-        true => Err(too_long(piece.bytes.len(), bytes)),
-    })?;
+    let longest = longest(counts, watch)?;
+    if longest as u64 * OF_LONGEST > memory {
+        return Err(too_long(longest, bytes));
+    }
     let laid_out = |order| {
         let archive = Archive::new(counts, &options.base, order, memory, folder, watch)?;
         Ok((Corpus::default(), Some(archive)))
@@ -283,10 +286,27 @@ pub fn train_bounded(
     learn(laid_out, options, known, on_merge, watch)
 }
 
+/// The bytes of the longest pretoken.
+fn longest(counts: &dyn Pieces, watch: &dyn Watch) -> Result<usize> {
+    let (mut longest, mut unasked) = (0, 0);
+    counts.for_each(&mut |piece| {
+        longest = longest.max(piece.bytes.len());
+        unasked += 1 + piece.bytes.len();
+        if unasked > BETWEEN_CHECKS {
+            unasked = 0;
+            watch.check()?;
+        }
+        Ok(())
+    })?;
+    Ok(longest)
+}
+
 fn too_long(pretoken: usize, bytes: u64) -> Error {
-    let needed = pretoken as u64 * OF_LONGEST + OF_THE_REST;
+    let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
     let reason = format!(
-        "a pretoken of {pretoken} bytes cannot be merged in {bytes} bytes of memory; at least {needed}. Cut the text by a pretokenizer or a separator, or raise the limit."
+        "a pretoken of {pretoken} bytes cannot be merged in {} MiB of memory; it needs {}. Cut the text by a pretokenizer or a separator, or raise the limit.",
+        mebibytes(bytes),
+        mebibytes(pretoken as u64 * OF_LONGEST + OF_THE_REST)
     );
     Error::Option { reason }
 }
@@ -367,7 +387,9 @@ mod tests {
             memory in proptest::sample::select(&[0, 100, 300, 1_000, 1 << 20][..]),
             (merges, min_frequency, longest, part, runners_up) in (0..60usize, 1..4u64, 2..20usize, 0..5usize, 0..3usize),
             chars: bool,
+            weight in proptest::sample::select(&[1, 1 << 33, 1 << 45][..]),
         ) {
+            let words = words.into_iter().map(|(word, count)| (word, count * weight));
             let counts = Counts::from_pieces(words).unwrap();
             let base = if chars { Base::Chars("acd".chars().collect()) } else { Options::bytes(256).base };
             let options = Options {

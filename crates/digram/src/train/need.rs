@@ -7,6 +7,9 @@ const OF_OCCURRENCE: u64 = 16;
 /// Bytes of memory for each stretch of such pairs: a place more than pairs, a border, and its run.
 const OF_STRETCH: u64 = 20;
 
+/// More places than a corpus in memory can have.
+const MOST_PLACES: usize = u32::MAX as usize;
+
 /// Of floors, as many lie between one and its double.
 const STEPS: u64 = 1 << STEP_BITS;
 const STEP_BITS: u32 = 4;
@@ -54,8 +57,9 @@ impl Need {
             pairs += more_pairs;
             stretches = stretches.wrapping_add_signed(more_stretches);
             // Stretches that join may take less than before.
-            if pairs > 0 && of(pairs, stretches) <= bytes {
-                lowest = Some(Room::new(floor_of(step).max(floor), pairs, stretches));
+            let room = Room::new(floor_of(step).max(floor), pairs, stretches);
+            if pairs > 0 && of(pairs, stretches) <= bytes && room.places < MOST_PLACES {
+                lowest = Some(room);
             }
             if floor_of(step) <= floor {
                 break;
