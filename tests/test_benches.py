@@ -14,7 +14,18 @@ import digram
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # the benchmarks are no part of what is installed
 
-from benches import calls, decode, encode, load, memory, plan, shapes, tables, train  # noqa: E402
+from benches import (  # noqa: E402
+    calls,
+    decode,
+    encode,
+    load,
+    memory,
+    plan,
+    shapes,
+    tables,
+    train,
+    within,
+)
 from benches.data import SEPARATOR  # noqa: E402
 from benches.peers import PEERS  # noqa: E402
 from benches.run import Options, Task, disagreements, take_turns  # noqa: E402
@@ -98,6 +109,13 @@ def test_loaders_give_the_same(shared_data: Callable[[str], Path], name: str) ->
     measured = [load.measure(who, path) for who in ("digram", load.PICKLED, other)]
     assert len({one["digest"] for one in measured}) == 1
     assert all(one["ms"] > 0 for one in measured)
+
+
+def test_limits_and_checkpoints_give_the_same(corpus: Path) -> None:
+    ways = ((None, False), (within.LEAST, False), (None, True))
+    found = [within.measure("digram", str(corpus), 290, *way, threads=1) for way in ways]
+    assert len({one["digest"] for one in found}) == 1
+    assert all(one["seconds"] > 0 for one in found)
 
 
 def test_turns_are_taken_in_fresh_processes(corpus: Path) -> None:

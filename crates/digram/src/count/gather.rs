@@ -10,6 +10,7 @@ use hashbrown::HashTable;
 use crate::error::Result;
 use crate::watch::{Watch, in_parallel};
 
+use super::build::too_many;
 use super::sorted::check_sum;
 use super::tally::Tally;
 use super::{Counts, Entry, Piece, Totals};
