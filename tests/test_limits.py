@@ -52,9 +52,7 @@ def test_too_little_and_nonsense_are_refused() -> None:
 
 def test_a_pretoken_without_room_is_refused_with_advice() -> None:
     text = "".join(invented(2.0))
-    with pytest.raises(
-        digram.OptionError, match="a pretoken of .* by a pretokenizer or a separator"
-    ):
+    with pytest.raises(digram.OptionError, match="Cut the text by a pretokenizer or a separator"):
         digram.train(text, vocab_size=300, pretokenizer=None, memory_limit="24 MiB")
 
 
