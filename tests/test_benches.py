@@ -113,7 +113,10 @@ def test_loaders_give_the_same(shared_data: Callable[[str], Path], name: str) ->
 
 def test_limits_and_checkpoints_give_the_same(corpus: Path) -> None:
     ways = ((None, False), (within.LEAST, False), (None, True))
-    found = [within.measure("digram", str(corpus), 290, *way, 1) for way in ways]
+    found = [
+        within.measure("digram", str(corpus), 290, limit, checkpoint, 1)
+        for limit, checkpoint in ways
+    ]
     assert len({one["digest"] for one in found}) == 1
     assert all(one["seconds"] > 0 for one in found)
 
