@@ -39,6 +39,7 @@ RUST = [
     "watch",
     "utf8",
     "memory",
+    "lazy",
     "bits",
     "vocabulary",
     "index",

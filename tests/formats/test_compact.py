@@ -103,9 +103,11 @@ def seen(tok: Tokenizer, text: str) -> tuple[str, Any]:
         return tok.digest, str(error)
 
 
-def test_processes_that_start_anew_get_equal_tokenizers() -> None:
+@pytest.mark.parametrize("start", multiprocessing.get_all_start_methods())
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # of forks beside threads
+def test_other_processes_get_equal_tokenizers(start: str) -> None:
     tokenizers = [Tokenizer(definition) for definition in SAMPLES.values()]
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context(start)
     with ProcessPoolExecutor(2, mp_context=context) as pool:
         for text in texts(4):
             there = list(pool.map(seen, tokenizers, [text] * len(tokenizers)))

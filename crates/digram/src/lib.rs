@@ -29,6 +29,7 @@ pub mod count;
 pub mod encode;
 pub mod error;
 mod index;
+mod lazy;
 mod memory;
 pub mod merges;
 pub mod model;

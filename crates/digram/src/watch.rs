@@ -1,8 +1,8 @@
 //! Long work asks now and then whether it should go on.
 
 use crate::error::{Error, Result};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
 
 /// Tells long work whether to go on. It is asked every few milliseconds.
 pub trait Watch {
@@ -33,8 +33,16 @@ impl Watch for Stop<'_> {
 ///
 /// Asked of the system once, which takes it longer than encoding a page.
 pub fn available_threads() -> usize {
-    static THREADS: OnceLock<usize> = OnceLock::new();
-    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
+    // No lock, which a fork could leave held for ever; 0 while nobody has asked.
+    static THREADS: AtomicUsize = AtomicUsize::new(0);
+    match THREADS.load(Ordering::Relaxed) {
+        0 => {
+            let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+            THREADS.store(threads, Ordering::Relaxed);
+            threads
+        }
+        threads => threads,
+    }
 }
 
 /// Does `tasks` tasks on up to `threads` threads, the calling one among them, and returns their

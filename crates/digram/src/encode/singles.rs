@@ -4,8 +4,7 @@
 //! and their ids fit into a word, so they are merged once for each vocabulary and looked up in a
 //! table from then on: by blocks, each made when a text first needs it, shared by all threads.
 
-use std::sync::OnceLock;
-
+use crate::lazy::Lazy;
 use crate::vocabulary::TokenId;
 
 /// Characters of one block, which Unicode mostly gives to one script.
@@ -46,12 +45,12 @@ impl Packed {
 
 /// The ids of characters.
 pub(super) struct Singles {
-    blocks: Box<[OnceLock<Box<[Packed; BLOCK]>>]>,
+    blocks: Box<[Lazy<[Packed; BLOCK]>]>,
 }
 
 impl Singles {
     pub(super) fn new() -> Singles {
-        Singles { blocks: (0..CHARACTERS / BLOCK).map(|_| OnceLock::new()).collect() }
+        Singles { blocks: (0..CHARACTERS / BLOCK).map(|_| Lazy::new()).collect() }
     }
 
     /// The ids of `c`, if they are kept; where they are not known yet, `merge` gives what gives those
@@ -63,12 +62,12 @@ impl Singles {
         merge: impl FnOnce() -> M,
     ) -> Option<Packed> {
         let code = c as usize;
-        let block = self.blocks.get(code / BLOCK)?.get_or_init(|| {
+        let block = self.blocks.get(code / BLOCK)?.get_or_make(|| {
             let mut merge = merge();
-            Box::new(std::array::from_fn(|at| {
+            std::array::from_fn(|at| {
                 let c = char::from_u32((code / BLOCK * BLOCK + at) as u32);
                 c.and_then(&mut merge).map_or(Packed::NONE, |ids| Packed::new(&ids))
-            }))
+            })
         });
         let packed = block[code % BLOCK];
         (packed != Packed::NONE).then_some(packed)

@@ -39,7 +39,7 @@ impl Tokenizer {
         let before = bytes.len();
         // Some 3.5 bytes a token are usual; where that is too little, the memory grows.
         bytes.reserve(ids.len() * 4);
-        self.slots.get_or_init(|| Slots::new(&self.all)).append(ids, &self.all, bytes).map_err(|index| {
+        self.slots.get_or_make(|| Slots::new(&self.all)).append(ids, &self.all, bytes).map_err(|index| {
             bytes.truncate(before);
             Error::TokenId { index, id: ids[index], vocab_size: self.all.size() as u32 }
         })

@@ -16,11 +16,12 @@ mod tail;
 mod truncate;
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use crate::encode::{AT_ONCE, Encoder, Kept, OnUnknown, Scratch, Sink, Tally, Unit};
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
+use crate::lazy::Lazy;
 use crate::merges::Merge;
 use crate::model::Model;
 use crate::pretokenize::{GoesOn, Pretokenizer};
@@ -65,9 +66,9 @@ pub struct Tokenizer {
     /// Ordinary and special tokens together, for decoding.
     all: Vocabulary,
     /// From bytes to id for all of them, made at the first question.
-    index: OnceLock<TokenIndex>,
+    index: Lazy<TokenIndex>,
     /// The same tokens for decoding, made at the first use.
-    slots: OnceLock<Slots>,
+    slots: Lazy<Slots>,
     /// The most bytes of text that one id stands for.
     most_bytes: usize,
     /// What threads worked in, for the next call.
@@ -129,7 +130,7 @@ impl Tokenizer {
         let encoder = Encoder::new(model, unit, ignore_merges, |id| !fallback.contains(&id))?;
         // A character that no token holds becomes one id too.
         let most_bytes = all.iter().map(|(_, token)| token.len()).fold(char::MAX.len_utf8(), usize::max);
-        let (index, slots, kept) = (OnceLock::new(), OnceLock::new(), Kept::default());
+        let (index, slots, kept) = (Lazy::new(), Lazy::new(), Kept::default());
         Ok(Tokenizer { encoder, pretokenizer, special, all, index, slots, most_bytes, kept })
     }
 
@@ -152,7 +153,7 @@ impl Tokenizer {
     /// is the character's.
     pub fn id_of(&self, bytes: &[u8]) -> Option<TokenId> {
         let all = || TokenIndex::new(&self.all.iter().collect::<Vec<_>>());
-        self.encoder.whole(bytes).or_else(|| self.index.get_or_init(all).get(bytes))
+        self.encoder.whole(bytes).or_else(|| self.index.get_or_make(all).get(bytes))
     }
 
     /// The ordinary tokens and the merges, to make other tokenizers of.
