@@ -77,10 +77,11 @@ format: $(VENV)/.tools
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# Every read and write of the core's own tests is checked; the instructions are those of AVX2.
+# Every read and write of the core's own tests is checked; the instructions are those of AVX2. The
+# corpora, which other tests know too, would take too long.
 valgrind:
 	CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-exitcode=1" \
-	  cargo test --quiet --package digram --lib
+	  cargo test --quiet --package digram --lib -- --skip corpora
 
 bench: $(VENV)/.tools
 	$(BIN)/python -m pip install --quiet --group bench

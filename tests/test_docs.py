@@ -44,6 +44,7 @@ SET_UP = {
     "HYPOTHESIS_PROFILE=explore DIGRAM_CASES=50 .venv/bin/pytest tests -k properties",
     "make bench",
     "make valgrind",
+    "cargo test --release -p digram --lib -- ways --ignored",
     ".ci/run",
 }
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

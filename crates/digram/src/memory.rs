@@ -26,7 +26,20 @@ pub(crate) enum Way {
 impl Way {
     /// The fastest that this processor has.
     pub(crate) fn best() -> Way {
+        #[cfg(test)]
+        if let Some(way) = FORCED.get() {
+            return way;
+        }
         Way::available()[0]
+    }
+
+    /// What `make` makes, which uses these instructions and no better ones.
+    #[cfg(test)]
+    pub(crate) fn force<R>(self, make: impl FnOnce() -> R) -> R {
+        let before = FORCED.replace(Some(self));
+        let made = make();
+        FORCED.set(before);
+        made
     }
 
     /// All that this processor has, the fastest first.
@@ -47,5 +60,28 @@ impl Way {
             }
         }
         ways
+    }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// What is the best way for what a test makes on this thread.
+    static FORCED: std::cell::Cell<Option<Way>> = const { std::cell::Cell::new(None) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_is_forced_for_a_while() {
+        for way in Way::available() {
+            assert_eq!(
+                way.force(|| (Way::best(), Way::Plain.force(Way::best), Way::best())),
+                (way, Way::Plain, way)
+            );
+            assert_eq!(Way::best(), Way::available()[0]);
+        }
+        assert_eq!(Way::available().last(), Some(&Way::Plain));
     }
 }

@@ -9,6 +9,8 @@ mod cuts;
 mod dropout;
 mod group;
 mod long;
+#[cfg(test)]
+pub(crate) mod naive;
 mod reach;
 mod scratch;
 mod short;

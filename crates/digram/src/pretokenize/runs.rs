@@ -211,6 +211,7 @@ struct Stepped {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::Way;
 
     /// The look-ahead and the contractions of the published patterns, which make runs hard.
     const PATTERNS: [&str; 6] = [
@@ -230,7 +231,7 @@ mod tests {
     ];
 
     #[test]
-    fn runs_cut_as_single_steps_do() {
+    fn runs_cut_as_single_steps_do_in_all_ways() {
         let mut random = 1u64;
         let mut next = move |below: usize| {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -238,7 +239,8 @@ mod tests {
         };
         for pattern in PATTERNS {
             let automaton = Automaton::new(pattern).unwrap();
-            let runs = Runs::new(&automaton).unwrap();
+            let made = |way: Way| (way, way.force(|| Runs::new(&automaton).unwrap()));
+            let ways: Vec<(Way, Runs)> = Way::available().into_iter().map(made).collect();
             for round in 0..8_000 {
                 let mut text = Vec::new();
                 for _ in 0..next(40) {
@@ -256,13 +258,15 @@ mod tests {
                     ControlFlow::<()>::Continue(())
                 };
                 _ = automaton.split_from(&text, 0, text.len(), GoesOn::No, &mut Notes::default(), step);
-                let mut found = Vec::new();
-                _ = runs.split(&automaton, &text, GoesOn::No, |start, ends| {
-                    assert_eq!(start, found.last().copied().unwrap_or(0));
-                    found.extend_from_slice(ends);
-                    ControlFlow::<()>::Continue(())
-                });
-                assert_eq!(found, expected, "{pattern} {:?}", String::from_utf8_lossy(&text));
+                for (way, runs) in &ways {
+                    let mut found = Vec::new();
+                    _ = runs.split(&automaton, &text, GoesOn::No, |start, ends| {
+                        assert_eq!(start, found.last().copied().unwrap_or(0));
+                        found.extend_from_slice(ends);
+                        ControlFlow::<()>::Continue(())
+                    });
+                    assert_eq!(found, expected, "{way:?} {pattern} {:?}", String::from_utf8_lossy(&text));
+                }
             }
         }
     }

@@ -14,6 +14,8 @@ mod spans;
 mod stream;
 mod tail;
 mod truncate;
+#[cfg(test)]
+mod ways;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

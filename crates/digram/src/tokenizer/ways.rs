@@ -1,0 +1,270 @@
+//! Text is cut, counted and encoded alike whatever instructions the processor has: each way that it
+//! knows is forced, from the tables of the splitter to the ids.
+//!
+//! The texts of all corpora, whole, with what `DIGRAM_DATA` names:
+//!
+//!     cargo test --release -p digram --lib -- ways --ignored
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::io::{Read, Write};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
+
+use proptest::prelude::*;
+
+use crate::count::Counter;
+use crate::encode::{Unit, naive};
+use crate::memory::Way;
+use crate::merges::Merge;
+use crate::model::Model;
+use crate::pretokenize::{GoesOn, Pretokenizer, Stage};
+use crate::ranks::Ranks;
+use crate::special::OnSpecial;
+use crate::vocabulary::{TokenId, Vocabulary};
+use crate::watch::Unwatched;
+
+use super::Tokenizer;
+
+const GPT2: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+const CL100K: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const O200K: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+
+/// The ways of this processor. Which they are is told past the test runner, which keeps what is
+/// printed to itself: where there is one way only, nothing is compared.
+static WAYS: LazyLock<Vec<Way>> = LazyLock::new(|| {
+    let ways = Way::available();
+    _ = writeln!(std::io::stderr(), "ways of this processor, all forced: {ways:?}");
+    ways
+});
+
+/// Published patterns, others of their family, stages one after the other, one that looks behind,
+/// and no cuts: each in all ways.
+static PRETOKENIZERS: LazyLock<Vec<Vec<Arc<Pretokenizer>>>> = LazyLock::new(|| {
+    let pattern = |pattern: &str| Stage::Pattern(pattern.into());
+    let all = [
+        vec![pattern(CL100K)],
+        vec![pattern(O200K)],
+        vec![pattern(GPT2)],
+        vec![pattern(r"\p{Lu}?\p{Ll}+|\p{Nd}{1,2}|[^\s\p{L}]|\s+")],
+        vec![Stage::ThreesFromRight, pattern(CL100K)],
+        vec![pattern(r"(?m)^.+$|\s")],
+        vec![],
+    ];
+    let make = |stages: &[Stage], way: Way| Arc::new(way.force(|| Pretokenizer::new(stages)).unwrap());
+    all.iter().map(|stages| WAYS.iter().map(|&way| make(stages, way)).collect()).collect()
+});
+
+const PIECES: [&str; 24] = [
+    "a",
+    "b",
+    "B",
+    "ab",
+    " a",
+    " ab",
+    "é",
+    "ſ",
+    " ",
+    "  ",
+    "\n",
+    "\r\n",
+    "\t",
+    "\u{3000}",
+    "1",
+    "12",
+    "٣",
+    "'s",
+    "'LL",
+    "!",
+    "語",
+    "ภาษา",
+    "🙂",
+    "\u{301}",
+];
+
+fn texts() -> impl Strategy<Value = Vec<u8>> {
+    let piece = || proptest::sample::select(&PIECES[..]);
+    let part = prop_oneof![
+        20 => piece().prop_map(|piece| piece.as_bytes().to_vec()),
+        // Longer than a block, and longer than what is merged by scanning.
+        2 => (piece(), 1..90usize).prop_map(|(piece, times)| piece.repeat(times).into_bytes()),
+        1 => any::<[u8; 2]>().prop_map(|bytes| bytes.to_vec()),
+    ];
+    proptest::collection::vec(part, 0..60).prop_map(|parts| parts.concat())
+}
+
+/// Tokens of up to 30 bytes, so that some pretokens have no key, each with one merge.
+fn vocabularies() -> impl Strategy<Value = (Vec<Vec<u8>>, Vec<Merge>)> {
+    let bytes = PIECES.concat().into_bytes();
+    let pairs = proptest::collection::vec((any::<usize>(), any::<usize>()), 0..80);
+    pairs.prop_map(move |pairs| {
+        let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
+        let mut merges = Vec::new();
+        for (left, right) in pairs {
+            let known = bytes.len() + tokens.len() - 256;
+            let id = |number: usize| match bytes.get(number % known) {
+                Some(&byte) => TokenId::from(byte),
+                None => (256 + number % known - bytes.len()) as TokenId,
+            };
+            let (left, right) = (id(left), id(right));
+            let token = [&tokens[left as usize][..], &tokens[right as usize]].concat();
+            if token.len() <= 30 && !tokens.contains(&token) {
+                merges.push(Merge { left, right, id: tokens.len() as TokenId });
+                tokens.push(token);
+            }
+        }
+        (tokens, merges)
+    })
+}
+
+fn tokenizer(model: Model, pretokenizer: &Arc<Pretokenizer>, ignore_merges: bool) -> Tokenizer {
+    let mut ids = Box::new([0; 256]);
+    for (id, token) in model.vocabulary().iter() {
+        if let [byte] = token {
+            ids[*byte as usize] = id;
+        }
+    }
+    let unit = Unit::Byte { ids };
+    Tokenizer::with_model(model, Vec::new(), unit, pretokenizer.clone(), ignore_merges).unwrap()
+}
+
+fn encode(tokenizer: &Tokenizer, text: &[u8]) -> Vec<TokenId> {
+    let mut ids = Vec::new();
+    tokenizer.encode(text, OnSpecial::Text, &Unwatched, &mut ids).unwrap();
+    ids
+}
+
+/// The distinct pretokens of a text, in the order of first occurrence, with their counts. Counted on
+/// this thread, for which the way is forced.
+fn counted(pretokenizer: &Arc<Pretokenizer>, text: &[u8], way: Way) -> Vec<(Vec<u8>, u64)> {
+    way.force(|| {
+        let mut counter = Counter::new(pretokenizer.clone());
+        counter.add(&[text], 1, &Unwatched).unwrap();
+        let counts = counter.finish(&Unwatched).unwrap();
+        counts.iter().map(|(piece, count)| (piece.to_vec(), count)).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn all_ways_cut_count_and_encode_as_defined(
+        (tokens, merges) in vocabularies(),
+        text in texts(),
+        pretokenizer in 0..PRETOKENIZERS.len(),
+        ignore_merges in any::<bool>(),
+    ) {
+        let pretokenizers = &PRETOKENIZERS[pretokenizer];
+        // Other tests hold the plain way against the automaton, and that against other engines.
+        let pretokens = pretokenizers[WAYS.len() - 1].split(&text);
+        let mut counts: HashMap<&[u8], u64> = HashMap::new();
+        let mut expected = Vec::new();
+        for pretoken in &pretokens {
+            *counts.entry(pretoken).or_default() += 1;
+            match tokens.iter().position(|token| ignore_merges && token == pretoken) {
+                Some(id) => expected.push(id as TokenId),
+                None => expected.extend(naive::merge(pretoken.iter().map(|&byte| byte.into()).collect(), &merges)),
+            }
+        }
+        for (&way, pretokenizer) in WAYS.iter().zip(pretokenizers) {
+            prop_assert_eq!(&pretokenizer.split(&text), &pretokens, "{:?}", way);
+            let found = counted(pretokenizer, &text, way);
+            prop_assert_eq!(found.len(), counts.len(), "{:?}", way);
+            for (piece, count) in found {
+                prop_assert_eq!(Some(&count), counts.get(&piece[..]), "{:?} {:?}", way, piece);
+            }
+            let tokenizer = way.force(|| {
+                let vocabulary = Vocabulary::new(tokens.iter().cloned().map(Some)).unwrap();
+                tokenizer(Model::new(vocabulary, merges.clone()).unwrap(), pretokenizer, ignore_merges)
+            });
+            // The second time much of it is remembered.
+            for _ in 0..2 {
+                prop_assert_eq!(&encode(&tokenizer, &text), &expected, "{:?}", way);
+            }
+            let count = tokenizer.count(&text, OnSpecial::Text, &Unwatched).unwrap();
+            prop_assert_eq!(count, expected.len(), "{:?}", way);
+        }
+    }
+}
+
+/// The folder of published vocabularies and corpora, as for the tests in Python.
+fn data() -> Option<PathBuf> {
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let folder = std::env::var_os("DIGRAM_DATA").map_or_else(beside, PathBuf::from);
+    if !folder.join("corpora").is_dir() {
+        _ = writeln!(std::io::stderr(), "skipped: no corpora in {}", folder.display());
+        return None;
+    }
+    Some(folder)
+}
+
+/// The first bytes of each corpus, all ways beside each other. That the ids are those of tiktoken is
+/// tested in Python, in the best way.
+fn corpora(encoding: &str, pattern: &str, most: u64) {
+    let Some(folder) = data() else { return };
+    let ranks = std::fs::read(folder.join(format!("vocabs/{encoding}.tiktoken"))).unwrap();
+    let tokenizers: Vec<(Way, Tokenizer)> = WAYS
+        .iter()
+        .map(|&way| {
+            let make = || {
+                let ranks = Ranks::read(&ranks).unwrap();
+                let pretokenizer = Pretokenizer::new(&[Stage::Pattern(pattern.into())]).unwrap();
+                tokenizer(Model::from_ranks(&ranks, &Unwatched).unwrap(), &pretokenizer.into(), true)
+            };
+            (way, way.force(make))
+        })
+        .collect();
+    for corpus in ["en", "code", "multi", "med"] {
+        let file = std::fs::File::open(folder.join(format!("corpora/{corpus}.txt"))).unwrap();
+        let mut text = Vec::new();
+        file.take(most).read_to_end(&mut text).unwrap();
+        let seen = |(way, tokenizer): &(Way, Tokenizer)| {
+            let mut ends = Vec::new();
+            let split = tokenizer.pretokenizer.try_for_many(&text, 0, GoesOn::No, |_, more| {
+                ends.extend_from_slice(more);
+                ControlFlow::<Infallible>::Continue(())
+            });
+            assert!(split == ControlFlow::Continue(text.len()));
+            let counts = counted(&tokenizer.pretokenizer, &text, *way);
+            let ids = encode(tokenizer, &text);
+            let (batch, _) = tokenizer.encode_batch(&[&text], OnSpecial::Text, 2, &Unwatched).unwrap();
+            assert!(batch == ids, "{encoding}, {corpus}, {way:?}: two threads encode otherwise");
+            (ends, counts, ids)
+        };
+        let expected = seen(&tokenizers[0]);
+        assert!(expected.2.len() > text.len() / 20);
+        for other in &tokenizers[1..] {
+            let (ends, counts, ids) = seen(other);
+            assert!(ends == expected.0, "{encoding}, {corpus}: {:?} cuts otherwise", other.0);
+            assert!(counts == expected.1, "{encoding}, {corpus}: {:?} counts otherwise", other.0);
+            assert!(ids == expected.2, "{encoding}, {corpus}: {:?} encodes otherwise", other.0);
+        }
+    }
+}
+
+const SHARE: u64 = 250_000;
+
+#[test]
+fn the_corpora_under_r50k() {
+    corpora("r50k_base", GPT2, SHARE);
+}
+
+#[test]
+fn the_corpora_under_cl100k() {
+    corpora("cl100k_base", CL100K, SHARE);
+}
+
+#[test]
+fn the_corpora_under_o200k() {
+    corpora("o200k_base", O200K, SHARE);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn all_of_the_corpora() {
+    for (encoding, pattern) in [("r50k_base", GPT2), ("cl100k_base", CL100K), ("o200k_base", O200K)] {
+        corpora(encoding, pattern, u64::MAX);
+    }
+}
