@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import tokenizers
@@ -17,8 +17,10 @@ from digram import Pretokenizer, Regex, Special
 Find = Callable[[str], Path]
 Corpus = Callable[[str], list[str]]
 
-HEAD = 600
+HEAD = 250
 """Characters of each document that are compared without --full: `tokenizers` is slow."""
+MANY = 1_000_000
+"""Random texts that are compared with --full."""
 
 BYTE_LEVEL: dict[str, Any] = {
     **{name: name for name in ("gpt2", "cl100k", "o200k", "llama3", "qwen2", "deepseek-v3")},
@@ -59,21 +61,45 @@ def sample(corpus: Corpus, megabytes: float) -> list[str]:
     return [*texts, *with_endings(texts, each=1)]
 
 
+class Published(NamedTuple):
+    """A published vocabulary, ours and theirs."""
+
+    name: str
+    ours: digram.Tokenizer
+    theirs: tokenizers.Tokenizer
+
+
+@pytest.fixture(
+    scope="module",
+    params=["gpt2_tokenizer.json", "cl100k_base.tiktoken", "o200k_base.tiktoken"],
+)
+def published(
+    request: pytest.FixtureRequest, shared_data: Find, tmp_path_factory: pytest.TempPathFactory
+) -> Published:
+    """It reads no `.tiktoken`, and gets those as the `tokenizer.json` that we save."""
+    name: str = request.param
+    path = shared_data(f"vocabs/{name}")
+    if name.endswith(".json"):
+        ours = digram.load(path)
+    else:
+        ours = digram.load(path, encoding=path.stem)
+        path = tmp_path_factory.mktemp("published") / "tokenizer.json"
+        ours.save(path)
+    return Published(name, ours, tokenizers.Tokenizer.from_file(str(path)))
+
+
 @pytest.mark.parametrize("name", CORPORA)
-def test_published_file(shared_data: Find, corpus: Corpus, full: bool, name: str) -> None:
-    path = shared_data("vocabs/gpt2_tokenizer.json")
-    ours, theirs = digram.load(path), tokenizers.Tokenizer.from_file(str(path))
+def test_published_file(published: Published, corpus: Corpus, full: bool, name: str) -> None:
     texts = [text if full else text[:HEAD] for text in corpus(name)]
-    with Tally(f"tokenizers, gpt2_tokenizer.json, {name}.txt", "documents") as tally:
-        compare(tally, ours, theirs, texts)
+    with Tally(f"tokenizers, {published.name}, {name}.txt", "documents") as tally:
+        compare(tally, published.ours, published.theirs, texts)
 
 
-def test_published_file_on_random_texts(shared_data: Find, corpus: Corpus, full: bool) -> None:
-    path = shared_data("vocabs/gpt2_tokenizer.json")
-    ours, theirs = digram.load(path), tokenizers.Tokenizer.from_file(str(path))
-    with Tally("tokenizers, gpt2_tokenizer.json, random Unicode and endings") as tally:
-        compare(tally, ours, theirs, soups(100_000 if full else 15_000))
-        compare(tally, ours, theirs, with_endings(corpus("multi"), each=20 if full else 1))
+def test_published_file_on_random_texts(published: Published, corpus: Corpus, full: bool) -> None:
+    endings = with_endings(corpus("multi"), each=20 if full else 1)
+    with Tally(f"tokenizers, {published.name}, random Unicode and endings") as tally:
+        compare(tally, published.ours, published.theirs, soups(MANY if full else 5_000))
+        compare(tally, published.ours, published.theirs, endings)
 
 
 @pytest.mark.parametrize("name", BYTE_LEVEL)
@@ -91,7 +117,7 @@ def test_our_file_over_bytes(corpus: Corpus, tmp_path: Path, full: bool, name: s
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     assert digram.load(tmp_path / "tokenizer.json") == ours
     with Tally(f"tokenizers, our file, {name}") as tally:
-        compare(tally, ours, theirs, [*texts, *soups(100_000 if full else 3_000)])
+        compare(tally, ours, theirs, [*texts, *soups(MANY if full else 3_000)])
         compare(tally, ours, theirs, ["a<|user|>b" + SEPARATOR, "<|user|", "<|user|><|user|> "])
 
 
@@ -112,4 +138,4 @@ def test_our_file_over_characters(corpus: Corpus, tmp_path: Path, full: bool, na
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     assert digram.load(tmp_path / "tokenizer.json") == ours
     with Tally(f"tokenizers, our file over characters, {name}") as tally:
-        compare(tally, ours, theirs, [*texts, *soups(100_000 if full else 3_000)])
+        compare(tally, ours, theirs, [*texts, *soups(MANY if full else 3_000)])

@@ -76,7 +76,7 @@ def test_documents(corpus: Corpus, full: bool, name: str, engine: str) -> None:
 @pytest.mark.parametrize("name", NAMED)
 def test_random_texts(corpus: Corpus, full: bool, name: str, engine: str) -> None:
     texts = [
-        *soups(100_000 if full else 5_000),
+        *soups(1_000_000 if full else 5_000),
         *with_endings(corpus("multi"), 20 if full else 1, tail=40),
     ]
     compare(engine, name, "random Unicode and endings", texts)

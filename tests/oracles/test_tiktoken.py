@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain, cycle, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import tiktoken
+from click.testing import CliRunner
 from oracles.published import ENCODINGS, encoding
 from oracles.tally import Tally
 from oracles.texts import CORPORA, batches, first_megabytes, soups, with_endings
 
 import digram
+from digram.cli import cli
 
 Find = Callable[[str], Path]
 Corpus = Callable[[str], list[str]]
@@ -105,6 +109,31 @@ def test_every_way_in_and_out(pair: Pair, corpus: Corpus, full: bool) -> None:
             tally.add([joined], tok.encode_batch([joined], threads=threads), [whole])
     with Tally(f"tiktoken, {pair.name}, all as one text, in {len(chunks):,} chunks") as tally:
         tally.add([joined], [list(chain.from_iterable(tok.encode_stream(chunks)))], [whole])
+
+
+def test_files(pair: Pair, shared_data: Find, corpus: Corpus, tmp_path: Path, full: bool) -> None:
+    """Their documents, all of one as a text in blocks, and the command line on it."""
+    tok, path = pair.ours, tmp_path / "texts.txt"
+    texts = [text for name in CORPORA for text in first_megabytes(corpus(name), 8 if full else 0.2)]
+    texts = [text for text in texts + soups(100_000 if full else 2_000) if text]
+    whole = pair.theirs.encode_ordinary("\n".join(texts))
+    end = b"\xff"  # in no text
+    path.write_bytes(end.join(text.encode() for text in texts))
+    with Tally(f"tiktoken, {pair.name}, the documents of a file") as tally:
+        ours = list(tok.encode_iter(digram.files(path, separator=end)))
+        tally.add(texts, ours, pair.theirs.encode_ordinary_batch(texts, num_threads=2))
+    path.write_bytes("\n".join(texts).encode())
+    ways: dict[str, list[int]] = {}
+    with path.open("rb") as file:
+        blocks = iter(partial(file.read, 65_536), b"")
+        ways["in blocks"] = list(chain.from_iterable(tok.encode_stream(blocks)))
+    vocabulary = shared_data(f"vocabs/{pair.name}.tiktoken")
+    command = ["encode", "-t", str(vocabulary), "--encoding", pair.name, "--raw", "u32", str(path)]
+    result = CliRunner().invoke(cli, command, catch_exceptions=False)
+    ways["by the command line"] = np.frombuffer(result.stdout_bytes, "<u4").tolist()
+    for way, ids in ways.items():
+        with Tally(f"tiktoken, {pair.name}, a file {way}") as tally:
+            tally.add(["\n".join(texts)], [ids], [whole])
 
 
 def test_special_tokens(pair: Pair) -> None:
