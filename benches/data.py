@@ -96,13 +96,12 @@ _DRAWN = {
 SHAPES = (*_CHARACTERS, *_DRAWN, "spaces, then a", "Chinese")
 
 
-def shape(name: str, megabytes: int) -> str:
-    """One text of one thing: so many megabytes of UTF-8.
+def shape(name: str, size: int) -> str:
+    """One text of one thing: so many bytes of UTF-8, or a few less.
 
     The Chinese is the text of the Chinese documents of multi.txt in its order, without what stands
     between ideographs; no part comes twice.
     """
-    size = megabytes * MB
     if name == "Chinese":
         found: list[str] = []
         held = 0
