@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from benches.data import CORPORA, MB, documents
-from benches.peers import PEERS, Peer
+from benches.peers import OWN, OWN_PATTERN, PEERS, Peer
 from benches.run import Options, Results, Task, disagreements, take_turns
 from benches.tables import markdown, number, times
 
@@ -57,12 +57,14 @@ def run(options: Options) -> tuple[str, list[Task]]:
         for encoding in (ENCODINGS[1:2] if joined else encodings)
         for corpus in CORPORA
     ]
+    rows += [(1, OWN, CORPORA[0], False)]
     groups = {
         row: [_task(peer, row, megabytes) for peer in names if peer.installed] for row in rows
     }
     results = take_turns(groups.values(), options)
     wrong = [task for group in groups.values() for task in disagreements(results, group)]
-    parts = ["## Encode", f"Each text: whole documents of a corpus, up to {megabytes:g} MB."]
+    what = f"Each text: whole documents of a corpus, up to {megabytes:g} MB."
+    parts = ["## Encode", f"{what} The own pattern: `{OWN_PATTERN}`."]
     for joined, threads in sorted({(joined, threads) for threads, _, _, joined in rows}):
         for gives in ("arrays", "lists"):
             peers = [peer for peer in names if peer.gives == gives]

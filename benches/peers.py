@@ -22,6 +22,13 @@ from numpy.typing import NDArray
 
 from benches.data import vocabulary
 
+OWN = "cl100k_base, own pattern"
+"""A published vocabulary under a pattern that nobody published: no program knows it by name."""
+
+OWN_PATTERN = (
+    r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,2}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
 Texts = Sequence[str]
 Arrays = tuple[NDArray[Any], NDArray[Any]]
 
@@ -85,6 +92,8 @@ def flat_lists(lists: Sequence[Sequence[int]]) -> Arrays:
 def _digram(encoding: str) -> Any:
     import digram
 
+    if encoding == OWN:
+        return digram.load(vocabulary("cl100k_base"), pretokenizer=digram.Regex(OWN_PATTERN))
     return digram.load(vocabulary(encoding), encoding=encoding)
 
 
@@ -110,6 +119,14 @@ def _digram_lists(encoding: str, threads: int) -> Encoder:
     )
 
 
+def _saved(encoding: str) -> str:
+    """The `tokenizer.json` that we save, for programs that read such a file only."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "tokenizer.json"
+        _digram(encoding).save(path)
+        return path.read_text(encoding="utf-8")
+
+
 # --- tiktoken
 
 
@@ -123,7 +140,10 @@ def _tiktoken(encoding: str, threads: int) -> Encoder:
         return {base64.b64decode(token): int(rank) for token, rank in pairs}
 
     published.load_tiktoken_bpe = ranks  # the file instead of a download
-    enc = tiktoken.Encoding(**published.ENCODING_CONSTRUCTORS[encoding]())
+    arguments = published.ENCODING_CONSTRUCTORS["cl100k_base" if encoding == OWN else encoding]()
+    if encoding == OWN:
+        arguments |= {"name": OWN, "pat_str": OWN_PATTERN, "special_tokens": {}}
+    enc = tiktoken.Encoding(**arguments)
 
     def batch(texts: Texts) -> list[list[int]]:
         if threads == 1:  # its thread pool would only cost
@@ -150,6 +170,8 @@ def _tiktoken(encoding: str, threads: int) -> Encoder:
 def _gigatoken(encoding: str) -> Any:
     import gigatoken
 
+    if encoding == OWN:  # which it takes from no other file
+        return gigatoken.Tokenizer.from_json(_saved(encoding))
     return gigatoken.Tokenizer.from_tiktoken(vocabulary(encoding))
 
 
@@ -190,6 +212,9 @@ def _gigatoken_lists(encoding: str, threads: int) -> Encoder:
 
 def _fastokens(encoding: str) -> Any:
     fastokens = importlib.import_module("fastokens")
+    if encoding == OWN:
+        path = str(vocabulary("cl100k_base"))
+        return fastokens.Tokenizer.from_tiktoken(path, pattern=OWN_PATTERN)
     return fastokens.Tokenizer.from_tiktoken(str(vocabulary(encoding)), encoding=encoding)
 
 
@@ -220,13 +245,10 @@ def _fastokens_lists(encoding: str, threads: int) -> Encoder:
 
 
 def _tokenizers(encoding: str, threads: int) -> Encoder:
-    """It reads no .tiktoken, so it loads the `tokenizer.json` that we save."""
+    """It reads no .tiktoken."""
     import tokenizers
 
-    with tempfile.TemporaryDirectory() as name:
-        path = Path(name) / "tokenizer.json"
-        _digram(encoding).save(path)
-        tok = tokenizers.Tokenizer.from_file(str(path))
+    tok = tokenizers.Tokenizer.from_str(_saved(encoding))
 
     def batch(texts: Texts) -> list[list[int]]:
         return [one.ids for one in tok.encode_batch_fast(texts, add_special_tokens=False)]

@@ -1,8 +1,10 @@
 //! Where encoding and decoding spend their time, stage by stage, on one thread.
 //!
-//!     cargo bench -p digram -- VOCABULARY.tiktoken TEXT… [--only split,lookup,merge,…] [--runs 5]
+//!     cargo bench -p digram --bench stages -- VOCABULARY.tiktoken TEXT… [--pattern REGEX]
+//!         [--only split,lookup,merge,…] [--runs 5]
 //!
-//! Each figure is the median of the runs, in MB of UTF-8 a second:
+//! Text is cut by the pattern of cl100k, or by the one that is given. Each figure is the median of
+//! the runs, in MB of UTF-8 a second:
 //!
 //! - `split`: pretokens, and nothing done with them.
 //! - `count`: their counts, as for training.
@@ -26,9 +28,10 @@ const CL100K: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}
 
 fn main() {
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
-    let (mut paths, mut only, mut runs) = (Vec::new(), None, 5);
+    let (mut paths, mut only, mut runs, mut pattern) = (Vec::new(), None, 5, CL100K.to_string());
     while let Some(argument) = arguments.next() {
         match &argument[..] {
+            "--pattern" => pattern = arguments.next().expect("a regex"),
             "--only" => only = arguments.next(),
             "--runs" => runs = arguments.next().and_then(|runs| runs.parse().ok()).expect("a number of runs"),
             _ => paths.push(argument),
@@ -38,7 +41,7 @@ fn main() {
         println!("give a .tiktoken vocabulary and texts to measure");
         return;
     };
-    let cl100k = || Pretokenizer::new(&[Stage::Pattern(CL100K.into())]).expect("a supported pattern");
+    let pretokenizer = || Pretokenizer::new(&[Stage::Pattern(pattern.clone())]).expect("a supported pattern");
     let data = std::fs::read(vocabulary).expect("a readable vocabulary");
     let started = Instant::now();
     let mut lap = started;
@@ -56,7 +59,7 @@ fn main() {
     let model = Model::from_ranks(&ranks, &Unwatched).expect("tokens in rank order");
     stage("find merges");
     let unit = Unit::Byte { ids };
-    let tokenizer = Tokenizer::with_model(model, Vec::new(), unit, cl100k().into(), true)
+    let tokenizer = Tokenizer::with_model(model, Vec::new(), unit, pretokenizer().into(), true)
         .expect("a consistent vocabulary");
     stage("make the tokenizer");
     let stored = tokenizer.model().to_bytes();
@@ -65,7 +68,7 @@ fn main() {
     stage("restore");
     println!("load {:.0} ms", started.elapsed().as_secs_f64() * 1e3);
 
-    let splitter = cl100k();
+    let splitter = pretokenizer();
     for path in texts {
         let text = std::fs::read(path).expect("a readable text");
         let text = &text[..text.len().min(12_000_000)];
@@ -96,7 +99,7 @@ fn main() {
             black_box(pieces);
         });
         measure("count", text.len(), &mut || {
-            let mut counter = Counter::new(cl100k());
+            let mut counter = Counter::new(pretokenizer());
             counter.add(&[text], 1, &Unwatched).expect("countable");
             black_box(counter.finish(&Unwatched).expect("a consistent count").len());
         });
