@@ -24,7 +24,7 @@ from strategies import (
 )
 
 import digram
-from digram import reference
+from digram import reference, streaming
 
 dropouts = st.sampled_from([0.0, 0.05, 0.1, 0.5, 0.9, 1.0]) | st.floats(0, 1)
 seeds = st.integers(0, 2**64 - 1) | st.integers(0, 9)
@@ -126,6 +126,39 @@ def test_a_batch_is_its_texts(
         assert tok.decode(ids) == text
 
 
+@cases(200)
+@given(
+    any_tokenizers,
+    special_texts,
+    st.lists(special_soups | texts, max_size=9),
+    st.sampled_from(["text", "parse"]),
+    st.integers(1, 4),
+    st.sampled_from([1, 20, 1 << 22]),
+    dropouts,
+    seeds,
+)
+def test_any_number_of_texts_are_one_batch(
+    plain: digram.Tokenizer,
+    special: list[str],
+    batch: list[str],
+    how: Any,
+    most_texts: int,
+    most_length: int,
+    dropout: float,
+    seed: int,
+) -> None:
+    """However many texts are taken at a time."""
+    tok = plain.with_special_tokens(special)
+    options: dict[str, Any] = {"special": how, "dropout": dropout, "seed": seed}
+    expected = tok.encode_batch(batch, **options)
+    with pytest.MonkeyPatch.context() as few:
+        few.setattr(streaming, "BATCH_TEXTS", most_texts)
+        few.setattr(streaming, "BATCH_LENGTH", most_length)
+        assert list(tok.encode_iter(iter(batch), **options)) == expected
+        arrays = tok.encode_iter(iter(batch), out="numpy", **options)
+        assert [array.tolist() for array in arrays] == expected
+
+
 @cases(300)
 @given(vocabularies(ignore_merges=True), over("ab", 16), seeds)
 def test_none_and_all(vocabulary: Vocabulary, text: str, seed: int) -> None:
@@ -211,11 +244,17 @@ def test_errors() -> None:
             tok.encode("ab", dropout=wrong, seed=1)
         with pytest.raises(digram.OptionError):
             tok.encode_batch(["ab"], dropout=wrong, seed=1)
+        with pytest.raises(digram.OptionError):
+            tok.encode_iter(["ab"], dropout=wrong, seed=1)
     with pytest.raises(digram.OptionError, match="Pass seed=, and another one"):
         tok.encode("ab", dropout=0.1)
     with pytest.raises(digram.OptionError, match="Pass seed="):
         tok.encode_batch(["ab"], dropout=0.1)
+    with pytest.raises(digram.OptionError, match="Pass seed="):
+        tok.encode_iter(["ab"], dropout=0.1)
     for seed in (-1, 2**64):
         with pytest.raises(digram.OptionError, match="from 0 to 2"):
             tok.encode("ab", dropout=0.1, seed=seed)
+        with pytest.raises(digram.OptionError, match="from 0 to 2"):
+            tok.encode_iter(["ab"], dropout=0.1, seed=seed)
     assert tok.encode("ab", seed=7) == tok.encode("ab")

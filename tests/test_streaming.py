@@ -148,6 +148,27 @@ def test_an_error_in_a_batch_names_the_text(monkeypatch: pytest.MonkeyPatch) -> 
     assert caught.value.__notes__ == ["in the batch that starts with text 4"]
 
 
+@pytest.mark.parametrize(
+    ("error", "options"),
+    [
+        (digram.OptionError, {"threads": 0}),
+        (digram.OptionError, {"out": "arrow"}),
+        (digram.OptionError, {"special": "sometimes"}),
+        (digram.SpecialTokenError, {"special": {"<x>"}}),
+        (digram.OptionError, {"dropout": 2, "seed": 1}),
+        (digram.OptionError, {"dropout": 0.1}),
+        (TypeError, {"dropout": 0.1, "seed": "1"}),
+    ],
+)
+def test_what_every_batch_would_refuse_is_refused_before_a_text_is_taken(
+    error: type[Exception], options: dict[str, Any]
+) -> None:
+    source = iter(["a", "b"])
+    with pytest.raises(error):
+        TOKENIZERS[0].encode_iter(source, **options)
+    assert list(source) == ["a", "b"]
+
+
 def test_arrow_lists_hold_the_ids_and_own_their_memory() -> None:
     tok = TOKENIZERS[0]
     batch = ["the cat", "", "語 1", "<s>"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
+from operator import index
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 from digram._core import ArrowIds, Core
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["BatchingCore", "FlatIds"]
 
 HELD = 1 << 26  # bytes that a stream may hold by default
+SEEDS = 1 << 64
 
 
 class FlatIds(NamedTuple):
@@ -113,6 +114,8 @@ class BatchingCore(Core):
         special: OnSpecial = "text",
         threads: int | None = None,
         out: Literal["list"] = "list",
+        dropout: float = 0.0,
+        seed: int | None = None,
     ) -> Iterator[list[int]]: ...
     @overload
     def encode_iter(
@@ -122,6 +125,8 @@ class BatchingCore(Core):
         special: OnSpecial = "text",
         threads: int | None = None,
         out: Literal["numpy"],
+        dropout: float = 0.0,
+        seed: int | None = None,
     ) -> Iterator[NDArray[np.uint32]]: ...
     def encode_iter(
         self,
@@ -130,6 +135,8 @@ class BatchingCore(Core):
         special: OnSpecial = "text",
         threads: int | None = None,
         out: Literal["list", "numpy"] = "list",
+        dropout: float = 0.0,
+        seed: int | None = None,
     ) -> Iterator[list[int]] | Iterator[NDArray[np.uint32]]:
         """The ids of each of any number of texts, in their order, in bounded memory.
 
@@ -142,13 +149,24 @@ class BatchingCore(Core):
         [97, 98]
 
         Takes some 4 million characters of texts at a time and encodes them as `encode_batch` does,
-        so memory holds those and their ids, and the longest text.
+        so memory holds those and their ids, and the longest text. With `dropout`, each text gets
+        the ids that `encode_batch` of all texts gives it with this seed. What is wrong with an
+        argument is said by the call itself, and what is wrong with a text as it is taken.
         """
         if isinstance(texts, str | bytes):
             raise TypeError("texts is several texts; pass one text to encode, or put it in a list")
         check_threads(threads)
         _check_out(out)
-        encode = partial(self.encode_batch, special=special, threads=threads, out=out)
+        # A batch without texts refuses what every batch of them would refuse.
+        self._encode_batch([], rule_of(special), threads, dropout, seed)
+        first_seed = None if seed is None else index(seed)
+
+        def encode(batch: list[str | bytes], first: int) -> list[list[int]] | FlatIds:
+            seed = None if first_seed is None else (first_seed + first) % SEEDS
+            return self.encode_batch(
+                batch, special=special, threads=threads, out=out, dropout=dropout, seed=seed
+            )
+
         return each_text(encode, texts, out)
 
     @overload

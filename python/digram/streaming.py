@@ -30,15 +30,15 @@ def each_chunk(stream: Stream, chunks: Iterable[str | bytes], out: str) -> Itera
 
 
 def each_text(
-    encode_batch: Callable[[list[str | bytes]], list[list[int]] | FlatIds],
+    encode: Callable[[list[str | bytes], int], list[list[int]] | FlatIds],
     texts: Iterable[str | bytes],
     out: str,
 ) -> Iterator[Any]:
-    """The ids of each text, encoding about `BATCH_LENGTH` of text at once."""
+    """The ids of each text. `encode` gets some of them at once, and the number of the first."""
     first = 0
     for batch in _batches(texts):
         try:
-            encoded: Any = encode_batch(batch)
+            encoded: Any = encode(batch, first)
         except Exception as error:
             error.add_note(f"in the batch that starts with text {first}")
             raise
