@@ -42,6 +42,7 @@ SET_UP = {
     "make format",
     ".venv/bin/python tests/cli/test_help.py",
     "HYPOTHESIS_PROFILE=explore DIGRAM_CASES=50 .venv/bin/pytest tests -k properties",
+    "PROPTEST_CASES=100000 cargo test --package digram --test encode",
     "make bench",
     "make valgrind",
     "cargo test --release -p digram --lib -- ways --ignored",

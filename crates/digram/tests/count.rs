@@ -1,5 +1,7 @@
 //! Counting gives what going through the pretokens one by one gives.
 
+mod cases;
+
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,6 +10,8 @@ use digram::count::{Checkpoint, Counted, Counter, Counts, LEAST_MEMORY, Piece, P
 use digram::pretokenize::{Pretokenizer, Stage};
 use digram::{Error, Unwatched};
 use proptest::prelude::*;
+
+use cases::cases;
 
 /// A pretoken with its count and where it first stands.
 type Row = (Vec<u8>, u64, u64);
@@ -99,7 +103,7 @@ fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(cases(150))]
 
     #[test]
     fn counts_are_those_of_going_through_one_by_one(

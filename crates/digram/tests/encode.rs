@@ -1,5 +1,6 @@
 //! Every way to encode gives what the definition gives.
 
+mod cases;
 mod naive;
 
 use digram::encode::Unit;
@@ -10,6 +11,8 @@ use digram::ranks::Ranks;
 use digram::vocabulary::Vocabulary;
 use digram::{Definition, OnSpecial, Tokenizer, Unwatched};
 use proptest::prelude::*;
+
+use cases::cases;
 
 /// Characters that share bytes, so that tokens begin and end inside them.
 const CHARACTERS: [&str; 7] = ["a", "b", " ", "é", "è", "ア", "ィ"];
@@ -86,7 +89,7 @@ fn encode(tokenizer: &Tokenizer, text: &[u8]) -> Vec<u32> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4_000))]
+    #![proptest_config(cases(4_000))]
 
     #[test]
     fn encoding_is_what_is_defined((tokens, merges) in vocabularies(), text in texts()) {
@@ -183,7 +186,7 @@ fn ranks() -> impl Strategy<Value = Vec<Option<Vec<u8>>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(cases(1_000))]
 
     #[test]
     fn merges_from_ranks_are_the_last_parts_of_each_token(tokens in ranks()) {

@@ -1,5 +1,7 @@
 //! Text in chunks, and long text on several threads, give what the whole text gives.
 
+mod cases;
+
 use std::sync::LazyLock;
 
 use digram::encode::Unit;
@@ -9,6 +11,8 @@ use digram::special::SpecialTokens;
 use digram::tokenizer::Stream;
 use digram::{Definition, Error, OnSpecial, Tokenizer, Unwatched};
 use proptest::prelude::*;
+
+use cases::cases;
 
 const AHEAD: &str =
     r"'(?i:[sdmt]|ll)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
@@ -92,7 +96,7 @@ fn stream(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(10_000))]
+    #![proptest_config(cases(10_000))]
 
     #[test]
     fn chunks_give_what_the_whole_text_gives(
@@ -113,7 +117,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(25))]
+    #![proptest_config(cases(25))]
 
     #[test]
     fn a_long_text_is_the_same_on_any_number_of_threads(

@@ -1,10 +1,14 @@
 //! The automaton splits as the `regex` crate does.
 
+mod cases;
+
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
 use digram::pretokenize::{GoesOn, Pretokenizer, Stage};
 use proptest::prelude::*;
+
+use cases::cases;
 
 const PIECES: [&str; 18] = [
     "a", "B", "é", "ſ", "K", " ", "\n", "\r", "\t", "\u{a0}", "\u{3000}", "1", "٣", "½", "'", "!", "語",
@@ -64,7 +68,7 @@ fn expected(pattern: &str, text: &str) -> Vec<Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(6_000))]
+    #![proptest_config(cases(6_000))]
 
     #[test]
     fn matches_are_those_of_the_regex_crate(pattern in proptest::sample::select(&PATTERNS[..]), text in texts()) {
@@ -125,7 +129,7 @@ fn any_text() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(20_000))]
+    #![proptest_config(cases(20_000))]
 
     #[test]
     fn at_a_border_the_parts_have_the_pretokens_of_the_whole(

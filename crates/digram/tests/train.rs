@@ -1,11 +1,14 @@
 //! Training gives what recounting everything at each step gives.
 
+mod cases;
 mod naive;
 
 use digram::Unwatched;
 use digram::count::Counts;
 use digram::train::{Learned, Options, Stop, Ties, train};
 use proptest::prelude::*;
+
+use cases::cases;
 
 /// Few letters, so that counts tie and pairs overlap all the time.
 fn corpora() -> impl Strategy<Value = Vec<(Vec<u8>, u64)>> {
@@ -23,7 +26,7 @@ fn counts(words: &[(Vec<u8>, u64)]) -> Counts {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(6_000))]
+    #![proptest_config(cases(6_000))]
 
     #[test]
     fn training_is_what_is_defined(words in corpora(), merges in 0..40usize, ties in 0..3usize, round in 1..40usize) {
@@ -93,7 +96,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(cases(12))]
 
     /// So many places that the first pairs are counted in a table.
     #[test]
