@@ -43,6 +43,13 @@ impl Splitter {
         Ok(Splitter { pretokenizer: Arc::new(pretokenizer) })
     }
 
+    /// The last place at `start` or after it where a text that begins like this may be cut without
+    /// changing its pretokens; 0 where none is known.
+    fn last_border(&self, py: Python<'_>, text: &Bound<'_, PyBytes>, start: usize) -> usize {
+        let text = text.as_bytes();
+        py.detach(|| self.pretokenizer.last_border_so_far(text, start)).unwrap_or(0)
+    }
+
     /// The pretokens of a text, as texts of the same type.
     fn split<'py>(&self, py: Python<'py>, text: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let text = Text::new(&text)?;
@@ -70,7 +77,7 @@ mod _core {
     #[pymodule_export]
     use super::arrow::ArrowIds;
     #[pymodule_export]
-    use super::counts::{Counter, Counts, CountsReader, CountsWriter, SortedCounts};
+    use super::counts::{Counter, Counts, CountsReader, CountsWriter, Joiner, SortedCounts};
     #[pymodule_export]
     use super::model::{Model, Ranks};
     #[pymodule_export]

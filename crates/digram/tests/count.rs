@@ -6,7 +6,9 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use digram::count::{Checkpoint, Counted, Counter, Counts, LEAST_MEMORY, Piece, Pieces};
+use digram::count::{
+    Checkpoint, Counted, Counter, Counts, Joiner, LEAST_MEMORY, Piece, Pieces, Weight, digest,
+};
 use digram::pretokenize::{Pretokenizer, Stage};
 use digram::{Error, Unwatched};
 use proptest::prelude::*;
@@ -152,6 +154,71 @@ proptest! {
             drop(counts);
             prop_assert_eq!(rows(&resumed(&checkpoint).finish(&Unwatched).unwrap()), expected);
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn joined_on_disk_as_in_memory(
+        corpora in proptest::collection::vec((batches(), 1..5u64, 1..4u64, any::<bool>()), 0..4),
+        ordered: bool,
+    ) {
+        let folder = Folder::new();
+        let mut joiner = Joiner::new(LEAST_MEMORY, &folder.0, ordered).unwrap();
+        let mut weighted = Vec::new();
+        for (batches, numerator, denominator, from_disk) in &corpora {
+            let weight = Weight::new(*numerator, *denominator).unwrap();
+            let mut counts = counted(batches, pretokenizer(0), 1);
+            if !ordered {
+                counts = counts.without_first(&Unwatched).unwrap();
+            }
+            weighted.push(counts.scale(weight, &Unwatched).unwrap());
+            if *from_disk {
+                let mut disk = Joiner::new(LEAST_MEMORY, &folder.0, ordered).unwrap();
+                disk.add(&counts, Weight::new(1, 1).unwrap(), &Unwatched).unwrap();
+                let disk = disk.finish(&Unwatched).unwrap();
+                prop_assert_eq!(digest(&disk, &Unwatched).unwrap(), digest(&counts, &Unwatched).unwrap());
+                joiner.add_from_disk(&disk, weight, &Unwatched).unwrap();
+            } else {
+                joiner.add(&counts, weight, &Unwatched).unwrap();
+            }
+        }
+        let joined = joiner.finish(&Unwatched).unwrap();
+        let parts: Vec<&Counts> = weighted.iter().collect();
+        let expected = Counts::merge(&parts, &Unwatched).unwrap();
+        let found = joined.to_memory(&Unwatched).unwrap();
+        if ordered || !parts.is_empty() {
+            prop_assert_eq!(&found, &expected);
+        }
+        prop_assert!(joined.in_memory() >= rows(&found).iter().map(|row| row.0.len() as u64).sum());
+        drop(joined);
+        prop_assert_eq!(folder.files(), 0);
+    }
+
+    #[test]
+    fn a_text_in_parts_is_one_text(batch in batches(), number in 0..3usize, block in 1..300usize) {
+        let cutter = pretokenizer(number);
+        let text = batch.concat().concat();
+        let mut parts = Vec::new();
+        let (mut start, mut known) = (0, 0);
+        while known < text.len() {
+            let searched = known;
+            known = (known + block).min(text.len());
+            // Four bytes before a place tell the character before it.
+            let from = searched.saturating_sub(8).max(start);
+            let least = if from == start { 0 } else { 4 };
+            if let Some(cut) = cutter.last_border_so_far(&text[from..known], least) {
+                parts.push(&text[start..from + cut]);
+                start = from + cut;
+            }
+        }
+        parts.push(&text[start..]);
+        let mut counter = Counter::new(pretokenizer(number));
+        counter.add_parts(&parts, 1, 2, &Unwatched).unwrap();
+        let counts = counter.finish(&Unwatched).unwrap();
+        prop_assert_eq!(counts, counted(&[vec![text.clone()]], pretokenizer(number), 1));
     }
 }
 

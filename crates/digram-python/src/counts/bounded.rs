@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use digram::count::{self, Checkpoint, Counted, Pieces, Totals};
-use digram::train::characters;
+use digram::train::{characters, fits};
 use pyo3::prelude::*;
 
 use super::{Counter, Counts};
@@ -115,11 +115,37 @@ impl SortedCounts {
         Ok(found.map_err(|error| signals.error(py, error, None))?.into_iter().collect())
     }
 
-    /// The same counts in memory.
-    fn to_memory(&self, py: Python<'_>) -> PyResult<Counts> {
-        let signals = Signals::new();
-        py.detach(|| self.counts.to_memory(&signals))
-            .map(Counts::new)
-            .map_err(|error| signals.error(py, error, None))
+    /// Where the corpus ends, in the measure of first occurrences; `None` where those are unknown.
+    #[getter]
+    fn end(&self) -> Option<u64> {
+        self.counts.end()
     }
+
+    /// What tells these counts from others, in memory or on disk.
+    fn digest(&self, py: Python<'_>) -> PyResult<String> {
+        digest(py, &self.counts)
+    }
+
+    /// The same counts in memory. With a limit in bytes, `None` where they and merging take more.
+    #[pyo3(signature = (within=None))]
+    fn to_memory(&self, py: Python<'_>, within: Option<u64>) -> PyResult<Option<Counts>> {
+        let signals = Signals::new();
+        let has_no_room =
+            |bytes: u64| self.counts.in_memory() > bytes || self.counts.distinct() > u64::from(u32::MAX);
+        if within.is_some_and(has_no_room) {
+            return Ok(None);
+        }
+        let counts =
+            py.detach(|| self.counts.to_memory(&signals)).map_err(|error| signals.error(py, error, None))?;
+        let has_room = within.is_none_or(|bytes| fits(&counts, bytes));
+        Ok(has_room.then(|| Counts::new(counts)))
+    }
+}
+
+/// What tells counts from others, wherever they lie.
+pub(super) fn digest(py: Python<'_>, counts: &(impl Pieces + Sync)) -> PyResult<String> {
+    let signals = Signals::new();
+    py.detach(|| count::digest(counts, &signals))
+        .map(|digest| format!("{digest:032x}"))
+        .map_err(|error| signals.error(py, error, None))
 }

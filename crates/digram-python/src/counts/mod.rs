@@ -4,6 +4,7 @@ mod bounded;
 mod columns;
 mod file;
 mod foreign;
+mod join;
 mod value;
 
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ use crate::watch::Signals;
 
 pub(crate) use bounded::SortedCounts;
 pub(crate) use file::{CountsReader, CountsWriter};
+pub(crate) use join::Joiner;
 pub(crate) use value::Counts;
 
 /// Counts the pretokens of texts, batch by batch.
@@ -64,16 +66,22 @@ impl Counter {
             .map_err(|error| errors::from_core(py, error, None))
     }
 
-    /// Counts a batch of texts, without the GIL.
-    #[pyo3(signature = (batch, threads=None))]
-    fn add(&self, py: Python<'_>, batch: Vec<Bound<'_, PyAny>>, threads: Option<usize>) -> PyResult<()> {
+    /// Counts a batch of texts, without the GIL; of texts in parts so many as `documents` says.
+    #[pyo3(signature = (batch, threads=None, documents=None))]
+    fn add(
+        &self,
+        py: Python<'_>,
+        batch: Vec<Bound<'_, PyAny>>,
+        threads: Option<usize>,
+        documents: Option<u64>,
+    ) -> PyResult<()> {
         let texts = texts(&batch, "texts")?;
         let texts: Vec<&[u8]> = texts.iter().map(|text| text.bytes()).collect();
         let mut counter = self.take(py)?;
         let signals = Signals::new();
-        let counted = py.detach(|| {
-            counter.add(&texts, threads.unwrap_or_else(available_threads), &signals).map(|()| counter)
-        });
+        let documents = documents.unwrap_or(texts.len() as u64);
+        let threads = threads.unwrap_or_else(available_threads);
+        let counted = py.detach(|| counter.add_parts(&texts, documents, threads, &signals).map(|()| counter));
         self.put(counted.map_err(|error| signals.error(py, error, None))?);
         Ok(())
     }

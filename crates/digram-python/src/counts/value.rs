@@ -7,6 +7,7 @@ use digram::train::characters;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
 
+use super::bounded::digest;
 use super::columns::Batches;
 use super::foreign;
 use crate::convert::text;
@@ -146,6 +147,11 @@ impl Counts {
         let signals = Signals::new();
         let found = py.detach(|| characters(&*self.counts, limit, &signals));
         Ok(found.map_err(|error| signals.error(py, error, None))?.into_iter().collect())
+    }
+
+    /// What tells these counts from others, in memory or on disk.
+    fn digest(&self, py: Python<'_>) -> PyResult<String> {
+        digest(py, &*self.counts)
     }
 
     fn arrow_schema<'py>(&self, py: Python<'py>, metadata: String) -> PyResult<Bound<'py, PyCapsule>> {

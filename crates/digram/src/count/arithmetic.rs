@@ -39,6 +39,13 @@ impl Weight {
         };
         u64::try_from(whole + up).ok()
     }
+
+    /// The same for the count of a piece, which an error names.
+    pub(super) fn of_piece(self, piece: &[u8], count: u64) -> Result<u64> {
+        self.of(count).ok_or_else(|| Error::Limit {
+            reason: format!("the weighted count of {} is more than 2^64.", shown(piece)),
+        })
+    }
 }
 
 impl Counts {
@@ -125,10 +132,7 @@ impl Counts {
         let mut kept = Kept::new(watch);
         for entry in &self.entries {
             let piece = entry.piece(&self.bytes);
-            let count = weight.of(entry.count).ok_or_else(|| Error::Limit {
-                reason: format!("the weighted count of {} is more than 2^64.", shown(piece)),
-            })?;
-            kept.push(piece, count, entry.first)?;
+            kept.push(piece, weight.of_piece(piece, entry.count)?, entry.first)?;
         }
         kept.finish(self.totals.documents, self.end)
     }

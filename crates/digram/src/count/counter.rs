@@ -107,6 +107,18 @@ impl Counter {
         threads: usize,
         watch: &dyn Watch,
     ) -> Result<()> {
+        self.add_parts(texts, texts.len() as u64, threads, watch)
+    }
+
+    /// The same for texts of which some were cut in parts where
+    /// [`Pretokenizer::last_border_so_far`] says: so many of the parts begin a text.
+    pub fn add_parts<T: AsRef<[u8]> + Sync>(
+        &mut self,
+        texts: &[T],
+        documents: u64,
+        threads: usize,
+        watch: &dyn Watch,
+    ) -> Result<()> {
         let mut bytes = 0;
         let start = |text: &T| {
             bytes += text.as_ref().len() as u64;
@@ -142,7 +154,7 @@ impl Counter {
             },
         )?;
         self.tallies = ready.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-        self.totals.documents += texts.len() as u64;
+        self.totals.documents += documents;
         self.totals.bytes += bytes;
         self.totals.pretokens += pretokens.iter().sum::<u64>();
         Ok(())
@@ -222,9 +234,10 @@ impl Counter {
         let Some(spill) = self.spill else {
             return Err(Error::Internal { reason: "a limit without a folder.".into() });
         };
-        let (folder, name, merged) = spill.into_one(watch)?;
-        check_sum(self.totals, merged.bytes)?;
-        Ok(Counted::Disk(SortedCounts { folder, name, distinct: merged.pieces, totals: self.totals }))
+        let (folder, name, held) = spill.into_one(watch)?;
+        check_sum(self.totals, held.bytes)?;
+        let (totals, end) = (self.totals, Some(self.totals.bytes));
+        Ok(Counted::Disk(SortedCounts { folder, name, held, totals, end }))
     }
 }
 

@@ -55,7 +55,7 @@ pub(super) fn gather(
 
     let bucket = |number: usize| joined.iter().map(move |buckets| &buckets[number]);
     let sum: u64 = joined.iter().flatten().map(|bucket| bucket.sum).sum();
-    check_sum(totals, sum)?;
+    check_sum(totals, u128::from(sum))?;
     let distinct = joined.iter().flatten().map(|bucket| bucket.pieces.len()).sum();
     if distinct > u32::MAX as usize {
         return Err(too_many());

@@ -11,12 +11,41 @@ use crate::watch::Watch;
 use super::Piece;
 use super::run::{Reader, Writer};
 
-/// What a run of merged ones holds.
+/// What a run holds.
+#[derive(Default)]
 pub(crate) struct Merged {
     pub(crate) pieces: u64,
+    /// The bytes of the pieces, each once.
+    pub(crate) text: u64,
+    /// The counts, summed.
+    pub(crate) pretokens: u128,
     /// Count times length, summed.
-    pub(crate) bytes: u64,
+    pub(crate) bytes: u128,
 }
+
+impl Merged {
+    /// What a run holds that is all there is; each of its blocks is held against its digest.
+    pub(crate) fn of_one(run: &Path, watch: &dyn Watch) -> Result<Merged> {
+        let (mut held, mut reader) = (Merged::default(), Reader::open(run)?);
+        while reader.next()? {
+            if held.pieces.is_multiple_of(BETWEEN_CHECKS) {
+                watch.check()?;
+            }
+            held.add(reader.piece());
+        }
+        Ok(held)
+    }
+
+    fn add(&mut self, piece: Piece<'_>) {
+        self.pieces += 1;
+        self.text += piece.bytes.len() as u64;
+        self.pretokens += u128::from(piece.count);
+        self.bytes += u128::from(piece.count) * piece.bytes.len() as u128;
+    }
+}
+
+/// Pieces read between two questions to the watch.
+const BETWEEN_CHECKS: u64 = 1 << 16;
 
 /// Writes the pieces of several runs as one run, each once, in blocks of `size` bytes. Memory: a
 /// block for each of them and one more, and as many times the longest piece.
@@ -34,7 +63,7 @@ pub(crate) fn merge<P: AsRef<Path>>(
         }
     }
     let mut writer = Writer::create(to, size)?;
-    let (mut bytes, mut all) = (Vec::new(), 0);
+    let (mut bytes, mut merged) = (Vec::new(), Merged::default());
     while let Some(Head(least)) = heads.peek() {
         let Piece { bytes: piece, mut count, mut first } = least.piece();
         bytes.clear();
@@ -48,12 +77,14 @@ pub(crate) fn merge<P: AsRef<Path>>(
             first = first.min(other.piece().first);
             advance(&mut heads)?;
         }
-        all += count * bytes.len() as u64;
-        if writer.push(Piece { bytes: &bytes, count, first })? {
+        let piece = Piece { bytes: &bytes, count, first };
+        merged.add(piece);
+        if writer.push(piece)? {
             watch.check()?;
         }
     }
-    Ok(Merged { pieces: writer.finish()?, bytes: all })
+    writer.finish()?;
+    Ok(merged)
 }
 
 /// Goes on to the next piece of the run with the least.

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 
+use super::build::too_many;
 use super::folder::Folder;
+use super::merge::Merged;
 use super::run::Reader;
 use super::sort::sort;
-use super::table::Table;
 use super::{Checkpoint, Counts, Entry, Piece, Pieces, Totals};
 
 /// Pieces read between two questions to the watch.
@@ -20,8 +21,10 @@ const BETWEEN_CHECKS: usize = 1 << 16;
 pub struct SortedCounts {
     pub(super) folder: Arc<Folder>,
     pub(super) name: String,
-    pub(super) distinct: u64,
+    pub(super) held: Merged,
     pub(super) totals: Totals,
+    /// Where the corpus ends, in the measure of first occurrences; `None` where those are unknown.
+    pub(super) end: Option<u64>,
 }
 
 impl SortedCounts {
@@ -36,17 +39,36 @@ impl SortedCounts {
         Ok(Checkpoint { runs: vec![self.name.clone()], totals: self.totals })
     }
 
-    /// The same counts in memory, as much as that takes, in the order of first occurrence.
+    /// Where the corpus ends, in the measure of first occurrences; `None` where those are unknown.
+    pub fn end(&self) -> Option<u64> {
+        self.end
+    }
+
+    /// How many bytes of memory [`SortedCounts::to_memory`] takes.
+    pub fn in_memory(&self) -> u64 {
+        self.held.pieces * size_of::<Entry>() as u64 + self.held.text
+    }
+
+    /// The same counts in memory, in the order of first occurrence where that is known.
     pub fn to_memory(&self, watch: &dyn Watch) -> Result<Counts> {
-        let mut table = Table::default();
+        if u32::try_from(self.held.pieces).is_err() {
+            return Err(too_many());
+        }
+        let mut bytes = Vec::with_capacity(self.held.text as usize);
+        let mut entries = Vec::with_capacity(self.held.pieces as usize);
         self.for_each(&mut |piece| {
-            if table.entries.len() % BETWEEN_CHECKS == 0 {
+            if entries.len() % BETWEEN_CHECKS == 0 {
                 watch.check()?;
             }
-            table.add(piece.bytes, piece.count, piece.first)
+            let (start, len) = (bytes.len() as u64, piece.bytes.len() as u32);
+            entries.push(Entry { start, len, count: piece.count, first: piece.first });
+            bytes.extend_from_slice(piece.bytes);
+            Ok(())
         })?;
-        sort(&mut table.entries, &|a: &Entry, b: &Entry| a.first.cmp(&b.first), watch)?;
-        Ok(Counts::counted(table.bytes, table.entries, self.totals))
+        if self.end.is_some() {
+            sort(&mut entries, &|a: &Entry, b: &Entry| a.first.cmp(&b.first), watch)?;
+        }
+        Ok(Counts { end: self.end, ..Counts::counted(bytes, entries, self.totals) })
     }
 }
 
@@ -56,7 +78,7 @@ impl Pieces for SortedCounts {
     }
 
     fn distinct(&self) -> u64 {
-        self.distinct
+        self.held.pieces
     }
 
     fn for_each(&self, visit: &mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<()> {
@@ -100,8 +122,8 @@ impl Pieces for Counted {
 }
 
 /// Bytes read and bytes counted must be the same.
-pub(super) fn check_sum(totals: Totals, counted: u64) -> Result<()> {
-    if counted == totals.bytes {
+pub(super) fn check_sum(totals: Totals, counted: u128) -> Result<()> {
+    if counted == u128::from(totals.bytes) {
         return Ok(());
     }
     let reason = format!("{} bytes were read, but {counted} were counted.", totals.bytes);

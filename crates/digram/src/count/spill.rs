@@ -79,18 +79,23 @@ impl Spill {
         if tally.len() == 0 {
             return Ok(());
         }
-        let name = self.folder.new_name();
-        let mut writer = Writer::create(&self.folder.file(&name), self.block)?;
-        tally.drain_sorted(watch, |piece| if writer.push(piece)? { watch.check() } else { Ok(()) })?;
-        writer.finish()?;
-        self.add(name, watch)
+        self.write_run(watch, |push| tally.drain_sorted(watch, push))
     }
 
     /// Writes one pretoken, which is too long for a table.
     pub(super) fn write_one(&self, piece: Piece<'_>, watch: &dyn Watch) -> Result<()> {
+        self.write_run(watch, |push| push(piece))
+    }
+
+    /// Writes the pieces that `give` calls what it is given with, in the order of their bytes.
+    pub(super) fn write_run(
+        &self,
+        watch: &dyn Watch,
+        give: impl FnOnce(&mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<()>,
+    ) -> Result<()> {
         let name = self.folder.new_name();
         let mut writer = Writer::create(&self.folder.file(&name), self.block)?;
-        writer.push(piece)?;
+        give(&mut |piece| if writer.push(piece)? { watch.check() } else { Ok(()) })?;
         writer.finish()?;
         self.add(name, watch)
     }
@@ -149,6 +154,10 @@ impl Spill {
     pub(super) fn into_one(self, watch: &dyn Watch) -> Result<(Arc<Folder>, String, Merged)> {
         // The smallest first: what is read and written most often should be little.
         let mut names = std::mem::take(&mut self.runs().levels).concat();
+        if let [name] = &names[..] {
+            let held = Merged::of_one(&self.folder.file(name), watch)?;
+            return Ok((self.folder, name.clone(), held));
+        }
         loop {
             // So many that the last merge has as many as it may.
             let many = if names.len() <= MOST { names.len() } else { (names.len() - MOST + 1).min(MOST) };

@@ -206,7 +206,7 @@ impl Tally {
     pub(super) fn drain_sorted(
         &mut self,
         watch: &dyn Watch,
-        mut visit: impl FnMut(Piece<'_>) -> Result<()>,
+        visit: &mut dyn FnMut(Piece<'_>) -> Result<()>,
     ) -> Result<()> {
         let mut long = self.long.sort(watch)?.peekable();
         for piece in self.short.sort(watch)? {

@@ -204,7 +204,7 @@ impl Pretokenizer {
             stages => {
                 let end = match goes_on {
                     GoesOn::No => rest.len(),
-                    GoesOn::Maybe => self.last_border(rest).unwrap_or(0),
+                    GoesOn::Maybe => self.last_border(rest, 0).unwrap_or(0),
                 };
                 let mut start = 0;
                 let flow = split_by(stages, &rest[..end], &mut |piece| {
@@ -240,12 +240,17 @@ impl Pretokenizer {
         (from..text.len()).find(|&at| self.is_border(text, at))
     }
 
-    /// The last such place.
-    pub fn last_border(&self, text: &[u8]) -> Option<usize> {
+    /// The last such place at `from` or after it.
+    pub fn last_border(&self, text: &[u8], from: usize) -> Option<usize> {
         if !self.has_borders {
             return None;
         }
-        (0..text.len()).rev().find(|&at| self.is_border(text, at))
+        (from..text.len()).rev().find(|&at| self.is_border(text, at))
+    }
+
+    /// The same in what is known of a text that may go on: the character after the place is whole.
+    pub fn last_border_so_far(&self, text: &[u8], from: usize) -> Option<usize> {
+        self.last_border(&text[..complete(text)], from)
     }
 }
 

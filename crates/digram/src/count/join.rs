@@ -1,0 +1,86 @@
+//! Counts of several corpora, weighted and brought together on disk.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::watch::Watch;
+
+use super::build::too_far;
+use super::folder::Folder;
+use super::spill::Spill;
+use super::{Counts, Piece, Pieces, SortedCounts, Totals, Weight};
+
+/// Brings together counts of several corpora, one after the other, as [`Counts::scale`] and
+/// [`Counts::merge`] would, and holds none of them.
+pub struct Joiner {
+    spill: Spill,
+    documents: u64,
+    /// Where the corpora so far end; `None` where first occurrences are not known.
+    end: Option<u64>,
+}
+
+impl Joiner {
+    /// Nothing yet. What comes goes to a new folder in `inside`, which is deleted when nobody needs
+    /// it any more; bringing it together takes a sixteenth of `memory` bytes. `ordered` says whether
+    /// first occurrences are known.
+    pub fn new(memory: u64, inside: &Path, ordered: bool) -> Result<Joiner> {
+        let spill = Spill::new(Folder::temporary(inside)?, &[], Some(memory));
+        Ok(Joiner { spill, documents: 0, end: ordered.then_some(0) })
+    }
+
+    /// The next corpus, whose counts are in memory.
+    pub fn add(&mut self, counts: &Counts, weight: Weight, watch: &dyn Watch) -> Result<()> {
+        counts.sort_by_piece(watch)?;
+        self.add_sorted(counts.totals(), counts.end(), weight, watch, |visit| {
+            (0..counts.len()).try_for_each(|place| {
+                let (bytes, count, first) = counts.by_piece(place);
+                visit(Piece { bytes, count, first })
+            })
+        })
+    }
+
+    /// The next corpus, whose counts are on disk.
+    pub fn add_from_disk(&mut self, counts: &SortedCounts, weight: Weight, watch: &dyn Watch) -> Result<()> {
+        self.add_sorted(counts.totals(), counts.end(), weight, watch, |visit| counts.for_each(visit))
+    }
+
+    fn add_sorted(
+        &mut self,
+        totals: Totals,
+        end: Option<u64>,
+        weight: Weight,
+        watch: &dyn Watch,
+        each: impl FnOnce(&mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<()>,
+    ) -> Result<()> {
+        let start = self.end;
+        self.spill.write_run(watch, |push| {
+            each(&mut |Piece { bytes, count, first }| {
+                let first = match start {
+                    Some(start) => start.checked_add(first).ok_or_else(too_far)?,
+                    None => 0,
+                };
+                match weight.of_piece(bytes, count)? {
+                    0 => Ok(()),
+                    count => push(Piece { bytes, count, first }),
+                }
+            })
+        })?;
+        let too_many = || Error::Limit { reason: "the documents add up to more than 2^64.".into() };
+        self.documents = self.documents.checked_add(totals.documents).ok_or_else(too_many)?;
+        if let Some(start) = start {
+            let unknown = || Error::Internal { reason: "first occurrences are not known.".into() };
+            self.end = Some(start.checked_add(end.ok_or_else(unknown)?).ok_or_else(too_far)?);
+        }
+        Ok(())
+    }
+
+    /// The counts of all of them.
+    pub fn finish(self, watch: &dyn Watch) -> Result<SortedCounts> {
+        let (folder, name, held) = self.spill.into_one(watch)?;
+        let (Ok(bytes), Ok(pretokens)) = (u64::try_from(held.bytes), u64::try_from(held.pretokens)) else {
+            return Err(Error::Limit { reason: "the counts add up to more than 2^64.".into() });
+        };
+        let totals = Totals { documents: self.documents, bytes, pretokens };
+        Ok(SortedCounts { folder, name, held, totals, end: self.end })
+    }
+}
