@@ -1,5 +1,6 @@
 """Kills training with SIGKILL at random moments, and goes on from its checkpoints.
 
+With `weights`, which name a `first` and a `second` source, the corpus is both.
 `python tests/kill_training.py --kills 200` runs a long campaign; the suite runs a short one. A
 process trains with `checkpoint=folder` and is killed; the next makes the same call with the same
 folder. When one comes to its end, the file that it saves must be that of a run without checkpoints
@@ -39,7 +40,9 @@ def train(corpus: str, checkpoint: str | None, options: dict[str, Any]) -> None:
     print(READY, flush=True)
     if checkpoint is not None:
         options["checkpoint"] = Path(checkpoint)
-    tokenizer = digram.train(Path(corpus), separator="<|endoftext|>", **options)
+    source = Path(corpus)
+    named = {"first": source, "second": source} if "weights" in options else source
+    tokenizer = digram.train(named, separator="<|endoftext|>", **options)
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "tokenizer.json"
         tokenizer.save(path)
@@ -85,7 +88,7 @@ class Campaign:
                 # A run is killed up to five times, so that many come to their end.
                 alive = rng.uniform(0, 1.1 * usual)
                 last = killed == self.kills or since_the_start == 5
-                self.resumed += folder.is_dir() and any(folder.iterdir())
+                self.resumed += any(folder.rglob("*.digram-run"))
                 began = time.perf_counter()
                 digest = self._one(folder, None if last else alive)
                 if digest is None:

@@ -13,11 +13,18 @@ from test_determinism import SEPARATOR, invented
 HERE = Path(__file__).parent
 
 
-@pytest.mark.parametrize("ties", ["ids", "first_seen", "lexicographic"])
-def test_a_few_kills(tmp_path: Path, ties: str) -> None:
+@pytest.mark.parametrize(
+    ("ties", "more"),
+    [
+        ("ids", {}),
+        ("first_seen", {"memory_limit": "24 MiB"}),
+        ("lexicographic", {"memory_limit": "24 MiB", "weights": {"first": 2}}),
+    ],
+)
+def test_a_few_kills(tmp_path: Path, ties: str, more: dict[str, object]) -> None:
     corpus = tmp_path / "corpus.txt"
     corpus.write_text(SEPARATOR.join(invented(4.0)), encoding="utf-8", newline="")
-    options = {"vocab_size": 8_000, "ties": ties, "pretokenizer": "gpt2"}
+    options = {"vocab_size": 8_000, "ties": ties, "pretokenizer": "gpt2", **more}
     command = [sys.executable, str(HERE / "kill_training.py"), "--kills", "6"]
     command += ["--corpus", str(corpus), "--options", json.dumps(options)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

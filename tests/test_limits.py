@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
+import tempfile
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +16,10 @@ import pytest
 from test_determinism import SEPARATOR, invented
 
 import digram
-from digram.checkpoint import JOURNAL, STATE
+from digram import _core, sources
+from digram.checkpoint import JOURNAL, STATE, Checkpoint
+from digram.counts import Counting
+from digram.pretokenizers import resolve
 
 OPTIONS: dict[str, Any] = {"vocab_size": 3_000, "pretokenizer": "gpt2", "separator": SEPARATOR}
 
@@ -46,8 +53,6 @@ def test_too_little_and_nonsense_are_refused() -> None:
         digram.train("text", vocab_size=300, memory_limit="15 MiB")
     with pytest.raises(digram.OptionError, match="no size"):
         digram.train("text", vocab_size=300, memory_limit="much")
-    with pytest.raises(digram.OptionError, match="a dictionary of several"):
-        digram.train({"en": "text"}, vocab_size=300, memory_limit="1 GB")
 
 
 def test_a_pretoken_without_room_is_refused_with_advice() -> None:
@@ -82,6 +87,12 @@ def test_counts_and_named_sources_go_on(corpus: Path, tmp_path: Path) -> None:
         assert digram.train(source, checkpoint=folder, **options) == first
         with pytest.raises(digram.CheckpointError, match="other options to count"):
             digram.train("another text", checkpoint=folder, **options)
+    # Names and weights are whatever a dictionary takes.
+    odd: dict[Any, Any] = {b"a": "the cat", 7: "the dog"}
+    options = {"max_merges": 3, "weights": {b"a": Fraction(3, 2)}}
+    tok = digram.train(odd, checkpoint=tmp_path / "odd", **options)
+    tok.save(tmp_path / "odd.json")
+    assert digram.load(tmp_path / "odd.json") == tok
 
 
 def test_another_run_is_refused(corpus: Path, tmp_path: Path) -> None:
@@ -99,6 +110,166 @@ def test_another_run_is_refused(corpus: Path, tmp_path: Path) -> None:
             digram.train(other, checkpoint=texts, **few)
 
 
+def test_a_changed_corpus_is_refused(tmp_path: Path) -> None:
+    """Also where all that is known of it beforehand is the same."""
+    few: dict[str, Any] = {"max_merges": 1, "pretokenizer": "gpt2"}
+    more = {**few, "max_merges": 2}
+    text = tmp_path / "b.txt"
+    before, after = "ab ab ab ab xy", "xy xy xy xy ab"
+    text.write_text(before)
+    count = digram.count_pretokens
+    pairs: list[tuple[Any, Any]] = [
+        ({"a": "ab ab ab ab", "b": "cd"}, {"a": "ab ab ab ab", "b": "xy xy xy xy xy xy"}),
+        (count(before, pretokenizer="gpt2"), count(after, pretokenizer="gpt2")),
+        (
+            {"a": count("ab ab cd", pretokenizer="gpt2")},
+            {"a": count("ab ab xy", pretokenizer="gpt2")},
+        ),
+        (text, text),
+        ({"a": text}, {"a": text}),
+    ]
+    for number, (one, other) in enumerate(pairs):
+        folder = tmp_path / str(number)
+        text.write_text(before)
+        first = digram.train(one, checkpoint=folder, **few)
+        assert digram.train(one, checkpoint=folder, **few) == first
+        text.write_text(after)
+        with pytest.raises(digram.CheckpointError, match="the corpus is not the one"):
+            digram.train(other, checkpoint=folder, **more)
+        # Written again with the same content.
+        text.write_text(before)
+        os.utime(text, ns=(0, number))
+        assert digram.train(one, checkpoint=folder, **more) == digram.train(one, **more)
+
+
+def test_a_folder_is_one_run_s(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    options: dict[str, Any] = {"max_merges": 1, "checkpoint": folder}
+
+    def again(_: digram.Merge) -> None:
+        digram.train("low low", **options)
+
+    with pytest.raises(digram.CheckpointError, match="in use"):
+        digram.train("low low", on_merge=again, **options)
+    # Whatever became of it, the folder is free again.
+    assert digram.train("low low", **options) == digram.train("low low", max_merges=1)
+    # A call that was refused before it did anything leaves no mark.
+    with pytest.raises(TypeError):
+        digram.train([7], max_merges=1, checkpoint=tmp_path / "other")  # type: ignore[arg-type]
+    digram.train("low low", max_merges=1, ties="first_seen", checkpoint=tmp_path / "other")
+
+
+def test_named_sources_are_counted_within_a_limit_and_go_on(corpus: Path, tmp_path: Path) -> None:
+    texts = corpus.read_text(encoding="utf-8").split(SEPARATOR)
+    named: dict[str, Any] = {
+        "files": corpus,
+        "texts": texts[:50],
+        "counts": digram.count_pretokens(texts[50:90], pretokenizer="gpt2"),
+    }
+    weights = {"files": Fraction(2, 3), "texts": 5}
+    options: dict[str, Any] = {**OPTIONS, "weights": weights, "ties": "first_seen"}
+    expected = digram.train(named, **options)
+    assert digram.train(named, memory_limit="24 MiB", **options) == expected
+    folder = tmp_path / "run"
+    counting = Counting(resolve("gpt2"), "byte", SEPARATOR, None, None)
+    for limit in ("24 MiB", None, "4 GB"):
+        assert digram.train(named, memory_limit=limit, checkpoint=folder, **options) == expected
+    parts = [json.loads(path.read_text()) for path in folder.glob("source-*/" + STATE)]
+    assert [part["state"]["done"] for part in parts] == [True, True]
+    held = counting.count(named, weights)
+    assert (held.documents, held.bytes) == (expected.training.documents, expected.training.bytes)  # type: ignore[union-attr]
+    unordered = {**named, "counts": named["counts"].without_first()}
+    with pytest.raises(digram.OptionError, match="first stands"):
+        digram.train(unordered, **options)
+    options["ties"] = "ids"
+    expected = digram.train(unordered, **options)
+    assert digram.train(unordered, memory_limit="24 MiB", **options) == expected
+
+
+def test_counts_come_back_into_memory_where_there_is_room(corpus: Path, tmp_path: Path) -> None:
+    def counted(memory: int) -> object:
+        with Checkpoint(tmp_path / "run", "same", "same", sources.file_stamps(corpus)) as point:
+            cut = resolve("gpt2")
+            return Counting(cut, "byte", SEPARATOR, None, False, memory, point).count(corpus, None)
+
+    assert isinstance(counted(24 << 20), _core.SortedCounts)
+    [run] = (tmp_path / "run").glob("*.digram-run")
+    merged = run.stat()
+    assert isinstance(counted(4 << 30), _core.Counts)
+    # Counts that are one file are not written again.
+    assert [*(tmp_path / "run").glob("*.digram-run")] == [run]
+    assert (run.stat().st_ino, run.stat().st_mtime_ns) == (merged.st_ino, merged.st_mtime_ns)
+
+
+@pytest.mark.parametrize("block", [1, 7, 100, 1 << 12])
+def test_a_file_is_counted_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    text = "".join(invented(0.05))[:20_000] + "naïve 日本語 x\ud7ff 12345 \r\n\r\n  end  "
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt", tmp_path / "empty.txt"]
+    for path, content in zip(paths, (text, text[::-1], ""), strict=True):
+        path.write_text(content, encoding="utf-8", newline="")
+    texts = [path.read_bytes() for path in paths]
+    monkeypatch.setattr(sources, "PART", block)
+    regex = digram.Regex(r"\w+(?=\s)|.")
+    cuts: list[Any] = ["gpt2", "o200k", "deepseek-v3", None, regex]
+    units: list[Any] = ["byte", "char"]
+    for cut in cuts:
+        for unit in units:
+            expected = digram.count_pretokens(texts, pretokenizer=cut, unit=unit)
+            assert digram.count_pretokens(paths, pretokenizer=cut, unit=unit) == expected
+    again: dict[str, Any] = {"checkpoint": tmp_path / "run", "max_merges": 5}
+    assert digram.train(paths, **again) == digram.train(paths, **again)
+    paths[1].write_bytes(b"a " * 5000 + b"\xff")
+    with pytest.raises(digram.InvalidTextError, match="text 1 is not UTF-8 at byte 10000"):
+        digram.count_pretokens(paths, unit="char")
+
+
+def test_a_file_that_cannot_be_cut_is_refused_with_advice(tmp_path: Path) -> None:
+    path = tmp_path / "long.txt"
+    path.write_bytes(b"several words " * 500_000)
+    with pytest.raises(digram.OptionError, match="separator=") as caught:
+        digram.train(path, vocab_size=300, pretokenizer=None, memory_limit="24 MiB")
+    assert caught.value.path == str(path)
+    limited = digram.count_pretokens(path, memory_limit="24 MiB")
+    assert limited == digram.count_pretokens(path)
+
+
+def test_what_does_not_fit_lies_with_the_checkpoint(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = digram.train(corpus, **OPTIONS)
+    left = tmp_path / "run" / "digram-counts-1-0123456789abcdef.tmp"
+    left.mkdir(parents=True)
+    (left / "0123456789abcdef.digram-run").write_bytes(b"of a run that was killed")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    for source in (corpus, {"all": corpus}):
+        folder = left.parent if source is corpus else tmp_path / "named"
+        options: dict[str, Any] = {"memory_limit": "24 MiB", "checkpoint": folder, **OPTIONS}
+        assert digram.train(source, **options).digest == expected.digest
+        assert [*folder.glob("*.tmp")] == []
+
+
+FULL = """
+import resource, sys
+import digram
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+letters = str.maketrans("0123456789", "ghijklmnop")
+text = " ".join(f"{n * 2654435761 % 2**40:x}" for n in range(40_000)).translate(letters)
+try:
+    digram.train(text, vocab_size=300, checkpoint=sys.argv[1])
+except OSError as error:
+    print(error.errno, *error.__notes__)
+"""
+
+
+def test_a_full_disk_is_an_error_with_advice(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", FULL, str(tmp_path / "run")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"{errno.EFBIG} Make room"), done.stdout
+    assert "TMPDIR" in done.stdout
+
+
 def test_a_damaged_folder_is_told(corpus: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     tok = digram.train(corpus, checkpoint=folder, **OPTIONS)
@@ -107,7 +278,26 @@ def test_a_damaged_folder_is_told(corpus: Path, tmp_path: Path) -> None:
         (folder / STATE).write_bytes(damaged)
         with pytest.raises(digram.CorruptFileError, match="no checkpoint"):
             digram.train(corpus, checkpoint=folder, **OPTIONS)
-    later = json.loads(state) | {"format": 99}
+    known = json.loads(state)
+    [run] = known["state"]["runs"]
+    for wrong in (
+        {"run": []},
+        {"state": []},
+        *(
+            {"state": known["state"] | {"documents": n}}
+            for n in ("x", -1, True, 1.5, None, 1 << 64)
+        ),
+        *(
+            {"state": known["state"] | {"runs": names}}
+            for names in ("x", [7], [f"../{run}"], ["x"])
+        ),
+        {"state": known["state"] | {"done": 1}},
+        {"state": known["state"] | {"more": 1}},
+    ):
+        (folder / STATE).write_text(json.dumps(known | wrong))
+        with pytest.raises(digram.CorruptFileError, match="no checkpoint"):
+            digram.train(corpus, checkpoint=folder, **OPTIONS)
+    later = known | {"format": 99}
     (folder / STATE).write_text(json.dumps(later))
     with pytest.raises(digram.CheckpointError, match="format 99"):
         digram.train(corpus, checkpoint=folder, **OPTIONS)
@@ -162,3 +352,33 @@ def test_the_limit_holds() -> None:
     assert found == expected
     # A batch of text is held besides.
     assert bounded < limit + (12 << 20) < free
+
+
+LARGE_FILE = """
+import pathlib, sys
+import digram
+
+def peak():
+    status = pathlib.Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0])
+
+path = pathlib.Path(sys.argv[1])
+with path.open("wb") as file:
+    for _ in range(100):
+        file.write(b"some words and some more of them " * 30_000)
+digram.train("warm up", vocab_size=300)
+before = peak()
+tok = digram.train(path, vocab_size=270, memory_limit="24 MiB", threads=2)
+print(peak() - before, path.stat().st_size, tok.training.documents)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for the peak of memory")
+def test_one_document_may_be_larger_than_the_limit(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", LARGE_FILE, str(tmp_path / "large.txt")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    kilobytes, size, documents = map(int, done.stdout.split())
+    print(f"peak {kilobytes / 1024:.0f} MiB for a file of {size >> 20} MiB")
+    assert documents == 1
+    # A batch of text is held besides.
+    assert kilobytes << 10 < (24 + 16 << 20) < size / 2

@@ -2,7 +2,9 @@
 
 `state.json` says with which options the run was started, how far the corpus was counted, and which
 files hold these counts; it is replaced in one step. `merges.journal` grows by each merge. The files
-of counts are the core's (`*.digram-run`). All of it may be deleted when the run is done.
+of counts are the core's (`*.digram-run`). Of several sources each has a folder of its own for its
+counts (`source-0`, ...). What does not fit into memory lies in `digram-counts-*.tmp`, which the
+next run deletes, and `lock` keeps other runs out. All of it may be deleted when the run is done.
 """
 
 from __future__ import annotations
@@ -10,16 +12,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+import shutil
+import sys
 import time
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from digram import _core
 from digram.errors import CheckpointError, CorruptFileError
-from digram.sources import Text
+from digram.sources import Further, Text
 from digram.storage import atomic_write, read_file
 
 __all__ = ["Checkpoint"]
@@ -27,14 +32,23 @@ __all__ = ["Checkpoint"]
 VERSION = 1
 STATE = "state.json"
 JOURNAL = "merges.journal"
+LOCK = "lock"
 
 BETWEEN = 30.0
 """Seconds between two notes while a corpus is counted."""
 
+_RUN = re.compile(r"[0-9A-Za-z_-]+\.digram-run")
+_LEFT = ("digram-counts-*.tmp", ".digram-*.tmp")
+"""What a killed run leaves: what did not fit into memory, and half a file."""
+
 
 @dataclass
 class State:
-    """How far the counting is: the corpus up to `documents`, whose bytes have the sum `text`."""
+    """How far the counting is: the corpus up to `documents`, whose bytes have the sum `text`.
+
+    Once it is done, `files` tells the sizes of the files that were read and when they were changed,
+    and `counts` what the counts are that merges were learned from, where no sum does.
+    """
 
     documents: int = 0
     bytes: int = 0
@@ -42,19 +56,23 @@ class State:
     text: int = 0
     runs: list[str] = field(default_factory=list)
     done: bool = False
+    files: list[str] = field(default_factory=list)
+    counts: str = ""
 
 
 class Checkpoint:
     """A folder, and what an earlier call with the same options left in it.
 
     >>> folder = getfixture("tmp_path") / "run"
-    >>> Checkpoint(folder, {"unit": "byte"}, {"ties": "ids"}).state.documents
+    >>> with Checkpoint(folder, {"unit": "byte"}, {"ties": "ids"}) as checkpoint:
+    ...     checkpoint.state.documents
     0
 
     `counted` are the options that decide the counts, `merged` those that decide the merges beside.
-    `sizes` are those of the files of the corpus, in bytes: where they are known and all was
-    counted, the files are not read again. Raises `CheckpointError` for a folder of a run with
-    others, and `CorruptFileError` for one that holds something else.
+    `stamps` are the sizes of the files of the corpus and when they were changed: where they are
+    known, all was counted and none has changed, the files are not read again. The folder is this
+    object's until it is closed. Raises `CheckpointError` for a folder of a run with other options,
+    and for one that another run uses now; `CorruptFileError` for one that holds something else.
     """
 
     def __init__(
@@ -62,13 +80,35 @@ class Checkpoint:
         folder: str | os.PathLike[str],
         counted: Any,
         merged: Any,
-        sizes: list[int] | None = None,
+        stamps: list[list[int]] | None = None,
+        *,
+        within: Checkpoint | None = None,
     ) -> None:
         self.folder = Path(folder)
-        self._run = {"counted": _digest([counted, sizes]), "merged": _digest(merged)}
-        self._sizes = sizes
+        self._run = {"counted": _digest(counted), "merged": _digest(merged)}
+        self._files = [] if stamps is None else [_digest(stamp) for stamp in stamps]
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.state = self._read()
+        self._lock = _locked(self.folder) if within is None else None
+        try:
+            self.state = self._read()
+        except BaseException:
+            self.close()
+            raise
+
+    def part(self, number: int, counted: Any, stamps: list[list[int]] | None = None) -> Checkpoint:
+        """The checkpoint of one of several sources."""
+        return Checkpoint(self.folder / f"source-{number}", counted, None, stamps, within=self)
+
+    def close(self) -> None:
+        """Leave the folder to others."""
+        if self._lock is not None:
+            self._lock.close()
+
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @property
     def journal(self) -> Path:
@@ -80,9 +120,7 @@ class Checkpoint:
         state = self.state
         made = (state.runs, (state.documents, state.bytes, state.pretokens))
         try:
-            return _core.Counter.resumed(
-                splitter, self.folder, made if state.runs else None, memory_limit=memory
-            )
+            return _core.Counter.resumed(splitter, self.folder, made, memory_limit=memory)
         except FileNotFoundError as error:
             raise CheckpointError(
                 f"{self.folder}: a file of the checkpoint is missing: {error.filename}.",
@@ -96,16 +134,19 @@ class Checkpoint:
         Raises `CheckpointError` if the first ones are not what was counted before.
         """
         state, skipped = self.state, State()
-        if state.done and self._sizes is not None:
-            return
+        if state.done and self._files:
+            if state.files == self._files:
+                return
+            if state.files[:1] != self._files[:1]:
+                raise self._other_corpus()
         noted = time.monotonic()
         for batch in batches:
             size, text = _sum_of(batch, skipped.text)
-            if skipped.documents < state.documents:
-                skipped.documents += len(batch)
+            if skipped.documents < state.documents or skipped.bytes < state.bytes:
+                skipped.documents += sum(not isinstance(one, Further) for one in batch)
                 skipped.bytes += size
                 skipped.text = text
-                if skipped.documents >= state.documents:
+                if skipped.documents >= state.documents and skipped.bytes >= state.bytes:
                     self._check_same(skipped)
                 continue
             if state.done:
@@ -115,20 +156,43 @@ class Checkpoint:
             if time.monotonic() - noted >= BETWEEN:
                 self.note(counter, text)
                 noted = time.monotonic()
-        if skipped.documents < state.documents:
+        if skipped.documents < state.documents or skipped.bytes < state.bytes:
             self._check_same(skipped)
         if not state.done:
             self.note(counter, skipped.text, done=True)
+        elif state.files != self._files:  # written again, with the same content
+            self._write(replace(state, files=self._files))
 
     def note(self, counter: _core.Counter, text: int, *, done: bool = False) -> None:
         """Brings what is counted to the disk, and says so."""
         runs, (documents, size, pretokens) = counter.checkpoint()
-        self._write(State(documents, size, pretokens, text, list(runs), done))
+        files = self._files if done else []
+        self._write(State(documents, size, pretokens, text, list(runs), done, files))
 
-    def begin(self) -> None:
-        """Notes what the run is, where nothing is counted that could be noted."""
+    def counted(self, counts: _core.Counts | _core.SortedCounts) -> None:
+        """Notes the one file that holds all counts, and deletes those that it was merged from."""
+        if isinstance(counts, _core.SortedCounts):
+            runs, _ = counts.checkpoint()
+            if runs != self.state.runs:
+                self._write(replace(self.state, runs=runs))
+            for path in self.folder.glob("*.digram-run"):
+                if path.name not in runs:
+                    path.unlink()
+
+    def begin(self, counts: str = "") -> None:
+        """Notes that all is counted. `counts` tells the counts, where no sum of the text does.
+
+        Raises `CheckpointError` if merges were learned from other counts before.
+        """
         if not self.state.done:
-            self._write(State(done=True))
+            self._write(replace(self.state, done=True, counts=counts))
+        elif self.state.counts != counts:
+            raise CheckpointError(
+                f"the corpus is not the one that {self.folder} was made from: other pretokens, or "
+                "other numbers of them, were counted.",
+                path=self.folder,
+                hint="Give the same source, or another folder to start anew.",
+            )
 
     def _write(self, state: State) -> None:
         self.state = state
@@ -136,21 +200,25 @@ class Checkpoint:
         atomic_write(self.folder / STATE, line.encode() + b"\n")
 
     def _read(self) -> State:
+        """What is noted; a folder without a note is this run's from now on."""
+        for pattern in _LEFT:
+            for path in self.folder.glob(pattern):
+                if path.is_dir():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink(missing_ok=True)
         path = self.folder / STATE
         try:
             found = json.loads(read_file(path))
             version, run = found["format"], found["run"]
-            state = State(**found["state"])
+            state = State(**found["state"]) if version == VERSION else State()
         except FileNotFoundError:
             # Merges without counts are those of no run.
             self.journal.unlink(missing_ok=True)
-            return State()
+            self._write(State())
+            return self.state
         except (ValueError, TypeError, KeyError, RecursionError):
-            raise CorruptFileError(
-                f"{path}: this is no checkpoint of digram.",
-                path=path,
-                hint="Give another folder, or delete this file to start anew.",
-            ) from None
+            raise _no_checkpoint(path) from None
         if version != VERSION:
             raise CheckpointError(
                 f"{path}: the checkpoint has format {version}, and this version of digram reads "
@@ -158,6 +226,11 @@ class Checkpoint:
                 path=path,
                 hint="Go on with the version that wrote it, or start anew in another folder.",
             )
+        if not isinstance(run, dict) or not _is_sound(state):
+            raise _no_checkpoint(path)
+        if run != self._run and state == State() and not any(self.folder.glob("source-*")):
+            self._write(state)  # nothing was done yet
+            return state
         for part, what in (("counted", "to count"), ("merged", "to merge")):
             if run.get(part) != self._run[part]:
                 raise CheckpointError(
@@ -179,6 +252,48 @@ class Checkpoint:
             path=self.folder,
             hint="Give the same source, or another folder to start anew.",
         )
+
+
+def _locked(folder: Path) -> BinaryIO | None:
+    """A file that is locked as long as it is open; None where the system has no such locks."""
+    if sys.platform == "win32":
+        return None
+    import fcntl
+
+    file = (folder / LOCK).open("ab")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise CheckpointError(
+            f"{folder} is in use: another run notes there how far it is.",
+            path=folder,
+            hint="Wait until it ends, or give another folder.",
+        ) from None
+    except OSError:  # a file system that knows no locks
+        pass
+    return file
+
+
+def _no_checkpoint(path: Path) -> CorruptFileError:
+    return CorruptFileError(
+        f"{path}: this is no checkpoint of digram.",
+        path=path,
+        hint="Give another folder, or delete this file to start anew.",
+    )
+
+
+def _is_sound(state: State) -> bool:
+    """Whether all values are of their kinds. A run is the name of a file in the folder itself."""
+    numbers = (state.documents, state.bytes, state.pretokens, state.text)
+    texts = (state.runs, state.files)
+    return (
+        all(type(number) is int and 0 <= number < 1 << 64 for number in numbers)
+        and all(type(found) is list and all(type(t) is str for t in found) for found in texts)
+        and all(map(_RUN.fullmatch, state.runs))
+        and type(state.done) is bool
+        and type(state.counts) is str
+    )
 
 
 def _digest(options: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Literal, get_args
 
 from digram import _core
@@ -87,22 +87,16 @@ def check_limits(
         )
 
 
-def memory_in_bytes(limit: int | str | None, source: object) -> int | None:
+def memory_in_bytes(limit: int | str | None) -> int | None:
     """The limit in bytes."""
     if limit is None:
         return None
     memory = int(size_in_bytes("memory_limit", limit))
     if memory < LEAST_MEMORY:
         raise OptionError(
-            f"memory_limit={limit!r} is less than 24 MiB, which training needs at least.",
+            f"memory_limit={limit!r} is less than 24 MiB, the least there can be.",
             value=limit,
             hint="The less memory, the more often the disk is read; 1 GB is a good limit.",
-        )
-    if isinstance(source, Mapping):
-        raise OptionError(
-            "memory_limit= is for one source, and this is a dictionary of several.",
-            value=limit,
-            hint="Count each with digram.count_pretokens, and train on Counts.merge(...) of them.",
         )
     return memory
 

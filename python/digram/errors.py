@@ -10,7 +10,7 @@
     ├── OptionError           an argument with a value that makes no sense
     ├── LimitExceededError    a stated limit was passed
     ├── ConfigMismatchError   two things that were made with different settings
-    ├── CheckpointError       a checkpoint that does not belong to this run
+    ├── CheckpointError       a checkpoint that is not of this run, or in use
     └── InternalError         a broken promise of digram's own (also a RuntimeError)
 
 All but `CheckpointError` and `InternalError` are `ValueError`s too. `OSError`, `MemoryError`,
@@ -144,7 +144,7 @@ class ConfigMismatchError(DigramError, ValueError):
 
 
 class CheckpointError(DigramError):
-    """A checkpoint that is damaged or belongs to another run."""
+    """A checkpoint that is damaged, in use, or of another run."""
 
 
 class InternalError(DigramError, RuntimeError):

@@ -18,7 +18,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, TypeAlias
 
-__all__ = ["atomic_write", "read_file", "read_pair", "write_pair"]
+__all__ = ["advise_on_full_disk", "atomic_write", "read_file", "read_pair", "write_pair"]
 
 StrPath: TypeAlias = str | os.PathLike[str]
 
@@ -27,6 +27,13 @@ _NOTHING = "no file was written"
 _UNCONFIRMED = "the new file is in place, but the disk has not confirmed it"
 _HALF = "digram reads the new files; save again so that others do too"
 
+_FULL = {errno.ENOSPC, errno.EFBIG} | {getattr(errno, "EDQUOT", errno.ENOSPC)}
+_MAKE_ROOM = (
+    "Make room and call again; a run with checkpoint= goes on where it was. With checkpoint= all "
+    "that does not fit into memory goes to that folder, else to the one for temporary files: the "
+    "variable TMPDIR names another."
+)
+
 _KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a FIFO or pipe",
@@ -34,6 +41,17 @@ _KINDS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
+
+
+@contextlib.contextmanager
+def advise_on_full_disk() -> Iterator[None]:
+    """Says in a note what to do where a disk takes no more of what training writes."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            error.add_note(_MAKE_ROOM)
+        raise
 
 
 def read_file(path: StrPath) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -20,13 +21,13 @@ from digram.choices import (
     warn_of_a_path,
 )
 from digram.counts import (
+    Counting,
     Counts,
     Sources,
     check_made,
     check_unit,
-    count_pretokens,
-    count_within,
     fingerprint,
+    have_first,
     weights_without_names,
 )
 from digram.definition import Definition, OnUnknown, StopReason, TrainingRecord, Unit
@@ -34,8 +35,9 @@ from digram.errors import OptionError
 from digram.pretokenizers import MISSING, Pretokenizer, PretokenizerLike, resolve
 from digram.progress import progress as progress_bar
 from digram.sizes import blocks, padded, with_blocks
-from digram.sources import file_sizes
+from digram.sources import file_stamps
 from digram.special import Special
+from digram.storage import advise_on_full_disk
 from digram.tokenizer import Merge, RunnerUp, Tokenizer
 
 __all__ = ["train"]
@@ -118,11 +120,13 @@ def train(
 
     For large corpora:
         memory_limit: bytes, or "2 GB", that counting and merging may take beside the interpreter
-            and some megabytes of text; what does not fit goes to the folder for temporary files.
-            The merges are the same. At least 24 MiB; the less, the more often the disk is read.
-        checkpoint: a folder in which the run notes how far it is. The same call with the same
-            folder goes on from there after a kill, and ends with the same tokenizer; `vocab_size`
-            and `max_merges` may be others. It may be deleted when the run is done.
+            and some megabytes of text; what does not fit goes to the folder for temporary files,
+            or to that of `checkpoint`. The merges are the same. At least 24 MiB; the less, the more
+            often the disk is read.
+        checkpoint: a folder in which the run notes how far it is, each source of a dictionary for
+            itself. The same call with the same folder goes on from there after a kill, and ends
+            with the same tokenizer; `vocab_size` and `max_merges` may be others. It may be deleted
+            when the run is done.
 
     `on_merge` is called with each `Merge`, also with those of an earlier run that it goes on from.
     `runners_up` keeps with each merge so many of the pairs that came next, for `tok.merge_log`, of
@@ -141,48 +145,61 @@ def train(
         vocab_size, max_merges, min_frequency, max_token_length, limit_alphabet, runners_up, threads
     )
     warn_of_a_path(source)
-    memory = memory_in_bytes(memory_limit, source)
+    memory = memory_in_bytes(memory_limit)
     characters = None if alphabet is None else list(alphabet)
     merged = [ties, min_frequency, max_token_length, byte_order, characters, limit_alphabet]
-    saved = _Saved(checkpoint, [*merged, on_unknown == "bytes"])
     if isinstance(source, Counts):
-        made = _given(source, pretokenizer, unit, ties, separator, weights)
-        cut, unit = made.pretokenizer, made.unit
-        counts: _core.Counts | _core.SortedCounts = made._held
-        point = saved.open([fingerprint(cut, unit), made.documents, made.bytes, len(made)])
+        cut, unit = _made(source, pretokenizer, unit, separator, weights)
+        known = source.has_first
     else:
         unit = check_unit("byte" if unit is None else unit)
         cut = resolve("o200k" if pretokenizer is MISSING else pretokenizer)
-        counts, point = _count(
-            source, separator, weights, cut, unit, threads, progress, memory, saved
-        )
-    if point is not None:
-        point.begin()
-    if isinstance(on_unknown, Special) and unit == "char" and on_unknown.text not in special:
-        special.append(on_unknown.text)
-    reserved = blocks(reserve, pad_to_multiple, special)
-    base = base_tokens(unit, characters, limit_alphabet, byte_order, counts)
-    with_bytes = unit == "char" and on_unknown == "bytes"
-    first_merge = len(base) + 256 * with_bytes
-    room = room_for_merges(vocab_size, first_merge, len(special), sum(reserved.values()))
-    limit = min((n for n in (room, max_merges) if n is not None), default=None)
-    shift = len(special) if special_first else 0
+        known = not isinstance(source, Mapping) or have_first(source)
+    if ties == "first_seen" and not known:
+        raise _unknown_first(ties)
 
-    with progress_bar("Merging", total=limit, unit="merges", enabled=progress) as advance:
-        tokens, merges, merge_counts, next_pairs, stop = _core.train(
-            counts,
-            base,
-            with_bytes=with_bytes,
-            max_merges=limit,
-            min_frequency=1 if min_frequency is None else min_frequency,
-            max_token_length=max_token_length,
-            ties=ties,
-            runners_up=runners_up,
-            memory=None if memory is None else (memory, tempfile.gettempdir()),
-            journal=None if point is None else point.journal,
-            on_merge=None if on_merge is None else _Reporter(on_merge, base, with_bytes, shift),
-            on_progress=_differences(advance),
-        )
+    with contextlib.ExitStack() as used:
+        used.enter_context(advise_on_full_disk())
+        point = None
+        if checkpoint is not None:
+            counted = [fingerprint(cut, unit), str(separator), *_told(source, weights)]
+            stamps = None if isinstance(source, Counts | Mapping) else file_stamps(source)
+            options = [*merged, on_unknown == "bytes"]
+            point = used.enter_context(Checkpoint(checkpoint, counted, options, stamps))
+        if isinstance(source, Counts):
+            counts: _core.Counts | _core.SortedCounts = source._held
+        else:
+            counting = Counting(cut, unit, separator, threads, progress, memory, point)
+            counts = counting.count(source, weights)
+        if point is not None:
+            # Of one source the text has a sum.
+            point.begin(counts.digest() if isinstance(source, Counts | Mapping) else "")
+        if isinstance(on_unknown, Special) and unit == "char" and on_unknown.text not in special:
+            special.append(on_unknown.text)
+        reserved = blocks(reserve, pad_to_multiple, special)
+        base = base_tokens(unit, characters, limit_alphabet, byte_order, counts)
+        with_bytes = unit == "char" and on_unknown == "bytes"
+        first_merge = len(base) + 256 * with_bytes
+        room = room_for_merges(vocab_size, first_merge, len(special), sum(reserved.values()))
+        limit = min((n for n in (room, max_merges) if n is not None), default=None)
+        shift = len(special) if special_first else 0
+        folder = tempfile.gettempdir() if point is None else point.folder
+
+        with progress_bar("Merging", total=limit, unit="merges", enabled=progress) as advance:
+            tokens, merges, merge_counts, next_pairs, stop = _core.train(
+                counts,
+                base,
+                with_bytes=with_bytes,
+                max_merges=limit,
+                min_frequency=1 if min_frequency is None else min_frequency,
+                max_token_length=max_token_length,
+                ties=ties,
+                runners_up=runners_up,
+                memory=None if memory is None else (memory, folder),
+                journal=None if point is None else point.journal,
+                on_merge=None if on_merge is None else _Reporter(on_merge, base, with_bytes, shift),
+                on_progress=_differences(advance),
+            )
     stop_reason: StopReason = "vocab_size" if stop == "max_merges" and limit == room else stop
     first_special = 0 if special_first else len(tokens)
     definition = Definition(
@@ -226,74 +243,20 @@ def train(
     return Tokenizer(padded(with_blocks(definition, reserved), pad_to_multiple))
 
 
-class _Saved:
-    """Where a run notes how far it is, once it is known what decides its counts."""
-
-    def __init__(self, folder: str | os.PathLike[str] | None, merged: object) -> None:
-        self._folder, self._merged = folder, merged
-
-    def open(self, counted: object, sizes: list[int] | None = None) -> Checkpoint | None:
-        if self._folder is None:
-            return None
-        return Checkpoint(self._folder, counted, self._merged, sizes)
-
-
-def _count(
-    source: Sources,
-    separator: str | bytes | None,
-    weights: Mapping[str, Any] | None,
-    cut: Pretokenizer,
-    unit: Unit,
-    threads: int | None,
-    progress: bool | None,
-    memory: int | None,
-    saved: _Saved,
-) -> tuple[_core.Counts | _core.SortedCounts, Checkpoint | None]:
-    """The counts of a source, and the checkpoint of the run."""
-    made_with = [fingerprint(cut, unit), str(separator)]
-    if isinstance(source, Mapping) or weights is not None:
-        names = list(source) if isinstance(source, Mapping) else []
-        point = saved.open([*made_with, names, _plain(weights or {})])
-    else:
-        point = saved.open(made_with, file_sizes(source))
-        if memory is not None or point is not None:
-            return count_within(
-                source, separator, cut, unit, threads, progress, memory, point
-            ), point
-    counts = count_pretokens(
-        source,
-        pretokenizer=cut,
-        unit=unit,
-        separator=separator,
-        weights=weights,
-        threads=threads,
-        progress=progress,
-    )
-    return counts._held, point
-
-
-def _given(
+def _made(
     counts: Counts,
     pretokenizer: PretokenizerLike,
     unit: Unit | None,
-    ties: str,
     separator: str | bytes | None,
     weights: Mapping[str, Any] | None,
-) -> Counts:
-    """The counts, if they are what was asked for."""
+) -> tuple[Pretokenizer, Unit]:
+    """How counts were made, if that is what was asked for."""
+    made = counts.pretokenizer, counts.unit
     asked = (
         counts.pretokenizer if pretokenizer is MISSING else resolve(pretokenizer),
         counts.unit if unit is None else check_unit(unit),
     )
-    check_made((counts.pretokenizer, counts.unit), asked, "these counts", "training asked for")
-    if ties == "first_seen" and not counts.has_first:
-        raise OptionError(
-            'ties="first_seen" needs to know where each pretoken first stands, and these counts '
-            "do not say it.",
-            value=ties,
-            hint='Choose ties="ids", or count the text with digram.count_pretokens. Subtracting, '
-            "without_first and tables without a column `first` lose it.",
-        )
+    check_made(made, asked, "these counts", "training asked for")
     if separator is not None:
         raise OptionError(
             "separator= cuts text, and counts hold none.",
@@ -302,12 +265,34 @@ def _given(
         )
     if weights is not None:
         raise weights_without_names()
-    return counts
+    return made
+
+
+def _unknown_first(ties: str) -> OptionError:
+    return OptionError(
+        'ties="first_seen" needs to know where each pretoken first stands, and these counts '
+        "do not say it.",
+        value=ties,
+        hint='Choose ties="ids", or count the text with digram.count_pretokens. Subtracting, '
+        "without_first and tables without a column `first` lose it.",
+    )
+
+
+def _told(source: Sources | Counts, weights: Mapping[str, Any] | None) -> list[Any]:
+    """What a call says of its source, beside the text."""
+    if isinstance(source, Counts):
+        return ["counts", source.documents]
+    if isinstance(source, Mapping):
+        return [[repr(name) for name in source], _plain(weights or {})]
+    return []
 
 
 def _plain(weights: Mapping[str, Any]) -> dict[str, Any]:
     """Weights as JSON can hold them."""
-    return {n: w if isinstance(w, int | float) else str(w) for n, w in weights.items()}
+    return {
+        name if isinstance(name, str) else repr(name): w if isinstance(w, int | float) else str(w)
+        for name, w in weights.items()
+    }
 
 
 def _differences(advance: Callable[[int], None]) -> Callable[[int], None]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -12,7 +13,7 @@ from digram.cli import binary, common
 
 if TYPE_CHECKING:
     from digram.counts import Counts
-    from digram.sources import Source
+    from digram.sources import Source, Unread
 
 __all__ = ["check_not_in_source", "counts_in", "texts_in"]
 
@@ -29,17 +30,31 @@ def texts_in(arguments: tuple[str, ...], separator: str | None) -> tuple[Source,
     else:
         named = {path: common.files(path, separator=separator) for path in paths}
 
-        def texts() -> Iterator[bytes]:
+        def texts() -> Iterator[bytes | sources.Unread]:
             for argument in arguments:
                 if argument == "-":
-                    yield from binary.watched(sources.read(common.stdin(), separator), separator)
+                    yield from _in_stdin(separator)
+                elif separator is None:
+                    yield from sources.unread(named[argument])
                 else:
                     yield from named[argument]
 
-        source = texts()
+        source = cast("Source", texts())
         named_paths = tuple(path for found in named.values() for path in found.paths)
     binary.warn_of_files(named_paths, separator)
     return source, named_paths
+
+
+def _in_stdin(separator: str | None) -> Iterator[bytes | Unread]:
+    from digram import sources
+
+    stream = common.stdin()
+    if separator is not None:
+        yield from binary.watched(sources.read(stream, separator), separator)
+        return
+    start = stream.read(sources.BLOCK)
+    for _ in binary.watched([start], None):
+        yield sources.Unread(itertools.chain([start], sources.blocks(stream)), "stdin")
 
 
 def counts_in(arguments: tuple[str, ...]) -> Counts | None:

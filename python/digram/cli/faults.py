@@ -83,4 +83,5 @@ def _system_message(error: OSError, options: Mapping[str, Spelling]) -> str:
     where = "" if error.filename is None else f"{click.format_filename(error.filename)}: "
     if error.errno == errno.ENOENT and error.strerror == os.strerror(errno.ENOENT):
         return f"{where}there is no such file or folder."  # as `digram.files` says it
-    return f"{where}{spelled(error.strerror, options)}."
+    advice = "".join(f" {spelled(note, options)}" for note in getattr(error, "__notes__", ()))
+    return f"{where}{spelled(error.strerror, options)}.{advice}"

@@ -9,21 +9,23 @@ settings  what counts were made with, as a line of JSON and as a fingerprint
 from __future__ import annotations
 
 from digram.counts.counting import (
+    Counting,
     Sources,
     count_pretokens,
-    count_within,
+    have_first,
     weights_without_names,
 )
 from digram.counts.settings import fingerprint
 from digram.counts.value import Counts, check_made, check_unit
 
 __all__ = [
+    "Counting",
     "Counts",
     "Sources",
     "check_made",
     "check_unit",
     "count_pretokens",
-    "count_within",
     "fingerprint",
+    "have_first",
     "weights_without_names",
 ]

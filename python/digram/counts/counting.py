@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from digram import _core
 from digram.arguments import check_threads, fraction
 from digram.checkpoint import Checkpoint
+from digram.choices import memory_in_bytes
+from digram.counts.settings import fingerprint
 from digram.counts.value import Counts, check_made, check_unit
 from digram.definition import Unit
 from digram.errors import InvalidTextError, OptionError, placed
 from digram.pretokenizers import Pretokenizer, Regex, resolve
 from digram.progress import progress as progress_bar
-from digram.sources import Source, Text, batches, documents, total_bytes
+from digram.sources import Further, Source, Text, batches, file_stamps, parts, total_bytes
+from digram.storage import advise_on_full_disk
 
-__all__ = ["Sources", "count_pretokens", "count_within", "weights_without_names"]
+__all__ = ["Counting", "Sources", "count_pretokens", "have_first", "weights_without_names"]
 
 Sources: TypeAlias = Source | Mapping[str, Source | Counts]
 """What can be counted: one source, or several by their names, of which some are counted already."""
+
+Held: TypeAlias = _core.Counts | _core.SortedCounts
+"""Counts in memory or on disk."""
 
 
 def count_pretokens(
@@ -29,6 +37,7 @@ def count_pretokens(
     separator: str | bytes | None = None,
     weights: Mapping[str, Any] | None = None,
     threads: int | None = None,
+    memory_limit: int | str | None = None,
     progress: bool | None = None,
 ) -> Counts:
     """Count the pretokens of a corpus: all that training needs to know of it, much smaller.
@@ -53,34 +62,125 @@ def count_pretokens(
     The result does not depend on `threads` (one for each core by default). That all bytes were
     counted is checked before anything is weighted. `progress` draws a bar on stderr (by default
     where that is a terminal). Raises as `train` does. Memory: the distinct pretokens, and some 40
-    bytes for each.
+    bytes for each; while the text is counted several times that, or up to `memory_limit` ("2 GB",
+    as for `train`).
     """
     cut, unit = resolve(pretokenizer), check_unit(unit)
     check_threads(threads)
+    memory = memory_in_bytes(memory_limit)
     if isinstance(source, Counts):
         raise TypeError("source is already counts; pass the text they are to be made of")
-    if not isinstance(source, Mapping):
+    counting = Counting(cut, unit, separator, threads, progress, memory)
+    with advise_on_full_disk():
+        counts = counting.count(source, weights)
+        if isinstance(counts, _core.SortedCounts):
+            counts = counts.to_memory()
+    return Counts._of(counts, cut, unit)
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """How sources are counted: within so many bytes of memory, noted in a checkpoint."""
+
+    cut: Pretokenizer
+    unit: Unit
+    separator: str | bytes | None
+    threads: int | None
+    progress: bool | None
+    memory: int | None = None
+    checkpoint: Checkpoint | None = None
+
+    def count(self, source: Sources, weights: Mapping[str, Any] | None) -> Held:
+        """The counts of one source or of several; on disk where memory is too little."""
+        if isinstance(source, Mapping):
+            return self._in_memory(self._count_named(source, weights))
         if weights is not None:
             raise weights_without_names()
-        return Counts._of(_count(source, separator, cut, unit, threads, progress), cut, unit)
-    factors = _factors(weights, source)
-    parts = []
-    for name, one in source.items():
-        try:
-            if isinstance(one, Counts):
-                check_made(
-                    (one.pretokenizer, one.unit), (cut, unit), "these counts", "asked for is"
-                )
-                part = one
-            else:
-                found = _count(one, separator, cut, unit, threads, progress, f" {name}")
-                part = Counts._of(found, cut, unit)
-        except Exception as error:
-            placed(error, f"source[{name!r}]")
-            raise
-        factor = factors.get(name, (1, 1))
-        parts.append(part if factor == (1, 1) else part._with(part._held.scale(*factor)))
-    return Counts.merge(parts)
+        return self._in_memory(self._count(source, self.checkpoint))
+
+    def _count_named(self, sources: Mapping[str, Any], weights: Mapping[str, Any] | None) -> Held:
+        factors = _factors(weights, sources)
+        joiner = None
+        if self.memory is not None:
+            joiner = _core.Joiner(self.memory, self._folder(), have_first(sources))
+        parts: list[_core.Counts] = []
+        for number, (name, one) in enumerate(sources.items()):
+            factor = factors.get(name, (1, 1))
+            try:
+                found = self._one_of(number, name, one)
+                if joiner is not None:
+                    joiner.add(found, *factor)
+                    continue
+                found = found.to_memory() if isinstance(found, _core.SortedCounts) else found
+                parts.append(found if factor == (1, 1) else found.scale(*factor))
+            except Exception as error:
+                placed(error, f"source[{name!r}]")
+                raise
+        return _core.Counts.merge(parts) if joiner is None else joiner.finish()
+
+    def _one_of(self, number: int, name: str, source: Source | Counts) -> Held:
+        if isinstance(source, Counts):
+            made = (source.pretokenizer, source.unit)
+            check_made(made, (self.cut, self.unit), "these counts", "asked for is")
+            return source._held
+        point = None
+        if self.checkpoint is not None:
+            made_with = [fingerprint(self.cut, self.unit), str(self.separator)]
+            point = self.checkpoint.part(number, made_with, file_stamps(source))
+        return self._count(source, point, f" {name}")
+
+    def _count(self, source: Source, point: Checkpoint | None, name: str = "") -> Held:
+        splitter, memory = self.cut.splitter(), self.memory
+        size = total_bytes(source)
+        # What is held of a file that cannot be cut must leave room for counting.
+        most = None if memory is None else memory // 4
+        texts = batches(parts(source, self.separator, splitter.last_border, most))
+        if point is None:
+            counter = _core.Counter(
+                splitter, memory_limit=memory, folder=None if memory is None else self._folder()
+            )
+        else:
+            counter = point.counter(splitter, memory)
+            texts = point.rest(texts, counter)
+            size = None if size is None else max(size - point.state.bytes, 0)
+        self._add(counter, texts, size, name)
+        counts = counter.finish_bounded()
+        if point is not None:
+            point.counted(counts)
+        return counts
+
+    def _add(
+        self, counter: _core.Counter, texts: Iterable[list[Text]], size: int | None, name: str
+    ) -> None:
+        title = f"Counting{name}"
+        with progress_bar(title, total=size, unit="B", enabled=self.progress) as advance:
+            checked = _Utf8()
+            for batch in texts:
+                if self.unit == "char":
+                    checked.check(batch)
+                begun = sum(not isinstance(text, Further) for text in batch)
+                counter.add(batch, self.threads, begun)
+                advance(sum(map(len, batch)))
+
+    def _in_memory(self, counts: Held) -> Held:
+        """From the disk into memory, where there is room for counts and merging."""
+        if not isinstance(counts, _core.SortedCounts):
+            return counts
+        if self.memory is None:
+            return counts.to_memory()
+        found = counts.to_memory(self.memory)
+        return counts if found is None else found
+
+    def _folder(self) -> str | os.PathLike[str]:
+        """Where what does not fit into memory goes."""
+        import tempfile
+
+        return tempfile.gettempdir() if self.checkpoint is None else self.checkpoint.folder
+
+
+def have_first(sources: Mapping[str, Any]) -> bool:
+    """Whether it is known of all where each pretoken first stands."""
+    return all(one.has_first for one in sources.values() if isinstance(one, Counts))
 
 
 def weights_without_names() -> OptionError:
@@ -107,78 +207,26 @@ def _factors(
     return {n: fraction(weight, f"weights[{n!r}]") for n, weight in (weights or {}).items()}
 
 
-def _count(
-    source: Source,
-    separator: str | bytes | None,
-    cut: Pretokenizer,
-    unit: Unit,
-    threads: int | None,
-    progress: bool | None,
-    name: str = "",
-) -> _core.Counts:
-    counter = _core.Counter(cut.splitter())
-    texts = batches(documents(source, separator))
-    _add(counter, texts, unit, threads, progress, total_bytes(source), name)
-    return counter.finish()
+class _Utf8:
+    """Raises `InvalidTextError` for bytes that hold no characters, and says where."""
 
+    def __init__(self) -> None:
+        self._number, self._offset = -1, 0  # of the text, and of what comes of it next
 
-def count_within(
-    source: Source,
-    separator: str | bytes | None,
-    cut: Pretokenizer,
-    unit: Unit,
-    threads: int | None,
-    progress: bool | None,
-    memory: int | None,
-    checkpoint: Checkpoint | None,
-) -> _core.Counts | _core.SortedCounts:
-    """Counts that are on disk where the memory is too little, and noted in a checkpoint."""
-    import tempfile
-
-    size, texts = total_bytes(source), batches(documents(source, separator))
-    if checkpoint is None:
-        folder = tempfile.gettempdir()
-        counter = _core.Counter(cut.splitter(), memory_limit=memory, folder=folder)
-    else:
-        counter = checkpoint.counter(cut.splitter(), memory)
-        texts = checkpoint.rest(texts, counter)
-        size = None if size is None else max(size - checkpoint.state.bytes, 0)
-    _add(counter, texts, unit, threads, progress, size)
-    counts = counter.finish_bounded()
-    if memory is None and isinstance(counts, _core.SortedCounts):
-        return counts.to_memory()
-    return counts
-
-
-def _add(
-    counter: _core.Counter,
-    texts: Iterable[list[Text]],
-    unit: Unit,
-    threads: int | None,
-    progress: bool | None,
-    size: int | None,
-    name: str = "",
-) -> None:
-    with progress_bar(f"Counting{name}", total=size, unit="B", enabled=progress) as advance:
-        done = 0
-        for batch in texts:
-            if unit == "char":
-                _check_utf8(batch, done)
-            counter.add(batch, threads)
-            done += len(batch)
-            advance(sum(map(len, batch)))
-
-
-def _check_utf8(batch: Sequence[str | bytes], first: int) -> None:
-    """Raise `InvalidTextError` for bytes that hold no characters."""
-    for index, text in enumerate(batch, first):
-        try:
-            if isinstance(text, bytes):
+    def check(self, batch: Sequence[Text]) -> None:
+        for text in batch:
+            if not isinstance(text, Further):
+                self._number, self._offset = self._number + 1, 0
+            if not isinstance(text, bytes):
+                continue
+            try:
                 text.decode()
-        except UnicodeDecodeError as error:
-            raise InvalidTextError(
-                f"text {index} is not UTF-8 at byte {error.start}; characters need UTF-8.",
-                index=index,
-                offset=error.start,
-                hint='Convert it to UTF-8, or train with unit="byte".',
-            ) from None
+            except UnicodeDecodeError as error:
+                offset = self._offset + error.start
+                raise InvalidTextError(
+                    f"text {self._number} is not UTF-8 at byte {offset}; characters need UTF-8.",
+                    index=self._number,
+                    offset=offset,
+                    hint='Convert it to UTF-8, or train with unit="byte".',
+                ) from None
+            self._offset += len(text)

@@ -30,6 +30,7 @@ __all__ = ["make"]
 @common.pretokenizer_options
 @common.separator_option
 @click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
+@click.option("--memory-limit", metavar="SIZE", help='As in "2 GB"; counting takes no more.')
 @click.option("-q", "--quiet", is_flag=True, help="No bar and no summary.")
 @common.json_option
 def make(
