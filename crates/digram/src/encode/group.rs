@@ -47,6 +47,13 @@ impl Default for Group {
 }
 
 impl Group {
+    /// Keeps memory for no more than so many ids.
+    pub(super) fn trim(&mut self, most: usize) {
+        if self.many.capacity() > most {
+            self.many = Vec::new();
+        }
+    }
+
     /// Prepares for the misses and has the memory fetched where the cache would have them.
     #[inline]
     pub(super) fn start_misses(&mut self, text: &[u8], start: usize, ends: &[usize], cache: &Cache) {

@@ -37,9 +37,13 @@ const KEEP: usize = 1 << 16;
 /// The same for lists of places, and for the places of a list.
 const KEEP_LISTS: usize = 1 << 7;
 
+/// The same for ranks in play at the same time.
+const KEEP_RANKS: usize = 1 << 10;
+
 /// Merges symbols, given with their lengths, that are `len` bytes long, and emits what is left.
 ///
-/// Takes 4 bytes of memory for each byte, and 4 more for each place of a pair that can be merged.
+/// Takes 4 bytes of memory for each byte, and 4 more for each place of a pair that can be merged;
+/// little of it stays in `scratch`, also where the work is stopped.
 pub(super) fn merge(
     symbols: impl Iterator<Item = (TokenId, usize)>,
     len: usize,
@@ -69,18 +73,15 @@ pub(super) fn merge(
         at += width;
     }
     let mut run = Run { places, merges, vocabulary };
-    let merged = if merges.is_rising() { run.by_rank(scratch, watch) } else { run.one_by_one(watch) };
-    if merged.is_ok() {
-        let mut at = 0;
-        while at < len {
-            sink.one(run.places[at]);
-            at += vocabulary.len_of(run.places[at]);
-        }
-    }
+    let merged =
+        if merges.is_rising() { run.by_rank(&mut scratch.queue, watch) } else { run.one_by_one(watch) };
+    let emitted = merged.and_then(|()| run.emit(watch, sink));
+    // Also where the watch stopped the work: what is kept must stay small.
+    scratch.queue.clear();
     scratch.places = run.places;
     scratch.places.truncate(KEEP);
     scratch.places.shrink_to(KEEP);
-    merged
+    emitted
 }
 
 struct Run<'a> {
@@ -128,10 +129,22 @@ impl Run<'_> {
         true
     }
 
+    /// Emits the tokens that are left.
+    fn emit(&self, watch: &dyn Watch, sink: &mut impl Sink) -> Result<()> {
+        let (mut at, mut check) = (0, BETWEEN_CHECKS);
+        while at < self.places.len() {
+            sink.one(self.places[at]);
+            at += self.vocabulary.len_of(self.places[at]);
+            if at >= check {
+                check = at + BETWEEN_CHECKS;
+                watch.check()?;
+            }
+        }
+        Ok(())
+    }
+
     /// All places of the lowest rank, then of the next one, and so on.
-    fn by_rank(&mut self, scratch: &mut Scratch, watch: &dyn Watch) -> Result<()> {
-        let queue = &mut scratch.queue;
-        queue.clear();
+    fn by_rank(&mut self, queue: &mut Queue, watch: &dyn Watch) -> Result<()> {
         let mut looked = 0;
         let mut at = Some(0);
         while let Some(start) = at {
@@ -170,7 +183,6 @@ impl Run<'_> {
             }
             queue.spare.push(starts);
         }
-        queue.clear();
         Ok(())
     }
 
@@ -178,12 +190,16 @@ impl Run<'_> {
     /// can bring a lower rank than its own.
     fn one_by_one(&mut self, watch: &dyn Watch) -> Result<()> {
         let mut queue: BinaryHeap<Reverse<(Rank, u32)>> = BinaryHeap::new();
+        let mut looked = 0;
         let mut at = Some(0);
         while let Some(start) = at {
+            looked += 1;
+            if looked % BETWEEN_CHECKS == 0 {
+                watch.check()?;
+            }
             queue.extend(self.rank(start).map(|rank| Reverse((rank, start as u32))));
             at = self.after(start);
         }
-        let mut looked = 0;
         while let Some(Reverse((rank, start))) = queue.pop() {
             looked += 1;
             if looked % BETWEEN_CHECKS == 0 {
@@ -222,13 +238,22 @@ struct Queue {
 }
 
 impl Queue {
+    /// Forgets all and keeps some of the memory.
     fn clear(&mut self) {
         self.numbers.clear();
+        self.numbers.shrink_to(KEEP_RANKS);
         self.ranks.clear();
+        self.ranks.shrink_to(KEEP_RANKS);
         self.lists.clear();
+        self.lists.shrink_to(KEEP_RANKS);
         self.last = [None; 2];
         self.spare.truncate(KEEP_LISTS);
-        self.spare.iter_mut().for_each(|list| list.shrink_to(KEEP_LISTS));
+        self.spare.shrink_to(KEEP_LISTS);
+        for list in &mut self.spare {
+            // No list can shrink below what it holds.
+            list.clear();
+            list.shrink_to(KEEP_LISTS);
+        }
     }
 
     #[inline]

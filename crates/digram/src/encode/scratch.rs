@@ -11,6 +11,9 @@ use crate::vocabulary::TokenId;
 /// The most that is kept: for as many threads as encoded at the same time, up to so many.
 const MOST_KEPT: usize = 64;
 
+/// Longer lists of ids are given back to the system.
+const KEEP: usize = 1 << 15;
+
 /// Memory that a thread reuses from one pretoken to the next. It never changes a result.
 pub(crate) struct Scratch {
     pub(super) cache: Cache,
@@ -35,8 +38,15 @@ impl Scratch {
         let mut ids = self.spare.pop().unwrap_or_default();
         ids.clear();
         let result = work(self, &mut ids);
-        self.spare.push(ids);
+        if ids.capacity() <= KEEP {
+            self.spare.push(ids);
+        }
         result
+    }
+
+    /// Gives back to the system what is too much to keep until the next call.
+    pub(crate) fn trim(&mut self) {
+        self.group.trim(KEEP);
     }
 }
 
@@ -86,9 +96,12 @@ impl DerefMut for Lent<'_> {
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        if let (Some(scratch), Ok(mut idle)) = (self.scratch.take(), self.kept.idle.try_lock())
+        // What a panic left behind is not used again.
+        if let (Some(mut scratch), Ok(mut idle)) = (self.scratch.take(), self.kept.idle.try_lock())
             && idle.len() < MOST_KEPT
+            && !std::thread::panicking()
         {
+            scratch.trim();
             idle.push(scratch);
         }
     }

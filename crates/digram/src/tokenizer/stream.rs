@@ -138,6 +138,7 @@ impl Tokenizer {
                 Err(error) => flow = Err(error.shifted(passed)),
             }
         }
+        stream.scratch.trim();
         let offset = stream.offset;
         stream.forget(stream.behind().max(passed));
         flow.map_err(|error| error.shifted(offset))

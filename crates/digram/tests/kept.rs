@@ -1,0 +1,121 @@
+//! What calls keep in memory for the next ones stays small, however long a run of text was, and
+//! whether it was encoded to its end or not.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use digram::encode::{OnUnknown, Unit};
+use digram::merges::Merge;
+use digram::pretokenize::{Pretokenizer, Stage};
+use digram::watch::Watch;
+use digram::{Definition, Error, OnSpecial, Result, Tokenizer, Unwatched};
+
+/// Bytes that are allocated now.
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+
+struct Counted;
+
+// SAFETY: all is left to the system; only the sizes are added up.
+unsafe impl GlobalAlloc for Counted {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        LIVE.fetch_add(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller keeps to what the system asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: as above.
+        unsafe { System.dealloc(place, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTED: Counted = Counted;
+
+/// Beside the tables of remembered words, which short texts of one kind leave nearly empty.
+const MOST: usize = 3 << 19;
+const LONG: usize = 600_000;
+
+/// Stops the work when it is asked so many times.
+struct Patience(Cell<usize>);
+
+impl Watch for Patience {
+    fn check(&self) -> Result<()> {
+        self.0.set(self.0.get().saturating_sub(1));
+        if self.0.get() > 0 { Ok(()) } else { Err(Error::Interrupted) }
+    }
+}
+
+fn tokenizer(pairs: &[(u32, u32)], stages: &[Stage], on_characters: bool) -> Tokenizer {
+    let mut tokens: Vec<Option<Vec<u8>>> = (0..128).map(|byte| Some(vec![byte])).collect();
+    tokens.extend((128..=255).map(|byte| if on_characters { None } else { Some(vec![byte]) }));
+    let mut merges = Vec::new();
+    for &(left, right) in pairs {
+        let id = tokens.len() as u32;
+        let part = |id: u32| tokens[id as usize].as_deref().unwrap();
+        let token = [part(left), part(right)].concat();
+        tokens.push(Some(token));
+        merges.push(Merge { left, right, id });
+    }
+    Tokenizer::new(Definition {
+        tokens,
+        merges,
+        special_tokens: Vec::new(),
+        unit: match on_characters {
+            false => Unit::Byte { ids: Box::new(std::array::from_fn(|byte| byte as u32)) },
+            true => Unit::Char { on_unknown: OnUnknown::Fail },
+        },
+        pretokenizer: Pretokenizer::new(stages).unwrap().into(),
+        ignore_merges: false,
+    })
+    .unwrap()
+}
+
+/// How many bytes stay when `work` is done, of which the tokenizer knows no more than before.
+fn kept(tokenizer: &Tokenizer, work: impl Fn()) -> usize {
+    work();
+    tokenizer.forget();
+    let before = LIVE.load(Ordering::Relaxed);
+    work();
+    LIVE.load(Ordering::Relaxed) - before
+}
+
+#[test]
+fn little_is_kept_of_long_runs() {
+    let doubling = [(97, 97), (256, 256), (257, 257), (97, 98), (99, 97)];
+    let words = Stage::Pattern(r"\w+|\W".into());
+    let tokenizers = [
+        tokenizer(&doubling, &[], false),
+        tokenizer(&doubling, std::slice::from_ref(&words), false),
+        tokenizer(&doubling, &[], true),
+    ];
+    let of = |piece: &str, len: usize| piece.repeat(len / piece.len());
+    let texts = [
+        of("a", LONG),
+        "c".to_string() + &of("a", LONG),
+        "語".to_string() + &of("a", LONG),
+        of("ab", LONG),
+        // Pretokens that are long, but not so long that each is encoded alone.
+        of(&(of("ab", 16_000) + " "), LONG),
+        // An error at the end, where only ASCII is known.
+        of("a", LONG) + "語",
+    ];
+    for tokenizer in &tokenizers {
+        for text in &texts {
+            let text = text.as_bytes();
+            let encode = |watch: &dyn Watch| {
+                _ = tokenizer.encode(text, OnSpecial::Text, watch, &mut Vec::new());
+                _ = tokenizer.count(text, OnSpecial::Text, watch);
+            };
+            let place = String::from_utf8_lossy(&text[..6]);
+            let bytes = kept(tokenizer, || encode(&Unwatched));
+            assert!(bytes < MOST, "{bytes} bytes kept of {place}");
+            for asked in [1, 5, 15, 30] {
+                let bytes = kept(tokenizer, || encode(&Patience(Cell::new(asked))));
+                assert!(bytes < MOST, "{bytes} bytes kept of {place}, stopped at question {asked}");
+            }
+        }
+    }
+}
