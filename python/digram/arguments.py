@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import operator
 import re
+import sys
 from collections.abc import Iterable
 from typing import Any
 
 from digram.errors import OptionError
 from digram.special import OnSpecial
 
-__all__ = ["check_threads", "fraction", "rule_of", "several_texts", "size_in_bytes"]
+__all__ = [
+    "check_threads",
+    "fraction",
+    "rule_of",
+    "several_texts",
+    "size_in_bytes",
+    "whole_number",
+]
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kMGTPE]?)(i?)(?:B|bytes)?\s*", re.IGNORECASE)
 
@@ -26,10 +35,29 @@ def rule_of(special: OnSpecial) -> OnSpecial | None:
     return None if special == "text" else special
 
 
-def check_threads(threads: int | None) -> None:
+def whole_number(name: str, value: Any, least: int) -> int:
+    """A whole number that is not below another, and that the core can hold.
+
+    >>> whole_number("n", 3, 0), whole_number("n", 2**70, 0) == 2**63 - 1
+    (3, True)
+
+    More than that is as good as that: neither texts nor limits are so large. Raises `TypeError`
+    for what is no whole number, `OptionError` for one that is too small.
+    """
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is a whole number, not {value!r}") from None
+    if number < least:
+        raise OptionError(f"{name}={number} is not at least {least}.", value=value)
+    return min(number, sys.maxsize)
+
+
+def check_threads(threads: int | None) -> int | None:
     """Refuses fewer than one thread."""
-    if threads is not None and threads < 1:
-        raise OptionError(f"threads={threads} is not at least 1.", value=threads)
+    return None if threads is None else whole_number("threads", threads, 1)
 
 
 def fraction(value: Any, name: str) -> tuple[int, int]:

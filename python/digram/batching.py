@@ -7,7 +7,7 @@ from operator import index
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 from digram._core import ArrowIds, Core
-from digram.arguments import check_threads, rule_of, several_texts
+from digram.arguments import check_threads, rule_of, several_texts, whole_number
 from digram.errors import OptionError
 from digram.special import OnSpecial
 from digram.streaming import each_chunk, each_text
@@ -97,7 +97,7 @@ class BatchingCore(Core):
         seed modulo 2**64, on any number of threads.
         """
         batch, rule = several_texts(texts, "encode"), rule_of(special)
-        check_threads(threads)
+        threads = check_threads(threads)
         if out == "list":
             return self._encode_batch(batch, rule, threads, dropout, seed)
         if out == "numpy":
@@ -213,9 +213,7 @@ class BatchingCore(Core):
         if isinstance(chunks, str | bytes):
             raise TypeError("chunks are several pieces of a text; pass one text to encode")
         _check_out(out)
-        if limit < 1:
-            raise OptionError(f"limit={limit} is not at least 1.", value=limit)
-        stream = self._stream(rule_of(special), limit)
+        stream = self._stream(rule_of(special), whole_number("limit", limit, 1))
         return each_chunk(stream, chunks, out)
 
 

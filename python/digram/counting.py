@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar, overload
 
 from digram._core import Core
-from digram.arguments import check_threads, rule_of, several_texts
+from digram.arguments import check_threads, rule_of, several_texts, whole_number
 from digram.errors import OptionError
 from digram.special import OnSpecial
 
@@ -75,7 +75,7 @@ class CountingCore(Core):
         `out="numpy"` gives a uint64 array. Raises what `encode_batch` raises.
         """
         batch, rule = several_texts(texts, "count"), rule_of(special)
-        check_threads(threads)
+        threads = check_threads(threads)
         if out == "list":
             return self._count_batch(batch, rule, threads)
         if out == "numpy":
@@ -97,9 +97,7 @@ class CountingCore(Core):
         with them up to the next place where every text is cut. An error that `count` would meet
         after that is not met. Raises `OptionError` if `n` is negative.
         """
-        if n < 0:
-            raise OptionError(f"n={n} is negative; a text has 0 ids or more.", value=n)
-        return self._fits(text, n, rule_of(special))
+        return self._fits(text, whole_number("n", n, 0), rule_of(special))
 
     @overload
     def truncate(
@@ -133,12 +131,11 @@ class CountingCore(Core):
 
         From the right, no more of the text is looked at than has `n` ids, and what stands with them
         up to the next place where every text is cut; an error after that is not met. Takes time
-        near-linear in what is looked at, one pretoken of a megabyte included; but the square of a
-        run of digits that are grouped from the right, and of what a pattern of your own splits that
-        looks behind, or far ahead. Raises `OptionError` if `n` is negative.
+        near-linear in what is looked at, one pretoken of a megabyte included; but the square of
+        what a pattern of your own splits that looks behind, or far ahead. Raises `OptionError` if
+        `n` is negative.
         """
-        if n < 0:
-            raise OptionError(f"n={n} is negative; a text has 0 ids or more.", value=n)
+        n = whole_number("n", n, 0)
         if side not in ("left", "right"):
             raise OptionError(f"side={side!r} is not known. Pass 'left' or 'right'.", value=side)
         return self._truncate(text, n, side == "left", rule_of(special))
@@ -163,16 +160,16 @@ class CountingCore(Core):
         are looked at, or 16, or 32, … where it takes so many to have more ids. It begins with the
         longest end of the chunk before that has at most `overlap` ids of its own, so neighbours
         share that; where the chunk would not go on beyond the one before, or would begin where that
-        does, it begins at its end. An empty text has no chunks.
+        does, it begins at its end. An empty text has no chunks. Special tokens in the text stay
+        text.
 
         The time is near-linear in the text, whatever it is. Raises `LimitExceededError` where one
         character has more than `size` ids, `OptionError` unless 0 <= `overlap` < `size`.
         """
-        if size < 1:
-            raise OptionError(f"size={size} is not at least 1.", value=size)
-        if not 0 <= overlap < size:
+        size, overlap = whole_number("size", size, 1), whole_number("overlap", overlap, 0)
+        if overlap >= size:
             raise OptionError(
-                f"overlap={overlap} is not in 0..{size - 1}.",
+                f"overlap={overlap} is not below size={size}.",
                 value=overlap,
                 hint="A chunk must go on beyond what it shares with the one before.",
             )

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from digram.arguments import size_in_bytes
+from digram.arguments import size_in_bytes, whole_number
 from digram.errors import OptionError
 from digram.growth import GROWTH, KINDS, MEASURED_BYTES, Growth, fitted, points
 from digram.pretokenizers import Pretokenizer, Regex, resolve
@@ -189,11 +189,8 @@ def plan(
         size_in_bytes("memory", _memory() if memory is None else memory),
     )
     cores = _cores() if cores is None else cores
-    for name, number in (("vocab_size", vocab_size), ("cores", cores), ("machines", machines)):
-        if isinstance(number, bool) or not isinstance(number, int):
-            raise TypeError(f"{name} is a whole number, not {number!r}")
-        if number < 1:
-            raise OptionError(f"{name}={number} is not at least 1.", value=number)
+    vocab_size = whole_number("vocab_size", vocab_size, 1)
+    cores, machines = whole_number("cores", cores, 1), whole_number("machines", machines, 1)
     if not speed > 0:
         raise OptionError(f"speed={speed} is not above 0.", value=speed)
     growth, shares, known = _growth(kind, sample, pretokenizer)

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::UInt32Type;
@@ -33,6 +34,12 @@ impl ArrowIds {
         let values = PrimitiveArray::<UInt32Type>::new(ids.into(), None);
         let item = Arc::new(Field::new("item", DataType::UInt32, false));
         ArrowIds { lists: LargeListArray::new(item, offsets, Arc::new(values), None) }
+    }
+
+    /// All ids, and where each text ends in them, with a zero before the first.
+    pub(crate) fn parts(&self) -> (&[u32], &[i64]) {
+        let ids = self.lists.values().as_primitive::<UInt32Type>();
+        (ids.values(), self.lists.value_offsets())
     }
 
     fn exported(&self, py: Python<'_>) -> PyResult<(FFI_ArrowArray, FFI_ArrowSchema)> {

@@ -1,6 +1,7 @@
 //! Between Python's values and the core's.
 
 use digram::merges::Merge;
+use digram::watch::available_threads;
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyTypeError, PyUnicodeEncodeError};
 use pyo3::ffi;
@@ -8,6 +9,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyList, PyString, PyTuple};
 
 use crate::errors;
+
+/// Objects of Python that are made or read between two questions for signals: some milliseconds.
+pub(crate) const BETWEEN_SIGNALS: usize = 1 << 16;
 
 /// A text as Python gave it, borrowed.
 pub(crate) enum Text<'a> {
@@ -67,8 +71,15 @@ pub(crate) fn text<'a>(object: &'a Bound<'_, PyAny>, argument: &str, index: usiz
 
 fn not_text(object: &Bound<'_, PyAny>, name: &str) -> PyErr {
     let kind = object.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
-    // Where a list is several texts it cannot be the parts of one.
-    let remedy = if kind == "Special" { "; encode takes the parts of one text" } else { "" };
+    let remedy =
+        if kind == "Special" || object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+            // Where a list is several texts it cannot be the parts of one.
+            "; encode and count take the parts of one text, in a list"
+        } else if object.hasattr("__fspath__").unwrap_or(false) {
+            "; read the file first"
+        } else {
+            ""
+        };
     PyTypeError::new_err(format!("{name} is str or bytes, not {kind}{remedy}"))
 }
 
@@ -122,17 +133,32 @@ pub(crate) fn append_ids(object: &Bound<'_, PyAny>, vocab_size: usize, ids: &mut
         return Ok(());
     }
     for (index, item) in object.try_iter()?.enumerate() {
+        if index % BETWEEN_SIGNALS == 0 {
+            object.py().check_signals()?;
+        }
         ids.push(id(&item?, index, vocab_size)?);
     }
     Ok(())
 }
 
 fn append_list(list: &Bound<'_, PyList>, vocab_size: usize, ids: &mut Vec<u32>) -> PyResult<()> {
-    let length = list.len();
-    ids.reserve(length);
-    let plain = append_plain(list, ids);
-    for index in plain..length {
-        ids.push(id(&list.get_item(index)?, index, vocab_size)?);
+    ids.reserve(list.len());
+    let mut index = 0;
+    let mut are_plain = true;
+    while index < list.len() {
+        let until = list.len().min(index + BETWEEN_SIGNALS);
+        if are_plain {
+            index = append_plain(list, index, until, ids);
+            are_plain = index >= until;
+        }
+        for index in index..until {
+            ids.push(id(&list.get_item(index)?, index, vocab_size)?);
+        }
+        index = until;
+        // What a handler does to the list is its own affair: the length is asked for again.
+        if index < list.len() {
+            list.py().check_signals()?;
+        }
     }
     Ok(())
 }
@@ -140,12 +166,12 @@ fn append_list(list: &Bound<'_, PyList>, vocab_size: usize, ids: &mut Vec<u32>) 
 /// Items of a list that are looked at together.
 const TOGETHER: usize = 64;
 
-/// Appends the items of a list that are plain ints and can be ids, up to the first that is not, and
-/// says how many.
+/// Appends the items of a list from one index until another that are plain ints and can be ids, up
+/// to the first that is not, and gives the index of that.
 ///
 /// The ints of a list lie all over memory. To ask for those of many items before one of them is
 /// needed took a third off the time.
-fn append_plain(list: &Bound<'_, PyList>, ids: &mut Vec<u32>) -> usize {
+fn append_plain(list: &Bound<'_, PyList>, start: usize, until: usize, ids: &mut Vec<u32>) -> usize {
     let py = list.py();
     let is_int = |item: *mut ffi::PyObject| {
         // SAFETY: the item is alive, as said below.
@@ -154,10 +180,10 @@ fn append_plain(list: &Bound<'_, PyList>, ids: &mut Vec<u32>) -> usize {
     // Nobody changes the list meanwhile: the GIL or this section forbids it, and nothing here runs
     // Python. So its items live, although no reference to them is taken.
     pyo3::sync::critical_section::with_critical_section(list, || {
-        let mut index = 0;
+        let mut index = start;
         loop {
             let mut items = [std::ptr::null_mut(); TOGETHER];
-            let many = list.len().saturating_sub(index).min(TOGETHER);
+            let many = until.min(list.len()).saturating_sub(index).min(TOGETHER);
             for (number, item) in items[..many].iter_mut().enumerate() {
                 // SAFETY: the list is one, and the index is inside.
                 *item = unsafe { ffi::PyList_GetItem(list.as_ptr(), (index + number) as ffi::Py_ssize_t) };
@@ -183,6 +209,13 @@ fn append_plain(list: &Bound<'_, PyList>, ids: &mut Vec<u32>) -> usize {
             }
         }
     })
+}
+
+/// How many threads a call may use: as many as there are processors if that is left open.
+pub(crate) fn threads(argument: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
+    let Some(argument) = argument else { return Ok(available_threads()) };
+    let check = argument.py().import("digram.arguments")?.getattr("whole_number")?;
+    check.call1(("threads", argument, 1))?.extract()
 }
 
 /// One id, as the argument of a call; told in errors as the first of a sequence.
@@ -244,13 +277,17 @@ fn append_buffer(object: &Bound<'_, PyAny>, vocab_size: usize, ids: &mut Vec<u32
         let (before, numbers) = (ids.len(), buffer.to_vec(object.py())?);
         // Numbers that no id can be are looked for afterwards, so that this loop has no exit.
         let mut all = true;
-        ids.extend(numbers.iter().map(|&number| match number.try_into() {
-            Ok(id) => id,
-            Err(_) => {
-                all = false;
-                u32::MAX
-            }
-        }));
+        ids.reserve(numbers.len());
+        for some in numbers.chunks(16 * BETWEEN_SIGNALS) {
+            object.py().check_signals()?;
+            ids.extend(some.iter().map(|&number| match number.try_into() {
+                Ok(id) => id,
+                Err(_) => {
+                    all = false;
+                    u32::MAX
+                }
+            }));
+        }
         if all {
             return Ok(true);
         }

@@ -15,7 +15,8 @@ use digram::pretokenize::{Pretokenizer, Stage};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use convert::Text;
+use convert::{BETWEEN_SIGNALS, Text};
+use watch::Signals;
 
 /// A compiled pretokenizer.
 #[pyclass(frozen, module = "digram._core")]
@@ -53,18 +54,23 @@ impl Splitter {
     /// The pretokens of a text, as texts of the same type.
     fn split<'py>(&self, py: Python<'py>, text: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let text = Text::new(&text)?;
-        let pieces = py.detach(|| self.pretokenizer.split(text.bytes()));
-        match text {
-            Text::Str(_) => PyList::new(
-                py,
+        let signals = Signals::new();
+        let ends = py.detach(|| self.pretokenizer.ends(text.bytes(), &signals));
+        let ends = ends.map_err(|error| signals.error(py, error, None))?;
+        let pieces = PyList::empty(py);
+        let mut start = 0;
+        for (number, end) in ends.into_iter().enumerate() {
+            if number % BETWEEN_SIGNALS == 0 {
+                py.check_signals()?;
+            }
+            let piece = std::mem::replace(&mut start, end)..end;
+            match text {
                 // Pieces of a str are cut between characters.
-                pieces
-                    .into_iter()
-                    .map(|piece| PyString::from_bytes(py, piece))
-                    .collect::<PyResult<Vec<_>>>()?,
-            ),
-            Text::Bytes(_) => PyList::new(py, pieces.into_iter().map(|piece| PyBytes::new(py, piece))),
+                Text::Str(text) => pieces.append(PyString::new(py, &text[piece]))?,
+                Text::Bytes(bytes) => pieces.append(PyBytes::new(py, &bytes[piece]))?,
+            }
         }
+        Ok(pieces)
     }
 }
 

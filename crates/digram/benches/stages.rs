@@ -116,7 +116,7 @@ fn main() {
         encode(text);
         measure("decode", text.len(), &mut || {
             bytes.clear();
-            tokenizer.decode(&ids, &mut bytes).expect("its own ids");
+            tokenizer.decode(&ids, &Unwatched, &mut bytes).expect("its own ids");
             black_box(bytes.len());
         });
         println!(" MB/s");

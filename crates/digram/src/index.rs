@@ -350,12 +350,12 @@ impl Key {
     }
 }
 
+/// The bytes of a text from `start` on, and zeros where it ends before there are enough of them.
 #[cold]
-fn near_the_end(text: &[u8], start: usize) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    let rest = &text[start..];
-    let len = rest.len().min(16);
-    bytes[..len].copy_from_slice(&rest[..len]);
+pub(crate) fn near_the_end<const MANY: usize>(text: &[u8], start: usize) -> [u8; MANY] {
+    let mut bytes = [0; MANY];
+    let rest = &text[start..text.len().min(start + MANY)];
+    bytes[..rest.len()].copy_from_slice(rest);
     bytes
 }
 

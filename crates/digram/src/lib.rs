@@ -21,8 +21,8 @@
 //!
 //! The modules build on each other in one line: [`error`], [`watch`], [`vocabulary`], [`merges`],
 //! [`special`], [`ranks`], [`model`], [`pretokenize`], [`count`], [`encode`], [`tokenizer`], [`train`].
-//! The crate prints nothing, keeps no global state and starts no thread that outlives a call. It
-//! opens no file but those of counts, in a folder that the caller names.
+//! The crate prints nothing, keeps nothing global but how many processors there are, and starts no
+//! thread that outlives a call. It opens no file but those of counts, in a folder that the caller names.
 
 mod bits;
 pub mod count;

@@ -32,6 +32,17 @@ pub(crate) fn is_inside(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
+/// The last place up to `at` that is not inside a character, nor inside bytes that one U+FFFD stands
+/// for.
+pub(crate) fn character_until(text: &[u8], at: usize) -> usize {
+    // No byte that may begin a character is inside one.
+    let begin = (1..=3).filter_map(|back| at.checked_sub(back)).find(|&begin| text[begin] >= 0xc0);
+    match begin {
+        Some(begin) if at < text.len() && begin + decode(&text[begin..]).1 > at => begin,
+        _ => at,
+    }
+}
+
 /// How many bytes of `text` stand before a character that is only begun at its end.
 pub(crate) fn complete(text: &[u8]) -> usize {
     let last = text.iter().rev().take(3).position(|&byte| !is_inside(byte));

@@ -1,5 +1,7 @@
 //! Long work asks now and then whether it should go on.
 
+use std::ops::Range;
+
 use crate::error::{Error, Result};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -27,6 +29,45 @@ impl Watch for Stop<'_> {
     fn check(&self) -> Result<()> {
         if self.0.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
     }
+}
+
+/// Places that are looked at between two questions to a watch.
+const BETWEEN_CHECKS: usize = 1 << 16;
+
+/// The first of these places for which `is` holds.
+pub(crate) fn first_of(
+    places: Range<usize>,
+    watch: &dyn Watch,
+    is: impl Fn(usize) -> bool,
+) -> Result<Option<usize>> {
+    let mut start = places.start;
+    while start < places.end {
+        let end = places.end.min(start.saturating_add(BETWEEN_CHECKS));
+        if let Some(found) = (start..end).find(|&at| is(at)) {
+            return Ok(Some(found));
+        }
+        start = end;
+        watch.check()?;
+    }
+    Ok(None)
+}
+
+/// The last of these places for which `is` holds.
+pub(crate) fn last_of(
+    places: Range<usize>,
+    watch: &dyn Watch,
+    is: impl Fn(usize) -> bool,
+) -> Result<Option<usize>> {
+    let mut end = places.end;
+    while places.start < end {
+        let start = places.start.max(end.saturating_sub(BETWEEN_CHECKS));
+        if let Some(found) = (start..end).rev().find(|&at| is(at)) {
+            return Ok(Some(found));
+        }
+        end = start;
+        watch.check()?;
+    }
+    Ok(None)
 }
 
 /// How many threads to use where the caller leaves it open.

@@ -99,7 +99,7 @@ proptest! {
         prop_assert_eq!(encode(&tokenizer, &text), expected.clone());
         prop_assert_eq!(tokenizer.count(&text, OnSpecial::Text, &Unwatched).unwrap(), expected.len());
         let mut decoded = Vec::new();
-        tokenizer.decode(&expected, &mut decoded).unwrap();
+        tokenizer.decode(&expected, &Unwatched, &mut decoded).unwrap();
         prop_assert_eq!(decoded, text);
     }
 

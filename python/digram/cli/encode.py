@@ -34,7 +34,7 @@ _raw = click.option(
 @click.option("--lines", is_flag=True, help="One line of ids for each line of text.")
 @_raw
 @common.special_option
-@click.option("--threads", type=int, metavar="N", help="With --lines. Default: one for each core.")
+@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
 def encode(
     *, tok: Tokenizer, file: str, lines: bool, raw: str | None, special: Any, threads: int | None
 ) -> None:
@@ -56,7 +56,7 @@ def encode(
         if lines:
             _encode_lines(tok, text, special, threads)
             return
-        flat = tok.encode_batch([text.read()], special=special, out="numpy").ids
+        flat = tok.encode_batch([text.read()], special=special, threads=threads, out="numpy").ids
     if raw:
         common.emit_bytes(flat.astype(f"<u{_WIDTHS[raw]}").tobytes())
         return

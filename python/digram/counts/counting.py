@@ -66,7 +66,7 @@ def count_pretokens(
     as for `train`).
     """
     cut, unit = resolve(pretokenizer), check_unit(unit)
-    check_threads(threads)
+    threads = check_threads(threads)
     memory = memory_in_bytes(memory_limit)
     if isinstance(source, Counts):
         raise TypeError("source is already counts; pass the text they are to be made of")

@@ -141,7 +141,7 @@ class CallableCore(Core):
             pad_to_multiple_of,
             offsets,
         )
-        check_threads(threads)
+        threads = check_threads(threads)
         rule = rule_of(special)
         layout: Layout = self._extra.layout
         return encode(self, layout, text, pair, options, rule, threads, is_split_into_words)

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use digram::Error;
 use digram::tokenizer::{FlatBytes, OnInvalid};
-use digram::watch::available_threads;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyUnicodeDecodeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::{Core, KEEP_GIL};
-use crate::convert::append_ids;
+use crate::arrow::ArrowIds;
+use crate::convert::{self, BETWEEN_SIGNALS, append_ids};
 use crate::errors;
 use crate::watch::Signals;
 
@@ -45,12 +45,12 @@ impl Core {
         py: Python<'py>,
         batch: &Bound<'py, PyAny>,
         errors: &str,
-        threads: Option<usize>,
+        threads: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let on_invalid = on_invalid(py, errors)?;
+        let threads = convert::threads(threads)?;
         let (ids, ranges) = self.id_batch(batch)?;
         let signals = Signals::new();
-        let threads = threads.unwrap_or_else(available_threads).max(1);
         let mut texts: Vec<Bound<'py, PyString>> = Vec::with_capacity(ranges.len());
         let mut rest = &ranges[..];
         while !rest.is_empty() {
@@ -60,7 +60,13 @@ impl Core {
             let parts = decoded.map_err(|(index, error)| {
                 in_batch(py, texts.len() + index, signals.error(py, error, None))
             })?;
+            let mut check = BETWEEN_SIGNALS;
             for bytes in parts.iter().flat_map(FlatBytes::iter) {
+                check = check.saturating_sub(bytes.len() + 1);
+                if check == 0 {
+                    check = BETWEEN_SIGNALS;
+                    py.check_signals()?;
+                }
                 texts.push(text(py, bytes, on_invalid).map_err(|error| in_batch(py, texts.len(), error))?);
             }
             rest = later;
@@ -73,20 +79,31 @@ impl Core {
     fn bytes_of(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
         let ids = self.ids(ids)?;
         let mut bytes = Vec::new();
-        let mut decode = || self.tokenizer.decode(&ids, &mut bytes);
+        let signals = Signals::new();
+        let mut decode = || self.tokenizer.decode(&ids, &signals, &mut bytes);
         let decoded = if ids.len() < KEEP_GIL { decode() } else { py.detach(decode) };
-        decoded.map_err(|error| errors::from_core(py, error, None))?;
+        decoded.map_err(|error| signals.error(py, error, None))?;
         Ok(bytes)
     }
 
     /// Several sequences of ids, one after the other, and where each of them is: from an iterable of
-    /// them, or from flat ids with offsets.
+    /// them, from flat ids with offsets, or from Arrow lists of our own.
     fn id_batch(&self, batch: &Bound<'_, PyAny>) -> PyResult<(Vec<u32>, Vec<Range<usize>>)> {
+        if let Ok(lists) = batch.cast::<ArrowIds>() {
+            let (ids, offsets) = lists.get().parts();
+            // Offsets of ours are rising, and none is beyond the ids.
+            return Ok((ids.to_vec(), offsets.windows(2).map(|e| e[0] as usize..e[1] as usize).collect()));
+        }
         let flat = batch.py().import("digram.batching")?.getattr("FlatIds")?;
         if !batch.is_instance(&flat)? {
             let (mut ids, mut ranges) = (Vec::new(), Vec::new());
+            let mut check = BETWEEN_SIGNALS;
             for (index, sequence) in batch.try_iter()?.enumerate() {
                 let start = ids.len();
+                if start + index >= check {
+                    check = start + index + BETWEEN_SIGNALS;
+                    batch.py().check_signals()?;
+                }
                 append_ids(&sequence?, self.tokenizer.vocab_size(), &mut ids)
                     .map_err(|error| in_batch(batch.py(), index, error))?;
                 ranges.push(start..ids.len());

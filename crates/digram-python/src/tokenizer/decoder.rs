@@ -10,6 +10,7 @@ use super::decode::on_invalid;
 use super::{Core, KEEP_GIL};
 use crate::convert;
 use crate::errors;
+use crate::watch::Signals;
 
 /// Decodes ids as they come; made by `Tokenizer.decoder`.
 ///
@@ -83,9 +84,10 @@ impl Decoder {
     fn take(&self, py: Python<'_>, ids: &[u32]) -> PyResult<String> {
         let state: &mut tokenizer::Decoder = &mut self.state(py);
         let core = &self.core.get().tokenizer;
-        let mut take = || state.push(core, ids);
+        let signals = Signals::new();
+        let mut take = || state.push(core, ids, &signals);
         let taken = if ids.len() < KEEP_GIL { take() } else { py.detach(take) };
-        taken.map_err(|error| errors::from_core(py, error, None))
+        taken.map_err(|error| signals.error(py, error, None))
     }
 
     fn state(&self, py: Python<'_>) -> MutexGuard<'_, tokenizer::Decoder> {

@@ -2,6 +2,7 @@
 
 use digram::encode::Dropout;
 use digram::tokenizer::WithDropout;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
@@ -13,18 +14,20 @@ use crate::errors;
 use crate::watch::Signals;
 
 /// The dropout that arguments ask for; `None` if nothing is to be left out.
-pub(super) fn chosen(
-    dropout: &Bound<'_, PyAny>,
+pub(super) fn with_dropout(
+    dropout: Option<&Bound<'_, PyAny>>,
     seed: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Option<Dropout>> {
+    let seed = seed_of(seed)?;
+    let Some(dropout) = dropout else { return Ok(None) };
     let py = dropout.py();
     let probability: f64 = dropout.extract()?;
-    let seed_or = |seed: u64| {
+    let with_seed = |seed: u64| {
         let dropout = Dropout::new(probability, seed).map_err(|error| errors::from_core(py, error, None))?;
         Ok(Some(dropout).filter(|dropout| !dropout.is_off()))
     };
     let Some(seed) = seed else {
-        if seed_or(0)?.is_none() {
+        if with_seed(0)?.is_none() {
             return Ok(None);
         }
         return Err(errors::build(
@@ -37,13 +40,20 @@ pub(super) fn chosen(
             },
         ));
     };
+    with_seed(seed)
+}
+
+/// The seed, checked also where nothing is left out and it plays no part: with a dropout that rises
+/// from 0 it will.
+fn seed_of(seed: Option<&Bound<'_, PyAny>>) -> PyResult<Option<u64>> {
+    let Some(seed) = seed else { return Ok(None) };
     match seed.extract::<u64>() {
-        Ok(seed) => seed_or(seed),
-        Err(error) if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(py) => {
+        Ok(seed) => Ok(Some(seed)),
+        Err(error) if error.is_instance_of::<PyOverflowError>(seed.py()) => {
             let message = format!("seed={} is not a number from 0 to 2^64 - 1.", seed.repr()?);
-            Err(errors::raise(py, "OptionError", message))
+            Err(errors::raise(seed.py(), "OptionError", message))
         }
-        Err(error) => Err(error),
+        Err(_) => Err(PyTypeError::new_err(format!("seed is a whole number, not {}", seed.repr()?))),
     }
 }
 

@@ -8,7 +8,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyTuple};
 
-use super::dropout::chosen;
+use super::dropout::with_dropout;
 use super::special::Special;
 use super::{Core, KEEP_GIL};
 use crate::arrow::ArrowIds;
@@ -38,9 +38,7 @@ impl Core {
         seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let special = Special::new(self, special)?;
-        if let Some(dropout) = dropout
-            && let Some(dropout) = chosen(dropout, seed)?
-        {
+        if let Some(dropout) = with_dropout(dropout, seed)? {
             return self.encode_with_dropout(py, text, &special, &dropout);
         }
         let mut ids = Vec::new();
@@ -221,7 +219,7 @@ impl Core {
         dropout: Option<&Bound<'_, PyAny>>,
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Vec<u32>, Vec<u64>)> {
-        let dropout = dropout.map(|dropout| chosen(dropout, seed)).transpose()?.flatten();
+        let dropout = with_dropout(dropout, seed)?;
         self.with_texts(py, objects, special, threads, |texts, special, threads, watch| match &dropout {
             None => self.tokenizer.encode_batch(texts, special, threads, watch),
             Some(dropout) => {

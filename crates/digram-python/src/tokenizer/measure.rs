@@ -118,7 +118,8 @@ impl Places {
 /// >>> intervals.count(4, 9), tok.count(text[4:9])
 /// (3, 3)
 ///
-/// It holds the text, and some numbers that take about a quarter of its memory. Immutable.
+/// It holds the text, and some numbers that take about a quarter of its memory. Immutable. Special
+/// tokens in the text stay text.
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct Intervals {
     core: Py<Core>,
@@ -174,8 +175,8 @@ impl Intervals {
 /// True
 ///
 /// It does not hold the text, but only its two ends, up to the first and from the last place where
-/// every text is cut. What is appended takes time in proportion to itself; so does what is
-/// prepended, once there is such a place. Asking for the count after an append takes a bounded
+/// every text is cut; special tokens in it stay text. What is appended or prepended takes time in
+/// proportion to itself. Asking for the count after an append takes a bounded
 /// time, some µs, also inside one pretoken without an end, of which only the last few hundred bytes
 /// are encoded again (or the last few tokens, where these are longer). After a prepend it takes time
 /// in proportion to the text before the first cut, a word or two in most text. What a pattern of your

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use hashbrown::DefaultHashBuilder;
 
 use crate::error::{Error, Result};
-use crate::pretokenize::{ALONE_BYTES, Pretokenizer, TASK_BYTES, parts, tasks};
+use crate::pretokenize::{ALONE_BYTES, Pretokenizer, TASK_BYTES, cuts, parts, tasks};
 use crate::watch::{Watch, in_parallel};
 
 use super::folder::Folder;
@@ -126,11 +126,11 @@ impl Counter {
         };
         let starts: Vec<u64> = texts.iter().map(start).collect();
         let alone = threads == 1 || bytes < ALONE_BYTES as u64;
-        let cuts = |text: &[u8]| match alone {
-            true => Vec::new(),
-            false => self.pretokenizer.cuts(text, TASK_BYTES, |cut| cut),
-        };
-        let parts = parts(texts, cuts);
+        let pretokenizer = &self.pretokenizer;
+        let parts = parts(texts, |text| match alone {
+            true => Ok(Vec::new()),
+            false => cuts(text.len(), |at| pretokenizer.border_from(text, at, watch)),
+        })?;
         let threads = self.share(if alone { 1 } else { threads }, watch)?;
         let memory = self.memory_of_each();
         let tasks = tasks(&parts, if alone { usize::MAX } else { TASK_BYTES });

@@ -3,7 +3,6 @@
 //! Some pretokens at a time: the processor waits for the memory of all of them at once.
 
 use std::hash::BuildHasher;
-use std::ops::ControlFlow;
 
 use hashbrown::DefaultHashBuilder;
 
@@ -18,9 +17,6 @@ use super::Piece;
 use super::long::{Long, Most};
 use super::short::Short;
 use super::spill::Spill;
-
-/// Text counted between two questions to the watch, in bytes.
-const BETWEEN_CHECKS: usize = 1 << 18;
 
 /// What a distinct pretoken takes in a table, in bytes.
 const SLOT: usize = 32;
@@ -83,27 +79,16 @@ impl Tally {
         start: u64,
         full: Full<'_>,
     ) -> Result<u64> {
-        let (mut check, mut pretokens) = (BETWEEN_CHECKS, 0);
-        let flow = pretokenizer.try_for_many(text, 0, GoesOn::No, |mut from, ends| {
+        let mut pretokens = 0;
+        pretokenizer.for_many(text, 0, GoesOn::No, full.watch, |mut from, ends| {
             for ends in ends.chunks(AT_ONCE) {
-                if let Err(error) = self.count_group(text, from, ends, start, full) {
-                    return ControlFlow::Break(error);
-                }
+                self.count_group(text, from, ends, start, full)?;
                 from = ends[ends.len() - 1];
             }
             pretokens += ends.len() as u64;
-            if from >= check {
-                check = from + BETWEEN_CHECKS;
-                if let Err(error) = full.watch.check() {
-                    return ControlFlow::Break(error);
-                }
-            }
-            ControlFlow::Continue(())
-        });
-        match flow {
-            ControlFlow::Continue(_) => Ok(pretokens),
-            ControlFlow::Break(error) => Err(error),
-        }
+            Ok(())
+        })?;
+        Ok(pretokens)
     }
 
     /// Counts up to [`AT_ONCE`] pretokens that stand one after the other from `from`.

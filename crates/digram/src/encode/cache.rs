@@ -10,7 +10,7 @@
 
 use hashbrown::HashMap;
 
-use crate::index::Key;
+use crate::index::{Key, near_the_end};
 use crate::memory::prefetch;
 use crate::vocabulary::TokenId;
 
@@ -280,14 +280,6 @@ impl Entry for Word {
             ^ part(self.high, 0xa076_1d64_78bd_642f);
         ((mixed ^ u64::from(self.len)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize
     }
-}
-
-#[cold]
-fn near_the_end(text: &[u8], start: usize) -> [u8; Word::MOST] {
-    let mut bytes = [0; Word::MOST];
-    let rest = &text[start..text.len().min(start + Word::MOST)];
-    bytes[..rest.len()].copy_from_slice(rest);
-    bytes
 }
 
 #[cfg(test)]

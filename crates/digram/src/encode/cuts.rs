@@ -12,6 +12,7 @@
 
 use crate::bits::Bits;
 use crate::error::Result;
+use crate::lazy::Lazy;
 use crate::merges::Merge;
 use crate::utf8::{decode, is_inside};
 use crate::vocabulary::Vocabulary;
@@ -44,6 +45,9 @@ pub(super) struct Cuts {
     after_part: Bits,
     /// The pairs of a last and a first byte, `last << 8 | first`.
     parts: Bits,
+    /// For each ASCII character a bit for each other that it may be cut off from, made at the first
+    /// question. Where a text has no cut, all of it is asked about.
+    ascii: Lazy<Box<[u128; 128]>>,
 }
 
 /// A character of a text with the bytes at its ends.
@@ -94,6 +98,7 @@ impl Cuts {
             before_part: Bits::of(before_part, 64),
             after_part: Bits::of(after_part, 64),
             parts,
+            ascii: Lazy::new(),
         }
     }
 
@@ -132,6 +137,10 @@ impl Cuts {
 
     /// Whether no token spans the place `at` of any text that has these two characters there.
     pub(super) fn is_cut(&self, text: &[u8], at: usize) -> bool {
+        if let (before @ 0..128, after @ 0..128) = (text[at - 1], text[at]) {
+            let ascii = self.ascii.get_or_make(|| self.of_ascii());
+            return ascii[usize::from(before)] >> after & 1 == 1;
+        }
         let neighbour =
             |c: char, bytes: &[u8]| Neighbour { c, first: bytes[0], last: bytes[bytes.len() - 1] };
         match (bstr::decode_last_utf8(&text[..at]), decode(&text[at..])) {
@@ -141,6 +150,15 @@ impl Cuts {
             ),
             _ => false,
         }
+    }
+
+    fn of_ascii(&self) -> Box<[u128; 128]> {
+        let neighbour = |byte: u8| Neighbour { c: byte.into(), first: byte, last: byte };
+        let after = |before: u8| {
+            let cut_off = |after: &u8| !self.spanned(neighbour(before), neighbour(*after));
+            (0..128).filter(cut_off).fold(0, |bits, after| bits | 1 << after)
+        };
+        Box::new(std::array::from_fn(|before| after(before as u8)))
     }
 
     /// Whether a token may span the place between two characters.

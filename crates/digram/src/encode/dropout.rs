@@ -100,7 +100,12 @@ pub(super) fn merge(
 ) -> Result<()> {
     let Scratch { ids, after, before, places, passed } = scratch;
     ids.clear();
-    ids.extend(symbols);
+    for id in symbols {
+        if ids.len() % BETWEEN_CHECKS == 0 && !ids.is_empty() {
+            watch.check()?;
+        }
+        ids.push(id);
+    }
     let Ok(len) = u32::try_from(ids.len()) else {
         return Err(Error::Limit { reason: "one pretoken has more than 2^32 symbols.".into() });
     };
@@ -150,6 +155,7 @@ pub(super) fn merge(
     passed.clear();
     let mut at = if len > 0 { 0 } else { NONE };
     while at != NONE {
+        look()?;
         sink.one(ids[at as usize]);
         at = after[at as usize];
     }

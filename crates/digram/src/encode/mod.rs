@@ -496,10 +496,12 @@ impl Encoder {
                 let symbols = run.iter().map(|&byte| (ids[byte as usize], 1));
                 self.merge_run(symbols, run.len(), scratch, watch, sink)
             }
-            Unit::Char { on_unknown } => self.merge_characters(run, on_unknown, sink, |known, sink| {
-                let symbols = known.chars().map(|c| (self.characters[&c], c.len_utf8()));
-                self.merge_run(symbols, known.len(), scratch, watch, sink)
-            }),
+            Unit::Char { on_unknown } => {
+                self.merge_characters(run, on_unknown, watch, sink, |known, sink| {
+                    let symbols = known.chars().map(|c| (self.characters[&c], c.len_utf8()));
+                    self.merge_run(symbols, known.len(), scratch, watch, sink)
+                })
+            }
         }
     }
 
@@ -518,10 +520,12 @@ impl Encoder {
                 let symbols = pretoken.iter().map(|&byte| ids[byte as usize]);
                 dropout::merge(symbols, &self.merges, choices, scratch, watch, sink)
             }
-            Unit::Char { on_unknown } => self.merge_characters(pretoken, on_unknown, sink, |known, sink| {
-                let symbols = known.chars().map(|c| self.characters[&c]);
-                dropout::merge(symbols, &self.merges, choices, scratch, watch, sink)
-            }),
+            Unit::Char { on_unknown } => {
+                self.merge_characters(pretoken, on_unknown, watch, sink, |known, sink| {
+                    let symbols = known.chars().map(|c| self.characters[&c]);
+                    dropout::merge(symbols, &self.merges, choices, scratch, watch, sink)
+                })
+            }
         }
     }
 
@@ -531,13 +535,21 @@ impl Encoder {
         &self,
         pretoken: &[u8],
         on_unknown: &OnUnknown,
+        watch: &dyn Watch,
         sink: &mut S,
         mut merge: impl FnMut(&str, &mut S) -> Result<()>,
     ) -> Result<()> {
         let text = std::str::from_utf8(pretoken)
             .map_err(|error| Error::InvalidUtf8 { offset: error.valid_up_to() })?;
-        let mut start = 0;
-        for (at, c) in text.char_indices().filter(|(_, c)| !self.characters.contains_key(c)) {
+        let (mut start, mut check) = (0, BETWEEN_CHECKS);
+        for (at, c) in text.char_indices() {
+            if at >= check {
+                check = at + BETWEEN_CHECKS;
+                watch.check()?;
+            }
+            if self.characters.contains_key(&c) {
+                continue;
+            }
             if start < at {
                 merge(&text[start..at], sink)?;
             }

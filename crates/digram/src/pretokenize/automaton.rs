@@ -15,9 +15,9 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
 
-use super::GoesOn;
 use super::alphabet::{Alphabet, Class};
 use super::pattern::{self, Condition, Inst, Program};
+use super::{BETWEEN_PAUSES, GoesOn};
 
 /// Where the text goes on with nothing that could still match.
 pub(super) const DEAD: u16 = 0;
@@ -154,7 +154,8 @@ impl Automaton {
 
     /// Calls `ends` with the end of each match and of each gap between matches, in order, from
     /// `start` until one of them ends at `until` or beyond, and returns that end. A text that may
-    /// go on is left at the first match or gap that depends on how.
+    /// go on is left at the first match or gap that depends on how. While none comes, `ends` is
+    /// called with the last end again now and then, so that it may break.
     pub(super) fn split_from<B>(
         &self,
         text: &[u8],
@@ -165,13 +166,18 @@ impl Automaton {
         mut ends: impl FnMut(usize) -> ControlFlow<B>,
     ) -> ControlFlow<B, usize> {
         let (mut last, mut at) = (start, start);
+        let mut pause = start + BETWEEN_PAUSES;
         while at < text.len() && last < until {
-            let end = self.longest(text, at, notes);
+            let end = self.longest(text, at, notes, &mut || ends(last))?;
             if goes_on == GoesOn::Maybe && notes.open {
                 return ControlFlow::Continue(last);
             }
             if end == at {
                 at += self.alphabet.first(&text[at..]).1;
+                if at >= pause {
+                    pause = at + BETWEEN_PAUSES;
+                    ends(last)?;
+                }
                 continue;
             }
             if last < at {
@@ -189,14 +195,22 @@ impl Automaton {
         ControlFlow::Continue(at)
     }
 
-    /// Whether a match starts where `text` does.
-    pub(super) fn matches_at_start(&self, text: &[u8]) -> bool {
-        self.longest(text, 0, &mut Notes::default()) > 0
+    /// Whether a match may begin with the first character of `text`.
+    pub(super) fn may_begin(&self, text: &[u8]) -> bool {
+        let (class, _) = self.alphabet.first(text);
+        self.step(self.start_state(text, 0), class as usize).0 != DEAD
     }
 
-    /// Where the match that starts at `start` ends; `start` itself if there is none.
+    /// Where the match that starts at `start` ends; `start` itself if there is none. Where it is
+    /// long, `pause` is called now and then, and may break.
     #[inline]
-    fn longest(&self, text: &[u8], start: usize, notes: &mut Notes) -> usize {
+    fn longest<B>(
+        &self,
+        text: &[u8],
+        start: usize,
+        notes: &mut Notes,
+        pause: &mut dyn FnMut() -> ControlFlow<B>,
+    ) -> ControlFlow<B, usize> {
         let mut state = self.start_state(text, start);
         let (mut at, mut end) = (start, start);
         let near = text.len().min(start + UNNOTED);
@@ -213,34 +227,40 @@ impl Automaton {
             }
             state = step >> 1;
             if state == DEAD {
-                return end;
+                return ControlFlow::Continue(end);
             }
             at += width;
         }
         if at < text.len() {
-            return self.longest_noted(text, state, at, end, notes);
+            return self.longest_noted(text, state, at, end, notes, pause);
         }
         notes.open = true;
-        if self.at_end[state as usize] { at } else { end }
+        ControlFlow::Continue(if self.at_end[state as usize] { at } else { end })
     }
 
     /// Goes on from `state` at `at` when the match found so far ends at `end`, noting the way.
     #[cold]
-    fn longest_noted(
+    fn longest_noted<B>(
         &self,
         text: &[u8],
         mut state: u16,
         mut at: usize,
         mut end: usize,
         notes: &mut Notes,
-    ) -> usize {
+        pause: &mut dyn FnMut() -> ControlFlow<B>,
+    ) -> ControlFlow<B, usize> {
         notes.trail.clear();
         let mut next_note = at.next_multiple_of(64);
+        let mut far = at + BETWEEN_PAUSES;
         while at < text.len() {
             if at >= next_note {
                 // A place is noted by where it is, not by how it was come to, so any later match
                 // that passes here in the same state meets the note.
                 next_note = (at + 1).next_multiple_of(64);
+                if at >= far {
+                    far = at + BETWEEN_PAUSES;
+                    pause()?;
+                }
                 if notes.in_vain.contains(&(state, at)) {
                     break;
                 }
@@ -261,11 +281,11 @@ impl Automaton {
         if at == text.len() {
             notes.open = true;
             if self.at_end[state as usize] {
-                return at;
+                return ControlFlow::Continue(at);
             }
         }
         notes.in_vain.extend(notes.trail.drain(..));
-        end
+        ControlFlow::Continue(end)
     }
 
     fn wide(&self, state: u16, class: Class) -> Step {

@@ -1,16 +1,20 @@
 //! Groups of digits, counted from the right: `1234567` is `1`, `234`, `567`.
 
+use crate::utf8::is_inside;
+
 /// The groups of a run of digits, from left to right; all but the first have three characters.
 pub(super) fn threes_from_right(run: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let starts: Vec<usize> =
-        run.iter().enumerate().filter(|(_, byte)| **byte & 0xc0 != 0x80).map(|(at, _)| at).collect();
-    let first = starts.len() % 3;
-    let mut cuts: Vec<usize> = starts.iter().copied().skip(first).step_by(3).collect();
-    if first > 0 {
-        cuts.insert(0, 0);
-    }
-    cuts.push(run.len());
-    (1..cuts.len()).map(move |i| &run[cuts[i - 1]..cuts[i]])
+    let mut left = run.iter().filter(|byte| !is_inside(**byte)).count();
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let size = left - left.saturating_sub(1) / 3 * 3;
+        left -= size;
+        let mut starts = run[start..].iter().enumerate().filter(|(_, byte)| !is_inside(**byte));
+        // The group ends where the character after it begins.
+        let end = starts.nth(size).map_or(run.len(), |(at, _)| start + at);
+        let group = &run[std::mem::replace(&mut start, end)..end];
+        (!group.is_empty()).then_some(group)
+    })
 }
 
 #[cfg(test)]

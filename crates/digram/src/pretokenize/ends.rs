@@ -61,12 +61,19 @@ impl<B, V: FnMut(usize, &[usize]) -> ControlFlow<B>> Ends<V> {
 
     /// Hands on all ends.
     pub(super) fn finish(&mut self) -> ControlFlow<B> {
-        match std::mem::take(&mut self.count) {
-            0 => ControlFlow::Continue(()),
-            count => {
-                let start = std::mem::replace(&mut self.start, self.ends[count - 1]);
-                (self.visit)(start, &self.ends[..count])
-            }
-        }
+        if self.count == 0 { ControlFlow::Continue(()) } else { self.hand_on() }
+    }
+
+    /// Hands on all ends and then none, so that who takes them may break.
+    #[cold]
+    pub(super) fn pause(&mut self) -> ControlFlow<B> {
+        self.finish()?;
+        self.hand_on()
+    }
+
+    fn hand_on(&mut self) -> ControlFlow<B> {
+        let last = self.last();
+        let (start, count) = (std::mem::replace(&mut self.start, last), std::mem::take(&mut self.count));
+        (self.visit)(start, &self.ends[..count])
     }
 }

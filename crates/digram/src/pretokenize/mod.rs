@@ -31,10 +31,17 @@ use automaton::{Automaton, Notes};
 use borders::{Between, Borders};
 use runs::Runs;
 
-pub(crate) use tasks::{ALONE_BYTES, Part, TASK_BYTES, parts, tasks};
+pub(crate) use tasks::{ALONE_BYTES, Part, TASK_BYTES, cuts, parts, tasks};
 
 use crate::error::Result;
 use crate::utf8::{complete, is_inside};
+use crate::watch::{Watch, first_of};
+
+/// Bytes of one pretoken after which its caller is asked whether to go on.
+const BETWEEN_PAUSES: usize = 1 << 16;
+
+/// Bytes of pretokens between two questions to the watch.
+const BETWEEN_CHECKS: usize = 1 << 16;
 
 /// One split; what stands between its matches becomes pieces too.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,8 +89,9 @@ impl Pattern {
     }
 
     /// Calls `visit` with where some pieces of `text[from..]` begin and where each of them ends, in
-    /// order: the matches and what stands between them. What is before `from` is behind the first
-    /// of them. Returns where the last one ends; all of this counted from `from`.
+    /// order: the matches and what stands between them; and without ends now and then, inside a long
+    /// one. What is before `from` is behind the first of them. Returns where the last one ends; all
+    /// of this counted from `from`.
     #[inline]
     fn split<B>(
         &self,
@@ -96,7 +104,11 @@ impl Pattern {
             return runs.split(&self.automaton, &text[from..], goes_on, visit);
         }
         let mut start = 0;
-        let visit = |end| visit(std::mem::replace(&mut start, end - from), &[end - from]);
+        let visit = |end| {
+            let end = end - from;
+            let before = std::mem::replace(&mut start, end);
+            visit(before, &[end][..usize::from(before < end)])
+        };
         let notes = &mut Notes::default();
         self.automaton
             .split_from(text, from, text.len(), goes_on, notes, visit)
@@ -162,6 +174,16 @@ impl Pretokenizer {
         pieces
     }
 
+    /// Where each pretoken of `text` ends, in order.
+    pub fn ends(&self, text: &[u8], watch: &dyn Watch) -> Result<Vec<usize>> {
+        let mut all = Vec::new();
+        self.for_many(text, 0, GoesOn::No, watch, |_, ends| {
+            all.extend_from_slice(ends);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
     /// Calls `visit` with each pretoken of `text`, in order, until it breaks.
     ///
     /// Bytes that are not UTF-8 are cut as U+FFFD would be. Takes time linear in the text.
@@ -183,6 +205,8 @@ impl Pretokenizer {
     /// Starts at `from`, where a pretoken does; what is before it is there for patterns that look
     /// behind. All places are told in bytes from there. If the text may go on, the pretokens at its
     /// end are left out that depend on how.
+    ///
+    /// Inside a long pretoken `visit` is called without ends now and then, so that it may break.
     #[inline]
     pub fn try_for_many<B>(
         &self,
@@ -204,15 +228,45 @@ impl Pretokenizer {
             stages => {
                 let end = match goes_on {
                     GoesOn::No => rest.len(),
-                    GoesOn::Maybe => self.last_border(rest, 0).unwrap_or(0),
+                    GoesOn::Maybe => self.last_border(rest, || visit(0, &[]))?,
                 };
                 let mut start = 0;
                 let flow = split_by(stages, &rest[..end], &mut |piece| {
                     let end = start + piece.len();
-                    visit(std::mem::replace(&mut start, end), &[end])
+                    visit(std::mem::replace(&mut start, end), &[end][..piece.len().min(1)])
                 });
                 flow.map_continue(|()| end)
             }
+        }
+    }
+
+    /// The same until `visit` fails, or `watch`, which is asked now and then, inside a long pretoken
+    /// too.
+    #[inline]
+    pub(crate) fn for_many(
+        &self,
+        text: &[u8],
+        from: usize,
+        goes_on: GoesOn,
+        watch: &dyn Watch,
+        mut visit: impl FnMut(usize, &[usize]) -> Result<()>,
+    ) -> Result<usize> {
+        let mut check = BETWEEN_CHECKS;
+        let flow = self.try_for_many(text, from, goes_on, |start, ends| {
+            if let Some(&end) = ends.last() {
+                if let Err(error) = visit(start, ends) {
+                    return ControlFlow::Break(error);
+                }
+                if end < check {
+                    return ControlFlow::Continue(());
+                }
+                check = end + BETWEEN_CHECKS;
+            }
+            watch.check().map_or_else(ControlFlow::Break, ControlFlow::Continue)
+        });
+        match flow {
+            ControlFlow::Continue(end) => Ok(end),
+            ControlFlow::Break(error) => Err(error),
         }
     }
 }
@@ -232,25 +286,43 @@ impl Pretokenizer {
         }
     }
 
-    /// The first such place at `from` or after it.
-    pub fn next_border(&self, text: &[u8], from: usize) -> Option<usize> {
-        if !self.has_borders {
-            return None;
-        }
-        (from..text.len()).find(|&at| self.is_border(text, at))
+    /// Whether some text has such a place.
+    pub(crate) fn has_borders(&self) -> bool {
+        self.has_borders
     }
 
-    /// The last such place at `from` or after it.
-    pub fn last_border(&self, text: &[u8], from: usize) -> Option<usize> {
-        if !self.has_borders {
-            return None;
-        }
-        (from..text.len()).rev().find(|&at| self.is_border(text, at))
-    }
-
-    /// The same in what is known of a text that may go on: the character after the place is whole.
+    /// The last such place from `from` on, in what is known of a text that may go on: the character
+    /// after the place is whole.
     pub fn last_border_so_far(&self, text: &[u8], from: usize) -> Option<usize> {
-        self.last_border(&text[..complete(text)], from)
+        let known = &text[..complete(text)];
+        let places = if self.has_borders { from..known.len() } else { 0..0 };
+        places.rev().find(|&at| self.is_border(known, at))
+    }
+
+    /// The first such place at `from` or after it; the end of the text where there is none.
+    pub(crate) fn border_from(&self, text: &[u8], from: usize, watch: &dyn Watch) -> Result<usize> {
+        let places = if self.has_borders { from..text.len() } else { 0..0 };
+        let found = first_of(places, watch, |at| self.is_border(text, at))?;
+        Ok(found.unwrap_or(text.len()))
+    }
+
+    /// The last such place, 0 where there is none. Until one is found `pause` is called now and
+    /// then, and may break.
+    fn last_border<B>(
+        &self,
+        text: &[u8],
+        mut pause: impl FnMut() -> ControlFlow<B>,
+    ) -> ControlFlow<B, usize> {
+        let mut until = if self.has_borders { text.len() } else { 0 };
+        while until > 0 {
+            let from = until.saturating_sub(BETWEEN_PAUSES);
+            if let Some(border) = (from..until).rev().find(|&at| self.is_border(text, at)) {
+                return ControlFlow::Continue(border);
+            }
+            until = from;
+            pause()?;
+        }
+        ControlFlow::Continue(0)
     }
 }
 
@@ -261,6 +333,7 @@ fn is_border(stages: &[Compiled], text: &[u8], at: usize) -> bool {
     between.find(|between| *between != Between::Gap) == Some(Between::Border)
 }
 
+/// Is given the pieces of a text; and now and then, inside a long one, an empty one.
 type Visit<'v, 't, B> = &'v mut dyn FnMut(&'t [u8]) -> ControlFlow<B>;
 
 fn split_by<'t, B>(stages: &[Compiled], text: &'t [u8], visit: Visit<'_, 't, B>) -> ControlFlow<B> {
@@ -268,10 +341,13 @@ fn split_by<'t, B>(stages: &[Compiled], text: &'t [u8], visit: Visit<'_, 't, B>)
         return visit(text);
     };
     let split = first.pattern().split(text, 0, GoesOn::No, |mut start, ends| {
+        if ends.is_empty() {
+            return visit(&text[..0]);
+        }
         ends.iter().try_for_each(|&end| {
             let piece = &text[std::mem::replace(&mut start, end)..end];
             match first {
-                Compiled::ThreesFromRight(runs) if runs.automaton.matches_at_start(piece) => {
+                Compiled::ThreesFromRight(runs) if runs.automaton.may_begin(piece) => {
                     digits::threes_from_right(piece).try_for_each(|group| split_by(rest, group, visit))
                 }
                 _ => split_by(rest, piece, visit),

@@ -8,8 +8,10 @@
 use std::ops::ControlFlow;
 
 use super::automaton::{Automaton, DEAD, Notes};
-use super::{Compiled, GoesOn, Pretokenizer};
+use super::{BETWEEN_CHECKS, Compiled, GoesOn, Pretokenizer};
+use crate::error::Result;
 use crate::utf8::complete;
+use crate::watch::Watch;
 
 /// A match that began somewhere else is followed so far, in characters. In words, numbers and white
 /// space it is in the same state after one to three.
@@ -19,7 +21,7 @@ impl Pretokenizer {
     /// For each place of `text[from..]`, where a pretoken starts at `from`, whether the text up to
     /// there is known to end with one pretoken from `from` on, if nothing follows. Where it is
     /// `false` that may be so nevertheless.
-    pub(crate) fn whole_prefixes(&self, text: &[u8], from: usize) -> Vec<bool> {
+    pub(crate) fn whole_prefixes(&self, text: &[u8], from: usize, watch: &dyn Watch) -> Result<Vec<bool>> {
         let mut whole = vec![true; text.len() - from + 1];
         whole[0] = false;
         for (number, stage) in self.stages.iter().enumerate() {
@@ -28,9 +30,25 @@ impl Pretokenizer {
                 // The others know nothing of what is before the piece that they split.
                 _ => stage.pattern().automaton.start_state(&text[from..], 0),
             };
-            stage.keep_whole_prefixes(&text[from..], state, &mut whole);
+            stage.keep_whole_prefixes(&text[from..], state, &mut whole, watch)?;
         }
-        whole
+        Ok(whole)
+    }
+
+    /// How many bytes at the start of a text are a run of digits that are grouped from the right, before
+    /// any other split; 0 for other pretokenizers.
+    pub(crate) fn grouped_from_right(&self, text: &[u8]) -> usize {
+        let Some(Compiled::ThreesFromRight(digits)) = self.stages.first() else { return 0 };
+        let mut at = 0;
+        while at < text.len() && digits.automaton.may_begin(&text[at..]) {
+            at += digits.automaton.alphabet().first(&text[at..]).1;
+        }
+        at
+    }
+
+    /// Whether a pattern asks what stands before a place.
+    pub(crate) fn looks_behind(&self) -> bool {
+        self.stages.iter().any(|stage| stage.pattern().automaton.looks_behind())
     }
 
     /// Whether the pretokens of a text are, from the start of any of them on, those of what is left.
@@ -39,18 +57,26 @@ impl Pretokenizer {
     }
 
     /// Whether a pretoken that starts at `from` ends at `end`, however `text` goes on.
-    pub(crate) fn ends_for_certain(&self, text: &[u8], from: usize, end: usize) -> bool {
-        let Some(stage) = self.stages.first() else { return false };
+    pub(crate) fn ends_for_certain(
+        &self,
+        text: &[u8],
+        from: usize,
+        end: usize,
+        watch: &dyn Watch,
+    ) -> Result<bool> {
+        let Some(stage) = self.stages.first() else { return Ok(false) };
         let text = &text[..complete(text).max(from)];
         // What the first split cuts, the others do not join.
-        let flow = stage.pattern().split(text, from, GoesOn::Maybe, |_, ends| {
-            if ends.contains(&(end - from)) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let flow = stage.pattern().split(text, from, GoesOn::Maybe, |_, ends| match watch_if(ends, watch) {
+            Err(error) => ControlFlow::Break(Err(error)),
+            Ok(()) if ends.contains(&(end - from)) => ControlFlow::Break(Ok(true)),
+            Ok(()) => ControlFlow::Continue(()),
         });
-        flow.is_break()
+        flow.break_value().unwrap_or(Ok(false))
     }
 
     /// Tells at which places of a text a text may begin without changing where pretokens end.
-    pub(crate) fn suffixes(&self, text: &[u8]) -> Suffixes<'_> {
+    pub(crate) fn suffixes(&self, text: &[u8], watch: &dyn Watch) -> Result<Suffixes<'_>> {
         let mut pieces = vec![text.len()];
         let mut stages = Vec::new();
         for stage in &self.stages {
@@ -61,16 +87,19 @@ impl Pretokenizer {
             for &end in &pieces {
                 let piece = &text[start..end];
                 let before = run.ends.len();
-                run.split(piece, start);
+                run.split(piece, start, watch)?;
                 // Groups of digits that are counted from the right do not ask what the left one is.
                 if let Compiled::ThreesFromRight(_) = stage {
                     let mut at = start;
                     let flow = super::split_by(std::slice::from_ref(stage), piece, &mut |group| {
+                        if group.is_empty() {
+                            return watch.check().map_or_else(ControlFlow::Break, ControlFlow::Continue);
+                        }
                         at += group.len();
                         groups.push(at);
-                        ControlFlow::<()>::Continue(())
+                        ControlFlow::Continue(())
                     });
-                    debug_assert!(flow.is_continue());
+                    flow.break_value().map_or(Ok(()), Err)?;
                 } else {
                     groups.extend_from_slice(&run.ends[before..]);
                 }
@@ -79,12 +108,23 @@ impl Pretokenizer {
             pieces = groups;
             stages.push(run);
         }
-        Suffixes { stages }
+        Ok(Suffixes { stages })
     }
 }
 
+/// Asks the watch where a split gives no ends, because it takes long.
+fn watch_if(ends: &[usize], watch: &dyn Watch) -> Result<()> {
+    if ends.is_empty() { watch.check() } else { Ok(()) }
+}
+
 impl Compiled {
-    fn keep_whole_prefixes(&self, text: &[u8], mut state: u16, whole: &mut [bool]) {
+    fn keep_whole_prefixes(
+        &self,
+        text: &[u8],
+        mut state: u16,
+        whole: &mut [bool],
+        watch: &dyn Watch,
+    ) -> Result<()> {
         let automaton = &self.pattern().automaton;
         let grouped = matches!(self, Compiled::ThreesFromRight(_));
         let mut gap = !automaton.looks_behind();
@@ -96,9 +136,13 @@ impl Compiled {
             whole[at + 1..at + width].fill(false);
             at += width;
             characters += 1;
+            if characters % BETWEEN_CHECKS == 0 {
+                watch.check()?;
+            }
             let matches = automaton.matches_at_end(state) && (!grouped || characters <= 3);
             whole[at] &= gap || matches;
         }
+        Ok(())
     }
 }
 
@@ -124,15 +168,23 @@ impl Suffixes<'_> {
 }
 
 impl StageRun<'_> {
-    fn split(&mut self, piece: &[u8], offset: usize) {
+    fn split(&mut self, piece: &[u8], offset: usize, watch: &dyn Watch) -> Result<()> {
         let before = self.ends.len();
+        let (mut last, mut check) = (0, BETWEEN_CHECKS);
         let flow =
             self.automaton.split_from(piece, 0, piece.len(), GoesOn::No, &mut Notes::default(), |end| {
-                self.ends.push(offset + end);
-                ControlFlow::<()>::Continue(())
+                if end > last {
+                    self.ends.push(offset + end);
+                    last = end;
+                    if end < check {
+                        return ControlFlow::Continue(());
+                    }
+                    check = end + BETWEEN_CHECKS;
+                }
+                watch.check().map_or_else(ControlFlow::Break, ControlFlow::Continue)
             });
-        debug_assert!(flow.is_continue());
-        let mut start = 0;
+        flow.break_value().map_or(Ok(()), Err)?;
+        let (mut start, mut check) = (0, BETWEEN_CHECKS);
         for index in before..self.ends.len() {
             let end = self.ends[index] - offset;
             let mut state = self.automaton.start();
@@ -142,6 +194,10 @@ impl StageRun<'_> {
                 state = self.automaton.step(state, class as usize).0;
                 at += width;
                 self.after[offset + at] = state;
+                if at >= check {
+                    check = at + BETWEEN_CHECKS;
+                    watch.check()?;
+                }
             }
             if state == DEAD {
                 // A gap: no match starts in it, and none would if the text began later.
@@ -149,6 +205,7 @@ impl StageRun<'_> {
             }
             start = end;
         }
+        Ok(())
     }
 
     fn is_regular(&self, text: &[u8], at: usize) -> bool {

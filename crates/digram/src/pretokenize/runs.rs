@@ -13,11 +13,11 @@
 
 use std::ops::ControlFlow;
 
-use super::GoesOn;
 use super::automaton::{Automaton, DEAD, Notes};
 use super::blocks::{Block, Blocks, next_of};
 use super::ends::Ends;
 use super::grouping::Grouping;
+use super::{BETWEEN_PAUSES, GoesOn};
 
 /// A start from an earlier place beyond this many bytes is left to the slower way.
 const FAR: usize = 256;
@@ -74,7 +74,8 @@ impl Runs {
 
     /// Calls `visit` with where some pretokens begin and where each of them ends, in order, until
     /// it breaks, and returns where the last one ends; `automaton` is the one this was made from.
-    /// Of a text that may go on the pretokens are left out that depend on how.
+    /// Of a text that may go on the pretokens are left out that depend on how. Now and then `visit`
+    /// is called without ends, so that it may break inside a long pretoken.
     pub(super) fn split<B>(
         &self,
         automaton: &Automaton,
@@ -90,6 +91,7 @@ impl Runs {
         let mut block = Block::new();
         // Where a pretoken begins; all before it are in `ends`.
         let mut start = 0;
+        let mut pause = BETWEEN_PAUSES;
         self.blocks.read(text, &mut block);
         while start < text.len() {
             // The pretoken may have begun before the block.
@@ -102,6 +104,10 @@ impl Runs {
                 start = block.start + sure.ilog2() as usize;
             }
             if open == 0 && block.next < text.len() {
+                if block.next >= pause {
+                    pause = block.next + BETWEEN_PAUSES;
+                    ends.pause()?;
+                }
                 self.blocks.read(text, &mut block);
                 continue;
             }
@@ -109,7 +115,7 @@ impl Runs {
                 block.restart(start);
                 self.blocks.read(text, &mut block);
             }
-            let Stepped { end, at } = self.step(automaton, text, start, &mut block);
+            let Stepped { end, at } = self.step(automaton, text, start, &mut block, || ends.pause())?;
             if at == text.len() && goes_on == GoesOn::Maybe {
                 break;
             }
@@ -118,7 +124,7 @@ impl Runs {
                 start = end;
             } else {
                 let until = at.max(start + 1);
-                let push = |end| ends.push(end);
+                let push = |end| if end == ends.last() { ends.pause() } else { ends.push(end) };
                 let end = automaton.split_from(text, start, until, goes_on, &mut notes, push)?;
                 if goes_on == GoesOn::Maybe && end < until {
                     break;
@@ -136,13 +142,21 @@ impl Runs {
     }
 
     /// Steps from the start of a pretoken in `block` until it is known where it ends, reading further
-    /// blocks.
+    /// blocks; where these are many, until `pause` breaks.
     #[inline]
-    fn step(&self, automaton: &Automaton, text: &[u8], start: usize, block: &mut Block) -> Stepped {
+    fn step<B>(
+        &self,
+        automaton: &Automaton,
+        text: &[u8],
+        start: usize,
+        block: &mut Block,
+        mut pause: impl FnMut() -> ControlFlow<B>,
+    ) -> ControlFlow<B, Stepped> {
         let first = 1 << (start - block.start);
         // Whether a further character changes nothing is known of the third at the earliest.
         let mut places = (block.steps | first | next_of(first, block.starts)) & first.wrapping_neg();
         let (mut row, mut entered, mut character, mut matched) = (self.start, start, 0, start);
+        let mut far = start + BETWEEN_PAUSES;
         loop {
             while places != 0 {
                 let offset = places.trailing_zeros() as usize;
@@ -157,7 +171,7 @@ impl Runs {
                         0 => self.given_back(text, row, character, entered, at).unwrap_or(matched),
                         _ => at,
                     };
-                    return Stepped { end, at };
+                    return ControlFlow::Continue(Stepped { end, at });
                 }
                 places &= places - 1;
                 matched = if step & MATCHED != 0 { at } else { matched };
@@ -169,7 +183,11 @@ impl Runs {
                     true => at,
                     false => self.given_back(text, row, character, entered, at).unwrap_or(matched),
                 };
-                return Stepped { end, at };
+                return ControlFlow::Continue(Stepped { end, at });
+            }
+            if block.next >= far {
+                far = block.next + BETWEEN_PAUSES;
+                pause()?;
             }
             self.blocks.read(text, block);
             places = block.steps | 1;

@@ -1,17 +1,33 @@
-//! Texts in tasks for several threads: a long one is cut at borders, short ones come together.
+//! Texts in tasks for several threads: a long one is cut, short ones come together.
 //!
-//! At a border the pretokens of a text are those of its two parts, so that one document keeps all
-//! threads busy.
+//! It is cut where what becomes of it is what becomes of its two parts, as at a border of pretokens,
+//! so that one document keeps all threads busy.
 
 use std::ops::Range;
 
-use super::Pretokenizer;
+use crate::error::Result;
 
 /// A task holds about this much text: enough to outweigh handing it out.
 pub(crate) const TASK_BYTES: usize = 1 << 16;
 
 /// Less text than this stays on the calling thread: starting others takes longer.
 pub(crate) const ALONE_BYTES: usize = 1 << 17;
+
+/// Places inside a text of `len` bytes, a task apart or more: what `next` finds at a place or after
+/// it, up to the first that it finds at the end.
+pub(crate) fn cuts(len: usize, mut next: impl FnMut(usize) -> Result<usize>) -> Result<Vec<usize>> {
+    let mut cuts = Vec::new();
+    let mut at = TASK_BYTES;
+    while at + TASK_BYTES < len {
+        let cut = next(at)?;
+        if cut >= len {
+            break;
+        }
+        cuts.push(cut);
+        at = cut + TASK_BYTES;
+    }
+    Ok(cuts)
+}
 
 /// Some or all of the text of a number.
 pub(crate) struct Part {
@@ -20,15 +36,18 @@ pub(crate) struct Part {
 }
 
 /// The parts of texts, in order, each text cut where `cuts` says.
-pub(crate) fn parts<T: AsRef<[u8]>>(texts: &[T], cuts: impl Fn(&[u8]) -> Vec<usize>) -> Vec<Part> {
+pub(crate) fn parts<T: AsRef<[u8]>>(
+    texts: &[T],
+    cuts: impl Fn(&[u8]) -> Result<Vec<usize>>,
+) -> Result<Vec<Part>> {
     let mut parts = Vec::with_capacity(texts.len());
     for (text, content) in texts.iter().enumerate() {
         let mut start = 0;
-        for end in cuts(content.as_ref()).into_iter().chain([content.as_ref().len()]) {
+        for end in cuts(content.as_ref())?.into_iter().chain([content.as_ref().len()]) {
             parts.push(Part { text, range: std::mem::replace(&mut start, end)..end });
         }
     }
-    parts
+    Ok(parts)
 }
 
 /// Ranges of parts of about `size` bytes each.
@@ -46,24 +65,4 @@ pub(crate) fn tasks(parts: &[Part], size: usize) -> Vec<Range<usize>> {
         tasks.push(start..parts.len());
     }
     tasks
-}
-
-impl Pretokenizer {
-    /// Borders inside a long text, about `size` bytes apart, each moved on to where `beyond` says.
-    pub(crate) fn cuts(
-        &self,
-        text: &[u8],
-        size: usize,
-        mut beyond: impl FnMut(usize) -> usize,
-    ) -> Vec<usize> {
-        let mut cuts = Vec::new();
-        let mut at = size;
-        while at + size < text.len() {
-            let Some(border) = self.next_border(text, at) else { break };
-            let cut = beyond(border);
-            cuts.push(cut);
-            at = cut + size;
-        }
-        cuts
-    }
 }

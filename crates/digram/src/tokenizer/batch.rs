@@ -7,8 +7,8 @@ use std::sync::Mutex;
 
 use super::Tokenizer;
 use crate::encode::{Sink, Tally};
-use crate::error::Error;
-use crate::pretokenize::{ALONE_BYTES, Part, TASK_BYTES, parts, tasks};
+use crate::error::{Error, Result};
+use crate::pretokenize::{ALONE_BYTES, Part, TASK_BYTES, cuts, parts, tasks};
 use crate::special::OnSpecial;
 use crate::vocabulary::TokenId;
 use crate::watch::{Watch, in_parallel};
@@ -65,8 +65,11 @@ impl Tokenizer {
     ) -> OfText<(Vec<Part>, Vec<Done<S>>)> {
         let bytes: usize = texts.iter().map(|text| text.as_ref().len()).sum();
         let threads = if bytes < ALONE_BYTES { 1 } else { threads };
-        let cuts = |text: &[u8]| if threads == 1 { Vec::new() } else { self.cuts(text, special) };
-        let parts = parts(texts, cuts);
+        let cuts = |text: &[u8]| match threads {
+            1 => Ok(Vec::new()),
+            _ => self.task_cuts(text, special, watch),
+        };
+        let parts = parts(texts, cuts).map_err(|error| (0, error))?;
         // A thread alone writes to one place from the start.
         let tasks = tasks(&parts, if threads == 1 { usize::MAX } else { TASK_BYTES });
         let failed = Mutex::new(usize::MAX);
@@ -99,18 +102,19 @@ impl Tokenizer {
     }
 
     /// Places inside a long text where it may be cut, about as far apart as a task is long.
-    fn cuts(&self, text: &[u8], special: OnSpecial<'_>) -> Vec<usize> {
+    fn task_cuts(&self, text: &[u8], special: OnSpecial<'_>, watch: &dyn Watch) -> Result<Vec<usize>> {
         let mut found = self.find_special(text, 0, special);
-        self.pretokenizer.cuts(text, TASK_BYTES, |cut| {
+        cuts(text.len(), |at| {
+            let cut = self.cut_from(text, at, watch)?;
             while let Some((_, end, _)) = found
                 && end <= cut
             {
                 found = self.find_special(text, end, special);
             }
-            match found {
+            Ok(match found {
                 Some((start, end, _)) if start < cut => end,
                 _ => cut,
-            }
+            })
         })
     }
 }
@@ -126,4 +130,44 @@ fn ends<S: Sink>(texts: usize, parts: &[Part], done: &[Done<S>]) -> Vec<u64> {
         before += sink.len();
     }
     ends
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::Unit;
+    use crate::merges::Merge;
+    use crate::pretokenize::{Pretokenizer, Stage};
+    use crate::{Definition, Unwatched};
+
+    /// A tokenizer whose tokens never span the end of a line.
+    fn tokenizer(stages: &[Stage]) -> Tokenizer {
+        let mut tokens: Vec<Option<Vec<u8>>> = (0..=255).map(|byte| Some(vec![byte])).collect();
+        tokens.push(Some(b"ab".into()));
+        tokens.push(Some(b"ba".into()));
+        Tokenizer::new(Definition {
+            tokens,
+            merges: vec![Merge { left: 97, right: 98, id: 256 }, Merge { left: 98, right: 97, id: 257 }],
+            special_tokens: Vec::new(),
+            unit: Unit::Byte { ids: Box::new(std::array::from_fn(|byte| byte as u32)) },
+            pretokenizer: Pretokenizer::new(stages).unwrap().into(),
+            ignore_merges: false,
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn one_long_text_keeps_all_threads_busy() {
+        let text = ("ab".repeat(40) + "\n").repeat(10_000);
+        for stages in [vec![], vec![Stage::Pattern(r"\w+|\W+".into())]] {
+            let cuts = tokenizer(&stages).task_cuts(text.as_bytes(), OnSpecial::Text, &Unwatched).unwrap();
+            let ends: Vec<usize> = cuts.into_iter().chain([text.len()]).collect();
+            assert!(ends.windows(2).all(|ends| ends[1] - ends[0] < 2 * TASK_BYTES + 100), "{ends:?}");
+            assert!(ends[0] < 2 * TASK_BYTES);
+        }
+        // Where nothing is cut, a text stays whole.
+        let endless = "ab".repeat(400_000);
+        let cuts = tokenizer(&[]).task_cuts(endless.as_bytes(), OnSpecial::Text, &Unwatched);
+        assert_eq!(cuts, Ok(Vec::new()));
+    }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{Side, Tokenizer};
 use crate::error::{Error, Result};
 use crate::special::OnSpecial;
-use crate::utf8::decode;
+use crate::utf8::{character_until, decode};
 use crate::watch::Watch;
 
 /// A piece of a text and the number of ids of its own.
@@ -21,16 +21,6 @@ pub struct Chunk {
 /// these are too few, and so on. To look at all of a long pretoken for each chunk of it would take
 /// time in its square.
 const BYTES_OF_ONE: usize = 8;
-
-/// The last place up to `end` that is not inside a character, nor inside bytes that one U+FFFD stands
-/// for; such a one begins at `start`.
-fn character_until(text: &[u8], start: usize, end: usize) -> usize {
-    let begin = (1..=3).filter_map(|back| end.checked_sub(back)).find(|&at| at >= start && text[at] >= 0xc0);
-    match begin {
-        Some(at) if end < text.len() && at + decode(&text[at..]).1 > end => at,
-        _ => end,
-    }
-}
 
 impl Tokenizer {
     /// Pieces of a text that cover it, each with at most `size` ids of its own: the longest
@@ -89,7 +79,7 @@ impl Tokenizer {
     ) -> Result<Range<usize>> {
         let mut width = size.saturating_mul(BYTES_OF_ONE);
         let end = loop {
-            let end = character_until(text, start, text.len().min(start.saturating_add(width)));
+            let end = start + character_until(&text[start..], width.min(text.len() - start));
             if end == text.len() || !self.fits(&text[start..end], size, OnSpecial::Text, watch)? {
                 break end;
             }

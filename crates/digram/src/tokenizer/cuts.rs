@@ -7,7 +7,7 @@ use crate::encode::{Scratch, Tally};
 use crate::error::{Error, Result};
 use crate::pretokenize::GoesOn;
 use crate::special::OnSpecial;
-use crate::watch::Watch;
+use crate::watch::{Watch, first_of, last_of};
 
 /// A part of a text: between special tokens, or one of them.
 pub(super) enum Part {
@@ -76,22 +76,25 @@ impl Tokenizer {
     }
 
     /// The first such place at `from` or after it; the end of the text where there is none.
-    pub(super) fn cut_from(&self, text: &[u8], from: usize) -> usize {
+    pub(super) fn cut_from(&self, text: &[u8], from: usize, watch: &dyn Watch) -> Result<usize> {
         if self.pretokenizer.is_whole() {
-            return (from..text.len()).find(|&at| self.is_cut(text, at)).unwrap_or(text.len());
+            let found = first_of(from..text.len(), watch, |at| self.is_cut(text, at))?;
+            return Ok(found.unwrap_or(text.len()));
         }
-        self.pretokenizer.next_border(text, from).unwrap_or(text.len())
+        self.pretokenizer.border_from(text, from, watch)
     }
 
     /// The last such place at `until` or before it; 0 where there is none.
-    pub(super) fn cut_until(&self, text: &[u8], until: usize) -> usize {
-        (1..=until).rev().find(|&at| self.is_cut(text, at)).unwrap_or(0)
+    pub(super) fn cut_until(&self, text: &[u8], until: usize, watch: &dyn Watch) -> Result<usize> {
+        if !self.pretokenizer.is_whole() && !self.pretokenizer.has_borders() {
+            return Ok(0);
+        }
+        Ok(last_of(1..until + 1, watch, |at| self.is_cut(text, at))?.unwrap_or(0))
     }
 
     /// Whether what stands before a place may decide how the text from there on is cut.
     pub(super) fn looks_behind(&self) -> bool {
-        // A text is regular where it begins, unless a pattern looks behind.
-        !self.pretokenizer.suffixes(b"").is_regular(b"", 0)
+        self.pretokenizer.looks_behind()
     }
 
     /// The number of ids of text without special tokens.

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::Tokenizer;
 use super::slots::Slots;
+use super::{BETWEEN_CHECKS, Tokenizer};
 use crate::error::{Error, Result};
 use crate::pretokenize::ALONE_BYTES;
 use crate::vocabulary::TokenId;
@@ -35,20 +35,32 @@ impl FlatBytes {
 
 impl Tokenizer {
     /// Appends the bytes of `ids` to `bytes`; on an error `bytes` is as it was.
-    pub fn decode(&self, ids: &[TokenId], bytes: &mut Vec<u8>) -> Result<()> {
+    pub fn decode(&self, ids: &[TokenId], watch: &dyn Watch, bytes: &mut Vec<u8>) -> Result<()> {
         let before = bytes.len();
+        self.append_bytes(ids, watch, bytes).inspect_err(|_| bytes.truncate(before))
+    }
+
+    fn append_bytes(&self, ids: &[TokenId], watch: &dyn Watch, bytes: &mut Vec<u8>) -> Result<()> {
         // Some 3.5 bytes a token are usual; where that is too little, the memory grows.
         bytes.reserve(ids.len() * 4);
-        self.slots.get_or_make(|| Slots::new(&self.all)).append(ids, &self.all, bytes).map_err(|index| {
-            bytes.truncate(before);
-            Error::TokenId { index, id: ids[index], vocab_size: self.all.size() as u32 }
-        })
+        let slots = self.slots.get_or_make(|| Slots::new(&self.all));
+        for (number, some) in ids.chunks(BETWEEN_CHECKS).enumerate() {
+            if number > 0 {
+                watch.check()?;
+            }
+            slots.append(some, &self.all, bytes).map_err(|index| Error::TokenId {
+                index: number * BETWEEN_CHECKS + index,
+                id: some[index],
+                vocab_size: self.all.size() as u32,
+            })?;
+        }
+        Ok(())
     }
 
     /// The text of `ids`.
-    pub fn decode_text(&self, ids: &[TokenId], on_invalid: OnInvalid) -> Result<String> {
+    pub fn decode_text(&self, ids: &[TokenId], on_invalid: OnInvalid, watch: &dyn Watch) -> Result<String> {
         let mut bytes = Vec::new();
-        self.decode(ids, &mut bytes)?;
+        self.decode(ids, watch, &mut bytes)?;
         String::from_utf8(bytes).or_else(|error| match on_invalid {
             OnInvalid::Replace => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
             OnInvalid::Fail => Err(Error::DecodedInvalidUtf8 { offset: error.utf8_error().valid_up_to() }),
@@ -69,17 +81,20 @@ impl Tokenizer {
     ) -> std::result::Result<Vec<FlatBytes>, (usize, Error)> {
         let total: usize = ranges.iter().map(ExactSizeIterator::len).sum();
         let threads = if total < ALONE_BYTES / 4 { 1 } else { threads };
-        let size = if threads == 1 { ranges.len() } else { ranges.len().div_ceil(threads * 8) }.max(1);
+        let size =
+            if threads == 1 { ranges.len() } else { ranges.len().div_ceil(threads.saturating_mul(8)) }.max(1);
         let parts = in_parallel(
             threads,
             ranges.len().div_ceil(size),
             watch,
             || (),
-            |(), task, _| {
+            |(), task, watch| {
                 let mut part = FlatBytes::default();
                 for index in task * size..ranges.len().min((task + 1) * size) {
-                    if let Err(error) = self.decode(&ids[ranges[index].clone()], &mut part.bytes) {
-                        return Ok(Err((index, error)));
+                    match self.decode(&ids[ranges[index].clone()], watch, &mut part.bytes) {
+                        Ok(()) => {}
+                        Err(Error::Interrupted) => return Err(Error::Interrupted),
+                        Err(error) => return Ok(Err((index, error))),
                     }
                     part.ends.push(part.bytes.len());
                 }

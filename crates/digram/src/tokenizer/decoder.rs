@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::{OnInvalid, Tokenizer};
 use crate::error::{Error, Result};
 use crate::vocabulary::TokenId;
+use crate::watch::Watch;
 
 /// The longest beginning of a character that may be waiting for its end.
 const MOST_HELD: usize = 3;
@@ -30,9 +31,9 @@ impl Decoder {
     ///
     /// An id is named by its index in `ids`, bytes that are no UTF-8 by their place in the whole
     /// stream. A failed call leaves the decoder as it was.
-    pub fn push(&mut self, tokenizer: &Tokenizer, ids: &[TokenId]) -> Result<String> {
+    pub fn push(&mut self, tokenizer: &Tokenizer, ids: &[TokenId], watch: &dyn Watch) -> Result<String> {
         let mut bytes = self.held[..self.held_len].to_vec();
-        tokenizer.decode(ids, &mut bytes)?;
+        tokenizer.decode(ids, watch, &mut bytes)?;
         let held = unfinished(&bytes);
         let text = self.text(&bytes[..bytes.len() - held])?.into_owned();
         self.bytes += bytes.len() - held;

@@ -1,11 +1,9 @@
 //! Encoding with merges left out by chance.
 
-use std::ops::ControlFlow;
-
 use super::Tokenizer;
 use crate::encode::{Choices, Dropout, DropoutScratch};
 use crate::error::{Error, Result};
-use crate::pretokenize::ALONE_BYTES;
+use crate::pretokenize::{ALONE_BYTES, GoesOn};
 use crate::special::OnSpecial;
 use crate::vocabulary::TokenId;
 use crate::watch::{Watch, in_parallel};
@@ -63,7 +61,7 @@ impl Tokenizer {
         let bytes: usize = texts.iter().map(|text| text.as_ref().len()).sum();
         // Merging without looking anything up takes some four times as long.
         let threads = if bytes < ALONE_BYTES / 4 { 1 } else { threads };
-        let size = texts.len().div_ceil(threads * 8).max(1);
+        let size = texts.len().div_ceil(threads.saturating_mul(8)).max(1);
         let parts = in_parallel(
             threads,
             texts.len().div_ceil(size),
@@ -118,18 +116,14 @@ impl Tokenizer {
         watch: &dyn Watch,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let mut at = 0;
-        let flow = self.pretokenizer.try_for_each(text, |pretoken| {
-            let start = at;
-            at += pretoken.len();
-            match self.encoder.encode_with_dropout(pretoken, choices, scratch, watch, ids) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => ControlFlow::Break(error.shifted(start)),
-            }
+        let encoded = self.pretokenizer.for_many(text, 0, GoesOn::No, watch, |mut start, ends| {
+            ends.iter().try_for_each(|&end| {
+                let from = std::mem::replace(&mut start, end);
+                let pretoken = &text[from..end];
+                let encoded = self.encoder.encode_with_dropout(pretoken, choices, scratch, watch, ids);
+                encoded.map_err(|error| error.shifted(from))
+            })
         });
-        match flow {
-            ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(error) => Err(error),
-        }
+        encoded.map(|_| ())
     }
 }

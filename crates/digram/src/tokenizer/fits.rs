@@ -13,8 +13,9 @@ impl Tokenizer {
     /// Whether [`Tokenizer::count`] of the text is at most `most`.
     ///
     /// Stops as soon as that is known: a text of more bytes than so many tokens can have is not
-    /// looked at, and of a shorter one no more than has `most` ids, and the pretoken that it ends
-    /// in. What would be an error after that is not found.
+    /// looked at, and of a shorter one no more than has `most` ids, and what stands with them up to
+    /// the next cut: all of it where a pattern knows no borders. What would be an error after that
+    /// is not found.
     pub fn fits(&self, text: &[u8], most: usize, special: OnSpecial<'_>, watch: &dyn Watch) -> Result<bool> {
         if text.len() > most.saturating_mul(self.most_bytes) {
             return Ok(false);
@@ -31,7 +32,8 @@ impl Tokenizer {
             };
             let text = &text[range.clone()];
             while at < text.len() && count <= most {
-                let end = self.cut_from(text, at + STEP);
+                watch.check()?;
+                let end = self.cut_from(text, at + STEP, watch)?;
                 count += self
                     .count_ordinary(&text[at..end], &mut scratch, watch)
                     .map_err(|error| error.shifted(range.start + at))?;

@@ -21,7 +21,7 @@ impl Tokenizer {
         let (mut cuts, mut at, mut count) = (vec![(0, 0)], 0, 0);
         while at < text.len() {
             watch.check()?;
-            let end = self.cut_from(text, at + APART);
+            let end = self.cut_from(text, at + APART, watch)?;
             count += self
                 .count_ordinary(&text[at..end], &mut scratch, watch)
                 .map_err(|error| error.shifted(at))?;

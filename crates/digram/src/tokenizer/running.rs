@@ -1,30 +1,74 @@
 //! The number of ids of a text that grows at both ends.
 
+use std::ops::Range;
+
 use super::Tokenizer;
 use super::tail::Tail;
 use crate::error::Result;
 use crate::utf8::{complete, is_inside};
-use crate::watch::Watch;
+use crate::watch::{Watch, first_of, last_of};
 
 /// A text that grows, of which only the ends are kept: what stands before the first cut and after
 /// the last one. Between them more text changes nothing.
 #[derive(Debug, Default)]
 pub struct Running {
     /// Text before the first cut; in a text without cuts it is empty.
-    left: Vec<u8>,
-    /// In `left` the text begins here; the bytes before are room to grow.
-    room: usize,
+    left: Grown,
     /// Whether there is a cut.
     is_cut: bool,
     /// The number of ids between the cuts.
     middle: usize,
     /// Text after the last cut.
-    right: Vec<u8>,
+    right: Grown,
     /// Where `right` is counted from.
     tail: Tail,
     /// The number of ids of each end, if it was asked for since it changed.
     of_left: Option<usize>,
     of_right: Option<usize>,
+}
+
+/// Bytes that grow at both ends, each of which is moved few times however small the chunks are.
+#[derive(Debug, Default)]
+struct Grown {
+    bytes: Vec<u8>,
+    /// Here they begin; the bytes before are room to grow.
+    room: usize,
+}
+
+impl Grown {
+    fn get(&self) -> &[u8] {
+        &self.bytes[self.room..]
+    }
+
+    fn append(&mut self, chunk: &[u8]) {
+        self.bytes.extend_from_slice(chunk);
+    }
+
+    fn prepend(&mut self, chunk: &[u8]) {
+        if self.room < chunk.len() {
+            // As much again as is there.
+            let room = chunk.len() + self.get().len();
+            let mut grown = vec![0; room];
+            grown.extend_from_slice(self.get());
+            (self.bytes, self.room) = (grown, room);
+        }
+        self.room -= chunk.len();
+        self.bytes[self.room..][..chunk.len()].copy_from_slice(chunk);
+    }
+
+    /// Keeps the first `len` bytes.
+    fn truncate(&mut self, len: usize) {
+        self.bytes.truncate(self.room + len);
+    }
+
+    /// Takes away the first `len` bytes.
+    fn forget(&mut self, len: usize) {
+        self.room += len;
+        if self.room > self.bytes.len() / 2 {
+            self.bytes.drain(..self.room);
+            self.room = 0;
+        }
+    }
 }
 
 /// How many bytes at the start of a text may belong to a character that begins before it.
@@ -38,11 +82,10 @@ const INSIDE: usize = 3;
 impl Running {
     /// Puts text after what is there.
     pub fn append(&mut self, tokenizer: &Tokenizer, chunk: &[u8], watch: &dyn Watch) -> Result<()> {
-        let before = self.right.len();
-        self.right.extend_from_slice(chunk);
+        let before = self.right.get().len();
+        self.right.append(chunk);
         // Places farther back were looked at when their neighbours came.
-        let from = before.saturating_sub(INSIDE).max(1);
-        let grown = self.settle_right(tokenizer, from, watch);
+        let grown = self.settle_right(tokenizer, before.saturating_sub(INSIDE)..usize::MAX, watch);
         match grown {
             Ok(()) => self.of_right = None,
             Err(_) => self.right.truncate(before),
@@ -50,64 +93,60 @@ impl Running {
         grown
     }
 
-    fn settle_right(&mut self, tokenizer: &Tokenizer, from: usize, watch: &dyn Watch) -> Result<()> {
-        let right = &self.right[..];
-        let from = if self.is_cut { from } else { from.max(begun_before(right) + 1) };
+    /// Counts the right end up to the last cut among `places`, the only ones that may be cuts.
+    fn settle_right(&mut self, tokenizer: &Tokenizer, places: Range<usize>, watch: &dyn Watch) -> Result<()> {
+        let right = self.right.get();
+        let first = if self.is_cut { 1 } else { begun_before(right) + 1 };
         // A character that is only begun may become any other.
-        let Some(last) = (from..complete(right)).rev().find(|&at| tokenizer.is_cut(right, at)) else {
-            return Ok(());
-        };
-        let first = if self.is_cut { 0 } else { tokenizer.cut_from(right, from) };
+        let places = places.start.max(first)..places.end.min(complete(right));
+        let from = places.start;
+        let Some(last) = last_of(places, watch, |at| tokenizer.is_cut(right, at))? else { return Ok(()) };
+        let first = if self.is_cut { 0 } else { tokenizer.cut_from(right, from, watch)? };
         let mut scratch = tokenizer.kept.lend();
         let counted = tokenizer.count_ordinary(&right[first..last], &mut scratch, watch);
         self.middle += counted.map_err(|error| error.shifted(first))?;
         if !self.is_cut {
-            self.left = right[..first].to_vec();
-            (self.room, self.is_cut, self.of_left) = (0, true, None);
+            self.left = Grown { bytes: right[..first].to_vec(), room: 0 };
+            (self.is_cut, self.of_left) = (true, None);
         }
-        self.right.drain(..last);
+        self.right.forget(last);
         self.tail = Tail::default();
         Ok(())
     }
 
     /// Puts text before what is there.
     pub fn prepend(&mut self, tokenizer: &Tokenizer, chunk: &[u8], watch: &dyn Watch) -> Result<()> {
-        if !self.is_cut {
-            // All is at the right end; there it is put together anew, and looked through.
-            let whole = [chunk, &self.right].concat();
-            let before = std::mem::replace(&mut self.right, whole);
-            let grown = self.settle_right(tokenizer, 1, watch);
+        // Places farther in were looked at when their neighbours came.
+        let places = 1..chunk.len() + INSIDE + 1;
+        if self.is_cut {
+            self.left.prepend(chunk);
+            let grown = self.settle_left(tokenizer, places, watch);
             match grown {
-                Ok(()) => (self.tail, self.of_right) = (Tail::default(), None),
-                Err(_) => self.right = before,
+                Ok(()) => self.of_left = None,
+                Err(_) => self.left.forget(chunk.len()),
             }
             return grown;
         }
-        self.make_room(chunk.len());
-        let start = self.room - chunk.len();
-        self.left[start..self.room].copy_from_slice(chunk);
-        let left = &self.left[start..];
-        let until = (chunk.len() + INSIDE).min(left.len().saturating_sub(1));
-        if let Some(first) = (begun_before(left) + 1..=until).find(|&at| tokenizer.is_cut(left, at)) {
-            let mut scratch = tokenizer.kept.lend();
-            let counted = tokenizer.count_ordinary(&left[first..], &mut scratch, watch);
-            self.middle += counted.map_err(|error| error.shifted(first))?;
-            self.left.truncate(start + first);
+        // All is at the right end.
+        self.right.prepend(chunk);
+        let grown = self.settle_right(tokenizer, places, watch);
+        match grown {
+            Ok(()) => (self.tail, self.of_right) = (Tail::default(), None),
+            Err(_) => self.right.forget(chunk.len()),
         }
-        self.room = start;
-        self.of_left = None;
-        Ok(())
+        grown
     }
 
-    /// Makes room before the left end for `bytes` more: as much again as is there, so that a byte
-    /// is moved few times however small the chunks are.
-    fn make_room(&mut self, bytes: usize) {
-        if self.room < bytes {
-            let more = bytes + self.left.len();
-            let mut grown = vec![0; more];
-            grown.extend_from_slice(&self.left);
-            (self.left, self.room) = (grown, self.room + more);
-        }
+    /// Counts the left end from the first cut on among `places`, the only ones that may be cuts.
+    fn settle_left(&mut self, tokenizer: &Tokenizer, places: Range<usize>, watch: &dyn Watch) -> Result<()> {
+        let left = self.left.get();
+        let places = places.start.max(begun_before(left) + 1)..places.end.min(left.len());
+        let Some(first) = first_of(places, watch, |at| tokenizer.is_cut(left, at))? else { return Ok(()) };
+        let mut scratch = tokenizer.kept.lend();
+        let counted = tokenizer.count_ordinary(&left[first..], &mut scratch, watch);
+        self.middle += counted.map_err(|error| error.shifted(first))?;
+        self.left.truncate(first);
+        Ok(())
     }
 
     /// The number of ids of the whole text.
@@ -118,12 +157,12 @@ impl Running {
         let mut scratch = tokenizer.kept.lend();
         let left = match self.of_left {
             Some(count) => count,
-            None => tokenizer.count_ordinary(&self.left[self.room..], &mut scratch, watch)?,
+            None => tokenizer.count_ordinary(self.left.get(), &mut scratch, watch)?,
         };
         self.of_left = Some(left);
         let right = match self.of_right {
             Some(count) => count,
-            None => self.tail.count(tokenizer, &self.right, &mut scratch, watch)?,
+            None => self.tail.count(tokenizer, self.right.get(), &mut scratch, watch)?,
         };
         self.of_right = Some(right);
         Ok(left + self.middle + right)

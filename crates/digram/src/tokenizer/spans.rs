@@ -4,7 +4,7 @@
 //! the encoder has one job. It is exact, because the bytes of the tokens join to the text, and
 //! because no token reaches over the border of a pretoken.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 use super::{BETWEEN_CHECKS, Tokenizer};
 use crate::encode::{OnUnknown, Unit};
@@ -171,25 +171,14 @@ impl Tokenizer {
     /// Where each pretoken ends, in bytes.
     fn pretoken_ends(&self, text: &[u8], special: OnSpecial<'_>, watch: &dyn Watch) -> Result<Vec<usize>> {
         let mut ends = Vec::new();
-        let (mut at, mut check) = (0, BETWEEN_CHECKS);
+        let mut at = 0;
         loop {
             let found = self.find_special(text, at, special);
             let stop = found.map_or(text.len(), |(start, ..)| start);
-            let flow = self.pretokenizer.try_for_many(&text[at..stop], 0, GoesOn::No, |_, some| {
+            self.pretokenizer.for_many(&text[at..stop], 0, GoesOn::No, watch, |_, some| {
                 ends.extend(some.iter().map(|end| at + end));
-                let end = ends.last().copied().unwrap_or(at);
-                if end < check {
-                    return ControlFlow::Continue(());
-                }
-                check = end + BETWEEN_CHECKS;
-                match watch.check() {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(error) => ControlFlow::Break(error),
-                }
-            });
-            if let ControlFlow::Break(error) = flow {
-                return Err(error);
-            }
+                Ok(())
+            })?;
             let Some((_, end, _)) = found else { return Ok(ends) };
             ends.push(end);
             at = end;

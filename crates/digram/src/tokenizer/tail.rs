@@ -7,7 +7,6 @@
 //! encoded alone, begins with that token still; and a match that begins there ends with the long
 //! one, if once they were in the same state at the same place.
 
-use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 use super::Tokenizer;
@@ -61,10 +60,14 @@ impl Tail {
             tokenizer
                 .each_ordinary(rest, 0, GoesOn::No, scratch, watch, &mut ids)
                 .map_err(|error| error.shifted(self.start))?;
-            if self.first.is_none_or(|first| ids.first() == Some(&first) && is_open(tokenizer, rest)) {
+            let is_known = match self.first {
+                None => true,
+                Some(first) => ids.first() == Some(&first) && is_open(tokenizer, rest, watch)?,
+            };
+            if is_known {
                 let count = self.before + ids.len();
                 if rest.len() >= self.worth {
-                    self.advance(tokenizer, rest, &ids);
+                    self.advance(tokenizer, rest, &ids, watch)?;
                 }
                 return Ok(count);
             }
@@ -73,19 +76,25 @@ impl Tail {
     }
 
     /// Takes a later place, if there is one, in what has just been encoded.
-    fn advance(&mut self, tokenizer: &Tokenizer, rest: &[u8], ids: &[TokenId]) {
+    fn advance(
+        &mut self,
+        tokenizer: &Tokenizer,
+        rest: &[u8],
+        ids: &[TokenId],
+        watch: &dyn Watch,
+    ) -> Result<()> {
         let mut at = 0;
         let ends = ids.iter().map(|&id| {
             at += tokenizer.encoder.len_in_text(id, &rest[at..]);
             at
         });
         let ends: Vec<usize> = ends.collect();
-        let settled = settled(tokenizer, rest, &ends);
+        let settled = settled(tokenizer, rest, &ends, watch)?;
         let passed = ends.partition_point(|&end| end <= settled);
         let (mut start, mut before) = (settled, passed);
         let mut first = self.first.filter(|_| settled == 0);
         if rest.len() - settled >= LEAST
-            && let Some(end) = inside(tokenizer, &rest[settled..], settled, &ends[passed..])
+            && let Some(end) = inside(tokenizer, &rest[settled..], settled, &ends[passed..], watch)?
         {
             start = end;
             before = ends.partition_point(|&end| end <= start);
@@ -97,53 +106,67 @@ impl Tail {
         // Less than twice as many: what is found begins before the middle, so with twice as many what
         // is encoded anew would grow a little each time.
         self.worth = LEAST.max((rest.len() - start) / 2 * 3);
+        Ok(())
     }
 }
 
 /// The last place of a text where a pretoken begins, however the text goes on, and as it would if
 /// the text began there; or one near the middle. 0 if none is found.
-fn settled(tokenizer: &Tokenizer, text: &[u8], tokens: &[usize]) -> usize {
+fn settled(tokenizer: &Tokenizer, text: &[u8], tokens: &[usize], watch: &dyn Watch) -> Result<usize> {
     let pretokenizer = &tokenizer.pretokenizer;
     if pretokenizer.may_begin_at_pretokens() {
-        let visit = |_, _: &[usize]| ControlFlow::<Infallible>::Continue(());
-        let ControlFlow::Continue(end) = pretokenizer.try_for_many(text, 0, GoesOn::Maybe, visit);
-        return end;
+        return pretokenizer.for_many(text, 0, GoesOn::Maybe, watch, |_, _| Ok(()));
     }
     // What the first of several splits cuts the others see apart.
     if tokenizer.looks_behind() {
-        return 0;
+        return Ok(0);
     }
     let half = tokens.partition_point(|&end| end <= text.len() / 2);
-    let mut tried = tokens[..half].iter().rev().take(TRIES);
-    tried.find(|&&end| pretokenizer.ends_for_certain(text, 0, end)).copied().unwrap_or(0)
+    for &end in tokens[..half].iter().rev().take(TRIES) {
+        if pretokenizer.ends_for_certain(text, 0, end, watch)? {
+            return Ok(end);
+        }
+    }
+    Ok(0)
 }
 
 /// A place in the first half of an open pretoken where a token begins, and a text might, as long as
 /// the pretoken stays open. `tokens` are where its tokens end, counted from `offset` bytes before.
-fn inside(tokenizer: &Tokenizer, pretoken: &[u8], offset: usize, tokens: &[usize]) -> Option<usize> {
-    if !is_open(tokenizer, pretoken) {
-        return None;
+fn inside(
+    tokenizer: &Tokenizer,
+    pretoken: &[u8],
+    offset: usize,
+    tokens: &[usize],
+    watch: &dyn Watch,
+) -> Result<Option<usize>> {
+    if !is_open(tokenizer, pretoken, watch)? {
+        return Ok(None);
     }
     // A pretoken that becomes a token against its merges is not longer than the longest token. And
     // where `pretoken` begins inside a longer one, it must have come together with that before.
     let against = if tokenizer.encoder.slices_are_valid() { 0 } else { tokenizer.most_bytes };
     let least = TOGETHER.max(against);
     // Of a character that is only begun nothing is known.
-    let most = (pretoken.len() / 2).min(complete(pretoken).checked_sub(TOGETHER)?);
-    let suffixes = tokenizer.pretokenizer.suffixes(pretoken);
+    let Some(known) = complete(pretoken).checked_sub(TOGETHER) else { return Ok(None) };
+    let most = known.min(pretoken.len() / 2);
+    let suffixes = tokenizer.pretokenizer.suffixes(pretoken, watch)?;
     let number = tokens.partition_point(|&end| end - offset <= most);
     let mut tried = tokens[..number].iter().rev().take(TRIES);
     let found = tried.find(|&&end| {
         let at = end - offset;
         at >= least && !is_inside(pretoken[at]) && suffixes.is_regular(pretoken, at)
     });
-    found.copied()
+    Ok(found.copied())
 }
 
 /// Whether a text is one pretoken: a match that would end there in any text that did, or characters
 /// with which none begins.
-fn is_open(tokenizer: &Tokenizer, text: &[u8]) -> bool {
-    let visit = |_, ends: &[usize]| ControlFlow::Break(ends[0]);
+fn is_open(tokenizer: &Tokenizer, text: &[u8], watch: &dyn Watch) -> Result<bool> {
+    let visit = |_, ends: &[usize]| match ends.first() {
+        Some(&end) => ControlFlow::Break(Ok(end)),
+        None => watch.check().map_or_else(|error| ControlFlow::Break(Err(error)), ControlFlow::Continue),
+    };
     let first = tokenizer.pretokenizer.try_for_many(text, 0, GoesOn::No, visit);
-    first == ControlFlow::Break(text.len()) && tokenizer.pretokenizer.whole_prefixes(text, 0)[text.len()]
+    let is_one = first.break_value().transpose()? == Some(text.len());
+    Ok(is_one && tokenizer.pretokenizer.whole_prefixes(text, 0, watch)?[text.len()])
 }

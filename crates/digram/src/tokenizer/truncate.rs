@@ -6,19 +6,21 @@
 //! where every text is cut the numbers add up, so the search stays between two of them. Where all is
 //! one long pretoken, what is left is nearly always a pretoken too, whose ids are a slice of the ids,
 //! and slices of valid encodings are valid. And texts that begin at different places mostly come to
-//! the same pretokens soon; their number from there on is remembered.
+//! the same pretokens soon; their number from there on is remembered. Digits that are grouped from the
+//! right are a case of their own: cut on the right, all groups of a run are others.
 
 use std::ops::{ControlFlow, Range};
 
 use hashbrown::HashMap;
 
-use super::Tokenizer;
 use super::cuts::Part;
+use super::threes;
+use super::{BETWEEN_CHECKS, Tokenizer};
 use crate::encode::{Lent, Tally};
 use crate::error::Result;
 use crate::pretokenize::GoesOn;
 use crate::special::OnSpecial;
-use crate::utf8::decode;
+use crate::utf8::{character_until, decode};
 use crate::watch::Watch;
 
 /// Which side of a text is cut off.
@@ -130,7 +132,7 @@ impl<'a> Search<'a> {
         for step in [STEP, 1] {
             while at < self.text.len() {
                 self.watch.check()?;
-                let end = self.tokenizer.cut_from(self.text, at + step);
+                let end = self.tokenizer.cut_from(self.text, at + step, self.watch)?;
                 let count = self.count(at..end)?;
                 if count > left {
                     if step == 1 {
@@ -150,7 +152,7 @@ impl<'a> Search<'a> {
         for step in [STEP, 1] {
             while at > 0 {
                 self.watch.check()?;
-                let start = self.tokenizer.cut_until(self.text, at.saturating_sub(step));
+                let start = self.tokenizer.cut_until(self.text, at.saturating_sub(step), self.watch)?;
                 let count = self.count(start..at)?;
                 if count > left {
                     if step == 1 {
@@ -169,9 +171,12 @@ impl<'a> Search<'a> {
         if most == 0 {
             return Ok(stretch.start);
         }
+        let text = &self.text[stretch.clone()];
+        if stretch.len() > SHORT && self.tokenizer.pretokenizer.grouped_from_right(text) > 0 {
+            return self.beginning_of_digits(stretch, most);
+        }
         let found = Stretch::new(self, stretch.clone())?;
         if stretch.len() <= SHORT {
-            let text = &self.text[stretch.clone()];
             for &end in found.borders[..found.borders.len() - 1].iter().rev() {
                 if !is_inside(text, end) && self.count(stretch.start..stretch.start + end)? <= most {
                     return Ok(stretch.start + end);
@@ -179,7 +184,6 @@ impl<'a> Search<'a> {
             }
             return Ok(stretch.start);
         }
-        let text = &self.text[stretch.clone()];
         // For each border: the number of ids before it if that is known, or where to count from and
         // how many there are before that.
         let mut known: Vec<std::result::Result<usize, (usize, usize)>> = Vec::new();
@@ -191,17 +195,21 @@ impl<'a> Search<'a> {
             let first = known.len();
             if certain && first > 0 {
                 let seen = start + decode(&text[start..]).1;
-                certain = self.tokenizer.pretokenizer.ends_for_certain(&text[..seen], counted.0, start);
+                let pretokenizer = &self.tokenizer.pretokenizer;
+                certain = pretokenizer.ends_for_certain(&text[..seen], counted.0, start, self.watch)?;
                 // What begins at a later place and looks behind it is counted otherwise.
                 if certain && !looks_behind {
                     counted = (start, first);
                 }
             }
             let whole = match certain {
-                true => self.tokenizer.pretokenizer.whole_prefixes(&text[..end], start),
+                true => self.tokenizer.pretokenizer.whole_prefixes(&text[..end], start, self.watch)?,
                 false => Vec::new(),
             };
             for &border in found.borders[first..].iter().take_while(|border| **border <= end) {
+                if known.len().is_multiple_of(BETWEEN_CHECKS) {
+                    self.watch.check()?;
+                }
                 let is_whole = whole.get(border - start).is_some_and(|whole| *whole);
                 let count = || first + self.of_slice(&text[start..border], known.len() + 1 - first);
                 known.push(if is_whole { Ok(count()) } else { Err(counted) });
@@ -236,9 +244,15 @@ impl<'a> Search<'a> {
         if most == 0 {
             return Ok(stretch.end);
         }
-        let found = Stretch::new(self, stretch.clone())?;
         let text = &self.text[stretch.clone()];
-        let suffixes = (stretch.len() > SHORT).then(|| self.tokenizer.pretokenizer.suffixes(text));
+        if stretch.len() > SHORT && self.tokenizer.pretokenizer.grouped_from_right(text) > 0 {
+            return self.end_of_digits(stretch, most);
+        }
+        let found = Stretch::new(self, stretch.clone())?;
+        let suffixes = match stretch.len() {
+            ..=SHORT => None,
+            _ => Some(self.tokenizer.pretokenizer.suffixes(text, self.watch)?),
+        };
         let all = found.borders.len();
         let mut ends = found.pretokens.iter().copied().peekable();
         // Where the pretoken of a border ends, and how many ids there are up to there.
@@ -248,6 +262,9 @@ impl<'a> Search<'a> {
             while end <= start {
                 end = ends.next().expect("the last pretoken ends with the stretch");
                 until += found.borders[until..].partition_point(|&border| border <= end);
+            }
+            if number % BETWEEN_CHECKS == 0 {
+                self.watch.check()?;
             }
             if is_inside(text, start) {
                 continue;
@@ -263,6 +280,43 @@ impl<'a> Search<'a> {
             }
         }
         Ok(stretch.end)
+    }
+
+    /// Where the longest beginning ends of a stretch that begins with digits that are grouped from
+    /// the right. What follows them is cut off by the first split, in any text.
+    fn beginning_of_digits(&mut self, stretch: Range<usize>, most: usize) -> Result<usize> {
+        let len = self.tokenizer.pretokenizer.grouped_from_right(&self.text[stretch.clone()]);
+        let run = stretch.start..stretch.start + len;
+        let counts = threes::of_beginnings(&self.text[run.clone()], self.watch, |group| {
+            self.count(run.start + group.start..run.start + group.end)
+        })?;
+        let all = counts.last().map_or(0, |(_, count)| *count);
+        if all <= most {
+            return self.beginning_of(run.end..stretch.end, most - all);
+        }
+        let tokens = Stretch::new(self, run.clone())?.borders;
+        let fits = |(place, count): &&(usize, usize)| {
+            *count <= most && (*place == 0 || tokens.binary_search(place).is_ok())
+        };
+        Ok(run.start + counts.iter().rev().find(fits).map_or(0, |(place, _)| *place))
+    }
+
+    /// Where the longest end begins of such a stretch.
+    fn end_of_digits(&mut self, stretch: Range<usize>, most: usize) -> Result<usize> {
+        let len = self.tokenizer.pretokenizer.grouped_from_right(&self.text[stretch.clone()]);
+        let run = stretch.start..stretch.start + len;
+        let after = self.count(run.end..stretch.end)?;
+        if after > most {
+            return self.end_of(run.end..stretch.end, most);
+        }
+        let counts = threes::of_ends(&self.text[run.clone()], self.watch, |group| {
+            self.count(run.start + group.start..run.start + group.end)
+        })?;
+        let tokens = Stretch::new(self, run.clone())?.borders;
+        let fits = |(place, count): &&(usize, usize)| {
+            after + *count <= most && (*place == 0 || tokens.binary_search(place).is_ok())
+        };
+        Ok(run.start + counts.iter().find(fits).map_or(len, |(place, _)| *place))
     }
 
     /// The number of ids of a part of a pretoken that is a pretoken of its own, where so many of the
@@ -293,7 +347,14 @@ impl<'a> Search<'a> {
         let (tokenizer, scratch, watch) = (self.tokenizer, &mut *self.scratch, self.watch);
         // Places with the number of ids up to them.
         let (mut passed, mut count, mut last) = (Vec::new(), 0, 0);
+        let mut check = BETWEEN_CHECKS;
         let flow = tokenizer.pretokenizer.try_for_many(text, 0, GoesOn::No, |mut from, ends| {
+            if ends.last().is_none_or(|&end| end >= check) {
+                check = from + BETWEEN_CHECKS;
+                if let Err(error) = watch.check() {
+                    return ControlFlow::Break(Err(error));
+                }
+            }
             for &end in ends {
                 let mut tally = Tally::default();
                 match tokenizer.encoder.encode(text, from, &[end], scratch, watch, &mut tally) {
@@ -301,8 +362,12 @@ impl<'a> Search<'a> {
                     Err(error) => return ControlFlow::Break(Err(error)),
                 }
                 from = end;
-                if counted.begins == Begins::AtFirstSplit && !is_first_split(tokenizer, text, last, end) {
-                    continue;
+                if counted.begins == Begins::AtFirstSplit {
+                    match is_first_split(tokenizer, text, last, end, watch) {
+                        Ok(true) => {}
+                        Ok(false) => continue,
+                        Err(error) => return ControlFlow::Break(Err(error)),
+                    }
                 }
                 last = end;
                 if let Some(rest) = counted.known.get(&(start + end)) {
@@ -365,12 +430,18 @@ impl Counted {
 const FIRST_SPLIT: usize = 1 << 10;
 
 /// Whether the first of several splits cuts at `end`, where it cut at `last` before.
-fn is_first_split(tokenizer: &Tokenizer, text: &[u8], last: usize, end: usize) -> bool {
-    if end == text.len() {
-        return true;
+fn is_first_split(
+    tokenizer: &Tokenizer,
+    text: &[u8],
+    last: usize,
+    end: usize,
+    watch: &dyn Watch,
+) -> Result<bool> {
+    if end == text.len() || end - last > FIRST_SPLIT {
+        return Ok(end == text.len());
     }
     let seen = end + decode(&text[end..]).1;
-    end - last <= FIRST_SPLIT && tokenizer.pretokenizer.ends_for_certain(&text[..seen], last, end)
+    tokenizer.pretokenizer.ends_for_certain(&text[..seen], last, end, watch)
 }
 
 /// A stretch of text between two cuts: where its tokens end, and its pretokens.
@@ -385,20 +456,11 @@ impl Stretch {
         let tokenizer = search.tokenizer;
         let (mut borders, mut pretokens) = (Vec::new(), Vec::new());
         let mut ids = Vec::new();
-        let flow = tokenizer.pretokenizer.try_for_many(text, 0, GoesOn::No, |mut start, ends| {
+        let (scratch, watch) = (&mut *search.scratch, search.watch);
+        let split = tokenizer.pretokenizer.for_many(text, 0, GoesOn::No, watch, |mut start, ends| {
             for &end in ends {
                 ids.clear();
-                let encoded = tokenizer.encoder.encode(
-                    text,
-                    start,
-                    &[end],
-                    &mut search.scratch,
-                    search.watch,
-                    &mut ids,
-                );
-                if let Err(error) = encoded {
-                    return ControlFlow::Break(error);
-                }
+                tokenizer.encoder.encode(text, start, &[end], scratch, watch, &mut ids)?;
                 let mut at = start;
                 for &id in &ids {
                     at += tokenizer.encoder.len_in_text(id, &text[at..]);
@@ -407,18 +469,14 @@ impl Stretch {
                 pretokens.push(end);
                 start = end;
             }
-            ControlFlow::Continue(())
+            Ok(())
         });
-        match flow {
-            ControlFlow::Continue(_) => Ok(Stretch { borders, pretokens }),
-            ControlFlow::Break(error) => Err(error.shifted(range.start)),
-        }
+        split.map_err(|error| error.shifted(range.start))?;
+        Ok(Stretch { borders, pretokens })
     }
 }
 
 /// Whether a place is inside a character, or inside bytes that one U+FFFD stands for.
 fn is_inside(text: &[u8], at: usize) -> bool {
-    // No byte that may begin a character is inside one.
-    let first = (1..=3).find(|back| at >= *back && text[at - back] >= 0xc0);
-    first.is_some_and(|back| at < text.len() && decode(&text[at - back..]).1 > back)
+    character_until(text, at) < at
 }

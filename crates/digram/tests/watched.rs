@@ -1,0 +1,166 @@
+//! Long work asks its watch again and again, whatever the text is, and stops when it is told to.
+
+use std::cell::Cell;
+use std::sync::LazyLock;
+
+use digram::encode::{Dropout, Unit};
+use digram::merges::Merge;
+use digram::pretokenize::{Pretokenizer, Stage};
+use digram::tokenizer::{Decoder, EncodedTexts, OffsetUnit, OnInvalid, Running, Side, Stream, WithDropout};
+use digram::watch::Watch;
+use digram::{Definition, Error, OnSpecial, Result, Tokenizer, Unwatched};
+
+/// Every 64 KiB it is asked at least.
+const BYTES: usize = 1 << 19;
+const ASKED: usize = 5;
+
+/// Stops the work when it is asked so many times.
+struct Patience {
+    asked: Cell<usize>,
+    most: usize,
+}
+
+impl Watch for Patience {
+    fn check(&self) -> Result<()> {
+        self.asked.set(self.asked.get() + 1);
+        if self.asked.get() < self.most { Ok(()) } else { Err(Error::Interrupted) }
+    }
+}
+
+const PUBLISHED: &str =
+    r"'(?i:[sdmt]|ll)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+
+/// Splits of all kinds: by neighbours, by steps, from what stands before, in vain, one after the other.
+fn stages() -> [Vec<Stage>; 7] {
+    let pattern = |pattern: &str| Stage::Pattern(pattern.into());
+    [
+        vec![],
+        vec![pattern(PUBLISHED)],
+        vec![pattern(r"\b\w+\b|^\W|\W+")],
+        vec![pattern(r"a+b|x")],
+        vec![pattern(r"\p{L}\p{M}*x|\s+y")],
+        vec![Stage::ThreesFromRight, pattern(PUBLISHED)],
+        vec![pattern(r"\p{N}{1,3}"), pattern(r"[一-龥]+"), pattern(PUBLISHED)],
+    ]
+}
+
+static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
+    let tokenizer = |stages: &Vec<Stage>| {
+        let mut tokens: Vec<Option<Vec<u8>>> = (0..=255).map(|byte| Some(vec![byte])).collect();
+        let mut merges = Vec::new();
+        for (left, right) in [(97, 97), (256, 256), (32, 32), (49, 49), (0xe8, 0xaa), (260, 0x9e)] {
+            let id = tokens.len() as u32;
+            let part = |id: u32| tokens[id as usize].as_deref().unwrap();
+            let token = [part(left), part(right)].concat();
+            tokens.push(Some(token));
+            merges.push(Merge { left, right, id });
+        }
+        Tokenizer::new(Definition {
+            tokens,
+            merges,
+            special_tokens: Vec::new(),
+            unit: Unit::Byte { ids: Box::new(std::array::from_fn(|byte| byte as u32)) },
+            pretokenizer: Pretokenizer::new(stages).unwrap().into(),
+            ignore_merges: false,
+        })
+        .unwrap()
+    };
+    stages().iter().map(tokenizer).collect()
+});
+
+fn texts() -> Vec<Vec<u8>> {
+    let pieces: [&[u8]; 9] =
+        [b"a", b" ", b"1", b"\n", "語".as_bytes(), "\u{301}".as_bytes(), b"\x80", b"aa 1!\n", b"1\x80\x80"];
+    pieces.iter().map(|piece| piece.repeat(BYTES / piece.len())).collect()
+}
+
+type Work = fn(&Tokenizer, &[u8], &dyn Watch) -> Result<()>;
+
+const TEXT: OnSpecial<'static> = OnSpecial::Text;
+
+const WORK: [(&str, Work); 15] = [
+    ("split", |tok, text, watch| tok.pretokenizer().ends(text, watch).map(drop)),
+    ("encode", |tok, text, watch| tok.encode(text, TEXT, watch, &mut Vec::new())),
+    ("encode on threads", |tok, text, watch| {
+        tok.encode_batch(&[text], TEXT, 2, watch).map(drop).map_err(|(_, error)| error)
+    }),
+    ("count", |tok, text, watch| tok.count(text, TEXT, watch).map(drop)),
+    ("dropout", |tok, text, watch| {
+        let mut dropout = WithDropout::new(&Dropout::new(0.1, 7).unwrap());
+        tok.encode_with_dropout(text, TEXT, &mut dropout, watch, &mut Vec::new())
+    }),
+    ("stream", |tok, text, watch| {
+        let mut stream = Stream::new(usize::MAX);
+        tok.push(&mut stream, text, TEXT, watch, &mut Vec::new())?;
+        tok.finish(stream, TEXT, watch, &mut Vec::new())
+    }),
+    ("fits", |tok, text, watch| tok.fits(text, text.len(), TEXT, watch).map(drop)),
+    ("beginning", |tok, text, watch| tok.truncate(text, text.len() / 9, Side::Right, TEXT, watch).map(drop)),
+    ("end", |tok, text, watch| tok.truncate(text, text.len() / 9, Side::Left, TEXT, watch).map(drop)),
+    ("chunks", |tok, text, watch| tok.chunks(text, 1000, 10, watch).map(drop)),
+    ("intervals", |tok, text, watch| tok.intervals(text, watch).map(drop)),
+    ("append", |tok, text, watch| {
+        let mut running = Running::default();
+        running.append(tok, text, watch)?;
+        running.count(tok, watch).map(drop)
+    }),
+    ("prepend", |tok, text, watch| {
+        let mut running = Running::default();
+        running.prepend(tok, text, watch)?;
+        running.count(tok, watch).map(drop)
+    }),
+    ("decode", |tok, text, watch| {
+        let ids: Vec<u32> = text.iter().map(|&byte| byte.into()).collect();
+        tok.decode(&ids, watch, &mut Vec::new())
+    }),
+    ("decode as it comes", |tok, text, watch| {
+        let ids: Vec<u32> = text.iter().map(|&byte| byte.into()).collect();
+        Decoder::new(OnInvalid::Replace).push(tok, &ids, watch).map(drop)
+    }),
+];
+
+#[test]
+fn all_long_work_can_be_stopped() {
+    let mut deaf = Vec::new();
+    for (number, tokenizer) in TOKENIZERS.iter().enumerate() {
+        for text in texts() {
+            for (name, work) in WORK {
+                let patience = Patience { asked: Cell::new(0), most: ASKED };
+                let stopped = work(tokenizer, &text, &patience);
+                let place =
+                    format!("{name}, pretokenizer {number}, {:?}", String::from_utf8_lossy(&text[..9]));
+                // Threads of their own ask each other.
+                let asked = if name == "encode on threads" { ASKED } else { patience.asked.get() };
+                // Without a cut there is nothing to split, and it takes no time.
+                if (name, number) != ("split", 0) && (&stopped, asked) != (&Err(Error::Interrupted), ASKED) {
+                    deaf.push((place, stopped, asked));
+                }
+            }
+        }
+    }
+    assert_eq!(deaf, []);
+}
+
+#[test]
+fn finding_where_tokens_stand_can_be_stopped() {
+    for (number, tokenizer) in TOKENIZERS.iter().enumerate() {
+        for text in texts() {
+            let texts = [&text[..]];
+            let (ids, offsets) = tokenizer.encode_batch(&texts, TEXT, 1, &Unwatched).unwrap();
+            let encoded = EncodedTexts { texts: &texts, special: TEXT, ids: &ids, offsets: &offsets };
+            for numbers in [false, true] {
+                let patience = Patience { asked: Cell::new(0), most: ASKED };
+                let stopped = match numbers {
+                    false => tokenizer.spans(&encoded, |_| OffsetUnit::Utf16, 1, &patience).map(drop),
+                    true => tokenizer.pretoken_numbers(&encoded, 1, &patience).map(drop),
+                };
+                assert_eq!(
+                    stopped,
+                    Err(Error::Interrupted),
+                    "{number} {:?}",
+                    String::from_utf8_lossy(&text[..9])
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+"""Arguments of the wrong kind are refused alike everywhere, in digram's words and with a remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import digram
+
+TOK = digram.train("low low lower", vocab_size=258, special_tokens=["<s>"])
+
+# What is asked for, the name of the number, the least of it.
+NUMBERS: dict[str, tuple[Callable[[Any], object], str, int]] = {
+    "fits": (lambda n: TOK.fits("a", n), "n", 0),
+    "truncate": (lambda n: TOK.truncate("a", n), "n", 0),
+    "chunks": (lambda n: TOK.chunks("a", n), "size", 1),
+    "overlap": (lambda n: TOK.chunks("a", 4, overlap=n), "overlap", 0),
+    "limit": (lambda n: list(TOK.encode_stream(["a"], limit=n)), "limit", 1),
+    "encode_batch": (lambda n: TOK.encode_batch(["a"], threads=n), "threads", 1),
+    "encode_iter": (lambda n: list(TOK.encode_iter(["a"], threads=n)), "threads", 1),
+    "count_batch": (lambda n: TOK.count_batch(["a"], threads=n), "threads", 1),
+    "decode_batch": (lambda n: TOK.decode_batch([[97]], threads=n), "threads", 1),
+    "call": (lambda n: TOK("a", threads=n), "threads", 1),
+    "count_pretokens": (
+        lambda n: digram.count_pretokens("a", pretokenizer="gpt2", threads=n),
+        "threads",
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("call", NUMBERS)
+def test_whole_numbers(call: str) -> None:
+    run, name, least = NUMBERS[call]
+    for wrong in ("3", 3.0, True, [3]):
+        with pytest.raises(TypeError, match=f"^{name} is a whole number, not "):
+            run(wrong)
+    for small in (least - 1, -(2**70)):
+        with pytest.raises(digram.OptionError, match=f"^{name}={small} is not at least {least}"):
+            run(small)
+    assert run(least + 1) == run(np.int64(least + 1))
+
+
+@pytest.mark.parametrize("call", [name for name in NUMBERS if name != "overlap"])
+def test_numbers_beyond_all_texts(call: str) -> None:
+    run, _, _ = NUMBERS[call]
+    assert run(2**70) == run(1_000)
+
+
+def test_many_threads_for_much() -> None:
+    text = "low lower " * 20_000
+    ids = TOK.encode(text)
+    assert TOK.decode_batch([ids] * 9, threads=2**61) == [text] * 9
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda seed: TOK.encode("ab", seed=seed),
+        lambda seed: TOK.encode("ab", dropout=0.0, seed=seed),
+        lambda seed: TOK.encode("ab", dropout=0.5, seed=seed),
+        lambda seed: TOK.encode_batch(["ab"], seed=seed),
+    ],
+)
+def test_seeds(call: Callable[[Any], object]) -> None:
+    with pytest.raises(TypeError, match=r"^seed is a whole number, not 'x'"):
+        call("x")
+    with pytest.raises(digram.OptionError, match="seed=-1 is not a number from 0"):
+        call(-1)
+    call(7)
+
+
+PARTS: list[str | bytes | digram.Special] = ["a", digram.Special("<s>")]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: TOK.encode_batch([PARTS]),  # type: ignore[list-item]
+        lambda: TOK.count_batch([PARTS]),  # type: ignore[list-item]
+        lambda: TOK.encode_batch(PARTS),  # type: ignore[arg-type]
+        lambda: TOK.fits(PARTS, 3),  # type: ignore[arg-type]
+        lambda: TOK.truncate(PARTS, 3),  # type: ignore[call-overload]
+        lambda: TOK.chunks(PARTS, 3),  # type: ignore[call-overload]
+        lambda: TOK.counter(PARTS),  # type: ignore[arg-type]
+        lambda: TOK.intervals(PARTS),  # type: ignore[arg-type]
+    ],
+)
+def test_parts_are_for_encode_and_count(call: Callable[[], object]) -> None:
+    with pytest.raises(TypeError, match="encode and count take the parts of one text, in a list"):
+        call()
+    assert TOK.count(PARTS) == len(TOK.encode(PARTS)) == 2
+
+
+def test_a_path_is_no_text() -> None:
+    path: Any = Path("corpus.txt")
+    for call in (TOK.encode, TOK.count, TOK.pretokenize, lambda path: TOK.encode_batch([path])):
+        with pytest.raises(TypeError, match="is str or bytes, not PosixPath; read the file first"):
+            call(path)
+
+
+def test_arrow_lists_of_ids_are_decoded() -> None:
+    texts = ["low lower", "", "é", "<s>"]
+    ids = TOK.encode_batch(texts, special="parse", out="arrow")
+    assert TOK.decode_batch(ids) == texts
+    assert TOK.decode_batch(TOK.encode_batch([], out="arrow")) == []

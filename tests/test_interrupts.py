@@ -1,0 +1,91 @@
+"""Ctrl-C stops whatever a tokenizer does with much text, soon, and what is left works as before.
+
+All times are of the processor, so that a machine with other work to do changes nothing.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from itertools import repeat
+from typing import Any
+
+import pytest
+
+import digram
+
+pytestmark = pytest.mark.alone
+
+AFTER = 0.05
+"""Seconds after which Ctrl-C comes."""
+SOON = 0.25
+"""Seconds after which it is served: 0.2 are promised. Two threads together take twice as many."""
+
+TOK = digram.train("low lower lowest newer ", vocab_size=270, pretokenizer="cl100k")
+WHOLE = digram.train("low" * 50, vocab_size=262, pretokenizer=None)
+TEXT = "low newest, 12 of them! " * 500_000
+
+
+def endless() -> str:
+    """What `WHOLE` cuts nowhere."""
+    return "low" * 4_000_000
+
+
+# What is made before, and the call.
+CALLS: dict[str, tuple[Callable[[], Any], Callable[[Any], object]]] = {
+    "pretokenize": (lambda: TEXT * 3, TOK.pretokenize),
+    "pretokenize bytes": ((TEXT * 3).encode, TOK.pretokenize),
+    "encode": (lambda: TEXT * 4, TOK.encode),
+    "encode without a cut": (endless, WHOLE.encode),
+    "encode with dropout": (lambda: TEXT, lambda text: TOK.encode(text, dropout=0.1, seed=1)),
+    "encode_batch": (lambda: [TEXT] * 16, lambda texts: TOK.encode_batch(texts, out="numpy")),
+    "encode_stream": (lambda: [TEXT * 8], lambda chunks: list(TOK.encode_stream(chunks))),
+    "offsets": (lambda: TOK(TEXT), lambda encoding: encoding.offsets),
+    "count": (lambda: TEXT * 8, TOK.count),
+    "count_batch": (lambda: [TEXT] * 16, TOK.count_batch),
+    "fits": (lambda: TEXT * 8, lambda text: TOK.fits(text, 10**9)),
+    "truncate": (endless, lambda text: WHOLE.truncate(text, 1_000_000)),
+    "truncate left": (endless, lambda text: WHOLE.truncate(text, 1_000_000, side="left")),
+    "chunks": (lambda: TEXT, lambda text: TOK.chunks(text, 512, overlap=64)),
+    "intervals": (lambda: TEXT * 8, TOK.intervals),
+    "counter": (lambda: TEXT * 8, lambda text: TOK.counter(text).count),
+    "decode": (lambda: repeat(97, 50_000_000), TOK.decode),
+    "decode_batch": (lambda: repeat([97] * 20, 5_000_000), TOK.decode_batch),
+}
+
+
+@pytest.fixture
+def alarm() -> Iterator[Callable[[float], None]]:
+    """Raises KeyboardInterrupt after so many seconds of processor time, as Ctrl-C does."""
+
+    def interrupt(_number: int, _frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    def begin(seconds: float) -> None:
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+    before = signal.signal(signal.SIGPROF, interrupt)
+    yield begin
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    signal.signal(signal.SIGPROF, before)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_ctrl_c(name: str, alarm: Callable[[float], None]) -> None:
+    make, call = CALLS[name]
+    argument = make()
+
+    def run() -> None:
+        try:
+            call(argument)
+        finally:
+            alarm(0)
+
+    alarm(AFTER)
+    started = time.process_time()
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    late = time.process_time() - started - AFTER
+    assert late < SOON, f"{late:.2f} s after Ctrl-C"
+    assert TOK.decode(TOK.encode("low newest")) == WHOLE.decode(WHOLE.encode("low newest"))
