@@ -27,7 +27,7 @@ pytestmark = [
 
 SECONDS = 30
 """A child that takes longer waits for what never comes."""
-ROUNDS = 12
+ROUNDS = 8
 
 EACH_ONCE = "".join(map(chr, range(0x3400, 0xD7A4)))
 """Of each block of characters the ids are found out when it is first met: here, all the time."""

@@ -17,7 +17,7 @@ from digram import Pretokenizer, Regex, Special
 Find = Callable[[str], Path]
 Corpus = Callable[[str], list[str]]
 
-HEAD = 250
+HEAD = 150
 """Characters of each document that are compared without --full: `tokenizers` is slow."""
 MANY = 1_000_000
 """Random texts that are compared with --full."""
