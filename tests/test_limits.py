@@ -225,6 +225,18 @@ def test_a_file_is_counted_in_parts(
         digram.count_pretokens(paths, unit="char")
 
 
+def test_what_is_no_text_is_told_alike_after_a_kill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("digram.checkpoint.BETWEEN", 0.0)
+    path, folder = tmp_path / "long.txt", tmp_path / "run"
+    path.write_bytes(b"several words " * 700_000 + b"\xff")
+    for _ in range(2):
+        with pytest.raises(digram.InvalidTextError, match="text 0 is not UTF-8 at byte 9800000"):
+            digram.train(path, unit="char", max_merges=1, checkpoint=folder)
+        assert json.loads((folder / STATE).read_bytes())["state"]["bytes"] > 8_000_000
+
+
 def test_a_file_that_cannot_be_cut_is_refused_with_advice(tmp_path: Path) -> None:
     path = tmp_path / "long.txt"
     path.write_bytes(b"several words " * 500_000)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -135,6 +135,8 @@ class Counting:
         # What is held of a file that cannot be cut must leave room for counting.
         most = None if memory is None else memory // 4
         texts = batches(parts(source, self.separator, splitter.last_border, most))
+        if self.unit == "char":
+            texts = _checked(texts)
         if point is None:
             counter = _core.Counter(
                 splitter, memory_limit=memory, folder=None if memory is None else self._folder()
@@ -154,10 +156,7 @@ class Counting:
     ) -> None:
         title = f"Counting{name}"
         with progress_bar(title, total=size, unit="B", enabled=self.progress) as advance:
-            checked = _Utf8()
             for batch in texts:
-                if self.unit == "char":
-                    checked.check(batch)
                 begun = sum(not isinstance(text, Further) for text in batch)
                 counter.add(batch, self.threads, begun)
                 advance(sum(map(len, batch)))
@@ -207,26 +206,24 @@ def _factors(
     return {n: fraction(weight, f"weights[{n!r}]") for n, weight in (weights or {}).items()}
 
 
-class _Utf8:
-    """Raises `InvalidTextError` for bytes that hold no characters, and says where."""
-
-    def __init__(self) -> None:
-        self._number, self._offset = -1, 0  # of the text, and of what comes of it next
-
-    def check(self, batch: Sequence[Text]) -> None:
+def _checked(batches: Iterable[list[Text]]) -> Iterator[list[Text]]:
+    """The batches; `InvalidTextError` for bytes that hold no characters, with their place."""
+    number, offset = -1, 0  # of the text, and of what comes of it next
+    for batch in batches:
         for text in batch:
             if not isinstance(text, Further):
-                self._number, self._offset = self._number + 1, 0
+                number, offset = number + 1, 0
             if not isinstance(text, bytes):
                 continue
             try:
                 text.decode()
             except UnicodeDecodeError as error:
-                offset = self._offset + error.start
+                offset += error.start
                 raise InvalidTextError(
-                    f"text {self._number} is not UTF-8 at byte {offset}; characters need UTF-8.",
-                    index=self._number,
+                    f"text {number} is not UTF-8 at byte {offset}; characters need UTF-8.",
+                    index=number,
                     offset=offset,
                     hint='Convert it to UTF-8, or train with unit="byte".',
                 ) from None
-            self._offset += len(text)
+            offset += len(text)
+        yield batch
