@@ -5,6 +5,9 @@
 //!
 //!     cargo test --release -p digram --lib -- ways --ignored
 
+#[path = "../../tests/cases/mod.rs"]
+mod cases;
+
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io::{Read, Write};
@@ -26,6 +29,7 @@ use crate::vocabulary::{TokenId, Vocabulary};
 use crate::watch::Unwatched;
 
 use super::Tokenizer;
+use cases::cases;
 
 const GPT2: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 const CL100K: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
@@ -147,7 +151,7 @@ fn counted(pretokenizer: &Arc<Pretokenizer>, text: &[u8], way: Way) -> Vec<(Vec<
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(cases(600))]
 
     #[test]
     fn all_ways_cut_count_and_encode_as_defined(
