@@ -17,7 +17,8 @@ use crate::watch::Watch;
 use super::Base;
 use super::corpus::{BORDER, Builder, Corpus, Order, Symbols, stretches};
 use super::frequent::{Counting, Found, Frequent};
-use super::need::{self, Need, Room};
+use super::need;
+use super::stretches::{Stretches, Words};
 
 /// The most runs that are sorted together.
 const MOST_RUNS: usize = 64;
@@ -37,7 +38,7 @@ pub(super) struct Archive {
     /// Whether pretokens stand in the order they were first seen, each after what says when that was.
     by_first: bool,
     /// What was taken into memory: the stretches of these pairs.
-    taken: Option<HashSet<(TokenId, TokenId)>>,
+    taken: Option<(HashSet<(TokenId, TokenId)>, Stretches)>,
 }
 
 impl Archive {
@@ -127,23 +128,27 @@ impl Archive {
     ) -> Result<Option<(Corpus, u64)>> {
         let counts: HashMap<_, _> =
             frequent.complete().map(|found| ((found.left, found.right), found.count)).collect();
-        let mut need = Need::default();
-        self.for_each(watch, |word, _| {
-            need.add(word.windows(2).map(|pair| counts.get(&(pair[0], pair[1])).copied().unwrap_or(0)));
+        let count = |left, right| counts.get(&(left, right)).copied().unwrap_or(0);
+        let highest = counts.values().copied().max().unwrap_or(0);
+        let (mut floor, mut taken) = (frequent.floor, Stretches::default());
+        self.for_each(watch, |word, times| {
+            stretches(word, |left, right| count(left, right) >= floor)
+                .try_for_each(|stretch| taken.add(stretch, times))?;
+            while floor <= highest && taken.memory() > self.memory {
+                // Down to a half, so that it is done seldom.
+                let lowest = taken.need(count).floor_within(self.memory / 2, floor + 1);
+                floor = lowest.unwrap_or(if floor < highest { highest } else { u64::MAX });
+                taken = taken.cut(|left, right| count(left, right) >= floor)?;
+            }
             Ok(())
         })?;
-        let Some(Room { floor, places, words }) = need.floor_within(self.memory, frequent.floor) else {
+        if floor > highest {
             return Ok(None);
-        };
-        let counts = counts.into_iter().filter(|&(_, count)| count >= floor);
-        let pairs: HashSet<_> = counts.map(|(pair, _)| pair).collect();
-        let mut corpus = Builder::with_room(tokens, places, words);
-        self.for_each(watch, |word, count| {
-            stretches(word, |left, right| pairs.contains(&(left, right)))
-                .try_for_each(|stretch| corpus.push(stretch, count))
-        })?;
-        self.taken = Some(pairs);
-        Ok(Some((corpus.finish(), floor)))
+        }
+        let corpus = taken.corpus(tokens)?;
+        let pairs = counts.into_iter().filter(|&(_, count)| count >= floor).map(|(pair, _)| pair).collect();
+        self.taken = Some((pairs, taken));
+        Ok(Some((corpus, floor)))
     }
 
     /// Puts back what was taken, as it is after the merges of a round, and visits each pair of
@@ -154,20 +159,21 @@ impl Archive {
         watch: &dyn Watch,
         visit: impl FnMut(TokenId, TokenId, u64),
     ) -> Result<()> {
-        let Some(pairs) = self.taken.take() else { return self.for_each_pair(watch, visit) };
-        let mut changed = corpus.words();
-        let (mut merged, mut stretch) = (Vec::new(), Vec::new());
+        let Some((pairs, taken)) = self.taken.take() else { return self.for_each_pair(watch, visit) };
+        let (mut changed, mut stretch, mut results) = (corpus.words(), Vec::new(), Words::default());
+        for _ in 0..taken.len() {
+            changed.next_into(&mut stretch);
+            results.push(&stretch);
+        }
+        let mut merged = Vec::new();
         let change = |word: &mut Vec<TokenId>| {
             merged.clear();
             for part in word.chunk_by(|&left, &right| pairs.contains(&(left, right))) {
-                if part.len() > 1 {
-                    changed.next_into(&mut stretch);
-                    merged.extend_from_slice(&stretch);
-                } else {
-                    merged.extend_from_slice(part);
-                }
+                let is_taken = part.len() > 1;
+                merged.extend_from_slice(if is_taken { results.get(taken.number_of(part)?) } else { part });
             }
             std::mem::swap(word, &mut merged);
+            Ok(())
         };
         self.rewrite(watch, change, visit)
     }
@@ -232,6 +238,7 @@ impl Archive {
                 to += 1;
             }
             word.truncate(to);
+            Ok(())
         };
         self.rewrite(watch, change, visit)
     }
@@ -260,7 +267,7 @@ impl Archive {
     fn rewrite(
         &mut self,
         watch: &dyn Watch,
-        mut change: impl FnMut(&mut Vec<TokenId>),
+        mut change: impl FnMut(&mut Vec<TokenId>) -> Result<()>,
         mut visit: impl FnMut(TokenId, TokenId, u64),
     ) -> Result<()> {
         let file = self.folder.file(&self.folder.new_name());
@@ -270,7 +277,7 @@ impl Archive {
         while reader.next()? {
             let piece = reader.piece();
             self.decode(piece.bytes, &mut word)?;
-            change(&mut word);
+            change(&mut word)?;
             if word.len() > 1 {
                 word.windows(2).for_each(|pair| visit(pair[0], pair[1], piece.count));
                 bytes.clear();

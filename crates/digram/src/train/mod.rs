@@ -19,6 +19,7 @@ mod rounds;
 mod runs;
 mod side;
 mod sketch;
+mod stretches;
 mod ties;
 
 use std::path::Path;

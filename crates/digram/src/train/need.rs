@@ -1,14 +1,13 @@
 //! How much memory a round needs, by its floor, found before anything is taken into memory.
 
-/// Bytes of memory for each occurrence of a pair that is followed: its place; where it stands,
-/// twice while that is found out; and where the pairs stand that arise from it.
-const OF_OCCURRENCE: u64 = 16;
+/// Bytes of memory for each occurrence of a pair that is followed: its place, and what it was before
+/// the round; where it stands, twice while that is found out; and where the pairs stand that arise
+/// from it.
+const OF_OCCURRENCE: u64 = 20;
 
-/// Bytes of memory for each stretch of such pairs: a place more than pairs, a border, and its run.
-const OF_STRETCH: u64 = 20;
-
-/// More places than a corpus in memory can have.
-const MOST_PLACES: usize = u32::MAX as usize;
+/// Bytes of memory for each stretch of such pairs: a token more than pairs, a border, its run, and
+/// how it is found again.
+const OF_STRETCH: u64 = 40;
 
 /// Of floors, as many lie between one and its double.
 const STEPS: u64 = 1 << STEP_BITS;
@@ -50,37 +49,21 @@ impl Need {
 
     /// The lowest floor from `floor` on with which so many bytes are enough; none if they are too
     /// few for the most frequent pair.
-    pub(super) fn floor_within(&self, bytes: u64, floor: u64) -> Option<Room> {
+    pub(super) fn floor_within(&self, bytes: u64, floor: u64) -> Option<u64> {
         let (mut pairs, mut stretches) = (0, 0u64);
         let mut lowest = None;
         for (step, &(more_pairs, more_stretches)) in self.steps.iter().enumerate().rev() {
             pairs += more_pairs;
             stretches = stretches.wrapping_add_signed(more_stretches);
             // Stretches that join may take less than before.
-            let room = Room::new(floor_of(step).max(floor), pairs, stretches);
-            if pairs > 0 && of(pairs, stretches) <= bytes && room.places < MOST_PLACES {
-                lowest = Some(room);
+            if pairs > 0 && of(pairs, stretches) <= bytes {
+                lowest = Some(floor_of(step).max(floor));
             }
             if floor_of(step) <= floor {
                 break;
             }
         }
         lowest
-    }
-}
-
-/// What a round with a floor takes into memory, at most.
-#[derive(Debug, PartialEq)]
-pub(super) struct Room {
-    pub(super) floor: u64,
-    /// Stretches, each with a border, as the words of a corpus.
-    pub(super) words: usize,
-    pub(super) places: usize,
-}
-
-impl Room {
-    fn new(floor: u64, pairs: u64, stretches: u64) -> Room {
-        Room { floor, words: stretches as usize, places: (pairs + 2 * stretches) as usize }
     }
 }
 
@@ -142,7 +125,7 @@ mod tests {
                 .filter(|&(_, (pairs, stretches))| pairs > 0
                     && of(pairs, stretches) <= bytes)
                 .min()
-                .map(|(at, (pairs, stretches))| Room::new(at.max(floor), pairs, stretches));
+                .map(|(at, _)| at.max(floor));
             prop_assert_eq!(need.floor_within(bytes, floor), expected);
         }
     }
