@@ -155,7 +155,7 @@ class BatchingCore(Core):
         """
         if isinstance(texts, str | bytes):
             raise TypeError("texts is several texts; pass one text to encode, or put it in a list")
-        check_threads(threads)
+        threads = check_threads(threads)
         _check_out(out)
         # A batch without texts refuses what every batch of them would refuse.
         self._encode_batch([], rule_of(special), threads, dropout, seed)
