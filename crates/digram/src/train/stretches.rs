@@ -48,9 +48,9 @@ impl Stretches {
 
     /// The number of a stretch.
     pub(super) fn number_of(&self, stretch: &[TokenId]) -> Result<usize> {
-        let found = self.numbers.find(self.hasher.hash_one(stretch), |&number| {
-            self.words.get(number as usize) == stretch
-        });
+        let found = self
+            .numbers
+            .find(self.hasher.hash_one(stretch), |&number| self.words.get(number as usize) == stretch);
         found.map(|&number| number as usize).ok_or_else(|| Error::Internal {
             reason: "a part of a pretoken was not taken into memory, and is to be put back.".into(),
         })
