@@ -125,14 +125,16 @@ fn all_long_work_can_be_stopped() {
     for (number, tokenizer) in TOKENIZERS.iter().enumerate() {
         for text in texts() {
             for (name, work) in WORK {
-                let patience = Patience { asked: Cell::new(0), most: ASKED };
-                let stopped = work(tokenizer, &text, &patience);
+                // Of two threads only the calling one asks, and the other may have left it little.
+                let (most, tries) = if name == "encode on threads" { (1, 100) } else { (ASKED, 1) };
+                let patience = Patience { asked: Cell::new(0), most };
+                let mut results = (0..tries).map(|_| work(tokenizer, &text, &patience));
+                let stopped = results.find(Result::is_err).unwrap_or(Ok(()));
+                let asked = patience.asked.get();
                 let place =
                     format!("{name}, pretokenizer {number}, {:?}", String::from_utf8_lossy(&text[..9]));
-                // Threads of their own ask each other.
-                let asked = if name == "encode on threads" { ASKED } else { patience.asked.get() };
                 // Without a cut there is nothing to split, and it takes no time.
-                if (name, number) != ("split", 0) && (&stopped, asked) != (&Err(Error::Interrupted), ASKED) {
+                if (name, number) != ("split", 0) && (&stopped, asked) != (&Err(Error::Interrupted), most) {
                     deaf.push((place, stopped, asked));
                 }
             }
