@@ -1,15 +1,18 @@
 //! What calls keep in memory for the next ones stays small, however long a run of text was, and
 //! whether it was encoded to its end or not.
 
+mod merged;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use digram::encode::{OnUnknown, Unit};
-use digram::merges::Merge;
 use digram::pretokenize::{Pretokenizer, Stage};
 use digram::watch::Watch;
 use digram::{Definition, Error, OnSpecial, Result, Tokenizer, Unwatched};
+
+use merged::merged;
 
 /// Bytes that are allocated now.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
@@ -51,14 +54,7 @@ impl Watch for Patience {
 fn tokenizer(pairs: &[(u32, u32)], stages: &[Stage], on_characters: bool) -> Tokenizer {
     let mut tokens: Vec<Option<Vec<u8>>> = (0..128).map(|byte| Some(vec![byte])).collect();
     tokens.extend((128..=255).map(|byte| if on_characters { None } else { Some(vec![byte]) }));
-    let mut merges = Vec::new();
-    for &(left, right) in pairs {
-        let id = tokens.len() as u32;
-        let part = |id: u32| tokens[id as usize].as_deref().unwrap();
-        let token = [part(left), part(right)].concat();
-        tokens.push(Some(token));
-        merges.push(Merge { left, right, id });
-    }
+    let merges = merged(&mut tokens, pairs);
     Tokenizer::new(Definition {
         tokens,
         merges,

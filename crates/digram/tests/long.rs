@@ -1,11 +1,11 @@
 //! Text in chunks, and long text on several threads, give what the whole text gives.
 
 mod cases;
+mod merged;
 
 use std::sync::LazyLock;
 
 use digram::encode::Unit;
-use digram::merges::Merge;
 use digram::pretokenize::{Pretokenizer, Stage};
 use digram::special::SpecialTokens;
 use digram::tokenizer::Stream;
@@ -13,6 +13,8 @@ use digram::{Definition, Error, OnSpecial, Tokenizer, Unwatched};
 use proptest::prelude::*;
 
 use cases::cases;
+
+use merged::merged;
 
 const AHEAD: &str =
     r"'(?i:[sdmt]|ll)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
@@ -38,16 +40,10 @@ static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
 
 fn tokenizer(stages: &[Stage]) -> Tokenizer {
     let mut tokens: Vec<Option<Vec<u8>>> = (0..=255).map(|byte| Some(vec![byte])).collect();
-    let mut merges = Vec::new();
-    for (left, right) in
-        [(97, 98), (256, 97), (32, 32), (32, 97), (49, 50), (0xe8, 0xaa), (261, 0x9e), (60, 97)]
-    {
-        let id = tokens.len() as u32;
-        let part = |id: u32| tokens[id as usize].as_deref().unwrap();
-        let token = [part(left), part(right)].concat();
-        tokens.push(Some(token));
-        merges.push(Merge { left, right, id });
-    }
+    let merges = merged(
+        &mut tokens,
+        &[(97, 98), (256, 97), (32, 32), (32, 97), (49, 50), (0xe8, 0xaa), (261, 0x9e), (60, 97)],
+    );
     Tokenizer::new(Definition {
         tokens,
         merges,

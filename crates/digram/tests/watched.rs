@@ -1,14 +1,17 @@
 //! Long work asks its watch again and again, whatever the text is, and stops when it is told to.
 
+mod merged;
+
 use std::cell::Cell;
 use std::sync::LazyLock;
 
 use digram::encode::{Dropout, Unit};
-use digram::merges::Merge;
 use digram::pretokenize::{Pretokenizer, Stage};
 use digram::tokenizer::{Decoder, EncodedTexts, OffsetUnit, OnInvalid, Running, Side, Stream, WithDropout};
 use digram::watch::Watch;
 use digram::{Definition, Error, OnSpecial, Result, Tokenizer, Unwatched};
+
+use merged::merged;
 
 /// Every 64 KiB it is asked at least.
 const BYTES: usize = 1 << 19;
@@ -47,14 +50,8 @@ fn stages() -> [Vec<Stage>; 7] {
 static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
     let tokenizer = |stages: &Vec<Stage>| {
         let mut tokens: Vec<Option<Vec<u8>>> = (0..=255).map(|byte| Some(vec![byte])).collect();
-        let mut merges = Vec::new();
-        for (left, right) in [(97, 97), (256, 256), (32, 32), (49, 49), (0xe8, 0xaa), (260, 0x9e)] {
-            let id = tokens.len() as u32;
-            let part = |id: u32| tokens[id as usize].as_deref().unwrap();
-            let token = [part(left), part(right)].concat();
-            tokens.push(Some(token));
-            merges.push(Merge { left, right, id });
-        }
+        let merges =
+            merged(&mut tokens, &[(97, 97), (256, 256), (32, 32), (49, 49), (0xe8, 0xaa), (260, 0x9e)]);
         Tokenizer::new(Definition {
             tokens,
             merges,
