@@ -4,7 +4,11 @@ use crate::memory::Way;
 use crate::merges::{Merges, NO_RANK, Rank};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId};
 
-use super::{SHORT, Sink};
+use super::Sink;
+
+/// Runs up to this many bytes are merged by scanning. Measured on prose and code: beyond it the
+/// scan, which is quadratic, begins to lose to going by rank.
+pub(super) const SHORT: usize = 64;
 
 /// A rank with the place of its pair below it, so that the smallest number is the lowest rank, and
 /// of equal ranks the leftmost. Signed, since processors compare those best: taking the minimum

@@ -1,0 +1,114 @@
+//! From a model to what encodes by it: which tokens a text can become is found out once.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::index::TokenIndex;
+use crate::memory::Way;
+use crate::model::{Known, Model};
+use crate::vocabulary::TokenId;
+use crate::watch::Unwatched;
+
+use super::cuts::Cuts;
+use super::singles::Singles;
+use super::{Encoder, Scratch, Unit, reach};
+
+impl Encoder {
+    /// An encoder; `ordinary` says which tokens text can become (special tokens and the bytes of
+    /// a fallback are not).
+    pub(crate) fn new(
+        model: Model,
+        unit: Unit,
+        ignore_merges: bool,
+        ordinary: impl Fn(TokenId) -> bool,
+    ) -> Result<Encoder> {
+        let Model { vocabulary, merges, known } = model;
+        let mut characters = hashbrown::HashMap::default();
+        if let Unit::Char { .. } = unit {
+            for (id, bytes) in vocabulary.iter().filter(|(id, _)| ordinary(*id)) {
+                let text = std::str::from_utf8(bytes).map_err(|_| Error::Vocabulary {
+                    reason: format!("token {id} is not UTF-8, which a character vocabulary needs."),
+                })?;
+                let mut chars = text.chars();
+                if let (Some(c), None) = (chars.next(), chars.next())
+                    && characters.insert(c, id).is_some()
+                {
+                    return Err(Error::Vocabulary { reason: format!("character {c:?} has two tokens.") });
+                }
+            }
+        }
+        let cuts = Cuts::new(&vocabulary, merges.in_order());
+        let mut encoder = Encoder {
+            vocabulary,
+            merges,
+            unit,
+            characters,
+            whole: Arc::new(TokenIndex::new(&[])),
+            whole_piece: None,
+            cuts,
+            singles: Singles::new(),
+            unreachable: Arc::default(),
+            whole_is_all: false,
+            way: Way::best(),
+        };
+        let known = known.filter(|_| matches!(encoder.unit, Unit::Byte { .. }));
+        encoder.unreachable = match &known {
+            Some(known) => known.unreachable.clone(),
+            None => encoder.find_unreachable(&ordinary)?.into(),
+        };
+        let all: Vec<_> = encoder.vocabulary.iter().filter(|(id, _)| ordinary(*id)).collect();
+        let trusted = |(id, _): &&(TokenId, &[u8])| encoder.unreachable.binary_search(id).is_err();
+        let reached = || TokenIndex::new(&all.iter().filter(trusted).copied().collect::<Vec<_>>());
+        let whole = || known.map_or_else(|| Arc::new(TokenIndex::new(&all)), |known| known.index);
+        encoder.whole_is_all = encoder.unreachable.is_empty() || ignore_merges;
+        if encoder.unreachable.is_empty() {
+            encoder.whole = whole();
+        } else if ignore_merges {
+            (encoder.whole, encoder.whole_piece) = (whole(), Some(reached()));
+        } else {
+            encoder.whole = Arc::new(reached());
+        }
+        Ok(encoder)
+    }
+
+    /// What the encoder was made of, with what was found out.
+    pub(crate) fn model(&self) -> Model {
+        let known = self.whole_is_all && matches!(self.unit, Unit::Byte { .. });
+        Model {
+            vocabulary: self.vocabulary.clone(),
+            merges: self.merges.clone(),
+            known: known.then(|| Known { index: self.whole.clone(), unreachable: self.unreachable.clone() }),
+        }
+    }
+
+    fn find_unreachable(&self, ordinary: &impl Fn(TokenId) -> bool) -> Result<Vec<TokenId>> {
+        if let Some(reached) = reach::reached(self.vocabulary.size(), &self.merges, self.base()) {
+            let unreachable = |id: &TokenId| ordinary(*id) && !reached[*id as usize];
+            return Ok(self.vocabulary.iter().map(|(id, _)| id).filter(unreachable).collect());
+        }
+        let mut scratch = Scratch::new();
+        let (mut unreachable, mut ids) = (Vec::new(), Vec::new());
+        for (id, bytes) in self.vocabulary.iter().filter(|(id, _)| ordinary(*id)) {
+            ids.clear();
+            let known = self.merge(bytes, &mut scratch, &Unwatched, &mut ids);
+            match known {
+                Ok(()) => {}
+                // A token of several characters, one of which has no token.
+                Err(Error::UnknownCharacter { .. }) => ids.clear(),
+                Err(error) => return Err(error),
+            }
+            if ids != [id] {
+                unreachable.push(id);
+            }
+        }
+        Ok(unreachable)
+    }
+
+    /// The tokens of single symbols.
+    fn base(&self) -> Vec<TokenId> {
+        match &self.unit {
+            Unit::Byte { ids } => ids.to_vec(),
+            Unit::Char { .. } => self.characters.values().copied().collect(),
+        }
+    }
+}

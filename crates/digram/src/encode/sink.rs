@@ -1,0 +1,77 @@
+//! Where ids go.
+
+use crate::vocabulary::TokenId;
+
+use super::group::Group;
+use super::singles::Packed;
+
+/// To a list, or to nowhere if they are counted only.
+pub(crate) trait Sink {
+    fn one(&mut self, id: TokenId);
+    fn many(&mut self, ids: &[TokenId]);
+    /// The first `count` of these.
+    fn few(&mut self, ids: [TokenId; Packed::MOST], count: usize);
+    /// Those of a group of pretokens.
+    fn group(&mut self, group: &Group);
+    /// How many there were.
+    fn len(&self) -> usize;
+}
+
+impl Sink for Vec<TokenId> {
+    #[inline]
+    fn one(&mut self, id: TokenId) {
+        self.push(id);
+    }
+
+    #[inline]
+    fn many(&mut self, ids: &[TokenId]) {
+        self.extend_from_slice(ids);
+    }
+
+    #[inline]
+    fn few(&mut self, ids: [TokenId; Packed::MOST], count: usize) {
+        // To copy all and forget the rest takes fewer instructions than to copy as many.
+        let end = Vec::len(self) + count;
+        self.extend_from_slice(&ids);
+        self.truncate(end);
+    }
+
+    #[inline]
+    fn group(&mut self, group: &Group) {
+        group.append_to(self);
+    }
+
+    fn len(&self) -> usize {
+        Vec::len(self)
+    }
+}
+
+/// How many ids went to a sink.
+#[derive(Default)]
+pub(crate) struct Tally(pub(crate) usize);
+
+impl Sink for Tally {
+    #[inline]
+    fn one(&mut self, _: TokenId) {
+        self.0 += 1;
+    }
+
+    #[inline]
+    fn many(&mut self, ids: &[TokenId]) {
+        self.0 += ids.len();
+    }
+
+    #[inline]
+    fn few(&mut self, _: [TokenId; Packed::MOST], count: usize) {
+        self.0 += count;
+    }
+
+    #[inline]
+    fn group(&mut self, group: &Group) {
+        self.0 += group.count();
+    }
+
+    fn len(&self) -> usize {
+        self.0
+    }
+}
