@@ -1,7 +1,8 @@
 """What `digram plan` expects beside what is measured, and the constants to paste into it.
 
 First the laws of growth: fitted at 1/32, 1/16, 1/8 and 1/4 of a corpus, checked at the whole; and
-their sum on all four corpora mixed. Then runs of training at four sizes of text.
+their sum on all four corpora mixed. Then runs of training at four sizes of text, and within less
+memory than merging needs.
 """
 
 from __future__ import annotations
@@ -27,9 +28,13 @@ from digram.sources import documents as documents_of
 
 CORPUS_OF = {"english": "en", "code": "code", "multilingual": "multi"}
 SIZES = (8_000, 32_000)
+LIMITS = (24 << 20, 64 << 20)
+"""Bytes of memory that the largest text of each kind is trained within."""
 
 
-def measure(who: str, path: str, size: int, pattern: str, threads: int) -> dict[str, Any]:
+def measure(
+    who: str, path: str, size: int, pattern: str, threads: int, limit: int | None
+) -> dict[str, Any]:
     """Seconds of counting and of merging, and the memory of both; in a process of its own."""
     import digram
 
@@ -44,7 +49,12 @@ def measure(who: str, path: str, size: int, pattern: str, threads: int) -> dict[
     del counter, counts
     started = perf_counter()
     tok = digram.train(
-        source, vocab_size=size, pretokenizer=pattern, threads=threads, progress=False
+        source,
+        vocab_size=size,
+        pretokenizer=pattern,
+        threads=threads,
+        memory_limit=limit,
+        progress=False,
     )
     whole, used = perf_counter() - started, peak() - before
     last = list(points(source, resolve(pattern), 1 << 60))[-1]
@@ -142,12 +152,22 @@ def _runs(into: Path, options: Options) -> Iterator[tuple[str, str, Task]]:
             chosen = texts[: len(texts) // part]
             path.write_text(SEPARATOR.join(chosen), encoding="utf-8", newline="")
             title = f"{path.stat().st_size / MB:.1f} MB of {kind}"
-            for size, threads in [(size, 1) for size in SIZES] + [(SIZES[-1], 2)] * (part == 1):
-                more = f", {size // 1000}k" + f", {threads} threads" * (threads > 1)
+            ways: list[tuple[int, int, int | None]] = [(size, 1, None) for size in SIZES]
+            if part == 1:
+                ways += [(SIZES[-1], 2, None), *((SIZES[-1], 1, limit) for limit in LIMITS)]
+            for size, threads, limit in ways:
                 task = Task.of(
-                    "plan", "digram", path=str(path), size=size, pattern=pattern, threads=threads
+                    "plan",
+                    "digram",
+                    path=str(path),
+                    size=size,
+                    pattern=pattern,
+                    threads=threads,
+                    limit=limit,
                 )
-                yield kind, title + more, task
+                more = f", {threads} threads" * (threads > 1)
+                more += f", within {limit >> 20} MiB" if limit else ""
+                yield kind, f"{title}, {size // 1000}k{more}", task
 
 
 def _beside(kind: str, task: Task, result: Result) -> list[str]:
@@ -156,8 +176,8 @@ def _beside(kind: str, task: Task, result: Result) -> list[str]:
 
     said = json.loads(task.parameters)
     plan = planning.plan(
-        result["text"], said["size"], kind=kind, pretokenizer=said["pattern"], memory="1 TB",
-        cores=said["threads"],
+        result["text"], said["size"], kind=kind, pretokenizer=said["pattern"],
+        memory=said["limit"] or "1 TB", cores=said["threads"],
     )  # fmt: skip
     return [
         f"{plan.distinct_pretokens:,} / {result['pretokens']:,.0f}",
@@ -185,19 +205,28 @@ def _constants(
         )
         for threads in (1, 2)
     }
-    one = [(s, r) for s, r in zip(said, found, strict=True) if s["threads"] == 1]
+    pairs = list(zip(said, found, strict=True))
+    one = [(s, r) for s, r in pairs if s["threads"] == 1 and not s["limit"]]
     # In shares of what was measured, so that short runs tell as much as long ones; the shortest
     # are differences of times that are close to each other.
     long = [(s, r) for s, r in one if r["merging"] > 0.1]
     by_byte, by_merge = _least_squares(
         [(r["bytes"] / r["merging"], s["size"] / r["merging"]) for s, r in long], [1.0] * len(long)
     )
-    start, by_size = _least_squares(
-        [(1.0, r["bytes"]) for _, r in one], [r["used"] for _, r in one]
-    )
-    _, by_pretoken = _least_squares(
+    start, by_pretoken = _least_squares(
         [(1.0, r["pretokens"]) for _, r in one], [r["counted"] - r["bytes"] for _, r in one]
     )
+    rest = [r["used"] - r["bytes"] - start - by_pretoken * r["pretokens"] for _, r in one]
+    (by_size,) = _least_squares([(r["bytes"],) for _, r in one], rest)
+    # From disk: what is longer than in memory, in shares of that, by how many times too much it is.
+    in_memory = {(s["path"], s["size"]): r for s, r in one}
+    longer = [
+        (in_memory[s["path"], s["size"]]["used"] / s["limit"],
+         r["merging"] / in_memory[s["path"], s["size"]]["merging"] - 1)
+        for s, r in pairs
+        if s["limit"] and in_memory[s["path"], s["size"]]["used"] > s["limit"]
+    ]  # fmt: skip
+    from_disk = statistics.median(more / many for many, more in longer) if longer else 0.0
     lines = [
         f'    ("{kind}", "{cut}"): '
         f"Growth(Law({g.pretokens.scale:.3g}, {g.pretokens.exponent:.3f}), "
@@ -211,6 +240,7 @@ def _constants(
         f"    merge_memory={by_size:.3g},",
         f"    merge_byte={by_byte:.3g},",
         f"    merge_one={by_merge:.3g},",
+        f"    from_disk={from_disk:.2g},",
         f"    start={start:.3g},",
     ]
     return "```python\n" + "\n".join(lines) + "\n```"

@@ -43,7 +43,7 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def test_what_a_plan_is_compared_with(corpus: Path) -> None:
-    found = plan.measure("digram", str(corpus), 260, "o200k", 1)
+    found = plan.measure("digram", str(corpus), 260, "o200k", 1, None)
     tok = digram.train(digram.files(corpus, separator=SEPARATOR), vocab_size=260)
     assert tok.training is not None
     assert (found["text"], found["pretokens"], found["digest"]) == (

@@ -83,6 +83,26 @@ def test_threads_leave_no_trace_where_the_first_seen_wins(digest: Callable[..., 
     assert found[0] != found[1], "the digest should see an order that counts"
 
 
+@pytest.mark.parametrize("ties", ["ids", "lexicographic"])
+def test_counts_of_shards_in_any_order(
+    digest: Callable[..., str], tmp_path: Path, ties: Ties
+) -> None:
+    """Shards are counted each by itself, on any number of threads, saved, and added up."""
+    documents = invented(1.0)
+    paths = []
+    for shard, threads in enumerate(THREADS):
+        counts = digram.count_pretokens(documents[shard :: len(THREADS)], threads=threads)
+        paths.append(tmp_path / f"{shard}.arrow")
+        counts.save(paths[-1])
+    options: dict[str, Any] = {"vocab_size": 2_000, "ties": ties}
+    found = {digest(documents, **options)}
+    for order in shuffles([str(path) for path in paths]):
+        found.add(
+            digest(digram.Counts.merge([digram.Counts.load(path) for path in order]), **options)
+        )
+    assert len(found) == 1
+
+
 def test_characters_are_learned_the_same(digest: Callable[..., str]) -> None:
     found = {
         digest(order, threads=threads, vocab_size=2_000, unit="char", on_unknown="bytes")

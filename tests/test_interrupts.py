@@ -71,21 +71,35 @@ def alarm() -> Iterator[Callable[[float], None]]:
     signal.signal(signal.SIGPROF, before)
 
 
+def interrupted(call: Callable[[], object], after: float, alarm: Callable[[float], None]) -> None:
+    """Holds a call to it that it ends soon after Ctrl-C."""
+
+    def run() -> None:
+        try:
+            call()
+        finally:
+            alarm(0)
+
+    alarm(after)
+    started = time.process_time()
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    late = time.process_time() - started - after
+    assert late < SOON, f"{late:.2f} s after Ctrl-C"
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_ctrl_c(name: str, alarm: Callable[[float], None]) -> None:
     make, call = CALLS[name]
     argument = make()
-
-    def run() -> None:
-        try:
-            call(argument)
-        finally:
-            alarm(0)
-
-    alarm(AFTER)
-    started = time.process_time()
-    with pytest.raises(KeyboardInterrupt):
-        run()
-    late = time.process_time() - started - AFTER
-    assert late < SOON, f"{late:.2f} s after Ctrl-C"
+    interrupted(lambda: call(argument), AFTER, alarm)
     assert TOK.decode(TOK.encode("low newest")) == WHOLE.decode(WHOLE.encode("low newest"))
+
+
+@pytest.mark.parametrize("after", [0.05, 0.3, 1.0])
+def test_ctrl_c_while_merging_from_disk(after: float, alarm: Callable[[float], None]) -> None:
+    """While the corpus is written, while a first round is chosen, and amid the rounds."""
+    words = " ".join(f"{number * 7919 % 1_000_003:06}lowest" for number in range(150_000))
+    counts = digram.count_pretokens(words, pretokenizer="whitespace")
+    options: dict[str, Any] = {"vocab_size": 30_000, "memory_limit": "24 MiB", "progress": False}
+    interrupted(lambda: digram.train(counts, **options), after, alarm)

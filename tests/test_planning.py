@@ -107,8 +107,27 @@ def test_counting_stays_within_memory(power: float, kind: Any, room: float, mach
     roomy = a_plan(10**power, kind=kind, memory=1e20, machines=machines)
     assert roomy.counting.spill == 0
     assert (plan.counting.spill > 0) == (roomy.counting.memory > 10**room)
-    assert plan.fits == (plan.merging.memory <= 10**room)
+    assert plan.merging.memory <= 10**room
+    assert (
+        plan.fits == (plan.merging.spill == 0) == (roomy.merging.memory <= 10**room and roomy.fits)
+    )
     assert bool(plan.advice) == (not plan.fits)
+
+
+def test_merging_from_disk_takes_the_longer_the_less_memory_there_is() -> None:
+    free = a_plan("100 GB", memory="1 TB")
+    half, tenth = (a_plan("100 GB", memory=free.merging.memory / part) for part in (2, 10))
+    assert free.fits
+    assert not half.fits
+    assert free.merging.seconds < half.merging.seconds < tenth.merging.seconds
+    assert half.merging.spill > half.distinct_bytes
+
+
+def test_more_than_is_merged_in_memory_is_merged_from_disk() -> None:
+    plan = a_plan("100 TB", kind="multilingual", memory="100 TB")
+    assert plan.distinct_bytes > 1 << 32
+    assert not plan.fits
+    assert "merges a sample of " in plan.advice
 
 
 def test_machines_share_the_counting_and_send_what_they_found() -> None:
@@ -146,11 +165,12 @@ def test_a_page_to_read() -> None:
         "on 4 machines of 4 cores, 2.00 GB of memory",
         "spilled to disk",
         "sent on",
-        "too large    ",
+        'from disk    memory_limit="2.00 GB" gives the same merges; in memory ',
         f"rates of {RATES.measured}",
     ):
         assert part in page
-    assert "too large" not in str(a_plan("10 MB"))
+    assert "from disk" not in str(a_plan("10 MB"))
+    assert "of memory (" in str(a_plan("1 GB", kind="multilingual", memory="5 GB"))
 
 
 def test_plain_values() -> None:

@@ -32,15 +32,18 @@ class Rates(NamedTuple):
     second_thread: float
     """What each further thread adds, as a share of the first."""
     count_memory: float
-    """Memory while counting, for each distinct pretoken, beside its bytes."""
+    """Memory for each distinct pretoken with its count, beside its bytes."""
     merge_memory: float
     """Memory of the merge loop for each byte of distinct pretokens."""
     merge_byte: float
     """Seconds of the merge loop for each byte of distinct pretokens."""
     merge_one: float
     """Seconds of the merge loop for each merge."""
+    from_disk: float
+    """What merging from disk takes longer than in memory, as a share of that, for each time that
+    the memory it needs there is what there is."""
     start: float
-    """Memory before any text."""
+    """Memory of what does not grow with the text."""
     disk: float
     """Bytes that a disk writes or reads in a second: not measured."""
     network: float
@@ -58,6 +61,7 @@ RATES = Rates(
     merge_memory=15.4,
     merge_byte=0.26e-6,
     merge_one=10.7e-6,
+    from_disk=0.5,
     start=22e6,
     disk=300e6,
     network=100e6,
@@ -66,6 +70,8 @@ RATES = Rates(
 _CUTS = tuple(dict.fromkeys(cut for _, cut in GROWTH))
 _LIKE = {"llama3": "cl100k", "qwen2": "cl100k"}  # they cut words alike, and digits otherwise
 _ON_DISK = 16  # bytes beside the pretoken: its length and its count
+_ROUND = 4  # bytes on disk for each of distinct pretokens, while a round of merges ends
+_MOST = 1 << 32  # bytes of distinct pretokens that are merged in memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +93,9 @@ class Plan:
     """What `digram.plan` expects of a run; sizes in bytes, times in seconds.
 
     `counting` runs on all machines and `merging` on one. `fits` says whether the merge loop has
-    room in memory; `advice` what to do where it has not. `beyond` is how many times as much text
-    there is as the laws were checked on: the further, the rougher.
+    room in memory; where it has not, `merging` is what it needs from disk, and `advice` says how to
+    ask for that. `beyond` is how many times as much text there is as the laws were checked on: the
+    further, the rougher.
     """
 
     corpus: int
@@ -133,9 +140,10 @@ class Plan:
                 f"counting     {_time(c.seconds)}, memory {amount(c.memory)}"
                 f"{'' if one else ' a machine'}{spill}{traffic}",
                 f"merging      {_time(m.seconds)}, memory {amount(m.memory)}"
-                f"{'' if one else ' on one machine'}",
+                f"{'' if one else ' on one machine'}"
+                f"{f', {amount(m.spill)} on disk' if m.spill else ''}",
                 f"in all       {_time(self.seconds)}",
-                *([] if self.fits else [f"too large    {self.advice}"]),
+                *([] if self.fits else [f"from disk    {self.advice}"]),
                 "",
                 f"Expected, not promised: rates of {self.measured}{rough}.",
             ]
@@ -213,6 +221,15 @@ def plan(
         seconds=(whole.bytes * RATES.merge_byte + vocab_size * RATES.merge_one) / speed,
         memory=round(whole.merging),
     )
+    fits = whole.fits(room)
+    advice = "" if fits else _advice(growth, text, merging, room)
+    if not fits:
+        within = min(room, whole.merging)
+        merging = Phase(
+            seconds=merging.seconds * (1 + RATES.from_disk * whole.merging / within),
+            memory=int(within),
+            spill=round(whole.stored + whole.bytes * _ROUND),
+        )
     return Plan(
         corpus=round(text),
         vocab_size=vocab_size,
@@ -226,8 +243,8 @@ def plan(
         counting=counting,
         merging=merging,
         seconds=counting.seconds + merging.seconds,
-        fits=whole.merging <= room,
-        advice="" if whole.merging <= room else _advice(growth, text, whole, room),
+        fits=fits,
+        advice=advice,
         beyond=max(1.0, text * max(shares.values()) / known),
         measured=f"{RATES.measured}, {RATES.machine}",
     )
@@ -257,7 +274,16 @@ class _Distinct(NamedTuple):
     @property
     def merging(self) -> float:
         """Memory of the merge loop over them."""
-        return RATES.start + self.bytes * RATES.merge_memory
+        return self.counting + self.bytes * RATES.merge_memory
+
+    def fits(self, room: float) -> bool:
+        """Whether they are merged in so much memory."""
+        return self.merging <= room and self.bytes < _MOST
+
+    def without_rare(self) -> _Distinct:
+        """Those that are there more than once; of pretokens the share is taken that bytes have."""
+        share = 1 - self.once / self.bytes
+        return _Distinct(self.pretokens * share, self.bytes * share, 0.0)
 
     @property
     def stored(self) -> float:
@@ -273,19 +299,21 @@ def _runs(growth: list[tuple[float, Growth]], text: float, room: float) -> int:
     return runs
 
 
-def _advice(growth: list[tuple[float, Growth]], text: float, whole: _Distinct, room: float) -> str:
-    """What fits into memory where the whole does not."""
-    kept = whole._replace(bytes=whole.bytes - whole.once)
-    if kept.merging <= room:
-        return f"leave out what is there once, and merging takes {amount(kept.merging)}"
+def _advice(growth: list[tuple[float, Growth]], text: float, in_memory: Phase, room: float) -> str:
+    """How to merge what does not fit into memory, and what would fit."""
+    asked = f'memory_limit="{amount(room)}" gives the same merges'
+    whole = _Distinct.of(growth, text)
+    if whole.bytes < _MOST:
+        kept = whole.without_rare()
+        often = f" ({amount(kept.merging)} without what is there once)" * kept.fits(room)
+        more = f"{amount(in_memory.memory)} of memory{often}"
+        return f"{asked}; with {more} it takes {_time(in_memory.seconds)}"
     low, high = 0.0, text
     for _ in range(60):
         middle = (low + high) / 2
-        fits = _Distinct.of(growth, middle).merging <= room
+        fits = _Distinct.of(growth, middle).fits(room)
         low, high = (middle, high) if fits else (low, middle)
-    return (
-        f"a machine of {amount(whole.merging)} merges all of it, this one a sample of {amount(low)}"
-    )
+    return f"{asked}; in memory this machine merges a sample of {amount(low)}"
 
 
 def _growth(

@@ -6,13 +6,13 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
 
-__all__ = ["amount", "memory_in_use", "progress"]
+__all__ = ["amount", "differences", "memory_in_use", "progress", "progress_of_all"]
 
 _EVERY = 0.1  # seconds between updates; a merge takes microseconds, redrawing takes longer
 
@@ -63,6 +63,49 @@ def progress(
                 bar.update(task, completed=done, done=_part(done, total, unit), rate=rate)
 
         yield advance
+
+
+@contextmanager
+def progress_of_all(
+    description: str, unit: str, enabled: bool | None = None
+) -> Iterator[Callable[[int, int], None]]:
+    """The same for work that learns only on its way how much there is, or that there is none.
+
+    >>> with progress_of_all("Joining", unit="pretokens") as tell:
+    ...     for done in (100, 200, 300):
+    ...         tell(done, 300)
+
+    The bar comes with the first call.
+    """
+    with ExitStack() as shown:
+        to: Callable[[int], None] | None = None
+
+        def tell(done: int, all: int) -> None:
+            nonlocal to
+            if to is None:
+                to = differences(shown.enter_context(progress(description, all, unit, enabled)))
+            to(done)
+
+        yield tell
+
+
+def differences(advance: Callable[[int], None]) -> Callable[[int], None]:
+    """Tells `advance` how much more there is, given how much there is.
+
+    >>> to = differences(print)
+    >>> to(3), to(10)
+    3
+    7
+    (None, None)
+    """
+    done = 0
+
+    def to(now: int) -> None:
+        nonlocal done
+        advance(now - done)
+        done = now
+
+    return to
 
 
 def amount(number: float, unit: str = "B") -> str:

@@ -33,6 +33,7 @@ from digram.counts import (
 from digram.definition import Definition, OnUnknown, StopReason, TrainingRecord, Unit
 from digram.errors import OptionError
 from digram.pretokenizers import MISSING, Pretokenizer, PretokenizerLike, resolve
+from digram.progress import differences
 from digram.progress import progress as progress_bar
 from digram.sizes import blocks, padded, with_blocks
 from digram.sources import file_stamps
@@ -198,7 +199,7 @@ def train(
                 memory=None if memory is None else (memory, folder),
                 journal=None if point is None else point.journal,
                 on_merge=None if on_merge is None else _Reporter(on_merge, base, with_bytes, shift),
-                on_progress=_differences(advance),
+                on_progress=differences(advance),
             )
     stop_reason: StopReason = "vocab_size" if stop == "max_merges" and limit == room else stop
     first_special = 0 if special_first else len(tokens)
@@ -293,18 +294,6 @@ def _plain(weights: Mapping[str, Any]) -> dict[str, Any]:
         name if isinstance(name, str) else repr(name): w if isinstance(w, int | float) else str(w)
         for name, w in weights.items()
     }
-
-
-def _differences(advance: Callable[[int], None]) -> Callable[[int], None]:
-    """Tells `advance` how much more there is, given how much there is."""
-    done = 0
-
-    def to(now: int) -> None:
-        nonlocal done
-        advance(now - done)
-        done = now
-
-    return to
 
 
 class _Reporter:

@@ -1,12 +1,13 @@
 //! Training.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use digram::Error;
 use digram::count::Pieces;
 use digram::train::{
-    Base, Journal, Learned, MemoryLimit, Options, RunnerUp, Stop, Ties, fits, train as learn, train_bounded,
+    Base, Journal, LEAST_MEMORY, Learned, MemoryLimit, Options, RunnerUp, Stop, Ties, fits, train as learn,
+    train_bounded,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -14,10 +15,7 @@ use pyo3::types::{PyBytes, PyList};
 use crate::convert::merges_to_python;
 use crate::counts::{Counts, SortedCounts};
 use crate::errors;
-use crate::watch::Signals;
-
-/// How often training tells how far it is.
-const BETWEEN_REPORTS: Duration = Duration::from_millis(100);
+use crate::watch::{BETWEEN_REPORTS, Signals};
 
 /// A pair that was not merged: left id, right id, count.
 type Next = (u32, u32, u64);
@@ -111,7 +109,9 @@ pub(crate) fn train<'py>(
             |memory| sorted.is_some() || in_memory.is_some_and(|counts| !fits(&counts.counts, memory));
         match (&memory, in_memory) {
             (Some((memory, folder)), _) if is_bounded(*memory) => {
-                let limit = MemoryLimit { bytes: *memory, folder };
+                // Counts in memory stay there.
+                let held = in_memory.map_or(0, |counts| counts.counts.memory());
+                let limit = MemoryLimit { bytes: memory.saturating_sub(held).max(LEAST_MEMORY), folder };
                 train_bounded(pieces, limit, &options, &known, &mut tell, &signals)
             }
             (_, Some(counts)) => learn(&counts.counts, &options, &known, &mut tell, &signals),

@@ -13,19 +13,30 @@ use crate::errors;
 /// Ctrl-C is to be served within 200 ms; asking Python takes the GIL, so not at every check.
 const BETWEEN_SIGNALS: Duration = Duration::from_millis(40);
 
+/// How often long work tells how far it is.
+pub(crate) const BETWEEN_REPORTS: Duration = Duration::from_millis(100);
+
 /// Lets Python's signal handlers run during long work, and keeps what they raise.
 pub(crate) struct Signals {
     state: Mutex<State>,
+    on_progress: Option<Py<PyAny>>,
 }
 
 struct State {
     asked: Instant,
+    reported: Instant,
     raised: Option<PyErr>,
 }
 
 impl Signals {
     pub(crate) fn new() -> Signals {
-        Signals { state: Mutex::new(State { asked: Instant::now(), raised: None }) }
+        Signals::reporting_to(None)
+    }
+
+    /// Also calls `on_progress` now and then with how much is done, and of how much.
+    pub(crate) fn reporting_to(on_progress: Option<Py<PyAny>>) -> Signals {
+        let now = Instant::now();
+        Signals { state: Mutex::new(State { asked: now, reported: now, raised: None }), on_progress }
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
@@ -49,11 +60,28 @@ impl Signals {
 
 impl Watch for Signals {
     fn check(&self) -> digram::Result<()> {
-        if self.state().asked.elapsed() < BETWEEN_SIGNALS {
-            return Ok(());
+        {
+            let mut state = self.state();
+            if state.raised.is_some() {
+                return Err(Error::Interrupted);
+            }
+            if state.asked.elapsed() < BETWEEN_SIGNALS {
+                return Ok(());
+            }
+            state.asked = Instant::now();
         }
-        self.state().asked = Instant::now();
         // A handler may call back into digram, so no lock is held while it runs.
         Python::attach(|py| py.check_signals()).map_err(|raised| self.keep(raised))
+    }
+
+    fn progress(&self, done: u64, all: u64) {
+        let Some(on_progress) = &self.on_progress else { return };
+        if self.state().reported.elapsed() < BETWEEN_REPORTS {
+            return;
+        }
+        self.state().reported = Instant::now();
+        if let Err(raised) = Python::attach(|py| on_progress.call1(py, (done, all))) {
+            self.keep(raised);
+        }
     }
 }

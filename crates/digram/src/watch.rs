@@ -10,6 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub trait Watch {
     /// `Ok` to go on; an error, usually [`Error::Interrupted`], stops the work and is its result.
     fn check(&self) -> Result<()>;
+
+    /// Told by work that knows how much there is to do how much of it is done.
+    fn progress(&self, _done: u64, _all: u64) {}
 }
 
 /// Lets all work run to its end.

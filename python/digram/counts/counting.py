@@ -17,6 +17,7 @@ from digram.definition import Unit
 from digram.errors import InvalidTextError, OptionError, placed
 from digram.pretokenizers import Pretokenizer, Regex, resolve
 from digram.progress import progress as progress_bar
+from digram.progress import progress_of_all
 from digram.sources import Further, Source, Text, batches, file_stamps, parts, total_bytes
 from digram.storage import advise_on_full_disk
 
@@ -116,7 +117,10 @@ class Counting:
             except Exception as error:
                 placed(error, f"source[{name!r}]")
                 raise
-        return _core.Counts.merge(parts) if joiner is None else joiner.finish()
+        if joiner is None:
+            return _core.Counts.merge(parts)
+        with progress_of_all("Joining", "pretokens", self.progress) as tell:
+            return joiner.finish(tell)
 
     def _one_of(self, number: int, name: str, source: Source | Counts) -> Held:
         if isinstance(source, Counts):
@@ -146,7 +150,8 @@ class Counting:
             texts = point.rest(texts, counter)
             size = None if size is None else max(size - point.state.bytes, 0)
         self._add(counter, texts, size, name)
-        counts = counter.finish_bounded()
+        with progress_of_all(f"Joining{name}", "pretokens", self.progress) as tell:
+            counts = counter.finish_bounded(tell)
         if point is not None:
             point.counted(counts)
         return counts

@@ -54,10 +54,17 @@ impl Counter {
         Ok(state(made))
     }
 
-    /// The counts of all batches, on disk if they were too many; the counter is used up.
-    fn finish_bounded<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    /// The counts of all batches, on disk if they were too many; the counter is used up. While what
+    /// lies on disk is brought together, `on_progress` is called with numbers of pretokens: those
+    /// done, and all.
+    #[pyo3(signature = (on_progress=None))]
+    fn finish_bounded<'py>(
+        &self,
+        py: Python<'py>,
+        on_progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let counter = self.take(py)?;
-        let signals = Signals::new();
+        let signals = Signals::reporting_to(on_progress);
         let counted = py.detach(|| counter.finish_bounded(&signals));
         match counted.map_err(|error| signals.error(py, error, None))? {
             Counted::Memory(counts) => Ok(Bound::new(py, Counts::new(counts))?.into_any()),

@@ -64,10 +64,11 @@ impl Joiner {
         Ok(())
     }
 
-    /// The counts of all of them.
-    fn finish(&self, py: Python<'_>) -> PyResult<SortedCounts> {
+    /// The counts of all of them; `on_progress` is as with `Counter.finish_bounded`.
+    #[pyo3(signature = (on_progress=None))]
+    fn finish(&self, py: Python<'_>, on_progress: Option<Py<PyAny>>) -> PyResult<SortedCounts> {
         let joiner = self.take(py)?;
-        let signals = Signals::new();
+        let signals = Signals::reporting_to(on_progress);
         py.detach(|| joiner.finish(&signals))
             .map(|counts| SortedCounts { counts })
             .map_err(|error| signals.error(py, error, None))

@@ -56,7 +56,9 @@ pub(crate) fn merge<P: AsRef<Path>>(
     watch: &dyn Watch,
 ) -> Result<Merged> {
     let mut heads = BinaryHeap::new();
+    let (mut done, mut all) = (0, 0);
     for path in runs {
+        all += Reader::pieces(path.as_ref())?;
         let mut reader = Reader::open(path.as_ref())?;
         if reader.next()? {
             heads.push(Head(Box::new(reader)));
@@ -69,6 +71,7 @@ pub(crate) fn merge<P: AsRef<Path>>(
         bytes.clear();
         bytes.extend_from_slice(piece);
         advance(&mut heads)?;
+        done += 1;
         while let Some(Head(other)) = heads.peek()
             && other.piece().bytes == bytes
         {
@@ -76,11 +79,13 @@ pub(crate) fn merge<P: AsRef<Path>>(
             count = count.checked_add(other.piece().count).ok_or_else(too_many)?;
             first = first.min(other.piece().first);
             advance(&mut heads)?;
+            done += 1;
         }
         let piece = Piece { bytes: &bytes, count, first };
         merged.add(piece);
         if writer.push(piece)? {
             watch.check()?;
+            watch.progress(done, all);
         }
     }
     writer.finish()?;

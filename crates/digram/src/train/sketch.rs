@@ -70,3 +70,43 @@ impl Sketch {
         u64::from(sum)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hashbrown::HashMap;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// With so many pairs that most share their sums, and counts that a sum has no room for.
+        #[test]
+        fn no_pair_has_more_than_its_bound(
+            pairs in proptest::collection::vec(
+                (0..60u32, 0..60u32, prop_oneof![1..100u64, 1..1u64 << 34]), 0..3_000,
+            ),
+        ) {
+            let (mut sketch, mut exact) = (Sketch::new(0), HashMap::new());
+            for &(left, right, count) in &pairs {
+                sketch.add(left, right, count);
+                *exact.entry((left, right)).or_insert(0u64) += count;
+            }
+            for (&(left, right), &count) in &exact {
+                prop_assert!(sketch.may_reach(left, right, count));
+                prop_assert!(sketch.bound(left, right) >= count);
+            }
+            let is_shared = |(&(left, right), &count): (&(u32, u32), &u64)| sketch.bound(left, right) > count;
+            prop_assert!(exact.len() < 1_000 || exact.iter().any(is_shared), "no pairs share their sums");
+        }
+    }
+
+    #[test]
+    fn what_many_pairs_reach() {
+        let mut sketch = Sketch::new(1 << 20);
+        assert_eq!(sketch.reached_by(10), 1);
+        (0..100).for_each(|pair| sketch.add(pair, pair + 7, u64::from(pair) + 1));
+        let sum = sketch.reached_by(10);
+        assert!((80..=100).contains(&sum), "{sum}");
+        assert_eq!(sketch.reached_by(1_000), 1);
+    }
+}
