@@ -17,7 +17,7 @@ SIZES = (20, 100, 2_000, 100_000)
 ENCODING = "cl100k_base"
 CALLED = (
     *("digram, lists", "tiktoken", "gigatoken, arrays", "gigatoken, lists", "fastokens, lists"),
-    "tokenizers",
+    *("rs-bpe", "tokenizers"),
 )
 
 

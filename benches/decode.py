@@ -16,9 +16,9 @@ from benches.tables import markdown, number, times
 ENCODING = "o200k_base"
 DECODERS = (
     *("digram, NumPy", "gigatoken, arrays", "digram, lists", "tiktoken", "gigatoken, lists"),
-    *("fastokens, lists", "tokenizers"),
+    *("fastokens, lists", "rs-bpe", "tokenizers"),
 )
-COUNTERS = ("digram, lists", "digram, NumPy", "tiktoken")
+COUNTERS = ("digram, lists", "digram, NumPy", "tiktoken", "rs-bpe")
 
 
 def measure(who: str, corpus: str, megabytes: float, what: str) -> dict[str, Any]:
@@ -76,6 +76,7 @@ def run(options: Options) -> tuple[str, list[Task]]:
     results = take_turns(groups, options)
     wrong = [task for tasks in groups for task in disagreements(results, tasks)]
     heads = ["digram, count", "digram, encode to NumPy", "tiktoken, encode to a list"]
+    heads += ["rs-bpe, count"]
     return "\n\n".join(
         [
             "## Decode and count",

@@ -241,6 +241,32 @@ def _fastokens_lists(encoding: str, threads: int) -> Encoder:
     )
 
 
+# --- rs-bpe, which is rust-gems' `bpe`
+
+
+def _rs_bpe(encoding: str, threads: int) -> Encoder:
+    """It has two vocabularies built in, and reads none."""
+    published = importlib.import_module("rs_bpe.bpe").openai
+    tok = getattr(published, encoding)()
+
+    def batch(texts: Texts) -> list[list[int]]:
+        if threads == 1:
+            found = tok.encode_batch(texts)
+        else:
+            options = published.ParallelOptions(20, 100, threads)  # as its page has it
+            found = tok.encode_batch_parallel(texts, options)
+        lists: list[list[int]] = found[0]
+        return lists
+
+    return Encoder(
+        batch,
+        flat_lists,
+        tok.encode,
+        decode=tok.decode_batch,
+        count=lambda texts: [tok.count(text) for text in texts],
+    )
+
+
 # --- Hugging Face
 
 
@@ -271,6 +297,7 @@ PEERS = {
         Peer("tiktoken", "tiktoken", "lists", _tiktoken),
         Peer("gigatoken, lists", "gigatoken", "lists", _gigatoken_lists),
         Peer("fastokens, lists", "fastokens", "lists", _fastokens_lists),
+        Peer("rs-bpe", "rs_bpe", "lists", _rs_bpe),
         Peer("tokenizers", "tokenizers", "lists", _tokenizers, slow=True),
     ]
 }
