@@ -306,7 +306,7 @@ def test_formats_that_cannot_carry_blocks_refuse_them(format_: str, tmp_path: Pa
         ({"reserve": {"a b": 1}}, "no name for a block"),
         ({"reserve": {"unused": 1}, "pad_to_multiple": 8}, "ids that pad"),
         ({"reserve": {"a": 2}, "special_tokens": ["<|a_1|>"]}, "special token already"),
-        ({"reserve": {"a": 200}}, "room for a merge: the base has 256 tokens, 0 are special and"),
+        ({"reserve": {"a": 200}}, "room for a merge: the base has 256 tokens, beside 0 special"),
         ({"pad_to_multiple": 0}, "not between 1"),
     ],
 )

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from digram import _core
 from digram.arguments import size_in_bytes
 from digram.definition import OnUnknown, Unit
-from digram.errors import OptionError
+from digram.errors import OptionError, several
 from digram.special import Special
 
 __all__ = [
@@ -158,14 +158,10 @@ def room_for_merges(vocab_size: int | None, base: int, special: int, reserved: i
         return None
     taken = base + special + reserved
     if vocab_size <= taken:
-        more = (
-            f", {special} are special and {reserved} reserved"
-            if reserved
-            else (f" and {special} are special")
-        )
+        more = f" and {several(reserved, 'reserved id')}" if reserved else ""
         raise OptionError(
-            f"vocab_size={vocab_size} leaves no room for a merge: the base has {base} "
-            f"tokens{more}.",
+            f"vocab_size={vocab_size} leaves no room for a merge: the base has "
+            f"{several(base, 'token')}, beside {several(special, 'special token')}{more}.",
             value=vocab_size,
             hint=f"It must be at least {taken + 1}.",
         )

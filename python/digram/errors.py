@@ -36,6 +36,7 @@ __all__ = [
     "TokenIdError",
     "VocabError",
     "placed",
+    "several",
 ]
 
 _PLACES = ("path", "line", "offset", "index", "value", "hint")
@@ -105,6 +106,15 @@ def placed(error: BaseException, place: str) -> None:
         error.args = (f"{place}: {error.args[0]}",)
     else:
         error.add_note(f"in {place}")
+
+
+def several(number: int, noun: str) -> str:
+    """A number with its noun, for messages and for people.
+
+    >>> several(1, "merge"), several(0, "merge"), several(2_000, "merge")
+    ('1 merge', '0 merges', '2,000 merges')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 class InvalidTextError(DigramError, ValueError):

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from digram.arguments import size_in_bytes, whole_number
-from digram.errors import OptionError
+from digram.errors import OptionError, several
 from digram.growth import GROWTH, KINDS, MEASURED_BYTES, Growth, fitted, points
 from digram.pretokenizers import Pretokenizer, Regex, resolve
 from digram.progress import amount
@@ -124,7 +124,7 @@ class Plan:
             kind if share == 1 else f"{share:.0%} {kind}" for kind, share in self.kinds.items()
         )
         one = self.machines == 1
-        cores = f"{self.cores} core{'s' * (self.cores != 1)}, {amount(self.memory)} of memory"
+        cores = f"{several(self.cores, 'core')}, {amount(self.memory)} of memory"
         c, m = self.counting, self.merging
         spill = f", {amount(c.spill)} spilled to disk" if c.spill else ""
         traffic = f", {amount(c.traffic)} sent on" if c.traffic else ""
@@ -135,7 +135,7 @@ class Plan:
                 f"pretokenizer {self.pretokenizer}",
                 f"on {'a machine' if one else f'{self.machines:,} machines'} of {cores}",
                 "",
-                f"distinct     {self.distinct_pretokens:,} pretokens, "
+                f"distinct     {several(self.distinct_pretokens, 'pretoken')}, "
                 f"{amount(self.distinct_bytes)}",
                 f"counting     {_time(c.seconds)}, memory {amount(c.memory)}"
                 f"{'' if one else ' a machine'}{spill}{traffic}",

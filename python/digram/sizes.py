@@ -16,7 +16,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from digram.errors import OptionError, VocabError
+from digram.errors import OptionError, VocabError, several
 
 if TYPE_CHECKING:  # it takes longer to import than a file to read
     from digram.definition import Definition, TrainingRecord
@@ -148,7 +148,7 @@ def _removed(definition: Definition, number: int) -> list[int]:
         least = size - max(len(learned) - 1, 0)
         raise OptionError(
             f"vocab_size={size - number} leaves no room for a merge: "
-            f"{least - 1} tokens come from none.",
+            f"it has {several(least - 1, 'token')} without one.",
             value=size - number,
             hint=f"It must be at least {least}." if learned else "This vocabulary holds no merges.",
         )

@@ -13,7 +13,7 @@ from digram.batching import BatchingCore
 from digram.compact import Compact, Settings, compacted
 from digram.counting import CountingCore
 from digram.encoding import CallableCore, Layout
-from digram.errors import OptionError
+from digram.errors import OptionError, several
 from digram.pretokenizers import Pretokenizer
 from digram.sizes import check_reserved
 from digram.special import Special
@@ -347,7 +347,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         special = f", {len(self.special_tokens)} special" if self.special_tokens else ""
         unit = "" if self.unit == "byte" else f", unit={self.unit!r}"
         return (
-            f"<digram.Tokenizer: {len(self):,} tokens{special}, "
+            f"<digram.Tokenizer: {several(len(self), 'token')}{special}, "
             f"pretokenizer={_shown(self.pretokenizer)}{unit}>"
         )
 

@@ -62,7 +62,7 @@ def test_equality_hash_and_repr(counts: Counts) -> None:
     assert counts != {"the": 40}
     assert copy.deepcopy(counts) == pickle.loads(pickle.dumps(counts)) == counts
     assert repr(counts) == (
-        '<digram.Counts: 14 distinct pretokens, 640 in all, of 1 documents, pretokenizer="gpt2">'
+        '<digram.Counts: 14 distinct pretokens, 640 in all, of 1 document, pretokenizer="gpt2">'
     )
 
 

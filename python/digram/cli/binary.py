@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from digram.cli.common import log
+from digram.cli.common import log, several
 
 __all__ = ["warn_of_files", "watched", "why"]
 
@@ -34,7 +34,9 @@ def why(start: bytes) -> str | None:
         text = start.decode("utf-8", "surrogateescape")
         wrong = sum("\udc80" <= character <= "\udcff" for character in text)
         if wrong > _MOST * len(start):
-            return f"{wrong / len(start):.0%} of its first {len(start):,} bytes are no UTF-8"
+            return (
+                f"{wrong / len(start):.0%} of its first {several(len(start), 'byte')} are no UTF-8"
+            )
     return None
 
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from digram.errors import several
+
 if TYPE_CHECKING:
     from digram.pretokenizers import Digits, Pretokenizer
     from digram.sources import Files
@@ -375,11 +377,6 @@ def emit_json(value: Any) -> None:
 def log(message: str) -> None:
     """Tell the person at the terminal, not the program that reads stdout."""
     click.echo(message, err=True)
-
-
-def several(number: int, noun: str) -> str:
-    """A number with its noun: `1 merge`, `2,000 merges`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def heading(text: str) -> str:

@@ -45,7 +45,9 @@ def convert(
     tok = common.load(source, described)
     common.save(tok, destination, format_, allow_loss)
     if not quiet and destination != "-":
-        common.log(f"Saved {destination}: {len(tok):,} tokens, digest {tok.digest[:16]}")
+        common.log(
+            f"Saved {destination}: {common.several(len(tok), 'token')}, digest {tok.digest[:16]}"
+        )
         if _lacks_pattern(destination, format_):
             common.log(
                 "The file does not say how text is cut: load it with "

@@ -179,7 +179,7 @@ def _merge(merge: Merge) -> dict[str, Any]:
 def _sections(
     facts: dict[str, Any], tok: Tokenizer, rows: int
 ) -> Iterator[tuple[str, Sequence[str]]]:
-    yield f"{facts['tokens']:,} tokens", list(_summary(facts))
+    yield common.several(facts["tokens"], "token"), list(_summary(facts))
     if facts["training"] is not None:
         yield "Training", list(_training(facts["training"]))
     if facts["merges"] and rows:
@@ -198,10 +198,11 @@ def _sections(
 
 def _summary(facts: dict[str, Any]) -> Iterator[str]:
     special = facts["special_tokens"]
-    base = f"{facts['base']:,} bytes"
+    base = common.several(facts["base"], "byte")
     if facts["unit"] == "char":
         fallback = 256 if facts["on_unknown"] == "bytes" else 0
-        base = f"{facts['base'] - fallback:,} characters{' and 256 bytes' if fallback else ''}"
+        base = common.several(facts["base"] - fallback, "character")
+        base += " and 256 bytes" if fallback else ""
     merges = common.several(facts["merges"], "merge")
     yield f"{base}, {merges}, {len(special):,} special"
     yield f"ids          0 to {facts['vocab_size'] - 1:,}"
@@ -231,7 +232,7 @@ def _summary(facts: dict[str, Any]) -> Iterator[str]:
 
 
 def _training(record: dict[str, Any]) -> Iterator[str]:
-    yield f"documents    {record['documents']:,} ({record['bytes']:,} bytes)"
+    yield f"documents    {record['documents']:,} ({common.several(record['bytes'], 'byte')})"
     yield f"pretokens    {record['pretokens']:,} ({record['distinct_pretokens']:,} different)"
     yield f"ties         {record['ties']}"
     yield f"stopped by   {record['stop_reason']}"

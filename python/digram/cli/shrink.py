@@ -48,4 +48,4 @@ def shrink(
     common.save(tok, destination, format_, allow_loss)
     if not quiet and destination != "-":
         merges = common.several(len(tok.merges), "merge")
-        common.log(f"Saved {destination}: {len(tok):,} tokens, {merges}")
+        common.log(f"Saved {destination}: {common.several(len(tok), 'token')}, {merges}")

@@ -256,8 +256,8 @@ def _summary(tokens: int, merges: int, record: TrainingRecord, seconds: float) -
     from digram.progress import amount
 
     return (
-        f"Learned {common.several(merges, 'merge')}, {tokens:,} tokens in all, from "
-        f"{amount(record.bytes)} in {common.several(record.documents, 'document')}, in "
+        f"Learned {common.several(merges, 'merge')}, {common.several(tokens, 'token')} in all, "
+        f"from {amount(record.bytes)} in {common.several(record.documents, 'document')}, in "
         f"{seconds:.1f} s.\nStopped because {_WHY[record.stop_reason]}{_asked(tokens, record)}."
     )
 

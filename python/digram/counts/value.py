@@ -10,7 +10,7 @@ from digram import _core
 from digram.arguments import fraction
 from digram.counts.settings import Said, fingerprint, said, spelled, to_json
 from digram.definition import Unit
-from digram.errors import ConfigMismatchError, OptionError
+from digram.errors import ConfigMismatchError, OptionError, several
 from digram.pretokenizers import MISSING, Pretokenizer, PretokenizerLike, Regex, resolve
 
 __all__ = ["Counts", "check_same"]
@@ -349,8 +349,9 @@ class Counts:
 
     def __repr__(self) -> str:
         return (
-            f"<digram.Counts: {len(self):,} distinct pretokens, {self.pretokens:,} in all, "
-            f"of {self.documents:,} documents, pretokenizer={spelled(self._pretokenizer)}>"
+            f"<digram.Counts: {several(len(self), 'distinct pretoken')}, {self.pretokens:,} in "
+            f"all, of {several(self.documents, 'document')}, "
+            f"pretokenizer={spelled(self._pretokenizer)}>"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

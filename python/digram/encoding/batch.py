@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, overload
 
 from digram.encoding.layout import Part
 from digram.encoding.value import Call, Encoding
-from digram.errors import OptionError
+from digram.errors import OptionError, several
 
 if TYPE_CHECKING:
     import numpy as np
@@ -110,7 +110,8 @@ class Encodings(Sequence[Encoding]):
         return hash(tuple(self))
 
     def __repr__(self) -> str:
-        return f"<digram.Encodings: {len(self):,} texts, {self._call.edges[-1]:,} tokens>"
+        texts, tokens = several(len(self), "text"), several(self._call.edges[-1], "token")
+        return f"<digram.Encodings: {texts}, {tokens}>"
 
 
 class _Grid:

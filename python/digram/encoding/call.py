@@ -10,7 +10,7 @@ from digram.encoding.batch import Encodings
 from digram.encoding.layout import Layout
 from digram.encoding.options import Options
 from digram.encoding.value import Call, Encoding
-from digram.errors import DigramError, OptionError, placed
+from digram.errors import DigramError, OptionError, placed, several
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -45,8 +45,8 @@ def encode(
         texts = [text] if pair is None else [text, pair]
         call = _call(tok, layout, 1, texts, None, options, special, threads, _place_of_one(pair))
         return Encoding(call, 0, call.first(0), True)
-    several = _words if are_words else _several
-    texts, pairs = several(text, "text"), None if pair is None else several(pair, "pair")
+    listed = _words if are_words else _several
+    texts, pairs = listed(text, "text"), None if pair is None else listed(pair, "pair")
     is_one = are_words and all(isinstance(word, str | bytes) for word in texts)
     if is_one:
         texts, pairs = [texts], None if pairs is None else [pairs]
@@ -122,14 +122,15 @@ def _room(layout: Layout, options: Options, added: int, paired: bool) -> int | N
     room = size - added
     if room < 1:
         raise OptionError(
-            f"max_length={size} leaves no room beside the {added} tokens of the template.",
+            f"max_length={size} leaves no room beside the {several(added, 'token')} of the "
+            "template.",
             value=size,
             hint="Pass a larger one, or add_special_tokens=False.",
         )
     if options.stride >= room:
         raise OptionError(
-            f"stride={options.stride} is not below the {room} tokens that stay of a text, so the "
-            "windows over the others would not move on.",
+            f"stride={options.stride} is not below the {several(room, 'token')} left of a text, so "
+            "the windows over the others would not move on.",
             value=options.stride,
             hint="Pass a smaller stride, or a larger max_length.",
         )

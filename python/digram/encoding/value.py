@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from digram.encoding.layout import Part
 from digram.encoding.options import Options
 from digram.encoding.windows import Window, kept, windows
-from digram.errors import OptionError
+from digram.errors import OptionError, several
 
 if TYPE_CHECKING:
     from digram._core import Core, Encoded
@@ -303,7 +303,7 @@ class Encoding:
     def __repr__(self) -> str:
         ids = self.ids
         more = ", ..." if len(ids) > 8 else ""
-        return f"<digram.Encoding: {len(ids):,} tokens, {str(ids[:8])[:-1]}{more}]>"
+        return f"<digram.Encoding: {several(len(ids), 'token')}, {str(ids[:8])[:-1]}{more}]>"
 
 
 def _size(window: Window) -> int:

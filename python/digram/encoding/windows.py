@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from digram.encoding.options import Options, Side
-from digram.errors import LimitExceededError, OptionError
+from digram.errors import LimitExceededError, OptionError, several
 
 __all__ = ["Window", "kept", "windows"]
 
@@ -70,15 +70,15 @@ def kept(lengths: tuple[int, ...], room: int, options: Options) -> tuple[int, ..
         which = "text" if number == 0 else "pair"
         if size < 1 <= length:
             raise OptionError(
-                f"truncation={options.truncation!r} would cut all {length} tokens of the {which}: "
-                f"there are {sum(lengths)}, and room for {room}.",
+                f"truncation={options.truncation!r} would leave nothing of the {which}: "
+                f"there are {sum(lengths)} tokens, and room for {room}.",
                 value=options.max_length,
                 hint="Pass a larger max_length, or another strategy.",
             )
         if size < length and options.stride >= size:
             raise OptionError(
-                f"stride={options.stride} is not below the {size} tokens that stay of the {which}, "
-                "so the windows over the others would not move on.",
+                f"stride={options.stride} is not below the {several(size, 'token')} left of the "
+                f"{which}, so the windows over the others would not move on.",
                 value=options.stride,
                 hint="Pass a smaller stride, or a larger max_length.",
             )

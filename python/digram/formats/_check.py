@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import add, lt
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from digram.errors import InternalError, VocabError
+from digram.errors import InternalError, VocabError, several
 from digram.formats._show import show
 from digram.special import Special
 
@@ -108,7 +108,8 @@ def check_range(ids: Collection[int], path: str | None) -> None:
                 f"id {show(token_id)} is out of range.",
                 path=path,
                 value=token_id,
-                hint=f"Ids start at 0, and those of {len(ids):,} tokens end below {limit:,}.",
+                hint=f"Ids start at 0, and those of {several(len(ids), 'token')} end below "
+                f"{limit:,}.",
             )
 
 

@@ -18,7 +18,7 @@ from dataclasses import fields
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 from digram.definition import Definition, StopReason, TrainingRecord, digest
-from digram.errors import CorruptFileError, VocabError
+from digram.errors import CorruptFileError, VocabError, several
 from digram.formats._json import expect
 from digram.formats._published import MISSING, Missing
 from digram.formats._show import show
@@ -178,7 +178,8 @@ def training(
     counts = expect(said["counts"], list, f"{where}.counts", path)
     if len(counts) != merges or not set(map(type, counts)) <= {int}:
         raise CorruptFileError(
-            f"{where}.counts should be a whole number for each of the {merges} merges.", path=path
+            f"{where}.counts should be a whole number for each of {several(merges, 'merge')}.",
+            path=path,
         )
     if _LATER in said:
         said = said | {

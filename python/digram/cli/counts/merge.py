@@ -70,7 +70,10 @@ def merge(
     from digram import Counts
 
     if weights is not None and len(weights) != len(files):
-        raise click.UsageError(f"--weights has {len(weights)} numbers for {len(files)} files.")
+        raise click.UsageError(
+            f"--weights has {common.several(len(weights), 'number')} for "
+            f"{common.several(len(files), 'file')}."
+        )
     output.rehearse(output_)
     started = time.perf_counter()
     parts = []

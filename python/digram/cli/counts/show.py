@@ -54,7 +54,7 @@ def _summary(facts: dict[str, Any]) -> Iterator[str]:
     patterns = facts["patterns"]
     pretokenizer = facts["pretokenizer"] or (" then ".join(patterns) if patterns else "none")
     digits = f", digits {facts['digits']}" if facts["digits"] else ""
-    yield f"pretokens    {facts['pretokens']:,} ({facts['bytes']:,} bytes)"
+    yield f"pretokens    {facts['pretokens']:,} ({common.several(facts['bytes'], 'byte')})"
     yield f"documents    {facts['documents']:,}"
     yield f"pretokenizer {pretokenizer}{digits}"
     yield f"unit         {facts['unit']}"
