@@ -35,6 +35,9 @@ def test_the_page(run: Run, tok_path: str) -> None:
     assert "<|end|> 299" in page
     assert "stopped by   vocab_size" in page
     assert max(map(len, page.splitlines())) <= 80
+    assert "\n\nTraining\n" in page  # an empty line between the parts, and none at the end
+    assert page.endswith("\n")
+    assert not page.endswith("\n\n")
 
 
 def test_what_stands_around_a_text(run: Run, tmp_path: Path) -> None:

@@ -68,11 +68,11 @@ def inspect(
     if as_json:
         common.emit_json(facts)
         return
-    for title, lines in _sections(facts, tok, rows):
+    for number, (title, lines) in enumerate(_sections(facts, tok, rows)):
+        common.emit("\n" if number else "")
         common.emit(f"{common.heading(title)}\n")
         for line in lines:
             common.emit(f"  {line}\n")
-        common.emit("\n")
 
 
 def kind_of(token: bytes) -> str:
