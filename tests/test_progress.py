@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import os
 import pty
 import re
+import struct
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable
 
@@ -196,6 +199,75 @@ def test_a_real_terminal() -> None:
     os.close(ours)
     assert "Reading" in shown
     assert "200 B of 300 B" in shown
+
+
+LONG = """
+import time
+from digram.progress import progress
+for title, total, unit in (
+    ("Counting a source with a name", 123_456_789_012, "B"),
+    ("Merging", 256_000, "merges"),
+    ("Reading", None, "B"),
+):
+    with progress(title, total=total, unit=unit) as advance:
+        for _ in range(3):
+            time.sleep(0.12)
+            advance(15_123)
+"""
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60, 72])
+def test_it_stays_one_line_on_a_narrow_terminal(columns: int) -> None:
+    shown = on_a_terminal(LONG, columns)
+    drawn = [re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line) for line in re.split(r"[\r\n]+", shown)]
+    assert max(map(len, drawn)) <= columns
+    # A bar of two lines would be taken back by going up in it.
+    assert re.findall(r"\x1b\[[2-9]A", shown) == []
+    assert shown.count("\n") == 3
+    if columns >= 40:
+        assert any(line.startswith("Merging") and "15,123 of 256,000" in line for line in drawn)
+
+
+def test_the_last_that_is_drawn_is_the_end() -> None:
+    code = (
+        "from digram.progress import progress\n"
+        "with progress('Merging', total=300, unit='merges') as advance: advance(299)\n"
+        # What stands between documents is read, and told to nobody.
+        "with progress('Counting', total=400) as advance: advance(390)\n"
+        "with progress('Reading', total=500) as advance:\n"
+        "    advance(100)\n"
+        "    raise SystemExit\n"
+    )
+    shown = on_a_terminal(code, 60)
+    assert "299 of 300" in shown
+    assert "400 B of 400 B" in shown
+    assert "500 B of 500 B" not in shown
+
+
+def test_merging_ends_at_its_last_merge() -> None:
+    code = "import digram; digram.train('banana band', max_merges=3, pretokenizer=None)"
+    assert "3 of 3" in on_a_terminal(code, 60)
+
+
+def on_a_terminal(code: str, columns: int) -> str:
+    """All that a program writes to a terminal of so many columns."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    env = {**os.environ, "TERM": "xterm"}
+    for name in ("COLUMNS", "LINES", "NO_COLOR"):
+        env.pop(name, None)
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env) as process:
+        os.close(theirs)
+        written = b""
+        while True:
+            try:
+                written += os.read(ours, 1 << 16)
+            except OSError:  # the other end is closed
+                break
+    os.close(ours)
+    assert process.returncode == 0, written.decode()
+    return written.decode()
 
 
 @pytest.mark.parametrize(

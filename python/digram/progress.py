@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.progress import ProgressColumn
+    from rich.console import Console
+    from rich.progress import Progress, ProgressColumn, Task
+    from rich.table import Table
 
 __all__ = ["amount", "differences", "memory_in_use", "progress", "progress_of_all"]
 
@@ -28,30 +30,35 @@ def progress(
     ...         advance(block)
 
     Shows the part done, the rate, the memory in use and, where `total` is known, the time left;
-    `unit` is "B" for bytes or a plural such as "merges". All of it fits 80 columns. The bar is
-    drawn where stderr is a terminal, and leaves nothing behind; `enabled` True or False decides
-    instead. `NO_COLOR` is honoured. A call costs about half a microsecond, and no library is loaded
-    while silent.
+    `unit` is "B" for bytes or a plural such as "merges". All of it fits 80 columns; on a narrower
+    terminal memory, rate, bar and time give way, in this order, so that it stays one line. When
+    the block ends without an error, how far it got is drawn once more; bytes are all read by then,
+    also the separators, for which nobody advances. The bar is drawn where stderr is a terminal, and
+    leaves nothing behind; `enabled` True or False decides instead. `NO_COLOR` is honoured. A call
+    costs about half a microsecond, and no library is loaded while silent.
     """
     if not (_is_terminal() if enabled is None else enabled):
         yield _silent
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
-    columns = [
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=12),
-        TextColumn("{task.fields[done]}"),
-        TextColumn("{task.fields[rate]}", style="cyan"),
-        *([_memory_column()] if memory_in_use() is not None else []),
-        *([TimeRemainingColumn()] if total else []),
-    ]
+    line = BarColumn(bar_width=12)
+    rate = TextColumn("{task.fields[rate]}", style="cyan")
+    memory = [_memory_column()] if memory_in_use() is not None else []
+    left = [TimeRemainingColumn()] if total else []
+    named, part = TextColumn("{task.description}"), TextColumn("{task.fields[done]}")
     console = Console(stderr=True, force_terminal=True)
-    with Progress(*columns, console=console, transient=True) as bar:
+    with _one_line(
+        [named, line, part, rate, *memory, *left], [*memory, rate, line, *left], console
+    ) as bar:
         task = bar.add_task(description, total=total, done=_part(0, total, unit), rate="")
         started = last = time.monotonic()
         done = 0
+
+        def show(now: float) -> None:
+            speed = f"{amount(done / max(now - started, 1e-9), unit)}/s"
+            bar.update(task, completed=done, done=_part(done, total, unit), rate=speed)
 
         def advance(more: int) -> None:
             nonlocal done, last
@@ -59,10 +66,12 @@ def progress(
             now = time.monotonic()
             if now - last >= _EVERY:
                 last = now
-                rate = f"{amount(done / (now - started), unit)}/s"
-                bar.update(task, completed=done, done=_part(done, total, unit), rate=rate)
+                show(now)
 
         yield advance
+        if unit == "B" and total is not None:
+            done = max(done, total)
+        show(time.monotonic())  # drawn once more before it goes
 
 
 @contextmanager
@@ -136,8 +145,32 @@ def memory_in_use() -> int | None:
         return None
 
 
+def _one_line(
+    columns: list[ProgressColumn], dispensable: list[ProgressColumn], console: Console
+) -> Progress:
+    """A display that leaves columns out, in the order of `dispensable`, until it fits."""
+    from rich.progress import Progress
+
+    class OneLine(Progress):
+        def make_tasks_table(self, tasks: Iterable[Task]) -> Table:
+            # A terminal that is too narrow would break the line, and then each redraw leaves a
+            # part of the one before. The width is asked for each time: windows change.
+            tasks, shown = list(tasks), list(columns)
+            unbounded = console.options.update(max_width=10_000)
+            for column in [None, *dispensable]:
+                if column is not None:
+                    shown.remove(column)
+                self.columns = tuple(shown)
+                table = super().make_tasks_table(tasks)
+                if console.measure(table, options=unbounded).maximum <= console.width:
+                    break
+            return table
+
+    return OneLine(*columns, console=console, transient=True)
+
+
 def _memory_column() -> ProgressColumn:
-    from rich.progress import ProgressColumn, Task
+    from rich.progress import ProgressColumn
     from rich.text import Text
 
     class Memory(ProgressColumn):

@@ -184,9 +184,9 @@ def train(
         room = room_for_merges(vocab_size, first_merge, len(special), sum(reserved.values()))
         limit = min((n for n in (room, max_merges) if n is not None), default=None)
         shift = len(special) if special_first else 0
-        folder = tempfile.gettempdir() if point is None else point.folder
 
         with progress_bar("Merging", total=limit, unit="merges", enabled=progress) as advance:
+            made = differences(advance)
             tokens, merges, merge_counts, next_pairs, stop = _core.train(
                 counts,
                 base,
@@ -196,11 +196,12 @@ def train(
                 max_token_length=max_token_length,
                 ties=ties,
                 runners_up=runners_up,
-                memory=None if memory is None else (memory, folder),
+                memory=None if memory is None else (memory, _folder(point)),
                 journal=None if point is None else point.journal,
                 on_merge=None if on_merge is None else _Reporter(on_merge, base, with_bytes, shift),
-                on_progress=differences(advance),
+                on_progress=made,
             )
+            made(len(merges))
     stop_reason: StopReason = "vocab_size" if stop == "max_merges" and limit == room else stop
     first_special = 0 if special_first else len(tokens)
     definition = Definition(
@@ -294,6 +295,11 @@ def _plain(weights: Mapping[str, Any]) -> dict[str, Any]:
         name if isinstance(name, str) else repr(name): w if isinstance(w, int | float) else str(w)
         for name, w in weights.items()
     }
+
+
+def _folder(point: Checkpoint | None) -> str | os.PathLike[str]:
+    """Where what does not fit into memory goes."""
+    return tempfile.gettempdir() if point is None else point.folder
 
 
 class _Reporter:
