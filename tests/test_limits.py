@@ -85,7 +85,9 @@ def test_counts_and_named_sources_go_on(corpus: Path, tmp_path: Path) -> None:
         options: dict[str, Any] = {"vocab_size": 2_000, "pretokenizer": "gpt2"}
         first = digram.train(source, checkpoint=folder, **options)
         assert digram.train(source, checkpoint=folder, **options) == first
-        with pytest.raises(digram.CheckpointError, match="other options to count"):
+        theirs = "the sources 'a', 'b'" if source is sources else "counts of 83 documents as its"
+        asked = "asked for is text as its source"
+        with pytest.raises(digram.CheckpointError, match=f"of a run with {theirs}.*{asked}"):
             digram.train("another text", checkpoint=folder, **options)
     # Names and weights are whatever a dictionary takes.
     odd: dict[Any, Any] = {b"a": "the cat", 7: "the dog"}
@@ -95,13 +97,55 @@ def test_counts_and_named_sources_go_on(corpus: Path, tmp_path: Path) -> None:
     assert digram.load(tmp_path / "odd.json") == tok
 
 
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("text")
+    with pytest.raises(NotADirectoryError, match="a checkpoint is a folder, and this is none"):
+        digram.train("text", max_merges=1, checkpoint=path)
+    assert path.read_text() == "text"
+
+
 def test_another_run_is_refused(corpus: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     digram.train(corpus, checkpoint=folder, **OPTIONS)
-    with pytest.raises(digram.CheckpointError, match="other options to merge"):
+    with pytest.raises(digram.CheckpointError) as caught:
         digram.train(corpus, checkpoint=folder, ties="first_seen", **OPTIONS)
-    with pytest.raises(digram.CheckpointError, match="other options to count"):
-        digram.train(corpus, checkpoint=folder, **{**OPTIONS, "pretokenizer": "o200k"})
+    assert str(caught.value) == (
+        f'{folder}: the folder is of a run with ties="ids", and asked for is ties="first_seen". '
+        "To go on, give the options of that run; to start anew, give another folder."
+    )
+    regex = digram.Pretokenizer(digram.Regex("[a-z]+"), digits="individual")
+    for options, theirs, ours in (
+        ({"pretokenizer": "o200k"}, 'pretokenizer="gpt2"', 'pretokenizer="o200k"'),
+        (
+            {"pretokenizer": regex},
+            'pretokenizer="gpt2"',
+            "pretokenizer=digram.Regex('[a-z]+') with digits='individual'",
+        ),
+        ({"pretokenizer": None}, 'pretokenizer="gpt2"', "pretokenizer=None"),
+        ({"separator": None}, 'separator="<|endoftext|>"', "no separator"),
+        ({"unit": "char"}, 'unit="byte"', 'unit="char"'),
+        (
+            {"unit": "char", "on_unknown": "bytes", "min_frequency": 2},
+            'unit="byte" and no min_frequency and no on_unknown="bytes"',
+            'unit="char" and min_frequency=2 and on_unknown="bytes"',
+        ),
+        (
+            {"unit": "char", "alphabet": "x" + "".join(map(chr, range(0x4E00, 0x4E80)))},
+            'unit="byte" and no alphabet',
+            "unit=\"char\" and alphabet=['x', '一', ",
+        ),
+    ):
+        with pytest.raises(digram.CheckpointError) as caught:
+            digram.train(corpus, checkpoint=folder, **{**OPTIONS, **options})
+        assert f"run with {theirs}, and asked for is {ours}" in caught.value.message
+        assert len(caught.value.message) < 280
+    # An earlier version noted no options.
+    state = json.loads((folder / STATE).read_bytes())
+    del state["options"]
+    (folder / STATE).write_text(json.dumps(state))
+    with pytest.raises(digram.CheckpointError, match="of a run with other options to merge"):
+        digram.train(corpus, checkpoint=folder, ties="first_seen", **OPTIONS)
     texts = tmp_path / "texts"
     few: dict[str, Any] = {"vocab_size": 300, "pretokenizer": "gpt2"}
     digram.train(["the cat", "the dog"], checkpoint=texts, **few)
@@ -294,6 +338,7 @@ def test_a_damaged_folder_is_told(corpus: Path, tmp_path: Path) -> None:
     [run] = known["state"]["runs"]
     for wrong in (
         {"run": []},
+        {"options": []},
         {"state": []},
         *(
             {"state": known["state"] | {"documents": n}}

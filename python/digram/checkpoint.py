@@ -1,6 +1,7 @@
 """Going on where a training run was broken off: what a folder of checkpoints holds.
 
-`state.json` says with which options the run was started, how far the corpus was counted, and which
+`state.json` says with which options the run was started (as sums that decide whether another run
+may go on, and in words for the message if it may not), how far the corpus was counted, and which
 files hold these counts; it is replaced in one step. `merges.journal` grows by each merge. The files
 of counts are the core's (`*.digram-run`). Of several sources each has a folder of its own for its
 counts (`source-0`, ...). What does not fit into memory lies in `digram-counts-*.tmp`, which the
@@ -9,6 +10,7 @@ next run deletes, and `lock` keeps other runs out. All of it may be deleted when
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -17,13 +19,13 @@ import shutil
 import sys
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from digram import _core
-from digram.errors import CheckpointError, CorruptFileError
+from digram.errors import CheckpointError, CorruptFileError, several
 from digram.sources import Further, Text
 from digram.storage import atomic_write, read_file
 
@@ -68,7 +70,8 @@ class Checkpoint:
     ...     checkpoint.state.documents
     0
 
-    `counted` are the options that decide the counts, `merged` those that decide the merges beside.
+    `counted` are the options that decide the counts, `merged` those that decide the merges beside;
+    `options` are both by their names, each as one writes it, for the message of an error.
     `stamps` are the sizes of the files of the corpus and when they were changed: where they are
     known, all was counted and none has changed, the files are not read again. The folder is this
     object's until it is closed. Raises `CheckpointError` for a folder of a run with other options,
@@ -82,9 +85,18 @@ class Checkpoint:
         merged: Any,
         stamps: list[list[int]] | None = None,
         *,
+        options: Mapping[str, str] | None = None,
         within: Checkpoint | None = None,
     ) -> None:
         self.folder = Path(folder)
+        self._options = dict(options or {})
+        if self.folder.exists() and not self.folder.is_dir():
+            raise NotADirectoryError(
+                errno.ENOTDIR,
+                "a checkpoint is a folder, and this is none; name a folder, which need not be "
+                "there yet",
+                os.fspath(folder),
+            )
         self._run = {"counted": _digest(counted), "merged": _digest(merged)}
         self._files = [] if stamps is None else [_digest(stamp) for stamp in stamps]
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -123,7 +135,7 @@ class Checkpoint:
             return _core.Counter.resumed(splitter, self.folder, made, memory_limit=memory)
         except FileNotFoundError as error:
             raise CheckpointError(
-                f"{self.folder}: a file of the checkpoint is missing: {error.filename}.",
+                f"a file of the checkpoint is missing: {Path(error.filename).name}.",
                 path=self.folder,
                 hint="Delete the folder to start anew.",
             ) from error
@@ -188,7 +200,7 @@ class Checkpoint:
             self._write(replace(self.state, done=True, counts=counts))
         elif self.state.counts != counts:
             raise CheckpointError(
-                f"the corpus is not the one that {self.folder} was made from: other pretokens, or "
+                "the corpus is not the one that the checkpoint was made from: other pretokens, or "
                 "other numbers of them, were counted.",
                 path=self.folder,
                 hint="Give the same source, or another folder to start anew.",
@@ -196,7 +208,8 @@ class Checkpoint:
 
     def _write(self, state: State) -> None:
         self.state = state
-        line = json.dumps({"format": VERSION, "run": self._run, "state": asdict(self.state)})
+        known = {"format": VERSION, "run": self._run, "options": self._options}
+        line = json.dumps({**known, "state": asdict(self.state)})
         atomic_write(self.folder / STATE, line.encode() + b"\n")
 
     def _read(self) -> State:
@@ -210,7 +223,7 @@ class Checkpoint:
         path = self.folder / STATE
         try:
             found = json.loads(read_file(path))
-            version, run = found["format"], found["run"]
+            version, run, options = found["format"], found["run"], found.get("options", {})
             state = State(**found["state"]) if version == VERSION else State()
         except FileNotFoundError:
             # Merges without counts are those of no run.
@@ -221,24 +234,36 @@ class Checkpoint:
             raise _no_checkpoint(path) from None
         if version != VERSION:
             raise CheckpointError(
-                f"{path}: the checkpoint has format {version}, and this version of digram reads "
-                f"{VERSION}.",
+                f"the checkpoint has format {version}, and this version of digram reads {VERSION}.",
                 path=path,
                 hint="Go on with the version that wrote it, or start anew in another folder.",
             )
-        if not isinstance(run, dict) or not _is_sound(state):
+        if not isinstance(run, dict) or not isinstance(options, dict) or not _is_sound(state):
             raise _no_checkpoint(path)
         if run != self._run and state == State() and not any(self.folder.glob("source-*")):
             self._write(state)  # nothing was done yet
             return state
-        for part, what in (("counted", "to count"), ("merged", "to merge")):
-            if run.get(part) != self._run[part]:
-                raise CheckpointError(
-                    f"{self.folder} is of a run with other options {what}.",
-                    path=self.folder,
-                    hint="Call with the same options to go on, or give another folder.",
-                )
+        if run != self._run:
+            raise self._other_options(run, options)
         return state
+
+    def _other_options(self, run: Mapping[str, Any], options: Mapping[str, Any]) -> CheckpointError:
+        here = self._options
+        names = [name for name in here if options.get(name, here[name]) != here[name]]
+        theirs, ours = (
+            " and ".join(_shortened(str(known[name])) for name in names)
+            for known in (options, here)
+        )
+        if names:
+            message = f"{theirs}, and asked for is {ours}"
+        else:  # an earlier version noted no options
+            merged = run.get("counted") == self._run["counted"]
+            message = f"other options to {'merge' if merged else 'count'}"
+        return CheckpointError(
+            f"the folder is of a run with {message}.",
+            path=self.folder,
+            hint="To go on, give the options of that run; to start anew, give another folder.",
+        )
 
     def _check_same(self, skipped: State) -> None:
         same = (skipped.documents, skipped.bytes, skipped.text)
@@ -247,8 +272,8 @@ class Checkpoint:
 
     def _other_corpus(self) -> CheckpointError:
         return CheckpointError(
-            f"the corpus is not the one that {self.folder} was made from: it differs within or "
-            f"after the first {self.state.documents} documents.",
+            "the corpus is not the one that the checkpoint was made from: it differs within or "
+            f"after the first {several(self.state.documents, 'document')}.",
             path=self.folder,
             hint="Give the same source, or another folder to start anew.",
         )
@@ -266,7 +291,7 @@ def _locked(folder: Path) -> BinaryIO | None:
     except BlockingIOError:
         file.close()
         raise CheckpointError(
-            f"{folder} is in use: another run notes there how far it is.",
+            "the folder is in use: another run notes there how far it is.",
             path=folder,
             hint="Wait until it ends, or give another folder.",
         ) from None
@@ -277,7 +302,7 @@ def _locked(folder: Path) -> BinaryIO | None:
 
 def _no_checkpoint(path: Path) -> CorruptFileError:
     return CorruptFileError(
-        f"{path}: this is no checkpoint of digram.",
+        "this is no checkpoint of digram.",
         path=path,
         hint="Give another folder, or delete this file to start anew.",
     )
@@ -298,6 +323,10 @@ def _is_sound(state: State) -> bool:
 
 def _digest(options: Any) -> str:
     return hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest()
+
+
+def _shortened(text: str, most: int = 80) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _sum_of(batch: Iterable[Text], before: int) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -31,7 +32,7 @@ from digram.counts import (
     weights_without_names,
 )
 from digram.definition import Definition, OnUnknown, StopReason, TrainingRecord, Unit
-from digram.errors import OptionError
+from digram.errors import OptionError, several
 from digram.pretokenizers import MISSING, Pretokenizer, PretokenizerLike, resolve
 from digram.progress import differences
 from digram.progress import progress as progress_bar
@@ -148,7 +149,15 @@ def train(
     warn_of_a_path(source)
     memory = memory_in_bytes(memory_limit)
     characters = None if alphabet is None else list(alphabet)
-    merged = [ties, min_frequency, max_token_length, byte_order, characters, limit_alphabet]
+    merged = {
+        "ties": ties,
+        "min_frequency": min_frequency,
+        "max_token_length": max_token_length,
+        "byte_order": byte_order,
+        "alphabet": characters,
+        "limit_alphabet": limit_alphabet,
+        "on_unknown": on_unknown == "bytes",
+    }
     if isinstance(source, Counts):
         cut, unit = _made(source, pretokenizer, unit, separator, weights)
         known = source.has_first
@@ -163,10 +172,8 @@ def train(
         used.enter_context(advise_on_full_disk())
         point = None
         if checkpoint is not None:
-            counted = [fingerprint(cut, unit), str(separator), *_told(source, weights)]
-            stamps = None if isinstance(source, Counts | Mapping) else file_stamps(source)
-            options = [*merged, on_unknown == "bytes"]
-            point = used.enter_context(Checkpoint(checkpoint, counted, options, stamps))
+            point = _opened(checkpoint, cut, unit, separator, source, weights, merged)
+            used.enter_context(point)
         if isinstance(source, Counts):
             counts: _core.Counts | _core.SortedCounts = source._held
         else:
@@ -287,6 +294,47 @@ def _told(source: Sources | Counts, weights: Mapping[str, Any] | None) -> list[A
     if isinstance(source, Mapping):
         return [[repr(name) for name in source], _plain(weights or {})]
     return []
+
+
+def _opened(
+    folder: str | os.PathLike[str],
+    cut: Pretokenizer,
+    unit: Unit,
+    separator: str | bytes | None,
+    source: Sources | Counts,
+    weights: Mapping[str, Any] | None,
+    merged: Mapping[str, Any],
+) -> Checkpoint:
+    """The checkpoint in a folder. `merged` are the options that decide the merges."""
+    counted = [fingerprint(cut, unit), str(separator), *_told(source, weights)]
+    stamps = None if isinstance(source, Counts | Mapping) else file_stamps(source)
+    kind = "text as its source"
+    if isinstance(source, Counts):
+        kind = f"counts of {several(source.documents, 'document')} as its source"
+    elif isinstance(source, Mapping):
+        kind = f"the sources {', '.join(map(repr, source))}"
+    cuts = [f"pretokenizer=digram.Regex({pattern!r})" for pattern in cut.patterns]
+    if cut.name or not cuts:
+        cuts = [_argument("pretokenizer", cut.name) if cut.name else "pretokenizer=None"]
+    digits = f" with digits={cut.digits!r}" if cut.digits else ""
+    unknown = 'on_unknown="bytes"'
+    options = {
+        "source": kind,
+        "weights": _argument("weights", _plain(weights) if weights else None),
+        "pretokenizer": f"{' then '.join(cuts)}{digits}",
+        "unit": _argument("unit", unit),
+        "separator": _argument("separator", separator),
+        **{name: _argument(name, value) for name, value in merged.items()},
+        "on_unknown": unknown if merged["on_unknown"] else f"no {unknown}",
+    }
+    return Checkpoint(folder, counted, [*merged.values()], stamps, options=options)
+
+
+def _argument(name: str, value: Any) -> str:
+    if value is None:
+        return f"no {name}"
+    written = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+    return f"{name}={written}"
 
 
 def _plain(weights: Mapping[str, Any]) -> dict[str, Any]:

@@ -39,6 +39,7 @@ SMALL = ["--max-merges", "2", "-o"]
         ("on_unknown=digram.Special(...)", "--on-unknown TOKEN"),
         ("(pretokenizer=None)", "(--pretokenizer none)"),
         ("pretokenizer=digram.Regex(...)", "--regex PATTERN"),
+        ("pretokenizer=digram.Regex('[a-z]+')", "--regex '[a-z]+'"),
         ("on_unknown='it\\'s'", "--on-unknown 'it'\"'\"'s'"),
         ("on_unknown='a\\x00'", "--on-unknown 'a\\x00'"),
         # What a user wrote stands in quotes or in a path, and other names are no options.

@@ -64,7 +64,8 @@ def _in_shell(options: Mapping[str, Spelling], match: re.Match[str]) -> str:
     if value is None or spelling.is_flag:
         return spelling.option
     if value.startswith("digram.Regex(") and "regex" in options:
-        return f"{options['regex'].option} PATTERN"
+        pattern = "PATTERN" if value.endswith("(...)") else _value(value)
+        return f"{options['regex'].option} {pattern}"
     return f"{spelling.option} {_value(value)}"
 
 
