@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -75,6 +76,52 @@ def test_the_same_call_goes_on_and_a_larger_one_too(corpus: Path, tmp_path: Path
         options: dict[str, Any] = {**OPTIONS, "separator": None}
         digram.train(list(source), checkpoint=other, **options)
         assert digram.train(texts, checkpoint=other, **options) == again
+
+
+def test_it_says_from_where_it_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def said(source: Any, **options: Any) -> list[str]:
+        capsys.readouterr()
+        digram.train(source, **{"pretokenizer": None, "progress": True, **options})
+        return re.findall(r"Went on .*", capsys.readouterr().err)
+
+    text, folder = "the cat and the other cat sat", tmp_path / "run"
+    assert said(text, checkpoint=folder, max_merges=3) == []
+    assert said(text, checkpoint=folder, max_merges=5, progress=None) == []  # no terminal
+    assert said(text, checkpoint=folder, max_merges=7) == [
+        f"Went on from 5 of 7 merges in {folder}."
+    ]
+    assert said(text, checkpoint=folder, max_merges=2) == [
+        f"Went on from 2 of 2 merges in {folder}."
+    ]
+    # A run that was broken off while it counted, and after that.
+    monkeypatch.setattr("digram.checkpoint.BETWEEN", 0.0)
+    monkeypatch.setattr("digram.sources.batches.__defaults__", (1,))
+
+    def broken() -> Any:
+        yield from ("the cat", "and the other cat")
+        raise ZeroDivisionError
+
+    folder, texts = tmp_path / "broken", ["the cat", "and the other cat", "sat"]
+    with pytest.raises(ZeroDivisionError):
+        said(broken(), checkpoint=folder, max_merges=3)
+    assert said(texts, checkpoint=folder, max_merges=0) == [
+        f"Went on from 24 B counted in {folder}."
+    ]
+    assert said(texts, checkpoint=folder, max_merges=1) == [
+        f"Went on from 27 B counted in {folder}."
+    ]
+    frequent: dict[str, Any] = {"checkpoint": tmp_path / "frequent", "min_frequency": 2}
+    assert said(text, **frequent) == []
+    made = len(digram.train(text, min_frequency=2, pretokenizer=None).merges)
+    assert said(text, **frequent) == [f"Went on from {made} merges in {tmp_path / 'frequent'}."]
+    named = {"a": text, "b": texts}
+    said(named, checkpoint=tmp_path / "named", max_merges=0)
+    assert said(named, checkpoint=tmp_path / "named", max_merges=1) == [
+        f"Went on from 29 B counted in {tmp_path / 'named' / 'source-0'}.",
+        f"Went on from 27 B counted in {tmp_path / 'named' / 'source-1'}.",
+    ]
 
 
 def test_counts_and_named_sources_go_on(corpus: Path, tmp_path: Path) -> None:

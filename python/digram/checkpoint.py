@@ -29,12 +29,14 @@ from digram.errors import CheckpointError, CorruptFileError, several
 from digram.sources import Further, Text
 from digram.storage import atomic_write, read_file
 
-__all__ = ["Checkpoint"]
+__all__ = ["Checkpoint", "noted_merges"]
 
 VERSION = 1
 STATE = "state.json"
 JOURNAL = "merges.journal"
 LOCK = "lock"
+HEAD, MERGE = 8, 20
+"""The bytes that a journal begins with, and those of each merge in it."""
 
 BETWEEN = 30.0
 """Seconds between two notes while a corpus is counted."""
@@ -100,6 +102,7 @@ class Checkpoint:
         self._run = {"counted": _digest(counted), "merged": _digest(merged)}
         self._files = [] if stamps is None else [_digest(stamp) for stamp in stamps]
         self.folder.mkdir(parents=True, exist_ok=True)
+        self._within = within
         self._lock = _locked(self.folder) if within is None else None
         try:
             self.state = self._read()
@@ -126,6 +129,11 @@ class Checkpoint:
     def journal(self) -> Path:
         """The file that merges are noted in."""
         return self.folder / JOURNAL
+
+    @property
+    def merges(self) -> int:
+        """How many merges of the whole run are noted."""
+        return noted_merges((self._within or self).folder)
 
     def counter(self, splitter: _core.Splitter, memory: int | None) -> _core.Counter:
         """A counter that has counted what the state says."""
@@ -277,6 +285,20 @@ class Checkpoint:
             path=self.folder,
             hint="Give the same source, or another folder to start anew.",
         )
+
+
+def noted_merges(folder: str | os.PathLike[str]) -> int:
+    """How many merges the run in a folder noted; 0 where there is none.
+
+    >>> noted_merges(getfixture("tmp_path"))
+    0
+
+    Told by the size of the journal: what a crash damaged is counted too, and merged anew.
+    """
+    journal = Path(folder) / JOURNAL
+    if not (journal.with_name(STATE).exists() and journal.exists()):
+        return 0
+    return max(0, journal.stat().st_size - HEAD) // MERGE
 
 
 def _locked(folder: Path) -> BinaryIO | None:

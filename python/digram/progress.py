@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn, Task
     from rich.table import Table
 
-__all__ = ["amount", "differences", "memory_in_use", "progress", "progress_of_all"]
+__all__ = ["amount", "differences", "memory_in_use", "note", "progress", "progress_of_all"]
 
 _EVERY = 0.1  # seconds between updates; a merge takes microseconds, redrawing takes longer
 
@@ -115,6 +115,12 @@ def differences(advance: Callable[[int], None]) -> Callable[[int], None]:
         done = now
 
     return to
+
+
+def note(line: str, enabled: bool | None = None) -> None:
+    """A line on stderr that stays, wherever `progress` would draw a bar."""
+    if (_is_terminal() if enabled is None else enabled) and sys.stderr is not None:
+        print(line, file=sys.stderr, flush=True)
 
 
 def amount(number: float, unit: str = "B") -> str:

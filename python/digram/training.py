@@ -34,7 +34,7 @@ from digram.counts import (
 from digram.definition import Definition, OnUnknown, StopReason, TrainingRecord, Unit
 from digram.errors import OptionError, several
 from digram.pretokenizers import MISSING, Pretokenizer, PretokenizerLike, resolve
-from digram.progress import differences
+from digram.progress import differences, note
 from digram.progress import progress as progress_bar
 from digram.sizes import blocks, padded, with_blocks
 from digram.sources import file_stamps
@@ -127,8 +127,8 @@ def train(
             often the disk is read.
         checkpoint: a folder in which the run notes how far it is, each source of a dictionary for
             itself. The same call with the same folder goes on from there after a kill, and ends
-            with the same tokenizer; `vocab_size` and `max_merges` may be others. It may be deleted
-            when the run is done.
+            with the same tokenizer; `vocab_size` and `max_merges` may be others. Where a bar is
+            drawn, a line says from where it went on. It may be deleted when the run is done.
 
     `on_merge` is called with each `Merge`, also with those of an earlier run that it goes on from.
     `runners_up` keeps with each merge so many of the pairs that came next, for `tok.merge_log`, of
@@ -191,6 +191,7 @@ def train(
         room = room_for_merges(vocab_size, first_merge, len(special), sum(reserved.values()))
         limit = min((n for n in (room, max_merges) if n is not None), default=None)
         shift = len(special) if special_first else 0
+        _say_where_from(point, limit, progress)
 
         with progress_bar("Merging", total=limit, unit="merges", enabled=progress) as advance:
             made = differences(advance)
@@ -343,6 +344,14 @@ def _plain(weights: Mapping[str, Any]) -> dict[str, Any]:
         name if isinstance(name, str) else repr(name): w if isinstance(w, int | float) else str(w)
         for name, w in weights.items()
     }
+
+
+def _say_where_from(point: Checkpoint | None, limit: int | None, progress: bool | None) -> None:
+    """Tells whoever watches that merges of an earlier run are taken over."""
+    noted = 0 if point is None else point.merges
+    if point is not None and noted:
+        of = f"{noted:,}" if limit is None else f"{min(noted, limit):,} of {limit:,}"
+        note(f"Went on from {of} merges in {point.folder}.", progress)
 
 
 def _folder(point: Checkpoint | None) -> str | os.PathLike[str]:

@@ -261,6 +261,18 @@ def test_faults(
     assert not (tmp_path / "t.json").exists()
 
 
+def test_what_an_earlier_run_learned_is_told(run: Run, corpus: Path, tmp_path: Path) -> None:
+    asked = ["train", corpus, "-o", tmp_path / "t.json", "--checkpoint", tmp_path / "run"]
+    first = run(*asked, "--max-merges", "9", "--json")
+    assert "Learned 9 merges, 265 tokens in all" in first.stderr
+    assert json.loads(first.stdout)["went_on_from"] == 0
+    second = run(*asked, "--max-merges", "20", "--json")
+    assert "Learned 20 merges, 9 of them in an earlier run, 276 tokens in all" in second.stderr
+    assert json.loads(second.stdout)["went_on_from"] == 9
+    smaller = run(*asked, "--max-merges", "2", "--json", "--quiet")
+    assert (smaller.stderr, json.loads(smaller.stdout)["went_on_from"]) == ("", 2)
+
+
 def test_another_checkpoint_is_refused_in_the_words_of_the_shell(
     run: Run, corpus: Path, tmp_path: Path
 ) -> None:

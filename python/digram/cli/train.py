@@ -185,6 +185,7 @@ def train(
     if output == "-" and as_json:
         raise click.UsageError("-o - and --json both want stdout; give one of them.")
     import digram
+    from digram.checkpoint import noted_merges
 
     counts = corpus.counts_in(files)
     if counts is not None:
@@ -196,6 +197,7 @@ def train(
     is_rule = on_unknown in ("error", "bytes")
     options["on_unknown"] = on_unknown if is_rule else digram.Special(on_unknown)
     _rehearse(output, format_, allow_loss, options)
+    noted = 0 if options["checkpoint"] is None else noted_merges(options["checkpoint"])
     source: Any = counts
     if counts is None:
         source, paths = corpus.texts_in(files, separator)
@@ -206,8 +208,9 @@ def train(
     common.save(tok, output, format_, allow_loss)
     record = tok.training
     assert record is not None
+    noted = min(noted, len(tok.merges))
     if not quiet:
-        common.log(_summary(len(tok), len(tok.merges), record, seconds))
+        common.log(_summary(len(tok), len(tok.merges), noted, record, seconds))
         if output != "-":
             common.log(f"Saved {output}")
     if as_json:
@@ -216,6 +219,7 @@ def train(
                 "path": output,
                 "vocab_size": tok.vocab_size,
                 "merges": len(tok.merges),
+                "went_on_from": noted,
                 "stop_reason": record.stop_reason,
                 "documents": record.documents,
                 "bytes": record.bytes,
@@ -252,11 +256,14 @@ def _rehearse(output: str, format_: str | None, allow_loss: bool, options: dict[
             raise
 
 
-def _summary(tokens: int, merges: int, record: TrainingRecord, seconds: float) -> str:
+def _summary(tokens: int, merges: int, noted: int, record: TrainingRecord, seconds: float) -> str:
     from digram.progress import amount
 
+    learned = common.several(merges, "merge")
+    if noted:
+        learned += f", {noted:,} of them in an earlier run"
     return (
-        f"Learned {common.several(merges, 'merge')}, {common.several(tokens, 'token')} in all, "
+        f"Learned {learned}, {common.several(tokens, 'token')} in all, "
         f"from {amount(record.bytes)} in {common.several(record.documents, 'document')}, in "
         f"{seconds:.1f} s.\nStopped because {_WHY[record.stop_reason]}{_asked(tokens, record)}."
     )

@@ -16,6 +16,7 @@ from digram.counts.value import Counts, check_made, check_unit
 from digram.definition import Unit
 from digram.errors import InvalidTextError, OptionError, placed
 from digram.pretokenizers import Pretokenizer, Regex, resolve
+from digram.progress import amount, note
 from digram.progress import progress as progress_bar
 from digram.progress import progress_of_all
 from digram.sources import Further, Source, Text, batches, file_stamps, parts, total_bytes
@@ -149,6 +150,9 @@ class Counting:
             counter = point.counter(splitter, memory)
             texts = point.rest(texts, counter)
             size = None if size is None else max(size - point.state.bytes, 0)
+            if point.state.bytes and not point.merges:
+                counted = amount(point.state.bytes)
+                note(f"Went on from {counted} counted in {point.folder}.", self.progress)
         self._add(counter, texts, size, name)
         with progress_of_all(f"Joining{name}", "pretokens", self.progress) as tell:
             counts = counter.finish_bounded(tell)
