@@ -62,6 +62,7 @@ def folder(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
     tok = digram.train(text, max_merges=5)
     tok.save("a.tiktoken")
     tok.save("a.json")
+    tok.save("pair", format="vocab_merges")
     tok.with_special_tokens(["cat sat"]).save("special.json")
     digram.train("ab", max_merges=1, unit="char").save("char.json", allow_loss=True)
     for name in ("a.jsonl", "a.gz", "a.parquet"):
@@ -99,6 +100,8 @@ def folder(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("train a.gz --max-merges 2 -o t.json", 2, "`zcat FILES | digram train -`"),
         ("count -t a.json a.jsonl", 2, "`jq -r .text FILES | digram count -`"),
         ("show -t a.json a.parquet", 2, "Save its texts as plain text first"),
+        ("count -t pair/vocab.json a.txt", 3, "instead, 'pair'. They do not say how text is cut:"),
+        ("count -t pair/vocab.json a.txt", 3, "pass --encoding gpt2 with it, for others their"),
         ("count -t cl100k_base a.txt", 4, "-t cl100k_base: there is no such file or folder, and"),
         ("encode -t o200k_harmony a.txt", 4, "/o200k_base.tiktoken and pass the path of that"),
         ("convert gpt2 a.json", 4, "pass the path of that file, with --encoding gpt2."),

@@ -85,7 +85,7 @@ def test_a_pretokenizer_is_asked_for_or_refused(files: Path) -> None:
         ("a", b"\xff\xfe{\x00}\x00", CorruptFileError, "byte order mark"),
         ("a.tiktoken", b"hello, world", CorruptFileError, "line 1"),
         ("vocab.json", b'{"a": 1}', VocabError, "one of two files.*Name their folder"),
-        ("encoder.json", b'{"a": 1}', VocabError, "one of two files"),
+        ("encoder.json", b'{"a": 1}', VocabError, "one of two files.*encoder.json and vocab.bpe"),
         ("merges.txt", b"#version: 0.2\na b\n", VocabError, "one of two files"),
         ("vocab.bpe", b"#version: 0.2\na b\n", VocabError, "one of two files"),
         ("vocabulary.json", b'{"0": {}}', VocabError, "one of two files"),
@@ -99,6 +99,33 @@ def test_what_is_no_tokenizer(
     with pytest.raises(error, match=message) as caught:
         read(tmp_path / name, pretokenizer="gpt2" if name.endswith("tiktoken") else MISSING)
     assert caught.value.path == str(tmp_path / name)
+
+
+@pytest.mark.parametrize("named", ["here/", ""])
+def test_one_file_of_a_pair_says_how_both_are_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    folder = tmp_path / named
+    tok = digram.train("low lower lowest", vocab_size=259, pretokenizer="gpt2")
+    tok.save(folder, format="vocab_merges")
+    (folder / "vocab.json").rename(folder / "encoder.json")
+    (folder / "merges.txt").rename(folder / "vocab.bpe")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(VocabError) as caught:
+        digram.load(f"{named}encoder.json")
+    assert str(caught.value) == (
+        f"{named}encoder.json: this is one of two files that are read together, encoder.json and "
+        f"vocab.bpe. Name their folder instead, {named.rstrip('/') or '.'!r}. They do not say how "
+        'text is cut: for GPT-2 itself pass encoding="gpt2" with it, for others their '
+        'pretokenizer, as in pretokenizer="gpt2".'
+    )
+    assert digram.load(named.rstrip("/") or ".", pretokenizer="gpt2") == tok
+    seed = folder / "vocabulary.json"
+    seed.write_text("{}")
+    with pytest.raises(VocabError) as caught:
+        digram.load(seed)
+    assert caught.value.message.endswith("read together, vocabulary.json and merges.json.")
+    assert caught.value.hint == f"Name their folder instead, {str(folder.absolute())!r}."
 
 
 def test_half_a_pair(files: Path) -> None:

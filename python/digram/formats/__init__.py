@@ -212,9 +212,19 @@ def _kind_of_file(data: bytes, path: str) -> str:
     suffix = os.path.splitext(path)[1].lower()
     if not data.strip():
         raise CorruptFileError("the file is empty.", path=path, hint="Copy it again.")
-    if os.path.basename(path) in _PARTS and b'"model"' not in data:
+    base = os.path.basename(path)
+    if base in _PARTS and b'"model"' not in data:
+        pair = next(pair for pair in (*_VOCAB_MERGES, _SEED_PAIR) if base in pair)
+        cut = ""
+        if pair in _VOCAB_MERGES:
+            cut = (
+                ' They do not say how text is cut: for GPT-2 itself pass encoding="gpt2" with it, '
+                'for others their pretokenizer, as in pretokenizer="gpt2".'
+            )
         raise VocabError(
-            "this is one of two files of a format.", path=path, hint="Name their folder instead."
+            f"this is one of two files that are read together, {' and '.join(pair)}.",
+            path=path,
+            hint=f"Name their folder instead, {os.path.dirname(path) or os.curdir!r}.{cut}",
         )
     if data.startswith(BOMS) or data.lstrip()[:1] in (b"{", b"["):
         return "huggingface"
