@@ -110,6 +110,9 @@ def test_wrong_usage(process: Process) -> None:
         (["tokenize"], "there is no verb 'tokenize'. Verbs: train, encode, decode, count, show"),
         (["train", "--vocab-sise", "3"], "Did you mean '--vocab-size'?"),
         (["--vers"], "Did you mean '--version'?"),
+        (["encode", "--text", "a"], "printf %s 'some text' | digram encode -t PATH [OPTIONS]\n"),
+        (["count", "-t", "t.json", "--text=a"], "printf %s 'some text' | digram count -t PATH"),
+        (["decode", "--text", "a"], "Error: No such option '--text'."),
     ],
 )
 def test_a_slip_of_the_finger(process: Process, arguments: list[str], remedy: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from digram.cli.common import Verbs, example, log
-from digram.cli.faults import failure, quiet_stdout
+from digram.cli.faults import advised, failure, quiet_stdout
 from digram.cli.spelling import Spelling, spelled, spellings
 
 __all__ = ["VERBS", "cli", "main"]
@@ -47,6 +47,8 @@ class _Verbs(Verbs):
                 if sys.stdout is not None:
                     sys.stdout.flush()
                 return result
+            except click.NoSuchOption as error:
+                raise advised(error) from None
             except BrokenPipeError:
                 # Whoever read has read enough, as in `digram show ... | head`: no fault of ours.
                 quiet_stdout()

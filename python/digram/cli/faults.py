@@ -13,7 +13,7 @@ import click
 
 from digram.cli.spelling import Spelling, spelled
 
-__all__ = ["Failure", "failure", "quiet_stdout"]
+__all__ = ["Failure", "advised", "failure", "quiet_stdout"]
 
 _USAGE, _INPUT, _IO, _INTERNAL, _INTERRUPTED = 2, 3, 4, 70, 130
 
@@ -28,6 +28,23 @@ class Failure(NamedTuple):
         """Print the message and give the exit code."""
         click.echo(f"Error: {self.message}", err=True)
         return self.exit_code
+
+
+_TEXT_IN = frozenset({"encode", "count"})
+"""The verbs that take a text from files or stdin, and of which one may expect a `--text`."""
+
+
+def advised(error: click.NoSuchOption) -> click.UsageError:
+    """What to say of an option that there is not: what to write instead, where that is known."""
+    context = error.ctx
+    if context is None or error.option_name != "--text" or context.info_name not in _TEXT_IN:
+        return error
+    return click.UsageError(
+        "there is no option --text; text comes from a file or stdin, as in\n"
+        f"  printf %s 'some text' | {context.command_path} {context.command.options_metavar}\n"
+        "To look at the tokens of a short text: digram show --text 'some text' -t PATH",
+        context,
+    )
 
 
 def failure(error: BaseException, options: Mapping[str, Spelling] | None = None) -> Failure:
