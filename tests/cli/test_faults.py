@@ -107,11 +107,15 @@ def test_wrong_usage(process: Process) -> None:
     ("arguments", "remedy"),
     [
         (["trian"], "there is no verb 'trian'. Did you mean 'train'?"),
-        (["tokenize"], "there is no verb 'tokenize'. Verbs: train, encode, decode, count, show"),
+        (
+            ["tokenize"],
+            "there is no verb 'tokenize'. Verbs: train, encode, decode, count, truncate",
+        ),
         (["train", "--vocab-sise", "3"], "Did you mean '--vocab-size'?"),
         (["--vers"], "Did you mean '--version'?"),
         (["encode", "--text", "a"], "printf %s 'some text' | digram encode -t PATH [OPTIONS]\n"),
         (["count", "-t", "t.json", "--text=a"], "printf %s 'some text' | digram count -t PATH"),
+        (["chunks", "--text", "a"], "digram chunks -t PATH --size N [OPTIONS]"),
         (["decode", "--text", "a"], "Error: No such option '--text'."),
     ],
 )

@@ -22,6 +22,8 @@ VERBS = {
     "encode": ("encode", "Turn text into ids."),
     "decode": ("encode", "Turn ids into text."),
     "count": ("count", "Count tokens, bytes and characters."),
+    "truncate": ("truncate", "Cut a text down to so many tokens."),
+    "chunks": ("chunks", "Cut texts into chunks of so many tokens."),
     "show": ("show", "Show a text with its tokens in colour."),
     "inspect": ("inspect", "Show what a tokenizer holds."),
     "counts": ("counts", "Count a corpus once, to train on it often."),

@@ -31,6 +31,7 @@ __all__ = [
     "emit",
     "emit_bytes",
     "emit_json",
+    "emit_table",
     "example",
     "files",
     "heading",
@@ -42,6 +43,7 @@ __all__ = [
     "pretokenizer_from",
     "pretokenizer_options",
     "pretokenizer_spelled",
+    "read_each",
     "save",
     "separator_option",
     "several",
@@ -290,6 +292,26 @@ def open_input(path: str) -> Iterator[BufferedReader]:
         yield file
 
 
+def read_each(arguments: Sequence[str], title: str) -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of each file that arguments name, and of stdin for -, or without any.
+
+    A bar with this title shows how far it is. What is not there is told before anything is read.
+    """
+    from digram.progress import progress
+
+    arguments = arguments or ("-",)
+    named = {path: files(path) for path in arguments if path != "-"}
+    with progress(title, sum(found.size for found in named.values()) or None) as advance:
+        for argument in arguments:
+            if argument == "-":
+                yield "-", stdin().read()
+                continue
+            for path in named[argument].paths:
+                data = path.read_bytes()
+                yield click.format_filename(path), data
+                advance(len(data))
+
+
 def files(*paths: str, separator: str | None = None) -> Files:
     """`digram.files`, and for what it does not read the command that does."""
     from digram import sources
@@ -372,6 +394,17 @@ def emit_json(value: Any) -> None:
     import json
 
     emit(json.dumps(value, ensure_ascii=False) + "\n")
+
+
+def emit_table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print rows of numbers and a name, aligned; the titles on a terminal only."""
+    table = [[str(cell) for cell in row] for row in rows]
+    if sys.stdout is not None and sys.stdout.isatty():  # a program wants numbers alone
+        table.insert(0, [*titles])
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)][:-1]
+    for *cells, name in table:
+        aligned = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
+        emit(f"{'  '.join(aligned)}  {name}".rstrip() + "\n")
 
 
 def log(message: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -38,19 +37,7 @@ def count(*, tok: Tokenizer, files: tuple[str, ...], special: Any, as_json: bool
     are those of the file: in UTF-8, é is one character of two bytes, 日 one of three. A character
     is a code point, and bytes that continue one are not counted.
     """
-    from digram.progress import progress
-
-    arguments = files or ("-",)
-    named = {path: common.files(path) for path in arguments if path != "-"}
-    rows: list[_Row] = []
-    with progress("Counting", sum(found.size for found in named.values()) or None) as advance:
-        for argument in arguments:
-            if argument == "-":
-                rows.append(_row(tok, common.stdin().read(), "-", special))
-                continue
-            for path in named[argument].paths:
-                rows.append(_row(tok, path.read_bytes(), click.format_filename(path), special))
-                advance(rows[-1].bytes)
+    rows = [_row(tok, data, path, special) for path, data in common.read_each(files, "Counting")]
     total = _Row(
         sum(r.tokens for r in rows),
         sum(r.bytes for r in rows),
@@ -61,13 +48,8 @@ def count(*, tok: Tokenizer, files: tuple[str, ...], special: Any, as_json: bool
         numbers = {name: value for name, value in total._asdict().items() if name != "path"}
         common.emit_json({"files": [row._asdict() for row in rows], "total": numbers})
         return
-    table = [[str(cell) for cell in row] for row in (rows if len(rows) == 1 else [*rows, total])]
-    if sys.stdout.isatty():  # a program wants numbers alone
-        table.insert(0, ["tokens", "bytes", "characters", "file"])
-    widths = [max(len(line[column]) for line in table) for column in range(3)]
-    for *cells, name in table:
-        aligned = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
-        common.emit(f"{'  '.join(aligned)}  {name}".rstrip() + "\n")
+    titles = ["tokens", "bytes", "characters", "file"]
+    common.emit_table(titles, rows if len(rows) == 1 else [*rows, total])
 
 
 def _row(tok: Tokenizer, data: bytes, path: str, special: Any) -> _Row:

@@ -30,7 +30,7 @@ class Failure(NamedTuple):
         return self.exit_code
 
 
-_TEXT_IN = frozenset({"encode", "count"})
+_TEXT_IN = frozenset({"encode", "count", "truncate", "chunks"})
 """The verbs that take a text from files or stdin, and of which one may expect a `--text`."""
 
 

@@ -1,0 +1,51 @@
+"""`digram truncate`: `head` and `tail` for tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from digram.cli import common
+
+if TYPE_CHECKING:
+    from digram.tokenizer import Tokenizer
+
+__all__ = ["truncate"]
+
+
+@click.command(
+    options_metavar="-t PATH -n N [OPTIONS]",
+    epilog=common.example("digram truncate -t tokenizer.json -n 8000 < book.txt > start.txt"),
+)
+@click.argument("file", default="-", metavar="[FILE]")
+@common.with_tokenizer
+@click.option(
+    "-n",
+    "--tokens",
+    "n",
+    type=int,
+    required=True,
+    metavar="N",
+    help="How many tokens there may be.",
+)
+@click.option(
+    "--side",
+    type=click.Choice(["right", "left"]),
+    default="right",
+    show_default=True,
+    help="Where to cut off: right keeps the beginning, left the end.",
+)
+@common.special_option
+def truncate(
+    *, tok: Tokenizer, file: str, n: int, side: Literal["left", "right"], special: Any
+) -> None:
+    """Cut a text from FILE or stdin down to N tokens.
+
+    What goes to stdout is the longest beginning of it (with --side left, the longest end) that has
+    at most N tokens of its own, as digram count tells. It is cut where a token ends and never
+    inside a character; its bytes are those of the input, and no line feed is added. The text is
+    held in memory.
+    """
+    with common.open_input(file) as text:
+        common.emit_bytes(tok.truncate(text.read(), n, side=side, special=special))
