@@ -345,6 +345,20 @@ def test_a_failed_append_changes_nothing() -> None:
     assert counter.count == tok.count("ab ab ab")
 
 
+def test_intervals_and_running_counts_show_their_numbers() -> None:
+    tok = digram.train("ab ab", max_merges=1)
+    assert repr(tok.intervals("ab é")) == "<digram.Intervals: 4 characters, 4 tokens>"
+    assert repr(tok.intervals("ab é".encode())) == "<digram.Intervals: 5 bytes, 4 tokens>"
+    assert repr(tok.intervals("a" * 1000)) == "<digram.Intervals: 1,000 characters, 1,000 tokens>"
+    assert repr(tok.intervals("")) == "<digram.Intervals: 0 characters, 0 tokens>"
+    counter = tok.counter()
+    assert repr(counter) == "<digram.RunningCount: 0 tokens>"
+    counter.append("ab")
+    assert repr(counter) == "<digram.RunningCount: 1 token>"
+    odd = digram.train("ab", max_merges=1, unit="char").counter("abx")
+    assert repr(odd) == "<digram.RunningCount: of a text that cannot be encoded>"
+
+
 def test_errors() -> None:
     tok = digram.train("ab", max_merges=1)
     for call in (tok.fits, tok.truncate):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import threading
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -97,6 +98,35 @@ def test_strict_raises_where_decode_does(
         tok.decode(ids, errors="strict")
     assert str(caught.value) == str(whole.value)
     assert caught.value.index == whole.value.index
+
+
+def test_what_is_given_for_ids_is_told() -> None:
+    tok = digram.train("any text", max_merges=0)
+    one: Any = 65
+    for call in (tok.decode, tok.decode_bytes, tok.tokens, tok.decoder().extend):
+        with pytest.raises(TypeError, match=r"not int; put one id into a list: \[65\]"):
+            call(one)
+    with pytest.raises(TypeError, match="object is not iterable"):
+        tok.decode(None)  # type: ignore[arg-type]
+    decoder = tok.decoder()
+    for wrong, remedy in (
+        ("a", "not str; encode gives the ids of a text"),
+        (b"a", "not bytes; encode gives the ids of a text"),
+        ([65], "not list; extend takes several ids"),
+    ):
+        with pytest.raises(TypeError, match=f"push takes one token id, {remedy}"):
+            decoder.push(wrong)  # type: ignore[arg-type]
+
+
+def test_a_decoder_shows_what_it_holds_back() -> None:
+    decoder = digram.train("any text", max_merges=0).decoder()
+    assert repr(decoder) == "<digram.Decoder: nothing held back>"
+    decoder.push(0xE2)
+    assert repr(decoder) == r"<digram.Decoder: 1 byte held back, b'\xe2'>"
+    decoder.push(0x82)
+    assert repr(decoder) == r"<digram.Decoder: 2 bytes held back, b'\xe2\x82'>"
+    decoder.push(0xAC)
+    assert repr(decoder) == "<digram.Decoder: nothing held back>"
 
 
 @cases(300)

@@ -70,7 +70,7 @@ pub(crate) fn text<'a>(object: &'a Bound<'_, PyAny>, argument: &str, index: usiz
 }
 
 fn not_text(object: &Bound<'_, PyAny>, name: &str) -> PyErr {
-    let kind = object.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
+    let kind = kind(object);
     let remedy =
         if kind == "Special" || object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
             // Where a list is several texts it cannot be the parts of one.
@@ -132,13 +132,29 @@ pub(crate) fn append_ids(object: &Bound<'_, PyAny>, vocab_size: usize, ids: &mut
     if !object.is_instance_of::<PyTuple>() && append_buffer(object, vocab_size, ids)? {
         return Ok(());
     }
-    for (index, item) in object.try_iter()?.enumerate() {
+    let items = object.try_iter().map_err(|error| no_sequence(object, error))?;
+    for (index, item) in items.enumerate() {
         if index % BETWEEN_SIGNALS == 0 {
             object.py().check_signals()?;
         }
         ids.push(id(&item?, index, vocab_size)?);
     }
     Ok(())
+}
+
+/// What to say of one id where several are expected; any other error stays.
+fn no_sequence(object: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    if !object.hasattr("__index__").unwrap_or(false) {
+        return error;
+    }
+    let id = object.str().map_or_else(|_| "id".into(), |shown| shown.to_string());
+    let kind = kind(object);
+    PyTypeError::new_err(format!("ids is a sequence of integers, not {kind}; put one id into a list: [{id}]"))
+}
+
+/// The name of an object's type.
+fn kind(object: &Bound<'_, PyAny>) -> String {
+    object.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string())
 }
 
 fn append_list(list: &Bound<'_, PyList>, vocab_size: usize, ids: &mut Vec<u32>) -> PyResult<()> {
@@ -218,9 +234,18 @@ pub(crate) fn threads(argument: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     check.call1(("threads", argument, 1))?.extract()
 }
 
-/// One id, as the argument of a call; told in errors as the first of a sequence.
+/// One id, as the argument of `push`; told in errors as the first of a sequence.
 pub(crate) fn one_id(item: &Bound<'_, PyAny>, vocab_size: usize) -> PyResult<u32> {
-    id(item, 0, vocab_size)
+    id(item, 0, vocab_size).map_err(|error| {
+        let remedy = if item.is_instance_of::<PyString>() || item.is_instance_of::<PyBytes>() {
+            "encode gives the ids of a text"
+        } else if item.is_instance_of::<PyList>() || item.is_instance_of::<PyTuple>() {
+            "extend takes several ids"
+        } else {
+            return error;
+        };
+        PyTypeError::new_err(format!("push takes one token id, not {}; {remedy}", kind(item)))
+    })
 }
 
 #[inline]
@@ -236,8 +261,7 @@ fn id(item: &Bound<'_, PyAny>, index: usize, vocab_size: usize) -> PyResult<u32>
         if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(item.py()) {
             out_of_range(item, index, vocab_size)
         } else {
-            let kind = item.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
-            PyTypeError::new_err(format!("ids[{index}] is a {kind}, not a token id"))
+            PyTypeError::new_err(format!("ids[{index}] is a {}, not a token id", kind(item)))
         }
     })
 }

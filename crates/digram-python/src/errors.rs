@@ -110,6 +110,11 @@ pub(crate) fn placed(py: Python<'_>, error: PyErr, place: &str) -> PyErr {
     }
 }
 
+/// A number with its noun, as all messages have it.
+pub(crate) fn several(py: Python<'_>, number: usize, noun: &str) -> PyResult<String> {
+    py.import("digram.errors")?.getattr("several")?.call1((number, noun))?.extract()
+}
+
 /// A `TokenIdError` for the id at `index`.
 pub(crate) fn token_id<'v>(
     py: Python<'v>,

@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 use digram::tokenizer;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
+use pyo3::types::PyBytes;
 
 use super::decode::on_invalid;
 use super::{Core, KEEP_GIL};
@@ -77,6 +78,16 @@ impl Decoder {
     /// With errors="strict" a character without its end is an `InvalidTextError`.
     fn finish(&self, py: Python<'_>) -> PyResult<String> {
         self.state(py).finish().map_err(|error| errors::from_core(py, error, None))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let state: tokenizer::Decoder = *self.state(py);
+        let held = state.held();
+        if held.is_empty() {
+            return Ok("<digram.Decoder: nothing held back>".into());
+        }
+        let shown = PyBytes::new(py, held).repr()?;
+        Ok(format!("<digram.Decoder: {} held back, {shown}>", errors::several(py, held.len(), "byte")?))
     }
 }
 

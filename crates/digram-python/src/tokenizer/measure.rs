@@ -3,12 +3,14 @@
 use std::sync::{Mutex, MutexGuard};
 
 use digram::tokenizer::{self, Running};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PySlice, PyString};
 
 use super::{Core, KEEP_GIL};
 use crate::convert::Text;
+use crate::errors;
 use crate::watch::Signals;
 
 /// A chunk as Python makes its own class of: text, start, end, count.
@@ -162,6 +164,13 @@ impl Intervals {
         let counted = if to - from < KEEP_GIL { count() } else { py.detach(count) };
         counted.map_err(|error| signals.error(py, error, Some(&text)))
     }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let unit = if self.text.bind(py).is_instance_of::<PyString>() { "character" } else { "byte" };
+        let length = errors::several(py, self.places.len, unit)?;
+        let tokens = errors::several(py, self.counted.total(), "token")?;
+        Ok(format!("<digram.Intervals: {length}, {tokens}>"))
+    }
 }
 
 /// The number of ids of a text that grows; made by `Tokenizer.counter`.
@@ -228,6 +237,17 @@ impl RunningCount {
 
     fn __int__(&self, py: Python<'_>) -> PyResult<usize> {
         self.count(py)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        match self.count(py) {
+            Ok(count) => Ok(format!("<digram.RunningCount: {}>", errors::several(py, count, "token")?)),
+            // A text that cannot be encoded is no reason why it cannot be shown; Ctrl-C is one.
+            Err(error) if error.is_instance_of::<PyException>(py) => {
+                Ok("<digram.RunningCount: of a text that cannot be encoded>".into())
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 

@@ -88,8 +88,8 @@ impl Counts {
         };
         let Some(documents) = self.totals.documents.checked_sub(part.totals.documents) else {
             let reason = format!(
-                "{} documents were counted here and {} in what is to be taken away.",
-                self.totals.documents, part.totals.documents
+                "what is to be taken away has more documents, {}, than were counted here, {}.",
+                part.totals.documents, self.totals.documents
             );
             return Err(Error::Option { reason });
         };

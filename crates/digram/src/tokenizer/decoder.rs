@@ -49,6 +49,11 @@ impl Decoder {
         Ok(text)
     }
 
+    /// The beginning of a character that is held back.
+    pub fn held(&self) -> &[u8] {
+        &self.held[..self.held_len]
+    }
+
     fn text<'b>(&self, bytes: &'b [u8]) -> Result<Cow<'b, str>> {
         match (std::str::from_utf8(bytes), self.on_invalid) {
             (Ok(text), _) => Ok(Cow::Borrowed(text)),

@@ -14,6 +14,13 @@ const APART: usize = 64;
 #[derive(Debug)]
 pub struct Intervals(Vec<(usize, usize)>);
 
+impl Intervals {
+    /// The number of ids of the whole text.
+    pub fn total(&self) -> usize {
+        self.0.last().map_or(0, |&(_, count)| count)
+    }
+}
+
 impl Tokenizer {
     /// Counts a text so that [`Tokenizer::count_interval`] can say the number of any part of it.
     pub fn intervals(&self, text: &[u8], watch: &dyn Watch) -> Result<Intervals> {
