@@ -16,9 +16,8 @@ from digram.counts.value import Counts, check_made, check_unit
 from digram.definition import Unit
 from digram.errors import InvalidTextError, OptionError, placed
 from digram.pretokenizers import Pretokenizer, Regex, resolve
-from digram.progress import amount, note
+from digram.progress import amount, note, progress_of_all
 from digram.progress import progress as progress_bar
-from digram.progress import progress_of_all
 from digram.sources import Further, Source, Text, batches, file_stamps, parts, total_bytes
 from digram.storage import advise_on_full_disk
 
