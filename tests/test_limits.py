@@ -74,7 +74,7 @@ def test_the_same_call_goes_on_and_a_larger_one_too(corpus: Path, tmp_path: Path
     for source in (texts, iter(texts)):
         other = tmp_path / f"{len(list(tmp_path.iterdir()))}"
         options: dict[str, Any] = {**OPTIONS, "separator": None}
-        digram.train(list(source), checkpoint=other, **options)
+        digram.train(source, checkpoint=other, **options)
         assert digram.train(texts, checkpoint=other, **options) == again
 
 
@@ -231,6 +231,38 @@ def test_a_changed_corpus_is_refused(tmp_path: Path) -> None:
         text.write_text(before)
         os.utime(text, ns=(0, number))
         assert digram.train(one, checkpoint=folder, **more) == digram.train(one, **more)
+
+
+def test_a_separator_is_part_of_a_run_whoever_gives_it(tmp_path: Path) -> None:
+    """`files(..., separator=)` decides what is counted as `separator=` does."""
+    path = tmp_path / "a.txt"
+    path.write_text("low\n\nlow\n\nlower")
+    options: dict[str, Any] = {"max_merges": 3, "pretokenizer": None}
+    cut = digram.train(path, separator="\n\n", **options)
+    ways: list[tuple[Any, Any]] = [
+        (digram.files(path, separator="\n\n"), None),
+        (digram.files(path), "\n\n"),
+        (path, b"\n\n"),
+        ([path], "\n\n"),
+    ]
+
+    def train(source: Any, separator: Any, folder: Path) -> list[tuple[bytes, bytes]]:
+        tok = digram.train(source, separator=separator, checkpoint=folder, **options)
+        return tok.merges
+
+    for number, (first, separator) in enumerate(ways):
+        folder, named = tmp_path / f"{number}", tmp_path / f"named {number}"
+        assert train(first, separator, folder) == cut.merges
+        for other, its in ways:
+            assert train(other, its, folder) == cut.merges
+        # A dictionary notes of each source how it was cut.
+        for _ in range(2):
+            assert train({"a": first}, separator, named) == cut.merges
+        for uncut in (path, digram.files(path)):
+            with pytest.raises(digram.CheckpointError, match="other options to count"):
+                train(uncut, None, folder)
+            with pytest.raises(digram.CheckpointError, match="other options to count"):
+                train({"a": uncut}, None, named)
 
 
 def test_a_folder_is_one_run_s(tmp_path: Path) -> None:

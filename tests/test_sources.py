@@ -15,7 +15,17 @@ from hypothesis import strategies as st
 
 from digram import sources
 from digram.errors import OptionError
-from digram.sources import Files, batches, documents, files, read, total_bytes
+from digram.sources import (
+    Files,
+    batches,
+    documents,
+    file_stamps,
+    files,
+    read,
+    separator_of,
+    settled,
+    total_bytes,
+)
 
 
 @pytest.fixture
@@ -314,10 +324,43 @@ def test_batches() -> None:
 def test_total_bytes(folder: Path) -> None:
     mixed: list[str | bytes] = [b"a", "bc"]
     assert total_bytes("abc") == total_bytes(mixed) == 3
-    assert total_bytes(folder / "a.txt") == 5
-    assert total_bytes([folder / "a.txt", folder / "sub"]) == 5 + 9 + 14 + 8
+    assert total_bytes(settled(folder / "a.txt", None)) == 5
+    assert total_bytes(settled([folder / "a.txt", folder / "sub"], None)) == 5 + 9 + 14 + 8
     assert total_bytes(iter(["abc"])) is None
     assert total_bytes([]) == 0
+
+
+def test_settled_sources_name_their_files_once(folder: Path) -> None:
+    settled_folder = settled(folder / "sub", "\n")
+    assert isinstance(settled_folder, Files)
+    (folder / "sub" / "late.txt").write_bytes(b"late")
+    assert list(documents(settled_folder)) == [b"sub/c.txt", b"sub/deep/d.txt", b"sub/e.md"]
+    assert total_bytes(settled_folder) == 9 + 14 + 8
+    stamps = file_stamps(settled_folder)
+    assert stamps is not None
+    assert stamps[0] == [9, 14, 8]
+    # What is settled stays as it is, and the separator may be given again.
+    assert settled(settled_folder, b"\n") == settled(settled_folder, None) == settled_folder
+    for source in ("text", ["texts"], [], {"a": "text"}, iter(["text"])):
+        assert settled(source, "\n") is source
+    mixed: list[Any] = [folder / "a.txt", "text"]
+    assert settled(mixed, None) is mixed
+
+
+def test_a_separator_is_the_same_whoever_gives_it(folder: Path) -> None:
+    path = folder / "a.txt"
+    for source, separator in (
+        (path, "\n"),
+        ([path], b"\n"),
+        (files(path, separator="\n"), None),
+        (files(path), "\n"),
+        ("text", "\n"),
+        (["texts"], b"\n"),
+    ):
+        assert separator_of(settled(source, separator), separator) == b"\n"
+    assert separator_of(settled(path, None), None) is separator_of("text", None) is None
+    with pytest.raises(OptionError, match="contradicts"):
+        settled(files(path, separator="a"), "b")
 
 
 def test_files_are_shown_in_a_line(folder: Path) -> None:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, TypeAlias, TypeVar
 
 from digram.errors import OptionError
 
@@ -31,6 +31,8 @@ __all__ = [
     "files",
     "parts",
     "read",
+    "separator_of",
+    "settled",
     "total_bytes",
     "unread",
 ]
@@ -85,6 +87,7 @@ class Files:
         return sum(path.stat().st_size for path in self.paths)
 
 
+Kind = TypeVar("Kind")
 Source: TypeAlias = Text | os.PathLike[str] | Files | Iterable[Text] | Iterable[os.PathLike[str]]
 
 
@@ -149,15 +152,46 @@ def documents(source: Source, separator: str | bytes | None = None) -> Iterator[
     return (b"".join(text.blocks) if isinstance(text, Unread) else text for text in found)
 
 
-def _found(source: Source, separator: str | bytes | None) -> Files | Iterator[Text | Unread]:
-    """The documents, or the files that hold them."""
+def settled(source: Kind, separator: str | bytes | None) -> Kind | Files:
+    r"""The same source, as `Files` with their separator where it names files; else as it is.
+
+    >>> path = getfixture("tmp_path") / "a.txt"
+    >>> _ = path.write_text("one\n\ntwo")
+    >>> settled(path, "\n\n") == settled([path], "\n\n") == files(path, separator="\n\n")
+    True
+    >>> settled(["some", "texts"], "\n\n")
+    ['some', 'texts']
+
+    Folders and patterns are looked at here and never again: whoever asks the result for sizes, for
+    stamps and for texts is told of the same files. An iterator stays one, also of paths. Raises as
+    `documents` does before the first text.
+    """
     cut = _separator_bytes(separator)
-    if isinstance(source, str | bytes):
-        return _cut_texts([source], cut)
-    if isinstance(source, os.PathLike):
-        return Files(files(source).paths, cut)
     if isinstance(source, Files):
         return _with_separator(source, cut)
+    if isinstance(source, os.PathLike):
+        return Files(files(source).paths, cut)
+    if (
+        isinstance(source, list | tuple)
+        and source
+        and all(isinstance(item, os.PathLike) for item in source)
+    ):
+        return Files(files(*source).paths, cut)
+    return source
+
+
+def separator_of(source: Source, separator: str | bytes | None) -> bytes | None:
+    """The separator that cuts a settled source."""
+    return source.separator if isinstance(source, Files) else _separator_bytes(separator)
+
+
+def _found(source: Source, separator: str | bytes | None) -> Files | Iterator[Text | Unread]:
+    """The documents, or the files that hold them."""
+    source, cut = settled(source, separator), _separator_bytes(separator)
+    if isinstance(source, Files):
+        return source
+    if isinstance(source, str | bytes):
+        return _cut_texts([source], cut)
     if isinstance(source, Mapping) or not isinstance(source, Iterable):
         raise TypeError(
             f"a source is a text, a Path, digram.files(...), or an iterable of texts or Paths, "
@@ -222,12 +256,12 @@ def unread(found: Files) -> Iterator[Unread]:
     """Each file as one text; it is open until the next one is asked for."""
     for path in found.paths:
         with path.open("rb") as file:
-            yield Unread(blocks(file), os.fspath(path))
+            yield Unread(blocks(file, PART), os.fspath(path))
 
 
-def blocks(stream: BinaryIO) -> Iterator[bytes]:
-    """What is in a stream."""
-    return iter(lambda: stream.read(PART), b"")
+def blocks(stream: BinaryIO, size: int) -> Iterator[bytes]:
+    """What is in a stream, in blocks of so many bytes."""
+    return iter(lambda: stream.read(size), b"")
 
 
 def _in_parts(text: Unread, last_border: LastBorder, most: int | None) -> Iterator[bytes]:
@@ -277,7 +311,7 @@ def read(stream: BinaryIO, separator: str | bytes | None = None) -> Iterator[byt
     if cut is None:
         yield stream.read()
     else:
-        yield from _cut_blocks(iter(lambda: stream.read(BLOCK), b""), cut)
+        yield from _cut_blocks(blocks(stream, BLOCK), cut)
 
 
 def batches(texts: Iterable[Text], size: int = 8 << 20) -> Iterator[list[Text]]:
@@ -302,19 +336,11 @@ def batches(texts: Iterable[Text], size: int = 8 << 20) -> Iterator[list[Text]]:
 
 
 def file_stamps(source: Source) -> list[list[int]] | None:
-    """The sizes of the files of a source, in bytes, and when each was changed; None if it is none.
+    """The sizes of `Files`, in bytes, and when each was changed; None for another source.
 
     >>> file_stamps("a text") is None
     True
     """
-    if isinstance(source, os.PathLike):
-        source = files(source)
-    elif (
-        isinstance(source, list | tuple)
-        and source
-        and all(isinstance(s, os.PathLike) for s in source)
-    ):
-        source = files(*source)
     if not isinstance(source, Files):
         return None
     found = [path.stat() for path in source.paths]
@@ -322,7 +348,7 @@ def file_stamps(source: Source) -> list[list[int]] | None:
 
 
 def total_bytes(source: Source) -> int | None:
-    """About how many bytes a source holds, for a progress bar; None for an iterator.
+    """About how many bytes a settled source holds, for a progress bar; None for an iterator.
 
     >>> total_bytes("naïve")
     5
@@ -333,13 +359,9 @@ def total_bytes(source: Source) -> int | None:
     """
     if isinstance(source, str | bytes):
         return len(source)
-    if isinstance(source, os.PathLike):
-        return files(source).size
     if isinstance(source, Files):
         return source.size
     if isinstance(source, list | tuple):
-        if source and all(isinstance(item, os.PathLike) for item in source):
-            return files(*source).size
         return sum(len(item) for item in source if isinstance(item, str | bytes))
     return None
 

@@ -27,8 +27,8 @@ from digram.counts import (
     Sources,
     check_made,
     check_unit,
-    fingerprint,
     have_first,
+    made_with,
     weights_without_names,
 )
 from digram.definition import Definition, OnUnknown, StopReason, TrainingRecord, Unit
@@ -37,7 +37,7 @@ from digram.pretokenizers import MISSING, Pretokenizer, PretokenizerLike, resolv
 from digram.progress import differences, note
 from digram.progress import progress as progress_bar
 from digram.sizes import blocks, padded, with_blocks
-from digram.sources import file_stamps
+from digram.sources import file_stamps, separator_of, settled
 from digram.special import Special
 from digram.storage import advise_on_full_disk
 from digram.tokenizer import Merge, RunnerUp, Tokenizer
@@ -165,6 +165,7 @@ def train(
         unit = check_unit("byte" if unit is None else unit)
         cut = resolve("o200k" if pretokenizer is MISSING else pretokenizer)
         known = not isinstance(source, Mapping) or have_first(source)
+        source = settled(source, separator)
     if ties == "first_seen" and not known:
         raise _unknown_first(ties)
 
@@ -307,7 +308,7 @@ def _opened(
     merged: Mapping[str, Any],
 ) -> Checkpoint:
     """The checkpoint in a folder. `merged` are the options that decide the merges."""
-    counted = [fingerprint(cut, unit), str(separator), *_told(source, weights)]
+    counted = [*made_with(cut, unit, source, separator), *_told(source, weights)]
     stamps = None if isinstance(source, Counts | Mapping) else file_stamps(source)
     kind = "text as its source"
     if isinstance(source, Counts):
@@ -324,7 +325,7 @@ def _opened(
         "weights": _argument("weights", _plain(weights) if weights else None),
         "pretokenizer": f"{' then '.join(cuts)}{digits}",
         "unit": _argument("unit", unit),
-        "separator": _argument("separator", separator),
+        "separator": _argument("separator", separator_of(source, separator)),
         **{name: _argument(name, value) for name, value in merged.items()},
         "on_unknown": unknown if merged["on_unknown"] else f"no {unknown}",
     }

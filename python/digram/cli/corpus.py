@@ -54,7 +54,8 @@ def _in_stdin(separator: str | None) -> Iterator[bytes | Unread]:
         return
     start = stream.read(sources.BLOCK)
     for _ in binary.watched([start], None):
-        yield sources.Unread(itertools.chain([start], sources.blocks(stream)), "stdin")
+        rest = sources.blocks(stream, sources.PART)
+        yield sources.Unread(itertools.chain([start], rest), "stdin")
 
 
 def counts_in(arguments: tuple[str, ...]) -> Counts | None:

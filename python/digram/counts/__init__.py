@@ -13,6 +13,7 @@ from digram.counts.counting import (
     Sources,
     count_pretokens,
     have_first,
+    made_with,
     weights_without_names,
 )
 from digram.counts.settings import fingerprint
@@ -27,5 +28,6 @@ __all__ = [
     "count_pretokens",
     "fingerprint",
     "have_first",
+    "made_with",
     "weights_without_names",
 ]

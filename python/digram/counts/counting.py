@@ -18,10 +18,27 @@ from digram.errors import InvalidTextError, OptionError, placed
 from digram.pretokenizers import Pretokenizer, Regex, resolve
 from digram.progress import amount, note, progress_of_all
 from digram.progress import progress as progress_bar
-from digram.sources import Further, Source, Text, batches, file_stamps, parts, total_bytes
+from digram.sources import (
+    Further,
+    Source,
+    Text,
+    batches,
+    file_stamps,
+    parts,
+    separator_of,
+    settled,
+    total_bytes,
+)
 from digram.storage import advise_on_full_disk
 
-__all__ = ["Counting", "Sources", "count_pretokens", "have_first", "weights_without_names"]
+__all__ = [
+    "Counting",
+    "Sources",
+    "count_pretokens",
+    "have_first",
+    "made_with",
+    "weights_without_names",
+]
 
 Sources: TypeAlias = Source | Mapping[str, Source | Counts]
 """What can be counted: one source, or several by their names, of which some are counted already."""
@@ -73,7 +90,7 @@ def count_pretokens(
         raise TypeError("source is already counts; pass the text they are to be made of")
     counting = Counting(cut, unit, separator, threads, progress, memory)
     with advise_on_full_disk():
-        counts = counting.count(source, weights)
+        counts = counting.count(settled(source, separator), weights)
         if isinstance(counts, _core.SortedCounts):
             counts = counts.to_memory()
     return Counts._of(counts, cut, unit)
@@ -127,13 +144,14 @@ class Counting:
             made = (source.pretokenizer, source.unit)
             check_made(made, (self.cut, self.unit), "these counts", "asked for is")
             return source._held
+        source = settled(source, self.separator)
         point = None
         if self.checkpoint is not None:
-            made_with = [fingerprint(self.cut, self.unit), str(self.separator)]
-            point = self.checkpoint.part(number, made_with, file_stamps(source))
-        return self._count(source, point, f" {name}")
+            how = made_with(self.cut, self.unit, source, self.separator)
+            point = self.checkpoint.part(number, how, file_stamps(source))
+        return self._count(source, point, name)
 
-    def _count(self, source: Source, point: Checkpoint | None, name: str = "") -> Held:
+    def _count(self, source: Source, point: Checkpoint | None, name: str | None = None) -> Held:
         splitter, memory = self.cut.splitter(), self.memory
         size = total_bytes(source)
         # What is held of a file that cannot be cut must leave room for counting.
@@ -152,17 +170,16 @@ class Counting:
             if point.state.bytes and not point.merges:
                 counted = amount(point.state.bytes)
                 note(f"Went on from {counted} counted in {point.folder}.", self.progress)
-        self._add(counter, texts, size, name)
-        with progress_of_all(f"Joining{name}", "pretokens", self.progress) as tell:
+        self._add(counter, texts, size, _titled("Counting", name))
+        with progress_of_all(_titled("Joining", name), "pretokens", self.progress) as tell:
             counts = counter.finish_bounded(tell)
         if point is not None:
             point.counted(counts)
         return counts
 
     def _add(
-        self, counter: _core.Counter, texts: Iterable[list[Text]], size: int | None, name: str
+        self, counter: _core.Counter, texts: Iterable[list[Text]], size: int | None, title: str
     ) -> None:
-        title = f"Counting{name}"
         with progress_bar(title, total=size, unit="B", enabled=self.progress) as advance:
             for batch in texts:
                 begun = sum(not isinstance(text, Further) for text in batch)
@@ -185,6 +202,16 @@ class Counting:
         return tempfile.gettempdir() if self.checkpoint is None else self.checkpoint.folder
 
 
+def made_with(
+    cut: Pretokenizer, unit: Unit, source: Source, separator: str | bytes | None
+) -> list[str]:
+    """What decides how a settled source is counted, beside its text: for the note of a checkpoint.
+
+    Here counts the separator that cuts, whoever gave it and as which type.
+    """
+    return [fingerprint(cut, unit), repr(separator_of(source, separator))]
+
+
 def have_first(sources: Mapping[str, Any]) -> bool:
     """Whether it is known of all where each pretoken first stands."""
     return all(one.has_first for one in sources.values() if isinstance(one, Counts))
@@ -197,6 +224,11 @@ def weights_without_names() -> OptionError:
         hint='Pass a dictionary, as in train({"en": ..., "sw": ...}, weights={"sw": 2}), or weigh '
         "counts with scale.",
     )
+
+
+def _titled(phase: str, source: str | None) -> str:
+    """What a bar is called; of several sources each has bars of its own."""
+    return phase if source is None else f"{phase} {source}"
 
 
 def _factors(
