@@ -12,13 +12,13 @@ from benches.data import MB
 from benches.run import Options, Task, disagreements, take_turns
 from benches.tables import markdown, number, times
 from benches.texts import text
+from digram._core import LEAST_MEMORY
 
 SIZE = 32_000
 PARTS = (2, 5, 20)
 """How many times as large as the limit the text is."""
 
-LEAST = 24 * 1.048576
-"""Megabytes; no limit may be less."""
+LEAST = LEAST_MEMORY / MB
 
 
 def measure(

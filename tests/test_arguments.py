@@ -12,6 +12,13 @@ import pytest
 import digram
 
 TOK = digram.train("low low lower", vocab_size=258, special_tokens=["<s>"])
+COUNTS = digram.Counts({"low": 5, "lower": 1}, pretokenizer=None)
+
+
+def trained(**options: Any) -> list[tuple[bytes, bytes]]:
+    options = {"max_merges": 3, **options}
+    return digram.train("low low lower lowest", **options).merges
+
 
 # What is asked for, the name of the number, the least of it.
 NUMBERS: dict[str, tuple[Callable[[Any], object], str, int]] = {
@@ -30,6 +37,13 @@ NUMBERS: dict[str, tuple[Callable[[Any], object], str, int]] = {
         "threads",
         1,
     ),
+    "train": (lambda n: trained(threads=n), "threads", 1),
+    "max_merges": (lambda n: trained(max_merges=n), "max_merges", 0),
+    "min_frequency": (lambda n: trained(min_frequency=n), "min_frequency", 1),
+    "max_token_length": (lambda n: trained(max_token_length=n), "max_token_length", 1),
+    "limit_alphabet": (lambda n: trained(unit="char", limit_alphabet=n), "limit_alphabet", 1),
+    "runners_up": (lambda n: trained(runners_up=n), "runners_up", 0),
+    "filter": (lambda n: COUNTS.filter(min_count=n), "min_count", 1),
 }
 
 
@@ -45,10 +59,44 @@ def test_whole_numbers(call: str) -> None:
     assert run(least + 1) == run(np.int64(least + 1))
 
 
-@pytest.mark.parametrize("call", [name for name in NUMBERS if name != "overlap"])
+ENDED = ("overlap", "max_merges")
+"""What cannot be as large as one likes: more than the size of a chunk, or than there are ids."""
+
+
+@pytest.mark.parametrize("call", [name for name in NUMBERS if name not in ENDED])
 def test_numbers_beyond_all_texts(call: str) -> None:
     run, _, _ = NUMBERS[call]
     assert run(2**70) == run(1_000)
+
+
+def test_a_vocabulary_has_an_end() -> None:
+    for size in (2**40, 2**70):
+        with pytest.raises(digram.OptionError, match="would be larger than"):
+            digram.train("low", vocab_size=size)
+    nonsense: list[Any] = ["300", 300.0, True]
+    for wrong in nonsense:
+        with pytest.raises(TypeError, match=r"^vocab_size is a whole number, not "):
+            digram.train("low", vocab_size=wrong)
+    with pytest.raises(digram.OptionError, match=r"^vocab_size=0 is not at least 1"):
+        digram.train("low", vocab_size=0)
+
+
+def test_numbers_of_numpy_are_kept_as_plain_ones(tmp_path: Path) -> None:
+    """In the record of a tokenizer, in its file, and in the note of a checkpoint."""
+    options: dict[str, Any] = {"vocab_size": 258, "min_frequency": 1, "max_token_length": 4}
+    of_numpy: dict[str, Any] = {name: np.int64(number) for name, number in options.items()}
+    expected = digram.train("low low", **options)
+    for _ in range(2):
+        tok = digram.train("low low", checkpoint=tmp_path / "run", **of_numpy)
+        assert tok == expected
+        assert tok.digest == expected.digest
+    assert digram.train("low low", checkpoint=tmp_path / "run", **options) == expected
+
+
+def test_counts_are_told_apart_by_all_their_bits() -> None:
+    counts = digram.Counts({"a": 2**64 - 2}, pretokenizer=None)
+    assert counts.filter(min_count=2**64 - 2) == counts
+    assert len(counts.filter(min_count=2**64 - 1)) == len(counts.filter(min_count=2**70)) == 0
 
 
 def test_many_threads_for_much() -> None:

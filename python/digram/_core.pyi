@@ -10,6 +10,7 @@ from typing_extensions import disjoint_base
 from digram.special import Special
 
 __all__ = [
+    "LEAST_MEMORY",
     "ArrowIds",
     "Core",
     "Counter",
@@ -31,6 +32,9 @@ __all__ = [
 ]
 
 __version__: str
+
+# The least memory that training can be limited to, in bytes.
+LEAST_MEMORY: int
 
 _Ids = Iterable[SupportsIndex]
 _OnSpecial = Literal["text", "parse", "raise"] | Collection[str]

@@ -8,12 +8,16 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from digram._core import LEAST_MEMORY
 from digram.errors import OptionError
 from digram.special import OnSpecial
 
 __all__ = [
+    "check_out",
     "check_threads",
     "fraction",
+    "memory_in_bytes",
+    "refuse_one",
     "rule_of",
     "several_texts",
     "size_in_bytes",
@@ -24,10 +28,29 @@ _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kMGTPE]?)(i?)(?:B|bytes)?\s*", re.IG
 
 
 def several_texts(texts: Iterable[str | bytes], one: str) -> list[str | bytes]:
-    """The texts as a list; `one` is the call for a single text, which is no batch of letters."""
+    """The texts as a list; `one` is the call for a single text."""
+    refuse_one(texts, one)
+    return texts if isinstance(texts, list) else list(texts)
+
+
+def refuse_one(texts: Iterable[str | bytes], one: str) -> None:
+    """Refuses one text, which is no batch of letters; `one` is the call for it."""
     if isinstance(texts, str | bytes):
         raise TypeError(f"texts is several texts; pass one text to {one}, or put it in a list")
-    return texts if isinstance(texts, list) else list(texts)
+
+
+def check_out(out: str, *allowed: str) -> None:
+    """Refuses a form of the result that a call does not know.
+
+    >>> check_out("tensor", "list", "numpy")
+    Traceback (most recent call last):
+        ...
+    digram.errors.OptionError: out='tensor' is not known. Pass 'list' or 'numpy'.
+    """
+    if out not in allowed:
+        *others, last = map(repr, allowed)
+        choice = f"{', '.join(others)} or {last}"
+        raise OptionError(f"out={out!r} is not known. Pass {choice}.", value=out)
 
 
 def rule_of(special: OnSpecial) -> OnSpecial | None:
@@ -35,13 +58,13 @@ def rule_of(special: OnSpecial) -> OnSpecial | None:
     return None if special == "text" else special
 
 
-def whole_number(name: str, value: Any, least: int) -> int:
+def whole_number(name: str, value: Any, least: int, most: int = sys.maxsize) -> int:
     """A whole number that is not below another, and that the core can hold.
 
     >>> whole_number("n", 3, 0), whole_number("n", 2**70, 0) == 2**63 - 1
     (3, True)
 
-    More than that is as good as that: neither texts nor limits are so large. Raises `TypeError`
+    More than `most` is as good as that: neither texts nor limits are so large. Raises `TypeError`
     for what is no whole number, `OptionError` for one that is too small.
     """
     try:
@@ -52,7 +75,7 @@ def whole_number(name: str, value: Any, least: int) -> int:
         raise TypeError(f"{name} is a whole number, not {value!r}") from None
     if number < least:
         raise OptionError(f"{name}={number} is not at least {least}.", value=value)
-    return min(number, sys.maxsize)
+    return min(number, most)
 
 
 def check_threads(threads: int | None) -> int | None:
@@ -108,3 +131,22 @@ def size_in_bytes(name: str, value: float | str) -> float:
     if not 1 <= number < 1e24:
         raise OptionError(f"{name}={value!r} is no size.", value=value)
     return number
+
+
+def memory_in_bytes(limit: int | str | None) -> int | None:
+    """A limit of memory in bytes; none, or one that training can keep to.
+
+    >>> memory_in_bytes("2 GB"), memory_in_bytes(None)
+    (2000000000, None)
+    """
+    if limit is None:
+        return None
+    memory = int(size_in_bytes("memory_limit", limit))
+    if memory < LEAST_MEMORY:
+        least = f"{LEAST_MEMORY >> 20} MiB"
+        raise OptionError(
+            f"memory_limit={limit!r} is less than {least}, the least there can be.",
+            value=limit,
+            hint="The less memory, the more often the disk is read; 1 GB is a good limit.",
+        )
+    return memory

@@ -7,8 +7,14 @@ from operator import index
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 from digram._core import ArrowIds, Core
-from digram.arguments import check_threads, rule_of, several_texts, whole_number
-from digram.errors import OptionError
+from digram.arguments import (
+    check_out,
+    check_threads,
+    refuse_one,
+    rule_of,
+    several_texts,
+    whole_number,
+)
 from digram.special import OnSpecial
 from digram.streaming import each_chunk, each_text
 
@@ -98,13 +104,12 @@ class BatchingCore(Core):
         """
         batch, rule = several_texts(texts, "encode"), rule_of(special)
         threads = check_threads(threads)
+        check_out(out, "list", "numpy", "arrow")
         if out == "list":
             return self._encode_batch(batch, rule, threads, dropout, seed)
         if out == "numpy":
             return FlatIds(*self._encode_batch_numpy(batch, rule, threads, dropout, seed))
-        if out == "arrow":
-            return self._encode_batch_arrow(batch, rule, threads, dropout, seed)
-        raise OptionError(f"out={out!r} is not known. Pass 'list', 'numpy' or 'arrow'.", value=out)
+        return self._encode_batch_arrow(batch, rule, threads, dropout, seed)
 
     @overload
     def encode_iter(
@@ -153,10 +158,9 @@ class BatchingCore(Core):
         the ids that `encode_batch` of all texts gives it with this seed. What is wrong with an
         argument is said by the call itself, and what is wrong with a text as it is taken.
         """
-        if isinstance(texts, str | bytes):
-            raise TypeError("texts is several texts; pass one text to encode, or put it in a list")
+        refuse_one(texts, "encode")
         threads = check_threads(threads)
-        _check_out(out)
+        check_out(out, "list", "numpy")
         # A batch without texts refuses what every batch of them would refuse.
         self._encode_batch([], rule_of(special), threads, dropout, seed)
         first_seed = None if seed is None else index(seed)
@@ -212,11 +216,23 @@ class BatchingCore(Core):
         """
         if isinstance(chunks, str | bytes):
             raise TypeError("chunks are several pieces of a text; pass one text to encode")
-        _check_out(out)
+        check_out(out, "list", "numpy")
         stream = self._stream(rule_of(special), whole_number("limit", limit, 1))
         return each_chunk(stream, chunks, out)
 
 
-def _check_out(out: str) -> None:
-    if out not in ("list", "numpy"):
-        raise OptionError(f"out={out!r} is not known. Pass 'list' or 'numpy'.", value=out)
+        >>> import digram
+        >>> tok = digram.train("a b", max_merges=0)
+        >>> tok.decode_batch([[97], [], [97, 98]])
+        ['a', '', 'ab']
+        >>> tok.decode_batch(tok.encode_batch(["a", "", "ab"], out="numpy"))
+        ['a', '', 'ab']
+
+        Takes what `encode_batch` gives in any of its forms. Runs without the GIL on `threads`
+        threads (all cores by default). An error of one sequence names its place in `batch`; raises
+        `OptionError` for offsets that do not rise within the ids.
+        """
+        threads = check_threads(threads)
+        if isinstance(batch, FlatIds):
+            return self._decode_batch(batch.ids, batch.offsets, errors, threads)
+        return self._decode_batch(batch, None, errors, threads)

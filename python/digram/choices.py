@@ -5,30 +5,27 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from digram import _core
-from digram.arguments import size_in_bytes
+from digram.arguments import check_threads, whole_number
 from digram.definition import OnUnknown, Unit
 from digram.errors import OptionError, several
 from digram.special import Special
 
 __all__ = [
     "ByteOrder",
+    "Limits",
     "Ties",
     "base_tokens",
     "check_choices",
-    "check_limits",
-    "memory_in_bytes",
+    "checked_limits",
     "room_for_merges",
     "warn_of_a_path",
 ]
 
 Ties = Literal["ids", "first_seen", "lexicographic"]
 ByteOrder = Literal["value", "gpt2"]
-
-LEAST_MEMORY = 24 << 20
-"""The least memory that training can be limited to, in bytes."""
 
 # The bytes that GPT-2 prints as themselves, and then the others: the order of the base tokens in
 # Hugging Face's vocabularies, which sort the printable stand-ins.
@@ -54,7 +51,19 @@ def check_choices(on_unknown: OnUnknown, ties: str, byte_order: str) -> None:
         )
 
 
-def check_limits(
+class Limits(NamedTuple):
+    """The numbers that training is asked for, as the core takes them."""
+
+    vocab_size: int | None
+    max_merges: int | None
+    min_frequency: int | None
+    max_token_length: int | None
+    limit_alphabet: int | None
+    runners_up: int
+    threads: int | None
+
+
+def checked_limits(
     vocab_size: int | None,
     max_merges: int | None,
     min_frequency: int | None,
@@ -62,43 +71,33 @@ def check_limits(
     limit_alphabet: int | None,
     runners_up: int,
     threads: int | None,
-) -> None:
-    for name, value, least in (
-        ("vocab_size", vocab_size, 1),
-        ("max_merges", max_merges, 0),
-        ("min_frequency", min_frequency, 1),
-        ("max_token_length", max_token_length, 1),
-        ("limit_alphabet", limit_alphabet, 1),
-        ("runners_up", runners_up, 0),
-        ("threads", threads, 1),
-    ):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-            raise TypeError(f"{name} is a whole number, not {value!r}")
-        if value is not None and value < least:
-            raise OptionError(f"{name}={value} is not at least {least}.", value=value)
-        if value is not None and value >= 1 << 63:
-            raise OptionError(f"{name}={value} is more than any machine can hold.", value=value)
-    if vocab_size is None and max_merges is None and (min_frequency is None or min_frequency < 2):
+) -> Limits:
+    """The same numbers as plain ints, which together say when training ends.
+
+    Raises `TypeError` for what is no whole number; `OptionError` for one that is too small, and
+    where nothing would stop training before every pretoken is one token.
+    """
+
+    def number(name: str, value: int | None, least: int) -> int | None:
+        return None if value is None else whole_number(name, value, least)
+
+    limits = Limits(
+        vocab_size=number("vocab_size", vocab_size, 1),
+        max_merges=number("max_merges", max_merges, 0),
+        min_frequency=number("min_frequency", min_frequency, 1),
+        max_token_length=number("max_token_length", max_token_length, 1),
+        limit_alphabet=number("limit_alphabet", limit_alphabet, 1),
+        runners_up=whole_number("runners_up", runners_up, 0),
+        threads=check_threads(threads),
+    )
+    if limits.vocab_size is None and limits.max_merges is None and (limits.min_frequency or 0) < 2:
         raise OptionError(
             "without vocab_size or max_merges, min_frequency must be at least 2, or training "
             "would go on until every pretoken is one token.",
-            value=min_frequency,
+            value=limits.min_frequency,
             hint="Say when to stop: vocab_size=32_000 is a usual size.",
         )
-
-
-def memory_in_bytes(limit: int | str | None) -> int | None:
-    """The limit in bytes."""
-    if limit is None:
-        return None
-    memory = int(size_in_bytes("memory_limit", limit))
-    if memory < LEAST_MEMORY:
-        raise OptionError(
-            f"memory_limit={limit!r} is less than 24 MiB, the least there can be.",
-            value=limit,
-            hint="The less memory, the more often the disk is read; 1 GB is a good limit.",
-        )
-    return memory
+    return limits
 
 
 def warn_of_a_path(source: object) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar, overload
 
 from digram._core import Core
-from digram.arguments import check_threads, rule_of, several_texts, whole_number
+from digram.arguments import check_out, check_threads, rule_of, several_texts, whole_number
 from digram.errors import OptionError
 from digram.special import OnSpecial
 
@@ -76,11 +76,10 @@ class CountingCore(Core):
         """
         batch, rule = several_texts(texts, "count"), rule_of(special)
         threads = check_threads(threads)
+        check_out(out, "list", "numpy")
         if out == "list":
             return self._count_batch(batch, rule, threads)
-        if out == "numpy":
-            return self._count_batch_numpy(batch, rule, threads)
-        raise OptionError(f"out={out!r} is not known. Pass 'list' or 'numpy'.", value=out)
+        return self._count_batch_numpy(batch, rule, threads)
 
     def fits(self, text: str | bytes, n: int, *, special: OnSpecial = "text") -> bool:
         """Whether `text` has at most `n` ids: `count(text) <= n`, without counting all of them.

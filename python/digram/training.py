@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from digram import _core
+from digram.arguments import memory_in_bytes
 from digram.checkpoint import Checkpoint
 from digram.choices import (
     ByteOrder,
     Ties,
     base_tokens,
     check_choices,
-    check_limits,
-    memory_in_bytes,
+    checked_limits,
     room_for_merges,
     warn_of_a_path,
 )
@@ -143,7 +143,7 @@ def train(
         raise TypeError("special_tokens is several texts; put the one in a list")
     special = list(special_tokens)
     check_choices(on_unknown, ties, byte_order)
-    check_limits(
+    limits = checked_limits(
         vocab_size, max_merges, min_frequency, max_token_length, limit_alphabet, runners_up, threads
     )
     warn_of_a_path(source)
@@ -151,11 +151,11 @@ def train(
     characters = None if alphabet is None else list(alphabet)
     merged = {
         "ties": ties,
-        "min_frequency": min_frequency,
-        "max_token_length": max_token_length,
+        "min_frequency": limits.min_frequency,
+        "max_token_length": limits.max_token_length,
         "byte_order": byte_order,
         "alphabet": characters,
-        "limit_alphabet": limit_alphabet,
+        "limit_alphabet": limits.limit_alphabet,
         "on_unknown": on_unknown == "bytes",
     }
     if isinstance(source, Counts):
@@ -167,7 +167,7 @@ def train(
         known = not isinstance(source, Mapping) or have_first(source)
         source = settled(source, separator)
     if ties == "first_seen" and not known:
-        raise _unknown_first(ties)
+        raise _unknown_first()
 
     with contextlib.ExitStack() as used:
         used.enter_context(advise_on_full_disk())
@@ -178,7 +178,7 @@ def train(
         if isinstance(source, Counts):
             counts: _core.Counts | _core.SortedCounts = source._held
         else:
-            counting = Counting(cut, unit, separator, threads, progress, memory, point)
+            counting = Counting(cut, unit, separator, limits.threads, progress, memory, point)
             counts = counting.count(source, weights)
         if point is not None:
             # Of one source the text has a sum.
@@ -186,11 +186,11 @@ def train(
         if isinstance(on_unknown, Special) and unit == "char" and on_unknown.text not in special:
             special.append(on_unknown.text)
         reserved = blocks(reserve, pad_to_multiple, special)
-        base = base_tokens(unit, characters, limit_alphabet, byte_order, counts)
+        base = base_tokens(unit, characters, limits.limit_alphabet, byte_order, counts)
         with_bytes = unit == "char" and on_unknown == "bytes"
         first_merge = len(base) + 256 * with_bytes
-        room = room_for_merges(vocab_size, first_merge, len(special), sum(reserved.values()))
-        limit = min((n for n in (room, max_merges) if n is not None), default=None)
+        room = room_for_merges(limits.vocab_size, first_merge, len(special), sum(reserved.values()))
+        limit = min((n for n in (room, limits.max_merges) if n is not None), default=None)
         shift = len(special) if special_first else 0
         _say_where_from(point, limit, progress)
 
@@ -201,10 +201,10 @@ def train(
                 base,
                 with_bytes=with_bytes,
                 max_merges=limit,
-                min_frequency=1 if min_frequency is None else min_frequency,
-                max_token_length=max_token_length,
+                min_frequency=1 if limits.min_frequency is None else limits.min_frequency,
+                max_token_length=limits.max_token_length,
                 ties=ties,
-                runners_up=runners_up,
+                runners_up=limits.runners_up,
                 memory=None if memory is None else (memory, _folder(point)),
                 journal=None if point is None else point.journal,
                 on_merge=None if on_merge is None else _Reporter(on_merge, base, with_bytes, shift),
@@ -229,14 +229,14 @@ def train(
             pretokens=counts.pretokens,
             distinct_pretokens=len(counts),
             options={
-                "vocab_size": vocab_size,
-                "min_frequency": min_frequency,
-                "max_merges": max_merges,
-                "max_token_length": max_token_length,
+                "vocab_size": limits.vocab_size,
+                "min_frequency": limits.min_frequency,
+                "max_merges": limits.max_merges,
+                "max_token_length": limits.max_token_length,
                 "byte_order": byte_order,
                 "special_first": special_first,
                 # What came later is there only where it was asked for.
-                **({"limit_alphabet": limit_alphabet} if limit_alphabet else {}),
+                **({"limit_alphabet": limits.limit_alphabet} if limits.limit_alphabet else {}),
                 **({"reserve": reserved} if reserved else {}),
                 **({"pad_to_multiple": pad_to_multiple} if pad_to_multiple else {}),
                 **({} if weights is None else {"weights": _plain(weights)}),
@@ -247,7 +247,7 @@ def train(
                 [(left + shift, right + shift, count) for left, right, count in pairs]
                 for pairs in next_pairs
             ]
-            if runners_up
+            if limits.runners_up
             else None,
         ),
     )
@@ -279,11 +279,11 @@ def _made(
     return made
 
 
-def _unknown_first(ties: str) -> OptionError:
+def _unknown_first() -> OptionError:
     return OptionError(
         'ties="first_seen" needs to know where each pretoken first stands, and these counts '
         "do not say it.",
-        value=ties,
+        value="first_seen",
         hint='Choose ties="ids", or count the text with digram.count_pretokens. Subtracting, '
         "without_first and tables without a column `first` lose it.",
     )

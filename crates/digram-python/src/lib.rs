@@ -92,6 +92,9 @@ mod _core {
     use super::training::train;
 
     #[pymodule_export]
+    const LEAST_MEMORY: u64 = digram::train::LEAST_MEMORY;
+
+    #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from digram import _core
-from digram.arguments import check_threads, fraction
+from digram.arguments import check_threads, fraction, memory_in_bytes
 from digram.checkpoint import Checkpoint
-from digram.choices import memory_in_bytes
 from digram.counts.settings import fingerprint
 from digram.counts.value import Counts, check_made, check_unit
 from digram.definition import Unit

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any, NoReturn, Self, SupportsIndex, TypeAlias, get_args
 
 from digram import _core
-from digram.arguments import fraction
+from digram.arguments import fraction, whole_number
 from digram.counts.settings import Said, fingerprint, said, spelled, to_json
 from digram.definition import Unit
 from digram.errors import ConfigMismatchError, OptionError, several
@@ -17,6 +17,7 @@ __all__ = ["Counts", "check_same"]
 
 Piece: TypeAlias = bytes  # in the class below, `bytes` is a number
 _AT_ONCE = 1 << 12  # pretokens made into Python objects together
+_MOST = (1 << 64) - 1  # the largest count there is
 
 
 class Counts:
@@ -204,11 +205,9 @@ class Counts:
         >>> digram.count_pretokens("a a b", pretokenizer="whitespace").filter(min_count=2).pretokens
         0
         """
-        if isinstance(min_count, bool) or not isinstance(min_count, int):
-            raise TypeError(f"min_count is a whole number, not {min_count!r}")
-        if not 1 <= min_count < 1 << 64:
-            raise OptionError(f"min_count={min_count} is not between 1 and 2^64.", value=min_count)
-        return self._with(self._held.filter(min_count))
+        # A count has 64 bits, all of which tell one from another.
+        least = whole_number("min_count", min_count, 1, most=_MOST)
+        return self._with(self._held.filter(least))
 
     def scale(self, weight: Any) -> Self:
         """Each count times `weight`, as if the corpus were there so many times.
