@@ -31,7 +31,7 @@ limit, folder, batches = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 if len(sys.argv) > 4:
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[4]),) * 2)
 splitter = resolve("gpt2").splitter()
-counter = _core.Counter(splitter, memory_limit=limit, folder=folder)
+counter = _core.Counter(splitter, memory=(limit, folder))
 print("counting", flush=True)
 try:
     for _, batch in zip(range(batches), words()):
@@ -56,7 +56,9 @@ def child(*arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parent)
 
 
-def merges(counts: _core.Counts) -> list[tuple[int, int, int]]:
+def merges(
+    counts: _core.Counts | _core.SortedCounts, memory: tuple[int, Path] | None = None
+) -> list[tuple[int, int, int]]:
     return _core.train(
         counts,
         bytes(range(256)),
@@ -66,7 +68,7 @@ def merges(counts: _core.Counts) -> list[tuple[int, int, int]]:
         max_token_length=None,
         ties="first_seen",
         runners_up=0,
-        memory=None,
+        memory=memory,
         journal=None,
         on_merge=None,
         on_progress=None,
@@ -89,7 +91,7 @@ def expected(batches: list[list[bytes]]) -> _core.Counts:
 def test_what_does_not_fit_is_on_disk_and_the_same(
     tmp_path: Path, batches: list[list[bytes]], expected: _core.Counts
 ) -> None:
-    counter = _core.Counter(resolve("gpt2").splitter(), memory_limit=LIMIT, folder=tmp_path)
+    counter = _core.Counter(resolve("gpt2").splitter(), memory=(LIMIT, tmp_path))
     for batch in batches:
         counter.add(batch, 2)
     counts = counter.finish_bounded()
@@ -105,10 +107,24 @@ def test_what_does_not_fit_is_on_disk_and_the_same(
 
 
 def test_what_fits_is_in_memory(tmp_path: Path) -> None:
-    counter = _core.Counter(resolve("gpt2").splitter(), memory_limit=LIMIT, folder=tmp_path)
+    counter = _core.Counter(resolve("gpt2").splitter(), memory=(LIMIT, tmp_path))
     counter.add(["a few words"])
     assert isinstance(counter.finish_bounded(), _core.Counts)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_finished_takes_no_more(tmp_path: Path) -> None:
+    counter = _core.Counter(resolve("gpt2").splitter())
+    counts = counter.finish()
+    joiner = _core.Joiner(LIMIT, tmp_path, True)
+    with pytest.raises(TypeError):
+        joiner.add("no counts", 1, 1)  # type: ignore[arg-type]
+    joiner.add(counts, 1, 1)
+    joiner.finish()
+    with pytest.raises(digram.errors.InternalError, match="this counter was finished"):
+        counter.add(["more"])
+    with pytest.raises(digram.errors.InternalError, match="this joiner was finished"):
+        joiner.add(counts, 1, 1)
 
 
 def test_a_run_goes_on_from_its_last_checkpoint(
@@ -146,7 +162,7 @@ def test_a_damaged_checkpoint_is_an_error(tmp_path: Path) -> None:
         _core.Counter.resumed(splitter, tmp_path / "none")
     assert missing.value.filename == str(tmp_path / "none")
     with pytest.raises(digram.errors.OptionError, match="bytes of memory are too few"):
-        _core.Counter(splitter, memory_limit=LIMIT - 1, folder=tmp_path)
+        _core.Counter(splitter, memory=(LIMIT - 1, tmp_path))
 
 
 def test_a_disk_that_takes_no_more_is_an_os_error_and_nothing_is_left(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_bounded_counting import merges
 from test_determinism import SEPARATOR, invented
 
 import digram
@@ -309,16 +310,24 @@ def test_named_sources_are_counted_within_a_limit_and_go_on(corpus: Path, tmp_pa
     assert digram.train(unordered, memory_limit="24 MiB", **options) == expected
 
 
-def test_counts_come_back_into_memory_where_there_is_room(corpus: Path, tmp_path: Path) -> None:
-    def counted(memory: int) -> object:
-        with Checkpoint(tmp_path / "run", "same", "same", sources.file_stamps(corpus)) as point:
-            cut = resolve("gpt2")
-            return Counting(cut, "byte", SEPARATOR, None, False, memory, point).count(corpus, None)
+def test_counts_on_disk_are_merged_with_and_without_a_limit(corpus: Path, tmp_path: Path) -> None:
+    source = sources.settled(corpus, SEPARATOR)
 
-    assert isinstance(counted(24 << 20), _core.SortedCounts)
+    def counted(memory: int | None) -> _core.Counts | _core.SortedCounts:
+        with Checkpoint(tmp_path / "run", "same", "same", sources.file_stamps(source)) as point:
+            cut = resolve("gpt2")
+            return Counting(cut, "byte", SEPARATOR, None, False, memory, point).count(source, None)
+
+    counts = counted(_core.LEAST_MEMORY)
+    assert isinstance(counts, _core.SortedCounts)
     [run] = (tmp_path / "run").glob("*.digram-run")
     merged = run.stat()
-    assert isinstance(counted(4 << 30), _core.Counts)
+    expected = digram.count_pretokens(corpus, pretokenizer="gpt2", separator=SEPARATOR)
+    for memory in (_core.LEAST_MEMORY, 4 << 30, None):
+        assert counted(memory).digest() == counts.digest() == expected._held.digest()
+        assert counts.to_memory().equals(expected._held)
+        limit = None if memory is None else (memory, tmp_path)
+        assert merges(counts, limit) == merges(expected._held, limit) == merges(expected._held)
     # Counts that are one file are not written again.
     assert [*(tmp_path / "run").glob("*.digram-run")] == [run]
     assert (run.stat().st_ino, run.stat().st_mtime_ns) == (merged.st_ino, merged.st_mtime_ns)

@@ -47,6 +47,9 @@ pub(crate) fn from_core(py: Python<'_>, error: Error, text: Option<&Text<'_>>) -
         Error::Vocabulary { .. } => raise(py, "VocabError", message),
         Error::Option { .. } => raise(py, "OptionError", message),
         Error::Limit { .. } => raise(py, "LimitExceededError", message),
+        Error::TooManyPretokens => build(py, "LimitExceededError", message, |places| {
+            places.set_item("hint", "Train on the text with memory_limit=, which leaves them on disk.")
+        }),
         Error::Checkpoint { .. } => raise(py, "CheckpointError", message),
         Error::TokenId { index, id, .. } => token_id(py, message, index, id),
         Error::UnknownCharacter { character, offset } => {

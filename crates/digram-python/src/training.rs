@@ -3,17 +3,12 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use digram::Error;
-use digram::count::Pieces;
-use digram::train::{
-    Base, Journal, LEAST_MEMORY, Learned, MemoryLimit, Options, RunnerUp, Stop, Ties, fits, train as learn,
-    train_bounded,
-};
+use digram::train::{Base, Journal, Learned, MemoryLimit, Options, RunnerUp, Stop, Ties, train_within};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
 use crate::convert::merges_to_python;
-use crate::counts::{Counts, SortedCounts};
+use crate::counts::Held;
 use crate::errors;
 use crate::watch::{BETWEEN_REPORTS, Signals};
 
@@ -35,7 +30,7 @@ type Trained<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<Vec<N
 #[expect(clippy::too_many_arguments, reason = "the options of training, each named by the caller")]
 pub(crate) fn train<'py>(
     py: Python<'py>,
-    counts: &Bound<'py, PyAny>,
+    counts: Held<'py>,
     base: &Bound<'py, PyAny>,
     with_bytes: bool,
     max_merges: Option<usize>,
@@ -97,27 +92,9 @@ pub(crate) fn train<'py>(
         }
         Ok(())
     };
-    let sorted = counts.cast::<SortedCounts>().ok().map(|counts| counts.get());
-    let in_memory = counts.cast::<Counts>().ok().map(|counts| counts.get());
-    let learned = py.detach(|| {
-        let pieces: &dyn Pieces = match (sorted, in_memory) {
-            (Some(sorted), _) => &sorted.counts,
-            (None, Some(counts)) => &*counts.counts,
-            (None, None) => return Err(Error::Internal { reason: "these are no counts.".into() }),
-        };
-        let is_bounded =
-            |memory| sorted.is_some() || in_memory.is_some_and(|counts| !fits(&counts.counts, memory));
-        match (&memory, in_memory) {
-            (Some((memory, folder)), _) if is_bounded(*memory) => {
-                // Counts in memory stay there.
-                let held = in_memory.map_or(0, |counts| counts.counts.memory());
-                let limit = MemoryLimit { bytes: memory.saturating_sub(held).max(LEAST_MEMORY), folder };
-                train_bounded(pieces, limit, &options, &known, &mut tell, &signals)
-            }
-            (_, Some(counts)) => learn(&counts.counts, &options, &known, &mut tell, &signals),
-            (_, None) => Err(Error::Internal { reason: "counts on disk without a limit.".into() }),
-        }
-    });
+    let pieces = counts.pieces();
+    let limit = memory.as_ref().map(|(bytes, folder)| MemoryLimit { bytes: *bytes, folder });
+    let learned = py.detach(|| train_within(pieces, limit, &options, &known, &mut tell, &signals));
     // What was learned before an error or an interruption is kept too.
     let synced = journal.as_mut().map_or(Ok(()), Journal::sync);
     let trained = learned.and_then(|trained| synced.map(|()| trained));

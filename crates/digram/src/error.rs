@@ -63,6 +63,8 @@ pub enum Error {
         /// Which limit, and what to do.
         reason: String,
     },
+    /// There are more distinct pretokens than counts in memory can number. On disk there may be more.
+    TooManyPretokens,
     /// What was done before does not belong to this work.
     Checkpoint {
         /// Where they differ.
@@ -130,6 +132,9 @@ impl fmt::Display for Error {
             | Error::Limit { reason }
             | Error::Checkpoint { reason }
             | Error::Internal { reason } => f.write_str(reason),
+            Error::TooManyPretokens => {
+                f.write_str("there are more than 2^32 distinct pretokens, which memory cannot hold together.")
+            }
             Error::TokenId { index, id, vocab_size } => match vocab_size {
                 0 => write!(f, "ids[{index}] = {id}, but this vocabulary is empty."),
                 n if id < n => {

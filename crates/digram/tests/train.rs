@@ -3,9 +3,13 @@
 mod cases;
 mod naive;
 
-use digram::Unwatched;
-use digram::count::Counts;
-use digram::train::{Learned, Options, Stop, Ties, train};
+use std::borrow::Cow;
+use std::cell::Cell;
+
+use digram::count::{Counts, Piece, Pieces, Totals};
+use digram::train::{LEAST_MEMORY, Learned, MemoryLimit, Options, Stop, Ties, train, train_within};
+use digram::watch::Watch;
+use digram::{Result, Unwatched};
 use proptest::prelude::*;
 
 use cases::cases;
@@ -126,6 +130,65 @@ fn counts_beyond_32_and_53_bits_are_exact() {
             train(&counts(&words), &options(Ties::Ids, 2), &[], &mut |_| Ok(()), &Unwatched).unwrap();
         let found: Vec<_> = trained.merges.iter().map(|learned| learned.count).collect();
         assert_eq!(found, [many + 1, many]);
+    }
+}
+
+/// Counts that lie elsewhere, and how often they were taken into memory.
+struct Elsewhere<'c> {
+    counts: &'c Counts,
+    taken: Cell<usize>,
+}
+
+impl Pieces for Elsewhere<'_> {
+    fn totals(&self) -> Totals {
+        self.counts.totals()
+    }
+
+    fn distinct(&self) -> u64 {
+        self.counts.distinct()
+    }
+
+    fn distinct_bytes(&self) -> u64 {
+        self.counts.distinct_bytes()
+    }
+
+    fn held(&self) -> u64 {
+        0
+    }
+
+    fn to_memory(&self, _watch: &dyn Watch) -> Result<Cow<'_, Counts>> {
+        self.taken.set(self.taken.get() + 1);
+        Ok(Cow::Borrowed(self.counts))
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<()> {
+        self.counts.for_each(visit)
+    }
+}
+
+#[test]
+fn only_what_stays_in_memory_is_taken_there() {
+    // Some 15 MB of places, beyond what the least memory leaves for them.
+    let many: Vec<_> = (0..20_000u64).map(|n| (format!("{:040x}", n * n).into_bytes(), 1 + n % 7)).collect();
+    let few = &many[..10];
+    let folder = std::env::temp_dir();
+    for (words, bytes, taken) in [
+        (&many[..], None, 1),
+        (&many, Some(1 << 30), 1),
+        (&many, Some(LEAST_MEMORY), 0),
+        (few, None, 1),
+        (few, Some(LEAST_MEMORY), 1),
+    ] {
+        let counts = counts(words);
+        let elsewhere = Elsewhere { counts: &counts, taken: Cell::new(0) };
+        let limit = bytes.map(|bytes| MemoryLimit { bytes, folder: &folder });
+        let learn = |counts: &dyn Pieces| {
+            train_within(counts, limit, &options(Ties::Ids, 20), &[], &mut |_| Ok(()), &Unwatched)
+        };
+        let expected = train(&counts, &options(Ties::Ids, 20), &[], &mut |_| Ok(()), &Unwatched).unwrap();
+        assert_eq!(learn(&elsewhere).unwrap().merges, expected.merges);
+        assert_eq!(elsewhere.taken.get(), taken, "{} pretokens, {bytes:?}", words.len());
+        assert_eq!(learn(&counts).unwrap().merges, expected.merges);
     }
 }
 

@@ -108,12 +108,17 @@ class Counting:
     checkpoint: Checkpoint | None = None
 
     def count(self, source: Sources, weights: Mapping[str, Any] | None) -> Held:
-        """The counts of one source or of several; on disk where memory is too little."""
+        """The counts of one source, which is settled, or of several.
+
+        They are on disk where they did not fit into memory while they were counted, or went there
+        for the checkpoint. Whether merging has room for them in memory is another question, which
+        the core answers.
+        """
         if isinstance(source, Mapping):
-            return self._in_memory(self._count_named(source, weights))
+            return self._count_named(source, weights)
         if weights is not None:
             raise weights_without_names()
-        return self._in_memory(self._count(source, self.checkpoint))
+        return self._count(source, self.checkpoint)
 
     def _count_named(self, sources: Mapping[str, Any], weights: Mapping[str, Any] | None) -> Held:
         factors = _factors(weights, sources)
@@ -159,9 +164,8 @@ class Counting:
         if self.unit == "char":
             texts = _checked(texts)
         if point is None:
-            counter = _core.Counter(
-                splitter, memory_limit=memory, folder=None if memory is None else self._folder()
-            )
+            limit = None if memory is None else (memory, self._folder())
+            counter = _core.Counter(splitter, memory=limit)
         else:
             counter = point.counter(splitter, memory)
             texts = point.rest(texts, counter)
@@ -184,15 +188,6 @@ class Counting:
                 begun = sum(not isinstance(text, Further) for text in batch)
                 counter.add(batch, self.threads, begun)
                 advance(sum(map(len, batch)))
-
-    def _in_memory(self, counts: Held) -> Held:
-        """From the disk into memory, where there is room for counts and merging."""
-        if not isinstance(counts, _core.SortedCounts):
-            return counts
-        if self.memory is None:
-            return counts.to_memory()
-        found = counts.to_memory(self.memory)
-        return counts if found is None else found
 
     def _folder(self) -> str | os.PathLike[str]:
         """Where what does not fit into memory goes."""

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use digram::count::{self, Checkpoint, Counted, Pieces, Totals};
-use digram::train::{characters, fits};
 use pyo3::prelude::*;
 
+use super::held::{characters, digest};
 use super::{Counter, Counts};
 use crate::Splitter;
 use crate::errors;
@@ -43,14 +43,14 @@ impl Counter {
     /// Brings all that was counted to the disk, and says what to note down to go on from there. It
     /// must be noted before the next call.
     fn checkpoint(&self, py: Python<'_>) -> PyResult<State> {
-        let mut counter = self.take(py)?;
+        let mut counter = self.counter.take(py)?;
         let signals = Signals::new();
         let (counter, made) = py.detach(|| {
             let made = counter.checkpoint(&signals);
             (counter, made)
         });
         let made = made.map_err(|error| signals.error(py, error, None))?;
-        self.put(counter);
+        self.counter.put(counter);
         Ok(state(made))
     }
 
@@ -63,7 +63,7 @@ impl Counter {
         py: Python<'py>,
         on_progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let counter = self.take(py)?;
+        let counter = self.counter.take(py)?;
         let signals = Signals::reporting_to(on_progress);
         let counted = py.detach(|| counter.finish_bounded(&signals));
         match counted.map_err(|error| signals.error(py, error, None))? {
@@ -117,15 +117,7 @@ impl SortedCounts {
     /// The characters of the text, sorted: all, or the most frequent ones.
     #[pyo3(signature = (limit=None))]
     fn characters(&self, py: Python<'_>, limit: Option<usize>) -> PyResult<String> {
-        let signals = Signals::new();
-        let found = py.detach(|| characters(&self.counts, limit, &signals));
-        Ok(found.map_err(|error| signals.error(py, error, None))?.into_iter().collect())
-    }
-
-    /// Where the corpus ends, in the measure of first occurrences; `None` where those are unknown.
-    #[getter]
-    fn end(&self) -> Option<u64> {
-        self.counts.end()
+        characters(py, &self.counts, limit)
     }
 
     /// What tells these counts from others, in memory or on disk.
@@ -133,26 +125,11 @@ impl SortedCounts {
         digest(py, &self.counts)
     }
 
-    /// The same counts in memory. With a limit in bytes, `None` where they and merging take more.
-    #[pyo3(signature = (within=None))]
-    fn to_memory(&self, py: Python<'_>, within: Option<u64>) -> PyResult<Option<Counts>> {
+    /// The same counts in memory.
+    fn to_memory(&self, py: Python<'_>) -> PyResult<Counts> {
         let signals = Signals::new();
-        let has_no_room =
-            |bytes: u64| self.counts.in_memory() > bytes || self.counts.distinct() > u64::from(u32::MAX);
-        if within.is_some_and(has_no_room) {
-            return Ok(None);
-        }
-        let counts =
-            py.detach(|| self.counts.to_memory(&signals)).map_err(|error| signals.error(py, error, None))?;
-        let has_room = within.is_none_or(|bytes| fits(&counts, bytes));
-        Ok(has_room.then(|| Counts::new(counts)))
+        py.detach(|| self.counts.read(&signals))
+            .map(Counts::new)
+            .map_err(|error| signals.error(py, error, None))
     }
-}
-
-/// What tells counts from others, wherever they lie.
-pub(super) fn digest(py: Python<'_>, counts: &(impl Pieces + Sync)) -> PyResult<String> {
-    let signals = Signals::new();
-    py.detach(|| count::digest(counts, &signals))
-        .map(|digest| format!("{digest:032x}"))
-        .map_err(|error| signals.error(py, error, None))
 }

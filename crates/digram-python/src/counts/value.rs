@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use digram::count::{self, Weight};
-use digram::train::characters;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
 
-use super::bounded::digest;
 use super::columns::Batches;
 use super::foreign;
+use super::held::{characters, digest};
 use crate::convert::text;
 use crate::errors;
 use crate::watch::Signals;
@@ -144,9 +143,7 @@ impl Counts {
     /// The characters of the text, sorted: all, or the most frequent ones.
     #[pyo3(signature = (limit=None))]
     fn characters(&self, py: Python<'_>, limit: Option<usize>) -> PyResult<String> {
-        let signals = Signals::new();
-        let found = py.detach(|| characters(&*self.counts, limit, &signals));
-        Ok(found.map_err(|error| signals.error(py, error, None))?.into_iter().collect())
+        characters(py, &*self.counts, limit)
     }
 
     /// What tells these counts from others, in memory or on disk.

@@ -71,7 +71,7 @@ impl Rows {
             return Err(Error::Limit { reason: "a pretoken is longer than 4 GiB.".into() });
         };
         if self.entries.len() == u32::MAX as usize {
-            return Err(too_many());
+            return Err(Error::TooManyPretokens);
         }
         self.entries.push(Entry { start: self.bytes.len() as u64, len, count, first });
         self.bytes.extend_from_slice(piece);
@@ -87,11 +87,6 @@ impl Rows {
         let totals = Totals { documents, ..added_up(&entries)? };
         Ok(Counts { bytes, entries, totals, end, by_piece: Default::default() })
     }
-}
-
-pub(super) fn too_many() -> Error {
-    let reason = "there are more than 2^32 distinct pretokens. Give memory_limit= to count them on disk.";
-    Error::Limit { reason: reason.into() }
 }
 
 pub(super) fn too_far() -> Error {

@@ -215,7 +215,7 @@ impl Counter {
         }
         match self.finish_bounded(watch)? {
             Counted::Memory(counts) => Ok(counts),
-            Counted::Disk(counts) => counts.to_memory(watch),
+            Counted::Disk(counts) => counts.read(watch),
         }
     }
 
@@ -234,10 +234,10 @@ impl Counter {
         let Some(spill) = self.spill else {
             return Err(Error::Internal { reason: "a limit without a folder.".into() });
         };
-        let (folder, name, held) = spill.into_one(watch)?;
-        check_sum(self.totals, held.bytes)?;
+        let (folder, name, run) = spill.into_one(watch)?;
+        check_sum(self.totals, run.bytes)?;
         let (totals, end) = (self.totals, Some(self.totals.bytes));
-        Ok(Counted::Disk(SortedCounts { folder, name, held, totals, end }))
+        Ok(Counted::Disk(SortedCounts { folder, name, run, totals, end }))
     }
 }
 

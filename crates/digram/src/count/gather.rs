@@ -7,10 +7,9 @@ use std::sync::Mutex;
 
 use hashbrown::HashTable;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::watch::{Watch, in_parallel};
 
-use super::build::too_many;
 use super::sorted::check_sum;
 use super::tally::Tally;
 use super::{Counts, Entry, Piece, Totals};
@@ -58,7 +57,7 @@ pub(super) fn gather(
     check_sum(totals, u128::from(sum))?;
     let distinct = joined.iter().flatten().map(|bucket| bucket.pieces.len()).sum();
     if distinct > u32::MAX as usize {
-        return Err(too_many());
+        return Err(Error::TooManyPretokens);
     }
     let mut entries = vec![Entry::default(); distinct];
     let mut bytes = vec![0; joined.iter().flatten().map(|bucket| bucket.bytes).sum()];

@@ -76,11 +76,11 @@ impl Joiner {
 
     /// The counts of all of them.
     pub fn finish(self, watch: &dyn Watch) -> Result<SortedCounts> {
-        let (folder, name, held) = self.spill.into_one(watch)?;
-        let (Ok(bytes), Ok(pretokens)) = (u64::try_from(held.bytes), u64::try_from(held.pretokens)) else {
+        let (folder, name, run) = self.spill.into_one(watch)?;
+        let (Ok(bytes), Ok(pretokens)) = (u64::try_from(run.bytes), u64::try_from(run.pretokens)) else {
             return Err(Error::Limit { reason: "the counts add up to more than 2^64.".into() });
         };
         let totals = Totals { documents: self.documents, bytes, pretokens };
-        Ok(SortedCounts { folder, name, held, totals, end: self.end })
+        Ok(SortedCounts { folder, name, run, totals, end: self.end })
     }
 }

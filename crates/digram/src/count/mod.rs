@@ -20,6 +20,7 @@ mod spill;
 mod table;
 mod tally;
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use crate::error::{Error, Result};
@@ -45,6 +46,7 @@ use table::Table;
 /// threads counted.
 #[derive(Debug, Clone, Default)]
 pub struct Counts {
+    /// The pieces, each once.
     bytes: Vec<u8>,
     /// In the order of first occurrence. Where nothing is known of that, every `first` is 0 and the
     /// order is that of the pieces. So equal counts have equal entries.
@@ -111,11 +113,6 @@ impl Counts {
         Counts { totals: Totals { documents, ..self.totals }, end, ..self.clone() }
     }
 
-    /// The bytes of memory that they take.
-    pub fn memory(&self) -> u64 {
-        (self.bytes.len() + self.entries.len() * size_of::<Entry>()) as u64
-    }
-
     /// How many distinct pretokens there are.
     pub fn len(&self) -> usize {
         self.entries.len()
@@ -150,6 +147,18 @@ impl Pieces for Counts {
 
     fn distinct(&self) -> u64 {
         self.entries.len() as u64
+    }
+
+    fn distinct_bytes(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn held(&self) -> u64 {
+        self.in_memory()
+    }
+
+    fn to_memory(&self, _watch: &dyn Watch) -> Result<Cow<'_, Counts>> {
+        Ok(Cow::Borrowed(self))
     }
 
     fn for_each(&self, visit: &mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<()> {

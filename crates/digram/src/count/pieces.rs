@@ -1,8 +1,11 @@
 //! Counts wherever they lie.
 
-use crate::error::Result;
+use std::borrow::Cow;
 
-use super::Totals;
+use crate::error::Result;
+use crate::watch::Watch;
+
+use super::{Counts, Entry, Totals};
 
 /// A distinct pretoken with its counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +26,25 @@ pub trait Pieces {
 
     /// How many distinct pretokens there are.
     fn distinct(&self) -> u64;
+
+    /// The bytes of the distinct pretokens, each once.
+    fn distinct_bytes(&self) -> u64;
+
+    /// How many bytes of memory they hold as they lie: on disk none.
+    fn held(&self) -> u64;
+
+    /// How many bytes of memory they hold once they are in memory.
+    fn in_memory(&self) -> u64 {
+        self.distinct() * size_of::<Entry>() as u64 + self.distinct_bytes()
+    }
+
+    /// The same counts in memory, in the order of first occurrence where that is known; themselves
+    /// where they lie there.
+    ///
+    /// # Errors
+    /// [`Error::TooManyPretokens`](crate::Error::TooManyPretokens), and
+    /// [`Error::Io`](crate::Error::Io) for those on disk.
+    fn to_memory(&self, watch: &dyn Watch) -> Result<Cow<'_, Counts>>;
 
     /// Calls `visit` with each of them; its first error stops and is the result.
     fn for_each(&self, visit: &mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<()>;

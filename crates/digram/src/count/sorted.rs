@@ -1,12 +1,12 @@
 //! Counts on disk.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 
-use super::build::too_many;
 use super::folder::Folder;
 use super::merge::Merged;
 use super::run::Reader;
@@ -21,7 +21,7 @@ const BETWEEN_CHECKS: usize = 1 << 16;
 pub struct SortedCounts {
     pub(super) folder: Arc<Folder>,
     pub(super) name: String,
-    pub(super) held: Merged,
+    pub(super) run: Merged,
     pub(super) totals: Totals,
     /// Where the corpus ends, in the measure of first occurrences; `None` where those are unknown.
     pub(super) end: Option<u64>,
@@ -44,18 +44,13 @@ impl SortedCounts {
         self.end
     }
 
-    /// How many bytes of memory [`SortedCounts::to_memory`] takes.
-    pub fn in_memory(&self) -> u64 {
-        self.held.pieces * size_of::<Entry>() as u64 + self.held.text
-    }
-
     /// The same counts in memory, in the order of first occurrence where that is known.
-    pub fn to_memory(&self, watch: &dyn Watch) -> Result<Counts> {
-        if u32::try_from(self.held.pieces).is_err() {
-            return Err(too_many());
+    pub fn read(&self, watch: &dyn Watch) -> Result<Counts> {
+        if u32::try_from(self.run.pieces).is_err() {
+            return Err(Error::TooManyPretokens);
         }
-        let mut bytes = Vec::with_capacity(self.held.text as usize);
-        let mut entries = Vec::with_capacity(self.held.pieces as usize);
+        let mut bytes = Vec::with_capacity(self.run.text as usize);
+        let mut entries = Vec::with_capacity(self.run.pieces as usize);
         self.for_each(&mut |piece| {
             if entries.len() % BETWEEN_CHECKS == 0 {
                 watch.check()?;
@@ -78,7 +73,19 @@ impl Pieces for SortedCounts {
     }
 
     fn distinct(&self) -> u64 {
-        self.held.pieces
+        self.run.pieces
+    }
+
+    fn distinct_bytes(&self) -> u64 {
+        self.run.text
+    }
+
+    fn held(&self) -> u64 {
+        0
+    }
+
+    fn to_memory(&self, watch: &dyn Watch) -> Result<Cow<'_, Counts>> {
+        self.read(watch).map(Cow::Owned)
     }
 
     fn for_each(&self, visit: &mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<()> {
@@ -98,26 +105,38 @@ pub enum Counted {
     Disk(SortedCounts),
 }
 
+impl Counted {
+    fn pieces(&self) -> &dyn Pieces {
+        match self {
+            Counted::Memory(counts) => counts,
+            Counted::Disk(counts) => counts,
+        }
+    }
+}
+
 impl Pieces for Counted {
     fn totals(&self) -> Totals {
-        match self {
-            Counted::Memory(counts) => counts.totals(),
-            Counted::Disk(counts) => counts.totals(),
-        }
+        self.pieces().totals()
     }
 
     fn distinct(&self) -> u64 {
-        match self {
-            Counted::Memory(counts) => counts.distinct(),
-            Counted::Disk(counts) => counts.distinct(),
-        }
+        self.pieces().distinct()
+    }
+
+    fn distinct_bytes(&self) -> u64 {
+        self.pieces().distinct_bytes()
+    }
+
+    fn held(&self) -> u64 {
+        self.pieces().held()
+    }
+
+    fn to_memory(&self, watch: &dyn Watch) -> Result<Cow<'_, Counts>> {
+        self.pieces().to_memory(watch)
     }
 
     fn for_each(&self, visit: &mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<()> {
-        match self {
-            Counted::Memory(counts) => counts.for_each(visit),
-            Counted::Disk(counts) => counts.for_each(visit),
-        }
+        self.pieces().for_each(visit)
     }
 }
 
@@ -128,4 +147,22 @@ pub(super) fn check_sum(totals: Totals, counted: u128) -> Result<()> {
     }
     let reason = format!("{} bytes were read, but {counted} were counted.", totals.bytes);
     Err(Error::Internal { reason })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::Unwatched;
+
+    #[test]
+    fn more_than_memory_can_number_is_told_before_anything_is_read() {
+        let counts = SortedCounts {
+            folder: Arc::new(Folder::temporary(&std::env::temp_dir()).unwrap()),
+            name: "there is no such file".into(),
+            run: Merged { pieces: 1 << 32, ..Merged::default() },
+            totals: Totals::default(),
+            end: None,
+        };
+        assert_eq!(counts.to_memory(&Unwatched).err(), Some(Error::TooManyPretokens));
+    }
 }

@@ -37,10 +37,9 @@ impl Table {
             entry.first = entry.first.min(first);
             return Ok(());
         }
-        let (Ok(number), Ok(len)) = (u32::try_from(entries.len()), u32::try_from(piece.len())) else {
-            let reason = "there are more than 2^32 distinct pretokens, or one is longer than 4 GiB.";
-            return Err(Error::Limit { reason: reason.into() });
-        };
+        let number = u32::try_from(entries.len()).map_err(|_| Error::TooManyPretokens)?;
+        let len = u32::try_from(piece.len())
+            .map_err(|_| Error::Limit { reason: "a pretoken is longer than 4 GiB.".into() })?;
         entries.push(Entry { start: bytes.len() as u64, len, count, first });
         bytes.extend_from_slice(piece);
         let (bytes, entries, hasher) = (&self.bytes, &self.entries, &self.hasher);

@@ -231,7 +231,7 @@ const OF_THE_REST: u64 = 20 << 20;
 
 /// The most bytes of memory for each byte of distinct pretokens, and one between them: where it
 /// stands, and twice where a pair is found.
-const OF_PLACE: usize = 16;
+const OF_PLACE: u64 = 16;
 
 /// The most bytes of memory for each byte of a pretoken while it is read and written anew: twice as
 /// tokens, twice as bytes.
@@ -249,10 +249,37 @@ pub struct MemoryLimit<'a> {
     pub folder: &'a Path,
 }
 
-/// Whether [`train`] takes no more than so many bytes of memory, those of the counts included.
-pub fn fits(counts: &Counts, memory: u64) -> bool {
-    let places: usize = counts.iter().map(|(piece, _)| piece.len() + 1).sum();
-    OF_THE_REST + counts.memory() + (places * OF_PLACE) as u64 <= memory
+/// Learns merges from counts wherever they lie: the same ones, within the limit if there is one.
+///
+/// In memory, as [`train`], where counts and merging fit into it; else from disk, as
+/// [`train_bounded`], where counts that lie in memory anyway leave so much less of it. Counts on disk
+/// are read into memory only where they will stay there.
+///
+/// # Errors
+/// Those of [`train`] and of [`train_bounded`], and those of [`Pieces::to_memory`].
+pub fn train_within(
+    counts: &dyn Pieces,
+    limit: Option<MemoryLimit<'_>>,
+    options: &Options,
+    known: &[Learned],
+    on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
+    watch: &dyn Watch,
+) -> Result<Trained> {
+    match limit {
+        Some(limit) if !fits(counts, limit.bytes) => {
+            let bytes = limit.bytes.saturating_sub(counts.held()).max(LEAST_MEMORY);
+            train_bounded(counts, MemoryLimit { bytes, ..limit }, options, known, on_merge, watch)
+        }
+        _ => train(&*counts.to_memory(watch)?, options, known, on_merge, watch),
+    }
+}
+
+/// Whether [`train`] takes no more than so many bytes of memory, those of the counts included, and
+/// can number the places of such a corpus.
+fn fits(counts: &dyn Pieces, memory: u64) -> bool {
+    let places = counts.distinct_bytes() + counts.distinct();
+    let needed = OF_THE_REST + counts.in_memory() + places * OF_PLACE;
+    places < u64::from(u32::MAX) && needed <= memory
 }
 
 /// The same merges in bounded memory. The corpus lies on disk, and a round of merges reads it some
