@@ -161,7 +161,7 @@ def test_ids_and_tokens_lead_to_each_other(tok: digram.Tokenizer) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["encode", "count", "decode", "decode_bytes", "decode_batch", "tokens", "intervals"]
+    "name", ["encode", "count", "decode", "decode_bytes", "tokens", "intervals"]
 )
 def test_wrong_arguments_name_the_class_that_users_know(name: str) -> None:
     tok = digram.train("ab", max_merges=1)

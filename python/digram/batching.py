@@ -1,10 +1,10 @@
-"""Many texts, and texts without end: the part of the tokenizer that encodes them."""
+"""Many texts, and texts without end: the part of the tokenizer that encodes and decodes them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from operator import index
-from typing import TYPE_CHECKING, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Literal, NamedTuple, SupportsIndex, overload
 
 from digram._core import ArrowIds, Core
 from digram.arguments import (
@@ -36,7 +36,7 @@ class FlatIds(NamedTuple):
 
 
 class BatchingCore(Core):
-    """The part of `digram.Tokenizer` that encodes several texts, or one that arrives in chunks."""
+    """The part of `digram.Tokenizer` for several texts, or one that arrives in chunks."""
 
     __slots__ = ()
 
@@ -220,6 +220,14 @@ class BatchingCore(Core):
         stream = self._stream(rule_of(special), whole_number("limit", limit, 1))
         return each_chunk(stream, chunks, out)
 
+    def decode_batch(
+        self,
+        batch: Iterable[Iterable[SupportsIndex]] | FlatIds | ArrowIds,
+        *,
+        errors: Literal["replace", "strict"] = "replace",
+        threads: int | None = None,
+    ) -> list[str]:
+        """The texts of several sequences of ids, in their order: what `decode` gives for each.
 
         >>> import digram
         >>> tok = digram.train("a b", max_merges=0)

@@ -1,7 +1,6 @@
 //! Between Python's values and the core's.
 
 use digram::merges::Merge;
-use digram::watch::available_threads;
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyTypeError, PyUnicodeEncodeError};
 use pyo3::ffi;
@@ -225,13 +224,6 @@ fn append_plain(list: &Bound<'_, PyList>, start: usize, until: usize, ids: &mut 
             }
         }
     })
-}
-
-/// How many threads a call may use: as many as there are processors if that is left open.
-pub(crate) fn threads(argument: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
-    let Some(argument) = argument else { return Ok(available_threads()) };
-    let check = argument.py().import("digram.arguments")?.getattr("whole_number")?;
-    check.call1(("threads", argument, 1))?.extract()
 }
 
 /// One id, as the argument of `push`; told in errors as the first of a sequence.

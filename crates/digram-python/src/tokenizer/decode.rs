@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use digram::Error;
 use digram::tokenizer::{FlatBytes, OnInvalid};
+use digram::watch::available_threads;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyUnicodeDecodeError;
 use pyo3::prelude::*;
@@ -11,7 +12,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::{Core, KEEP_GIL};
 use crate::arrow::ArrowIds;
-use crate::convert::{self, BETWEEN_SIGNALS, append_ids};
+use crate::convert::{BETWEEN_SIGNALS, append_ids};
 use crate::errors;
 use crate::watch::Signals;
 
@@ -38,18 +39,22 @@ impl Core {
         Ok(PyBytes::new(py, &self.bytes_of(py, ids)?))
     }
 
-    /// The texts of several sequences of ids. See `digram.Tokenizer`.
-    #[pyo3(signature = (batch, *, errors="replace", threads=None))]
-    fn decode_batch<'py>(
+    /// The texts of several sequences of ids; with `offsets` `batch` is all their ids, flat.
+    #[pyo3(signature = (batch, offsets=None, errors="replace", threads=None))]
+    fn _decode_batch<'py>(
         &self,
         py: Python<'py>,
         batch: &Bound<'py, PyAny>,
+        offsets: Option<&Bound<'py, PyAny>>,
         errors: &str,
-        threads: Option<&Bound<'py, PyAny>>,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
         let on_invalid = on_invalid(py, errors)?;
-        let threads = convert::threads(threads)?;
-        let (ids, ranges) = self.id_batch(batch)?;
+        let threads = threads.unwrap_or_else(available_threads);
+        let (ids, ranges) = match offsets {
+            Some(offsets) => self.flat_ids(batch, offsets)?,
+            None => self.id_batch(batch)?,
+        };
         let signals = Signals::new();
         let mut texts: Vec<Bound<'py, PyString>> = Vec::with_capacity(ranges.len());
         let mut rest = &ranges[..];
@@ -87,37 +92,41 @@ impl Core {
     }
 
     /// Several sequences of ids, one after the other, and where each of them is: from an iterable of
-    /// them, from flat ids with offsets, or from Arrow lists of our own.
+    /// them, or from Arrow lists of our own.
     fn id_batch(&self, batch: &Bound<'_, PyAny>) -> PyResult<(Vec<u32>, Vec<Range<usize>>)> {
         if let Ok(lists) = batch.cast::<ArrowIds>() {
             let (ids, offsets) = lists.get().parts();
             // Offsets of ours are rising, and none is beyond the ids.
             return Ok((ids.to_vec(), offsets.windows(2).map(|e| e[0] as usize..e[1] as usize).collect()));
         }
-        let flat = batch.py().import("digram.batching")?.getattr("FlatIds")?;
-        if !batch.is_instance(&flat)? {
-            let (mut ids, mut ranges) = (Vec::new(), Vec::new());
-            let mut check = BETWEEN_SIGNALS;
-            for (index, sequence) in batch.try_iter()?.enumerate() {
-                let start = ids.len();
-                if start + index >= check {
-                    check = start + index + BETWEEN_SIGNALS;
-                    batch.py().check_signals()?;
-                }
-                append_ids(&sequence?, self.tokenizer.vocab_size(), &mut ids)
-                    .map_err(|error| in_batch(batch.py(), index, error))?;
-                ranges.push(start..ids.len());
+        let (mut ids, mut ranges) = (Vec::new(), Vec::new());
+        let mut check = BETWEEN_SIGNALS;
+        for (index, sequence) in batch.try_iter()?.enumerate() {
+            let start = ids.len();
+            if start + index >= check {
+                check = start + index + BETWEEN_SIGNALS;
+                batch.py().check_signals()?;
             }
-            return Ok((ids, ranges));
+            append_ids(&sequence?, self.tokenizer.vocab_size(), &mut ids)
+                .map_err(|error| in_batch(batch.py(), index, error))?;
+            ranges.push(start..ids.len());
         }
-        let ids = self.ids(&batch.getattr("ids")?)?;
-        let offsets = offsets(&batch.getattr("offsets")?)?;
+        Ok((ids, ranges))
+    }
+
+    /// Flat ids, and where each sequence of them is.
+    fn flat_ids(
+        &self,
+        ids: &Bound<'_, PyAny>,
+        offsets: &Bound<'_, PyAny>,
+    ) -> PyResult<(Vec<u32>, Vec<Range<usize>>)> {
+        let (py, ids, offsets) = (ids.py(), self.ids(ids)?, numbers(offsets)?);
         let ranges: Vec<Range<usize>> = offsets.windows(2).map(|ends| ends[0]..ends[1]).collect();
         if ranges.iter().all(|range| range.start <= range.end && range.end <= ids.len()) {
             return Ok((ids, ranges));
         }
         let message = format!("the offsets are not rising numbers from 0 to {}.", ids.len());
-        Err(errors::raise(batch.py(), "OptionError", message))
+        Err(errors::raise(py, "OptionError", message))
     }
 }
 
@@ -131,7 +140,7 @@ fn wave(ranges: &[Range<usize>]) -> usize {
     enough.map_or(ranges.len(), |last| last + 1)
 }
 
-fn offsets(object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+fn numbers(object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     match PyBuffer::<u64>::get(object) {
         Ok(buffer) if buffer.dimensions() == 1 => {
             Ok(buffer.to_vec(object.py())?.into_iter().map(|offset| offset as usize).collect())
