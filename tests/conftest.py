@@ -10,9 +10,11 @@ takes other cases each time, and fifty times as many.
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -54,6 +56,22 @@ def shared_data(data_dir: Path) -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@pytest.fixture
+def alarm() -> Iterator[Callable[[float], None]]:
+    """Raises KeyboardInterrupt after so many seconds of processor time, as Ctrl-C does."""
+
+    def interrupt(_number: int, _frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    def begin(seconds: float) -> None:
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+    before = signal.signal(signal.SIGPROF, interrupt)
+    yield begin
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    signal.signal(signal.SIGPROF, before)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -5,9 +5,8 @@ All times are of the processor, so that a machine with other work to do changes 
 
 from __future__ import annotations
 
-import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import repeat
 from typing import Any
 
@@ -53,22 +52,6 @@ CALLS: dict[str, tuple[Callable[[], Any], Callable[[Any], object]]] = {
     "decode": (lambda: repeat(97, 50_000_000), TOK.decode),
     "decode_batch": (lambda: repeat([97] * 20, 5_000_000), TOK.decode_batch),
 }
-
-
-@pytest.fixture
-def alarm() -> Iterator[Callable[[float], None]]:
-    """Raises KeyboardInterrupt after so many seconds of processor time, as Ctrl-C does."""
-
-    def interrupt(_number: int, _frame: Any) -> None:
-        raise KeyboardInterrupt
-
-    def begin(seconds: float) -> None:
-        signal.setitimer(signal.ITIMER_PROF, seconds)
-
-    before = signal.signal(signal.SIGPROF, interrupt)
-    yield begin
-    signal.setitimer(signal.ITIMER_PROF, 0)
-    signal.signal(signal.SIGPROF, before)
 
 
 def interrupted(call: Callable[[], object], after: float, alarm: Callable[[float], None]) -> None:

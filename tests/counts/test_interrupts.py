@@ -5,10 +5,8 @@ All times are of the processor, so that a machine with other work to do changes 
 
 from __future__ import annotations
 
-import signal
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import pyarrow
@@ -31,23 +29,6 @@ def table() -> pyarrow.Table:
     ).cast(pyarrow.binary())
     first = np.random.default_rng(7).permutation(ROWS)
     return pyarrow.table({"piece": column, "count": np.arange(1, ROWS + 1), "first": first})
-
-
-@pytest.fixture
-def alarm() -> Iterator[Callable[[float], None]]:
-    """Raises KeyboardInterrupt after so many seconds of processor time, as Ctrl-C does."""
-
-    def interrupt(_number: int, _frame: Any) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGPROF, interrupt)
-    yield lambda seconds: _ignore(signal.setitimer(signal.ITIMER_PROF, seconds))
-    signal.setitimer(signal.ITIMER_PROF, 0)
-    signal.signal(signal.SIGPROF, before)
-
-
-def _ignore(_: object) -> None:
-    pass
 
 
 CALLS: dict[str, Callable[[Counts, pyarrow.Table], object]] = {
