@@ -76,8 +76,7 @@ class Checkpoint:
     `options` are both by their names, each as one writes it, for the message of an error.
     `stamps` are the sizes of the files of the corpus and when they were changed: where they are
     known, all was counted and none has changed, the files are not read again. The folder is this
-    object's until it is closed, where it is `locked`; a part of a folder that is needs no lock of
-    its own. Raises `CheckpointError` for a folder of a run with other options,
+    object's until it is closed; that of a part lies `within` one that is locked. Raises `CheckpointError` for a folder of a run with other options,
     and for one that another run uses now; `CorruptFileError` for one that holds something else.
     """
 
@@ -89,7 +88,7 @@ class Checkpoint:
         stamps: list[list[int]] | None = None,
         *,
         options: Mapping[str, str] | None = None,
-        locked: bool = True,
+        within: Checkpoint | None = None,
     ) -> None:
         self.folder = Path(folder)
         self._options = dict(options or {})
@@ -103,12 +102,8 @@ class Checkpoint:
         self._run = {"counted": _digest(counted), "merged": _digest(merged)}
         self._files = [] if stamps is None else [_digest(stamp) for stamp in stamps]
         self.folder.mkdir(parents=True, exist_ok=True)
-<<<<<<< HEAD
         self._within = within
         self._lock = _locked(self.folder) if within is None else None
-=======
-        self._lock = _locked(self.folder) if locked else None
->>>>>>> af88603 (A checkpoint is told whether to lock, not which other one it is part of; the changelog names all verbs)
         try:
             self.state = self._read()
         except BaseException:
@@ -117,7 +112,7 @@ class Checkpoint:
 
     def part(self, number: int, counted: Any, stamps: list[list[int]] | None = None) -> Checkpoint:
         """The checkpoint of one of several sources."""
-        return Checkpoint(self.folder / f"source-{number}", counted, None, stamps, locked=False)
+        return Checkpoint(self.folder / f"source-{number}", counted, None, stamps, within=self)
 
     def close(self) -> None:
         """Leave the folder to others."""
