@@ -76,8 +76,10 @@ class Checkpoint:
     `options` are both by their names, each as one writes it, for the message of an error.
     `stamps` are the sizes of the files of the corpus and when they were changed: where they are
     known, all was counted and none has changed, the files are not read again. The folder is this
-    object's until it is closed; that of a part lies `within` one that is locked. Raises `CheckpointError` for a folder of a run with other options,
-    and for one that another run uses now; `CorruptFileError` for one that holds something else.
+    object's until it is closed; that of a part lies `within` one that is locked.
+
+    Raises `CheckpointError` for a folder of a run with other options, and for one that another run
+    uses now; `CorruptFileError` for one that holds something else.
     """
 
     def __init__(
