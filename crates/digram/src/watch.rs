@@ -89,11 +89,19 @@ pub fn available_threads() -> usize {
     }
 }
 
+/// Ranges of so many items that make a task each: some for each of several threads, so that all
+/// have work until the end; one for a thread alone, which may write to one place then.
+pub(crate) fn shares(items: usize, threads: usize) -> Vec<Range<usize>> {
+    let tasks = if threads == 1 { 1 } else { threads.saturating_mul(8) };
+    let size = items.div_ceil(tasks).max(1);
+    (0..items).step_by(size).map(|start| start..items.min(start + size)).collect()
+}
+
 /// Does `tasks` tasks on up to `threads` threads, the calling one among them, and returns their
 /// results in order. Each thread has a state of its own, made by `state`.
 ///
 /// Threads live for this call only: there is no pool that a fork could leave without threads. Of
-/// several errors the one of the lowest task is returned.
+/// several errors the one of the lowest task is returned; after an error no task is begun.
 pub(crate) fn in_parallel<S, R: Send>(
     threads: usize,
     tasks: usize,
@@ -101,9 +109,26 @@ pub(crate) fn in_parallel<S, R: Send>(
     state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, usize, &dyn Watch) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
+    let work = |state: &mut S, task, watch: &dyn Watch| work(state, task, watch).map_err(|error| (0, error));
+    items_in_parallel(threads, tasks, watch, state, work).map_err(|(_, error)| error)
+}
+
+/// The result of work on several items, of which an error names the first that failed by its index;
+/// the index says nothing where the work was stopped.
+pub(crate) type OfItem<R> = std::result::Result<R, (usize, Error)>;
+
+/// The same for tasks of several items each, whose errors name one.
+pub(crate) fn items_in_parallel<S, R: Send>(
+    threads: usize,
+    tasks: usize,
+    watch: &dyn Watch,
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, usize, &dyn Watch) -> OfItem<R> + Sync,
+) -> OfItem<Vec<R>> {
+    let is_stop = |result: &OfItem<R>| matches!(result, Err((_, Error::Interrupted)));
     let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
-    let done: Mutex<Vec<(usize, Result<R>)>> = Mutex::new(Vec::with_capacity(tasks));
+    let done: Mutex<Vec<(usize, OfItem<R>)>> = Mutex::new(Vec::with_capacity(tasks));
     let run = |watch: &dyn Watch| {
         let mut state = state();
         loop {
@@ -111,9 +136,10 @@ pub(crate) fn in_parallel<S, R: Send>(
             if task >= tasks {
                 break;
             }
-            let result = watch.check().and_then(|()| work(&mut state, task, watch));
+            let asked = watch.check().map_err(|error| (0, error));
+            let result = asked.and_then(|()| work(&mut state, task, watch));
             let failed = result.is_err();
-            if result.as_ref().is_err_and(|error| *error == Error::Interrupted) {
+            if is_stop(&result) {
                 stop.store(true, Ordering::Relaxed);
             }
             done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((task, result));
@@ -133,10 +159,8 @@ pub(crate) fn in_parallel<S, R: Send>(
     let mut done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     done.sort_unstable_by_key(|(task, _)| *task);
     // A thread that was told to stop reports an interruption too; the cause comes first.
-    if let Some((_, Err(error))) =
-        done.iter().find(|(_, result)| matches!(result, Err(e) if *e != Error::Interrupted))
-    {
-        return Err(error.clone());
+    if let Some(cause) = done.iter().position(|(_, result)| result.is_err() && !is_stop(result)) {
+        done.swap(0, cause);
     }
     done.into_iter().map(|(_, result)| result).collect()
 }
@@ -160,6 +184,40 @@ mod tests {
                 },
             );
             assert_eq!(failed, Err(Error::Internal { reason: "7".into() }));
+        }
+    }
+
+    #[test]
+    fn after_an_error_no_task_is_begun() {
+        let begun = AtomicUsize::new(0);
+        let work = |_: &mut (), task, _: &dyn Watch| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            if task == 7 { Err((70, Error::Internal { reason: "no".into() })) } else { Ok(()) }
+        };
+        let failed = items_in_parallel(1, 50, &Unwatched, || (), work);
+        assert_eq!(failed, Err((70, Error::Internal { reason: "no".into() })));
+        assert_eq!(begun.into_inner(), 8);
+    }
+
+    #[test]
+    fn an_error_keeps_its_index_where_another_task_was_stopped() {
+        let wrong = || Error::Internal { reason: "wrong".into() };
+        // Each thread has begun its task before either ends.
+        let both = std::sync::Barrier::new(2);
+        let work = |_: &mut (), task, _: &dyn Watch| {
+            both.wait();
+            Err::<(), _>(if task == 0 { (3, Error::Interrupted) } else { (8, wrong()) })
+        };
+        let failed = items_in_parallel(2, 2, &Unwatched, || (), work);
+        assert_eq!(failed, Err((8, wrong())));
+    }
+
+    #[test]
+    fn shares_hold_each_item_once() {
+        for (items, threads) in [(0, 1), (0, 3), (1, 2), (17, 1), (17, 2), (100, 3), (5, usize::MAX)] {
+            let shares = shares(items, threads);
+            assert!(shares.iter().cloned().flatten().eq(0..items), "{items} on {threads}");
+            assert!(threads > 1 || shares.len() <= 1);
         }
     }
 }

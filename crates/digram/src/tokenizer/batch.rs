@@ -3,18 +3,13 @@
 //! The work is cut into parts of about equal size, a long text too, so that one document keeps all
 //! threads busy. What comes out is the same for any number of threads.
 
-use std::sync::Mutex;
-
 use super::Tokenizer;
 use crate::encode::{Sink, Tally};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pretokenize::{ALONE_BYTES, Part, TASK_BYTES, cuts, parts, tasks};
 use crate::special::OnSpecial;
 use crate::vocabulary::TokenId;
-use crate::watch::{Watch, in_parallel};
-
-/// What went wrong, and with which of the texts.
-type OfText<R> = std::result::Result<R, (usize, Error)>;
+use crate::watch::{OfItem, Watch, items_in_parallel};
 
 /// What several parts became, and how many ids there were after each of them.
 type Done<S> = (S, Vec<usize>);
@@ -30,7 +25,7 @@ impl Tokenizer {
         special: OnSpecial<'_>,
         threads: usize,
         watch: &dyn Watch,
-    ) -> OfText<(Vec<TokenId>, Vec<u64>)> {
+    ) -> OfItem<(Vec<TokenId>, Vec<u64>)> {
         let (parts, mut done) = self.in_parts::<_, Vec<TokenId>>(texts, special, threads, watch)?;
         let offsets = ends(texts.len(), &parts, &done);
         if done.len() == 1 {
@@ -50,7 +45,7 @@ impl Tokenizer {
         special: OnSpecial<'_>,
         threads: usize,
         watch: &dyn Watch,
-    ) -> OfText<Vec<u64>> {
+    ) -> OfItem<Vec<u64>> {
         let (parts, done) = self.in_parts::<_, Tally>(texts, special, threads, watch)?;
         let ends = ends(texts.len(), &parts, &done);
         Ok(ends.windows(2).map(|ends| ends[1] - ends[0]).collect())
@@ -62,7 +57,7 @@ impl Tokenizer {
         special: OnSpecial<'_>,
         threads: usize,
         watch: &dyn Watch,
-    ) -> OfText<(Vec<Part>, Vec<Done<S>>)> {
+    ) -> OfItem<(Vec<Part>, Vec<Done<S>>)> {
         let bytes: usize = texts.iter().map(|text| text.as_ref().len()).sum();
         let threads = if bytes < ALONE_BYTES { 1 } else { threads };
         let cuts = |text: &[u8]| match threads {
@@ -72,8 +67,7 @@ impl Tokenizer {
         let parts = parts(texts, cuts).map_err(|error| (0, error))?;
         // A thread alone writes to one place from the start.
         let tasks = tasks(&parts, if threads == 1 { usize::MAX } else { TASK_BYTES });
-        let failed = Mutex::new(usize::MAX);
-        let done = in_parallel(
+        let done = items_in_parallel(
             threads,
             tasks.len(),
             watch,
@@ -82,23 +76,14 @@ impl Tokenizer {
                 let (mut sink, mut ends) = (S::default(), Vec::with_capacity(tasks[task].len()));
                 for Part { text, range } in &parts[tasks[task].clone()] {
                     let content = &texts[*text].as_ref()[range.clone()];
-                    if let Err(error) = self.each_id(content, special, scratch, watch, &mut sink) {
-                        let mut first = failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                        *first = (*first).min(*text);
-                        return Err(error.shifted(range.start));
-                    }
+                    self.each_id(content, special, scratch, watch, &mut sink)
+                        .map_err(|error| (*text, error.shifted(range.start)))?;
                     ends.push(sink.len());
                 }
                 Ok((sink, ends))
             },
-        );
-        match done {
-            Ok(done) => Ok((parts, done)),
-            Err(error) => {
-                let first = failed.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-                Err((if first == usize::MAX { 0 } else { first }, error))
-            }
-        }
+        )?;
+        Ok((parts, done))
     }
 
     /// Places inside a long text where it may be cut, about as far apart as a task is long.

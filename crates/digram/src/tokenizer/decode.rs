@@ -7,7 +7,7 @@ use super::{BETWEEN_CHECKS, Tokenizer};
 use crate::error::{Error, Result};
 use crate::pretokenize::ALONE_BYTES;
 use crate::vocabulary::TokenId;
-use crate::watch::{Watch, in_parallel};
+use crate::watch::{OfItem, Watch, items_in_parallel, shares};
 
 /// How decoded bytes that are no UTF-8 become text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,29 +78,24 @@ impl Tokenizer {
         ranges: &[Range<usize>],
         threads: usize,
         watch: &dyn Watch,
-    ) -> std::result::Result<Vec<FlatBytes>, (usize, Error)> {
+    ) -> OfItem<Vec<FlatBytes>> {
         let total: usize = ranges.iter().map(ExactSizeIterator::len).sum();
         let threads = if total < ALONE_BYTES / 4 { 1 } else { threads };
-        let size =
-            if threads == 1 { ranges.len() } else { ranges.len().div_ceil(threads.saturating_mul(8)) }.max(1);
-        let parts = in_parallel(
+        let shares = shares(ranges.len(), threads);
+        items_in_parallel(
             threads,
-            ranges.len().div_ceil(size),
+            shares.len(),
             watch,
             || (),
             |(), task, watch| {
                 let mut part = FlatBytes::default();
-                for index in task * size..ranges.len().min((task + 1) * size) {
-                    match self.decode(&ids[ranges[index].clone()], watch, &mut part.bytes) {
-                        Ok(()) => {}
-                        Err(Error::Interrupted) => return Err(Error::Interrupted),
-                        Err(error) => return Ok(Err((index, error))),
-                    }
+                for index in shares[task].clone() {
+                    let sequence = &ids[ranges[index].clone()];
+                    self.decode(sequence, watch, &mut part.bytes).map_err(|error| (index, error))?;
                     part.ends.push(part.bytes.len());
                 }
-                Ok(Ok(part))
+                Ok(part)
             },
-        );
-        parts.map_err(|error| (0, error))?.into_iter().collect()
+        )
     }
 }

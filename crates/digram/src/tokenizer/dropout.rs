@@ -2,11 +2,11 @@
 
 use super::Tokenizer;
 use crate::encode::{Choices, Dropout, DropoutScratch};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pretokenize::{ALONE_BYTES, GoesOn};
 use crate::special::OnSpecial;
 use crate::vocabulary::TokenId;
-use crate::watch::{Watch, in_parallel};
+use crate::watch::{OfItem, Watch, items_in_parallel, shares};
 
 /// The choices that are still to be made for a text, and memory to work in.
 ///
@@ -57,33 +57,29 @@ impl Tokenizer {
         dropout: &Dropout,
         threads: usize,
         watch: &dyn Watch,
-    ) -> std::result::Result<(Vec<TokenId>, Vec<u64>), (usize, Error)> {
+    ) -> OfItem<(Vec<TokenId>, Vec<u64>)> {
         let bytes: usize = texts.iter().map(|text| text.as_ref().len()).sum();
         // Merging without looking anything up takes some four times as long.
         let threads = if bytes < ALONE_BYTES / 4 { 1 } else { threads };
-        let size = texts.len().div_ceil(threads.saturating_mul(8)).max(1);
-        let parts = in_parallel(
+        let shares = shares(texts.len(), threads);
+        let parts = items_in_parallel(
             threads,
-            texts.len().div_ceil(size),
+            shares.len(),
             watch,
             || (),
             |(), task, watch| {
                 let (mut ids, mut ends) = (Vec::new(), Vec::new());
-                let range = task * size..texts.len().min((task + 1) * size);
-                for (index, text) in range.clone().zip(&texts[range]) {
+                for index in shares[task].clone() {
                     let mut choices = WithDropout::of(dropout, index);
-                    match self.all_with_dropout(text.as_ref(), special, &mut choices, watch, &mut ids) {
-                        Ok(()) => ends.push(ids.len() as u64),
-                        Err(Error::Interrupted) => return Err(Error::Interrupted),
-                        Err(error) => return Ok(Err((index, error))),
-                    }
+                    self.all_with_dropout(texts[index].as_ref(), special, &mut choices, watch, &mut ids)
+                        .map_err(|error| (index, error))?;
+                    ends.push(ids.len() as u64);
                 }
-                Ok(Ok((ids, ends)))
+                Ok((ids, ends))
             },
-        );
+        )?;
         let (mut ids, mut offsets) = (Vec::new(), vec![0]);
-        for part in parts.map_err(|error| (0, error))? {
-            let (part, ends) = part?;
+        for (part, ends) in parts {
             let before = ids.len() as u64;
             offsets.extend(ends.into_iter().map(|end| before + end));
             ids.extend(part);
