@@ -133,12 +133,12 @@ impl Archive {
         let (mut floor, mut taken) = (frequent.floor, Stretches::default());
         self.for_each(watch, |word, times| {
             stretches(word, |left, right| count(left, right) >= floor)
-                .try_for_each(|stretch| taken.add(stretch, times))?;
+                .for_each(|stretch| taken.add(stretch, times));
             while floor <= highest && taken.memory() > self.memory {
                 // Down to a half, so that it is done seldom.
                 let lowest = taken.need(count).floor_within(self.memory / 2, floor + 1);
                 floor = lowest.unwrap_or(if floor < highest { highest } else { u64::MAX });
-                taken = taken.cut(|left, right| count(left, right) >= floor)?;
+                taken = taken.cut(|left, right| count(left, right) >= floor);
             }
             Ok(())
         })?;

@@ -28,22 +28,20 @@ impl Stretches {
         self.counts.len()
     }
 
-    pub(super) fn add(&mut self, stretch: &[TokenId], count: u64) -> Result<()> {
+    /// Adds one that occurs so often.
+    pub(super) fn add(&mut self, stretch: &[TokenId], count: u64) {
         let Stretches { words, counts, numbers, hasher } = self;
         let hash = hasher.hash_one(stretch);
         let found = numbers.find(hash, |&number| words.get(number as usize) == stretch);
         if let Some(&number) = found {
-            let sum = counts[number as usize].checked_add(count);
-            counts[number as usize] = sum.ok_or_else(|| Error::Limit {
-                reason: "a pair of tokens occurs more than 2^64 times.".into(),
-            })?;
-            return Ok(());
+            // Each occurrence has bytes of its own, and those of the corpus are no more than 2^64.
+            counts[number as usize] += count;
+            return;
         }
         let number = counts.len() as u32;
         words.push(stretch);
         counts.push(count);
         numbers.insert_unique(hash, number, |&number| hasher.hash_one(words.get(number as usize)));
-        Ok(())
     }
 
     /// The number of a stretch.
@@ -69,12 +67,12 @@ impl Stretches {
     }
 
     /// Their stretches in which all pairs are `wanted`.
-    pub(super) fn cut(&self, wanted: impl Fn(TokenId, TokenId) -> bool) -> Result<Stretches> {
+    pub(super) fn cut(&self, wanted: impl Fn(TokenId, TokenId) -> bool) -> Stretches {
         let mut kept = Stretches::default();
         for (word, count) in self.iter() {
-            stretches(word, &wanted).try_for_each(|stretch| kept.add(stretch, count))?;
+            stretches(word, &wanted).for_each(|stretch| kept.add(stretch, count));
         }
-        Ok(kept)
+        kept
     }
 
     /// A corpus of them.
