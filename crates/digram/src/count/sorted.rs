@@ -105,41 +105,6 @@ pub enum Counted {
     Disk(SortedCounts),
 }
 
-impl Counted {
-    fn pieces(&self) -> &dyn Pieces {
-        match self {
-            Counted::Memory(counts) => counts,
-            Counted::Disk(counts) => counts,
-        }
-    }
-}
-
-impl Pieces for Counted {
-    fn totals(&self) -> Totals {
-        self.pieces().totals()
-    }
-
-    fn distinct(&self) -> u64 {
-        self.pieces().distinct()
-    }
-
-    fn distinct_bytes(&self) -> u64 {
-        self.pieces().distinct_bytes()
-    }
-
-    fn held(&self) -> u64 {
-        self.pieces().held()
-    }
-
-    fn to_memory(&self, watch: &dyn Watch) -> Result<Cow<'_, Counts>> {
-        self.pieces().to_memory(watch)
-    }
-
-    fn for_each(&self, visit: &mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<()> {
-        self.pieces().for_each(visit)
-    }
-}
-
 /// Bytes read and bytes counted must be the same.
 pub(super) fn check_sum(totals: Totals, counted: u128) -> Result<()> {
     if counted == u128::from(totals.bytes) {

@@ -57,16 +57,6 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// The text of `ids`.
-    pub fn decode_text(&self, ids: &[TokenId], on_invalid: OnInvalid, watch: &dyn Watch) -> Result<String> {
-        let mut bytes = Vec::new();
-        self.decode(ids, watch, &mut bytes)?;
-        String::from_utf8(bytes).or_else(|error| match on_invalid {
-            OnInvalid::Replace => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
-            OnInvalid::Fail => Err(Error::DecodedInvalidUtf8 { offset: error.utf8_error().valid_up_to() }),
-        })
-    }
-
     /// The bytes of several sequences of ids, on up to `threads` threads: the first sequences
     /// together, then the next ones.
     ///

@@ -11,7 +11,7 @@ use crate::watch::Watch;
 const MOST_HELD: usize = 3;
 
 /// A decoder of a stream of ids. It remembers the beginning of a character, and how much came
-/// before it. The texts that it gives join to what [`Tokenizer::decode_text`] gives for all ids.
+/// before it. The texts that it gives join to that of what [`Tokenizer::decode`] gives for all ids.
 #[derive(Debug, Clone, Copy)]
 pub struct Decoder {
     on_invalid: OnInvalid,

@@ -8,9 +8,7 @@ use crate::watch::Watch;
 
 use super::corpus::Corpus;
 use super::pairs::Pairs;
-
-/// No place in the postings.
-const NOWHERE: usize = usize::MAX;
+use super::side::NOWHERE;
 
 /// The counts of all pairs of so few tokens that a table holds each.
 pub(super) struct Table {

@@ -19,8 +19,8 @@ const RECORD: usize = 20;
 /// How often what was learned reaches the disk.
 const BETWEEN_SYNCS: Duration = Duration::from_secs(1);
 
-/// A file that merges are appended to, without what came next. What stands in it after a crash is the merges up to some
-/// point: what was half written is found out by its digest, and cut off.
+/// A file that merges are appended to, without what came next. What stands in it after a crash is
+/// the merges up to some point: what was half written is found out by its digest, and cut off.
 pub struct Journal {
     file: File,
     path: PathBuf,
