@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 
-use super::build::{BETWEEN_CHECKS, too_far};
+use super::build::BETWEEN_CHECKS;
+use super::limits::{too_far, too_many_documents};
 use super::{Counts, Entry, Table, shown};
 
 /// A positive number as a fraction.
@@ -68,9 +69,7 @@ impl Counts {
                 table.add(entry.piece(&part.bytes), entry.count, first)?;
             }
             end = end.checked_add(part.end.unwrap_or(0)).ok_or_else(too_far)?;
-            documents = documents
-                .checked_add(part.totals.documents)
-                .ok_or_else(|| Error::Limit { reason: "the documents add up to more than 2^64.".into() })?;
+            documents = documents.checked_add(part.totals.documents).ok_or_else(too_many_documents)?;
         }
         Counts::assembled(table.bytes, table.entries, documents, ordered.then_some(end), watch)
     }

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 
+use super::limits::{length, too_far, too_many};
 use super::{Counts, Entry, Table, Totals, added_up, shown};
 
 /// Rows between two questions to the watch.
@@ -67,9 +68,7 @@ impl Rows {
         if self.end.map_or(first != 0, |end| first >= end) {
             return wrong(format!("{} first stands at {first}, past the end", shown(piece)));
         }
-        let Ok(len) = u32::try_from(piece.len()) else {
-            return Err(Error::Limit { reason: "a pretoken is longer than 4 GiB.".into() });
-        };
+        let len = length(piece.len())?;
         if self.entries.len() == u32::MAX as usize {
             return Err(Error::TooManyPretokens);
         }
@@ -87,8 +86,4 @@ impl Rows {
         let totals = Totals { documents, ..added_up(&entries)? };
         Ok(Counts { bytes, entries, totals, end, by_piece: Default::default() })
     }
-}
-
-pub(super) fn too_far() -> Error {
-    Error::Limit { reason: "a first occurrence lies beyond 2^64.".into() }
 }

@@ -9,7 +9,7 @@ use super::{Piece, Pieces};
 const BETWEEN_CHECKS: u64 = 1 << 16;
 
 /// Two odd numbers whose bits look like chance, one for each half.
-const FACTORS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93];
+pub(super) const FACTORS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93];
 
 /// A number that counts share with others by chance only: it depends on each piece, its count and
 /// its first occurrence, and not on their order, so that it is the same in memory and on disk. It is
@@ -29,17 +29,26 @@ pub fn digest(counts: &dyn Pieces, watch: &dyn Watch) -> Result<u128> {
 }
 
 fn of_piece(piece: Piece<'_>, factor: u64) -> u64 {
-    let step = |state: u64, word: u64| {
-        let mixed = (state ^ word).wrapping_mul(factor);
-        mixed ^ mixed >> 29
-    };
-    let (words, rest) = piece.bytes.as_chunks::<8>();
+    let step = step_by(factor);
+    let state = [piece.count, piece.first].into_iter().fold(mixed(piece.bytes, factor), step);
+    // Each bit on all others: what is added up must not cancel out.
+    (0..3).fold(state, |state, _| step(state ^ state >> 32, factor))
+}
+
+/// A number that changes with any eight bytes that stand together: each step can be undone.
+pub(super) fn mixed(bytes: &[u8], factor: u64) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);
     let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
-    let state = words.chain([piece.count, piece.first]).fold(piece.bytes.len() as u64, step);
-    // Each bit on all others: what is added up must not cancel out.
-    (0..3).fold(state, |state, _| step(state ^ state >> 32, factor))
+    words.fold(bytes.len() as u64, step_by(factor))
+}
+
+fn step_by(factor: u64) -> impl Fn(u64, u64) -> u64 + Copy {
+    move |state, word| {
+        let mixed = (state ^ word).wrapping_mul(factor);
+        mixed ^ mixed >> 29
+    }
 }
 
 #[cfg(test)]
@@ -50,6 +59,13 @@ mod tests {
 
     fn of(pieces: &[(&str, u64)]) -> u128 {
         digest(&Counts::from_pieces(pieces.iter().copied()).unwrap(), &Unwatched).unwrap()
+    }
+
+    #[test]
+    fn files_hold_these_numbers() {
+        assert_eq!(mixed(b"0123456789", FACTORS[0]), 0x6909_c9fc_4eed_d80e);
+        assert_eq!(mixed(b"01234567", FACTORS[1]), 0x5abf_4117_4fc1_1fb5);
+        assert_eq!(of(&[("the", 2), ("cat", 1)]), 0x7e02_69bd_d26c_5207_99ef_d1f9_6935_65a5);
     }
 
     #[test]

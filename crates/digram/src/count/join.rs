@@ -5,8 +5,8 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 
-use super::build::too_far;
 use super::folder::Folder;
+use super::limits::{too_far, too_many_documents, too_much};
 use super::spill::Spill;
 use super::{Counts, Piece, Pieces, SortedCounts, Totals, Weight};
 
@@ -65,8 +65,7 @@ impl Joiner {
                 }
             })
         })?;
-        let too_many = || Error::Limit { reason: "the documents add up to more than 2^64.".into() };
-        self.documents = self.documents.checked_add(totals.documents).ok_or_else(too_many)?;
+        self.documents = self.documents.checked_add(totals.documents).ok_or_else(too_many_documents)?;
         if let Some(start) = start {
             let unknown = || Error::Internal { reason: "first occurrences are not known.".into() };
             self.end = Some(start.checked_add(end.ok_or_else(unknown)?).ok_or_else(too_far)?);
@@ -78,7 +77,7 @@ impl Joiner {
     pub fn finish(self, watch: &dyn Watch) -> Result<SortedCounts> {
         let (folder, name, run) = self.spill.into_one(watch)?;
         let (Ok(bytes), Ok(pretokens)) = (u64::try_from(run.bytes), u64::try_from(run.pretokens)) else {
-            return Err(Error::Limit { reason: "the counts add up to more than 2^64.".into() });
+            return Err(too_much());
         };
         let totals = Totals { documents: self.documents, bytes, pretokens };
         Ok(SortedCounts { folder, name, run, totals, end: self.end })

@@ -10,6 +10,7 @@ use crate::memory::prefetch;
 use crate::watch::Watch;
 
 use super::Piece;
+use super::limits::length;
 use super::parts::in_part;
 use super::sort::sort_taken;
 
@@ -128,13 +129,7 @@ impl Long {
     }
 
     fn insert(&mut self, at: usize, piece: &[u8], tag: u32, first: u64) -> Result<()> {
-        let Ok(len) = u32::try_from(piece.len()) else {
-            let reason = format!(
-                "a pretoken of {} bytes is longer than 4 GiB. Use a pretokenizer that cuts the text.",
-                piece.len()
-            );
-            return Err(Error::Limit { reason });
-        };
+        let len = length(piece.len())?;
         if self.most.bytes < usize::MAX && self.bytes.capacity() < self.most.bytes {
             // Only what is written to takes memory, and a larger room elsewhere would take it twice.
             self.bytes.reserve_exact(self.most.bytes - self.bytes.len());

@@ -5,10 +5,11 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::path::Path;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::watch::Watch;
 
 use super::Piece;
+use super::limits::too_often;
 use super::run::{Reader, Writer};
 
 /// What a run holds.
@@ -75,8 +76,7 @@ pub(crate) fn merge<P: AsRef<Path>>(
         while let Some(Head(other)) = heads.peek()
             && other.piece().bytes == bytes
         {
-            let too_many = || Error::Limit { reason: "a pretoken was counted more than 2^64 times.".into() };
-            count = count.checked_add(other.piece().count).ok_or_else(too_many)?;
+            count = count.checked_add(other.piece().count).ok_or_else(too_often)?;
             first = first.min(other.piece().first);
             advance(&mut heads)?;
             done += 1;

@@ -7,6 +7,7 @@ mod digest;
 mod folder;
 mod gather;
 mod join;
+mod limits;
 mod long;
 mod merge;
 mod order;
@@ -23,7 +24,7 @@ mod tally;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::watch::{Unwatched, Watch};
 
 pub(crate) use folder::Folder;
@@ -180,8 +181,7 @@ fn added_up(entries: &[Entry]) -> Result<Totals> {
         let more = entry.count.checked_mul(u64::from(entry.len))?;
         Some((bytes.checked_add(more)?, pretokens.checked_add(entry.count)?))
     });
-    let (bytes, pretokens) =
-        sums.ok_or_else(|| Error::Limit { reason: "the counts add up to more than 2^64.".into() })?;
+    let (bytes, pretokens) = sums.ok_or_else(limits::too_much)?;
     Ok(Totals { documents: 0, bytes, pretokens })
 }
 

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 
 use super::Piece;
+use super::digest::{FACTORS, mixed};
 
 const MAGIC: [u8; 8] = *b"digram\x00\x01";
 
@@ -258,17 +259,9 @@ pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// A number that changes with any eight bytes that stand together: each step can be undone.
+/// What tells a block from others.
 fn digest(bytes: &[u8]) -> u64 {
-    let step = |state: u64, word: u64| {
-        let mixed = (state ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mixed ^ mixed >> 29
-    };
-    let (words, rest) = bytes.as_chunks::<8>();
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
-    words.fold(bytes.len() as u64, step)
+    mixed(bytes, FACTORS[0])
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::watch::Watch;
 
 use super::folder::Folder;
+use super::limits::{length, too_many};
 use super::merge::Merged;
 use super::run::Reader;
 use super::sort::sort;
@@ -55,7 +56,7 @@ impl SortedCounts {
             if entries.len() % BETWEEN_CHECKS == 0 {
                 watch.check()?;
             }
-            let (start, len) = (bytes.len() as u64, piece.bytes.len() as u32);
+            let (start, len) = (bytes.len() as u64, length(piece.bytes.len())?);
             entries.push(Entry { start, len, count: piece.count, first: piece.first });
             bytes.extend_from_slice(piece.bytes);
             Ok(())

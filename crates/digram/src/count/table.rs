@@ -4,9 +4,10 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 use super::Entry;
+use super::limits::{length, too_many, too_often};
 
 #[derive(Default)]
 pub(super) struct Table {
@@ -31,15 +32,12 @@ impl Table {
         let known = self.index.find(hash, |&number| entries[number as usize].piece(bytes) == piece);
         if let Some(&number) = known {
             let entry = &mut entries[number as usize];
-            entry.count = entry.count.checked_add(count).ok_or_else(|| Error::Limit {
-                reason: "a pretoken was counted more than 2^64 times.".into(),
-            })?;
+            entry.count = entry.count.checked_add(count).ok_or_else(too_often)?;
             entry.first = entry.first.min(first);
             return Ok(());
         }
         let number = u32::try_from(entries.len()).map_err(|_| Error::TooManyPretokens)?;
-        let len = u32::try_from(piece.len())
-            .map_err(|_| Error::Limit { reason: "a pretoken is longer than 4 GiB.".into() })?;
+        let len = length(piece.len())?;
         entries.push(Entry { start: bytes.len() as u64, len, count, first });
         bytes.extend_from_slice(piece);
         let (bytes, entries, hasher) = (&self.bytes, &self.entries, &self.hasher);

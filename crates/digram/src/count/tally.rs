@@ -14,6 +14,7 @@ use crate::pretokenize::{GoesOn, Pretokenizer};
 use crate::watch::Watch;
 
 use super::Piece;
+use super::limits::length;
 use super::long::{Long, Most};
 use super::short::Short;
 use super::spill::Spill;
@@ -178,6 +179,8 @@ impl Tally {
             {
                 spill.write(self, full.watch)?;
                 if !self.long.has_bytes(piece.len()) {
+                    // What no counts in memory can hold is refused on disk too.
+                    length(piece.len())?;
                     spill.write_one(Piece { bytes: piece, count: 1, first }, full.watch)?;
                     continue;
                 }
