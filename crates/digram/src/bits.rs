@@ -1,4 +1,5 @@
-//! Sets of numbers: the bits of a word, and larger ones that may say yes too often.
+//! Sets of numbers: the bits of a word, pairs of ASCII characters, and larger ones that may say yes
+//! too often.
 
 /// A set of numbers of which only the lowest bits are told apart: what it holds not was never put
 /// in, and what it holds may have been. Small enough to lie near where the exact answer is far.
@@ -77,6 +78,29 @@ impl Hashes {
     }
 }
 
+/// A set of pairs of ASCII characters: 2 KiB that answer at once what takes long to find out.
+pub(crate) struct AsciiPairs(Box<[u128; 128]>);
+
+impl AsciiPairs {
+    /// Those for which `is` holds.
+    pub(crate) fn of(is: impl Fn(u8, u8) -> bool) -> AsciiPairs {
+        let after = |before: u8| {
+            let held = (0..128).filter(|&after| is(before, after));
+            held.fold(0, |bits, after| bits | 1 << after)
+        };
+        AsciiPairs(Box::new(std::array::from_fn(|before| after(before as u8))))
+    }
+
+    /// Whether it holds a pair; none if they are not both ASCII.
+    #[inline]
+    pub(crate) fn has(&self, before: u8, after: u8) -> Option<bool> {
+        match (before, after) {
+            (0..128, 0..128) => Some(self.0[usize::from(before)] >> after & 1 == 1),
+            _ => None,
+        }
+    }
+}
+
 /// The numbers of the bits that are set, the lowest first.
 #[inline(always)]
 pub(crate) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
@@ -90,6 +114,16 @@ pub(crate) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pairs_are_told_apart_by_order() {
+        let pairs = AsciiPairs::of(|before, after| before < after);
+        assert_eq!(
+            [pairs.has(0, 127), pairs.has(127, 0), pairs.has(5, 5)],
+            [Some(true), Some(false), Some(false)]
+        );
+        assert_eq!([pairs.has(0, 128), pairs.has(128, 0)], [None; 2]);
+    }
 
     #[test]
     fn hashes_that_were_put_in_are_held_and_few_others() {

@@ -10,7 +10,7 @@
 //! token may also begin or end inside a character; then all that is known of that side is the byte
 //! next to the place, so there are four kinds of pairs and a place is asked about all of them.
 
-use crate::bits::Bits;
+use crate::bits::{AsciiPairs, Bits};
 use crate::error::Result;
 use crate::lazy::Lazy;
 use crate::merges::Merge;
@@ -45,9 +45,9 @@ pub(super) struct Cuts {
     after_part: Bits,
     /// The pairs of a last and a first byte, `last << 8 | first`.
     parts: Bits,
-    /// For each ASCII character a bit for each other that it may be cut off from, made at the first
-    /// question. Where a text has no cut, all of it is asked about.
-    ascii: Lazy<Box<[u128; 128]>>,
+    /// Those with a cut between them, made at the first question. Where a text has no cut, all of it
+    /// is asked about.
+    ascii: Lazy<AsciiPairs>,
 }
 
 /// A character of a text with the bytes at its ends.
@@ -137,9 +137,8 @@ impl Cuts {
 
     /// Whether no token spans the place `at` of any text that has these two characters there.
     pub(super) fn is_cut(&self, text: &[u8], at: usize) -> bool {
-        if let (before @ 0..128, after @ 0..128) = (text[at - 1], text[at]) {
-            let ascii = self.ascii.get_or_make(|| self.of_ascii());
-            return ascii[usize::from(before)] >> after & 1 == 1;
+        if let Some(is_cut) = self.ascii.get_or_make(|| self.of_ascii()).has(text[at - 1], text[at]) {
+            return is_cut;
         }
         let neighbour =
             |c: char, bytes: &[u8]| Neighbour { c, first: bytes[0], last: bytes[bytes.len() - 1] };
@@ -152,13 +151,9 @@ impl Cuts {
         }
     }
 
-    fn of_ascii(&self) -> Box<[u128; 128]> {
+    fn of_ascii(&self) -> AsciiPairs {
         let neighbour = |byte: u8| Neighbour { c: byte.into(), first: byte, last: byte };
-        let after = |before: u8| {
-            let cut_off = |after: &u8| !self.spanned(neighbour(before), neighbour(*after));
-            (0..128).filter(cut_off).fold(0, |bits, after| bits | 1 << after)
-        };
-        Box::new(std::array::from_fn(|before| after(before as u8)))
+        AsciiPairs::of(|before, after| !self.spanned(neighbour(before), neighbour(after)))
     }
 
     /// Whether a token may span the place between two characters.

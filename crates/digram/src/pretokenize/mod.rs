@@ -33,6 +33,7 @@ use runs::Runs;
 
 pub(crate) use tasks::{ALONE_BYTES, Part, TASK_BYTES, cuts, parts, tasks};
 
+use crate::bits::AsciiPairs;
 use crate::error::Result;
 use crate::utf8::{complete, is_inside};
 use crate::watch::{Watch, first_of};
@@ -130,8 +131,8 @@ impl Pattern {
 pub struct Pretokenizer {
     stages: Vec<Compiled>,
     has_borders: bool,
-    /// For each ASCII character a bit for each other that has a border before it there.
-    ascii: Box<[u128; 128]>,
+    /// Those with a border between them.
+    ascii: AsciiPairs,
 }
 
 impl std::fmt::Debug for Pretokenizer {
@@ -151,11 +152,7 @@ impl Pretokenizer {
         };
         let stages: Vec<Compiled> = stages.iter().map(compile).collect::<Result<_>>()?;
         let has_borders = stages.iter().any(|stage| stage.pattern().borders.are_there());
-        let after = |before: u8| {
-            let border = |after: &u8| is_border(&stages, &[before, *after], 1);
-            (0..128).filter(border).fold(0, |bits, after| bits | 1 << after)
-        };
-        let ascii = Box::new(std::array::from_fn(|before| after(before as u8)));
+        let ascii = AsciiPairs::of(|before, after| is_border(&stages, &[before, after], 1));
         Ok(Pretokenizer { stages, has_borders, ascii })
     }
 
@@ -280,10 +277,7 @@ impl Pretokenizer {
         if at == 0 || at >= text.len() || is_inside(text[at]) {
             return false;
         }
-        match (text[at - 1], text[at]) {
-            (before @ 0..128, after @ 0..128) => self.ascii[before as usize] >> after & 1 == 1,
-            _ => is_border(&self.stages, text, at),
-        }
+        self.ascii.has(text[at - 1], text[at]).unwrap_or_else(|| is_border(&self.stages, text, at))
     }
 
     /// Whether some text has such a place.
