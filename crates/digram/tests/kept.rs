@@ -2,17 +2,18 @@
 //! whether it was encoded to its end or not.
 
 mod merged;
+mod patience;
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use digram::encode::{OnUnknown, Unit};
 use digram::pretokenize::{Pretokenizer, Stage};
 use digram::watch::Watch;
-use digram::{Definition, Error, OnSpecial, Result, Tokenizer, Unwatched};
+use digram::{Definition, OnSpecial, Tokenizer, Unwatched};
 
 use merged::merged;
+use patience::Patience;
 
 /// Bytes that are allocated now.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
@@ -40,16 +41,6 @@ static COUNTED: Counted = Counted;
 /// Beside the tables of remembered words, which short texts of one kind leave nearly empty.
 const MOST: usize = 3 << 19;
 const LONG: usize = 600_000;
-
-/// Stops the work when it is asked so many times.
-struct Patience(Cell<usize>);
-
-impl Watch for Patience {
-    fn check(&self) -> Result<()> {
-        self.0.set(self.0.get().saturating_sub(1));
-        if self.0.get() > 0 { Ok(()) } else { Err(Error::Interrupted) }
-    }
-}
 
 fn tokenizer(pairs: &[(u32, u32)], stages: &[Stage], on_characters: bool) -> Tokenizer {
     let mut tokens: Vec<Option<Vec<u8>>> = (0..128).map(|byte| Some(vec![byte])).collect();
@@ -109,7 +100,7 @@ fn little_is_kept_of_long_runs() {
             let bytes = kept(tokenizer, || encode(&Unwatched));
             assert!(bytes < MOST, "{bytes} bytes kept of {place}");
             for asked in [1, 5, 15, 30] {
-                let bytes = kept(tokenizer, || encode(&Patience(Cell::new(asked))));
+                let bytes = kept(tokenizer, || encode(&Patience::new(asked)));
                 assert!(bytes < MOST, "{bytes} bytes kept of {place}, stopped at question {asked}");
             }
         }
