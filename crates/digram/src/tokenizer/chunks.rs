@@ -60,11 +60,8 @@ impl Tokenizer {
                 });
             }
             done = range.end;
-            let mut count = 0;
-            self.within(text, range.clone(), |text| {
-                count = self.count(text, OnSpecial::Text, watch)?;
-                Ok(0..0)
-            })?;
+            let count = self.count(&text[range.clone()], OnSpecial::Text, watch);
+            let count = count.map_err(|error| error.shifted(range.start))?;
             chunks.push(Chunk { range, count });
         }
         Ok(chunks)

@@ -92,11 +92,6 @@ impl Tokenizer {
         Ok(last_of(1..until + 1, watch, |at| self.is_cut(text, at))?.unwrap_or(0))
     }
 
-    /// Whether what stands before a place may decide how the text from there on is cut.
-    pub(super) fn looks_behind(&self) -> bool {
-        self.pretokenizer.looks_behind()
-    }
-
     /// The number of ids of text without special tokens.
     pub(super) fn count_ordinary(
         &self,

@@ -12,6 +12,7 @@ mod running;
 mod slots;
 mod spans;
 mod stream;
+mod stretch;
 mod tail;
 mod threes;
 mod truncate;

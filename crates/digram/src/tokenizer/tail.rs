@@ -118,7 +118,7 @@ fn settled(tokenizer: &Tokenizer, text: &[u8], tokens: &[usize], watch: &dyn Wat
         return pretokenizer.for_many(text, 0, GoesOn::Maybe, watch, |_, _| Ok(()));
     }
     // What the first of several splits cuts the others see apart.
-    if tokenizer.looks_behind() {
+    if tokenizer.pretokenizer.looks_behind() {
         return Ok(0);
     }
     let half = tokens.partition_point(|&end| end <= text.len() / 2);

@@ -1,17 +1,61 @@
-//! The numbers of ids of all beginnings and ends of a run of digits that are grouped from the right.
+//! The longest beginning or end with so many ids of a run of digits that are grouped from the right.
 //!
 //! A beginning has the groups of one that is three digits shorter, and one more; an end has those of
-//! one that is up to three digits shorter, and one more. So each number is one sum.
+//! one that is up to three digits shorter, and one more. So the number of ids of each is one sum.
 
 use std::ops::Range;
 
 use super::BETWEEN_CHECKS;
+use super::stretch::Stretch;
+use super::truncate::Search;
 use crate::error::Result;
 use crate::utf8::is_inside;
 use crate::watch::Watch;
 
 /// The digits of a group.
 const THREE: usize = 3;
+
+impl Search<'_> {
+    /// Where the longest beginning ends of a stretch that begins with `len` bytes of digits that
+    /// are grouped from the right. What follows them is cut off by the first split, in any text.
+    pub(super) fn beginning_of_digits(
+        &mut self,
+        stretch: Range<usize>,
+        len: usize,
+        most: usize,
+    ) -> Result<usize> {
+        let run = stretch.start..stretch.start + len;
+        let counts = of_beginnings(&self.text[run.clone()], self.watch, |group| {
+            self.count(run.start + group.start..run.start + group.end)
+        })?;
+        let all = counts.last().map_or(0, |(_, count)| *count);
+        if all <= most {
+            return self.beginning_of(run.end..stretch.end, most - all);
+        }
+        let tokens = Stretch::new(self, run.clone())?.borders;
+        let fits = |(place, count): &&(usize, usize)| {
+            *count <= most && (*place == 0 || tokens.binary_search(place).is_ok())
+        };
+        Ok(run.start + counts.iter().rev().find(fits).map_or(0, |(place, _)| *place))
+    }
+
+    /// Where the longest end begins of such a stretch.
+    pub(super) fn end_of_digits(&mut self, stretch: Range<usize>, len: usize, most: usize) -> Result<usize> {
+        let run = stretch.start..stretch.start + len;
+        let after = self.count(run.end..stretch.end)?;
+        if after > most {
+            return self.end_of(run.end..stretch.end, most);
+        }
+        let counts = of_ends(&self.text[run.clone()], self.watch, |group| {
+            self.count(run.start + group.start..run.start + group.end)
+        })?;
+        let tokens = Stretch::new(self, run.clone())?.borders;
+        let fits = |(place, count): &&(usize, usize)| {
+            after + *count <= most && (*place == 0 || tokens.binary_search(place).is_ok())
+        };
+        Ok(run.start + counts.iter().find(fits).map_or(len, |(place, _)| *place))
+    }
+}
 
 /// Where each character begins, and where the text ends.
 fn places(run: &[u8]) -> Vec<usize> {
@@ -21,7 +65,7 @@ fn places(run: &[u8]) -> Vec<usize> {
 
 /// Each place between two digits with the number of ids of the text before it; `count` gives those
 /// of one group.
-pub(super) fn of_beginnings(
+fn of_beginnings(
     run: &[u8],
     watch: &dyn Watch,
     mut count: impl FnMut(Range<usize>) -> Result<usize>,
@@ -39,7 +83,7 @@ pub(super) fn of_beginnings(
 }
 
 /// Each place between two digits with the number of ids of the text after it.
-pub(super) fn of_ends(
+fn of_ends(
     run: &[u8],
     watch: &dyn Watch,
     mut count: impl FnMut(Range<usize>) -> Result<usize>,

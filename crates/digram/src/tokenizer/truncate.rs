@@ -11,10 +11,8 @@
 
 use std::ops::{ControlFlow, Range};
 
-use hashbrown::HashMap;
-
 use super::cuts::Part;
-use super::threes;
+use super::stretch::{Begins, Counted, Stretch, is_first_split};
 use super::{BETWEEN_CHECKS, Tokenizer};
 use crate::encode::{Lent, Tally};
 use crate::error::Result;
@@ -39,11 +37,11 @@ const STEP: usize = 1 << 10;
 const SHORT: usize = 64;
 
 /// The search in one text.
-struct Search<'a> {
-    tokenizer: &'a Tokenizer,
-    text: &'a [u8],
-    scratch: Lent<'a>,
-    watch: &'a dyn Watch,
+pub(super) struct Search<'a> {
+    pub(super) tokenizer: &'a Tokenizer,
+    pub(super) text: &'a [u8],
+    pub(super) scratch: Lent<'a>,
+    pub(super) watch: &'a dyn Watch,
 }
 
 impl Tokenizer {
@@ -121,7 +119,7 @@ impl<'a> Search<'a> {
         Search { tokenizer, text, scratch: tokenizer.kept.lend(), watch }
     }
 
-    fn count(&mut self, range: Range<usize>) -> Result<usize> {
+    pub(super) fn count(&mut self, range: Range<usize>) -> Result<usize> {
         let counted = self.tokenizer.count_ordinary(&self.text[range.clone()], &mut self.scratch, self.watch);
         counted.map_err(|error| error.shifted(range.start))
     }
@@ -167,13 +165,14 @@ impl<'a> Search<'a> {
     }
 
     /// Where the longest beginning ends of a stretch without cuts that has more than `most` ids.
-    fn beginning_of(&mut self, stretch: Range<usize>, most: usize) -> Result<usize> {
+    pub(super) fn beginning_of(&mut self, stretch: Range<usize>, most: usize) -> Result<usize> {
         if most == 0 {
             return Ok(stretch.start);
         }
         let text = &self.text[stretch.clone()];
-        if stretch.len() > SHORT && self.tokenizer.pretokenizer.grouped_from_right(text) > 0 {
-            return self.beginning_of_digits(stretch, most);
+        match self.digits(text) {
+            0 => {}
+            len => return self.beginning_of_digits(stretch, len, most),
         }
         let found = Stretch::new(self, stretch.clone())?;
         if stretch.len() <= SHORT {
@@ -189,7 +188,7 @@ impl<'a> Search<'a> {
         let mut known: Vec<std::result::Result<usize, (usize, usize)>> = Vec::new();
         let (mut start, mut certain) = (0, true);
         let mut counted = (0, 0);
-        let looks_behind = self.tokenizer.looks_behind();
+        let looks_behind = self.tokenizer.pretokenizer.looks_behind();
         for &end in &found.pretokens {
             self.watch.check()?;
             let first = known.len();
@@ -240,13 +239,14 @@ impl<'a> Search<'a> {
     }
 
     /// Where the longest end begins of a stretch without cuts that has more than `most` ids.
-    fn end_of(&mut self, stretch: Range<usize>, most: usize) -> Result<usize> {
+    pub(super) fn end_of(&mut self, stretch: Range<usize>, most: usize) -> Result<usize> {
         if most == 0 {
             return Ok(stretch.end);
         }
         let text = &self.text[stretch.clone()];
-        if stretch.len() > SHORT && self.tokenizer.pretokenizer.grouped_from_right(text) > 0 {
-            return self.end_of_digits(stretch, most);
+        match self.digits(text) {
+            0 => {}
+            len => return self.end_of_digits(stretch, len, most),
         }
         let found = Stretch::new(self, stretch.clone())?;
         let suffixes = match stretch.len() {
@@ -254,7 +254,7 @@ impl<'a> Search<'a> {
             _ => Some(self.tokenizer.pretokenizer.suffixes(text, self.watch)?),
         };
         let all = found.borders.len();
-        let mut ends = found.pretokens.iter().copied().peekable();
+        let mut ends = found.pretokens.iter().copied();
         // Where the pretoken of a border ends, and how many ids there are up to there.
         let (mut end, mut until) = (0, 0);
         let mut counted = Counted::new(self.tokenizer, &found);
@@ -282,41 +282,9 @@ impl<'a> Search<'a> {
         Ok(stretch.end)
     }
 
-    /// Where the longest beginning ends of a stretch that begins with digits that are grouped from
-    /// the right. What follows them is cut off by the first split, in any text.
-    fn beginning_of_digits(&mut self, stretch: Range<usize>, most: usize) -> Result<usize> {
-        let len = self.tokenizer.pretokenizer.grouped_from_right(&self.text[stretch.clone()]);
-        let run = stretch.start..stretch.start + len;
-        let counts = threes::of_beginnings(&self.text[run.clone()], self.watch, |group| {
-            self.count(run.start + group.start..run.start + group.end)
-        })?;
-        let all = counts.last().map_or(0, |(_, count)| *count);
-        if all <= most {
-            return self.beginning_of(run.end..stretch.end, most - all);
-        }
-        let tokens = Stretch::new(self, run.clone())?.borders;
-        let fits = |(place, count): &&(usize, usize)| {
-            *count <= most && (*place == 0 || tokens.binary_search(place).is_ok())
-        };
-        Ok(run.start + counts.iter().rev().find(fits).map_or(0, |(place, _)| *place))
-    }
-
-    /// Where the longest end begins of such a stretch.
-    fn end_of_digits(&mut self, stretch: Range<usize>, most: usize) -> Result<usize> {
-        let len = self.tokenizer.pretokenizer.grouped_from_right(&self.text[stretch.clone()]);
-        let run = stretch.start..stretch.start + len;
-        let after = self.count(run.end..stretch.end)?;
-        if after > most {
-            return self.end_of(run.end..stretch.end, most);
-        }
-        let counts = threes::of_ends(&self.text[run.clone()], self.watch, |group| {
-            self.count(run.start + group.start..run.start + group.end)
-        })?;
-        let tokens = Stretch::new(self, run.clone())?.borders;
-        let fits = |(place, count): &&(usize, usize)| {
-            after + *count <= most && (*place == 0 || tokens.binary_search(place).is_ok())
-        };
-        Ok(run.start + counts.iter().find(fits).map_or(len, |(place, _)| *place))
+    /// How many bytes of digits that are grouped from the right a stretch begins with, if it is long.
+    fn digits(&self, stretch: &[u8]) -> usize {
+        if stretch.len() > SHORT { self.tokenizer.pretokenizer.grouped_from_right(stretch) } else { 0 }
     }
 
     /// The number of ids of a part of a pretoken that is a pretoken of its own, where so many of the
@@ -384,95 +352,6 @@ impl<'a> Search<'a> {
         counted.known.insert(start, all);
         counted.known.extend(passed.into_iter().map(|(place, before)| (place, all - before)));
         Ok(all)
-    }
-}
-
-/// Where a text may begin without changing the pretokens from there on.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Begins {
-    /// Where any pretoken does.
-    AtPretokens,
-    /// Where one does that the first of several splits cut off.
-    AtFirstSplit,
-    /// That is not known: a pattern looks behind.
-    Unknown,
-}
-
-/// The number of ids from a place on to the end, for texts that begin there.
-struct Counted {
-    begins: Begins,
-    known: HashMap<usize, usize>,
-}
-
-impl Counted {
-    /// All ids of a stretch, and if every pretoken may begin a text, those from each of them on.
-    fn new(tokenizer: &Tokenizer, found: &Stretch) -> Counted {
-        let pretokenizer = &tokenizer.pretokenizer;
-        let all = found.borders.len();
-        let mut known = HashMap::from([(0, all)]);
-        if tokenizer.looks_behind() {
-            return Counted { begins: Begins::Unknown, known };
-        }
-        if !pretokenizer.may_begin_at_pretokens() {
-            return Counted { begins: Begins::AtFirstSplit, known };
-        }
-        let mut ends = found.pretokens.iter().peekable();
-        for (number, end) in found.borders.iter().enumerate() {
-            if ends.next_if_eq(&end).is_some() {
-                known.insert(*end, all - number - 1);
-            }
-        }
-        Counted { begins: Begins::AtPretokens, known }
-    }
-}
-
-/// A pretoken that the first of several splits cut off is looked for no farther than this, in bytes.
-const FIRST_SPLIT: usize = 1 << 10;
-
-/// Whether the first of several splits cuts at `end`, where it cut at `last` before.
-fn is_first_split(
-    tokenizer: &Tokenizer,
-    text: &[u8],
-    last: usize,
-    end: usize,
-    watch: &dyn Watch,
-) -> Result<bool> {
-    if end == text.len() || end - last > FIRST_SPLIT {
-        return Ok(end == text.len());
-    }
-    let seen = end + decode(&text[end..]).1;
-    tokenizer.pretokenizer.ends_for_certain(&text[..seen], last, end, watch)
-}
-
-/// A stretch of text between two cuts: where its tokens end, and its pretokens.
-struct Stretch {
-    borders: Vec<usize>,
-    pretokens: Vec<usize>,
-}
-
-impl Stretch {
-    fn new(search: &mut Search<'_>, range: Range<usize>) -> Result<Stretch> {
-        let text = &search.text[range.clone()];
-        let tokenizer = search.tokenizer;
-        let (mut borders, mut pretokens) = (Vec::new(), Vec::new());
-        let mut ids = Vec::new();
-        let (scratch, watch) = (&mut *search.scratch, search.watch);
-        let split = tokenizer.pretokenizer.for_many(text, 0, GoesOn::No, watch, |mut start, ends| {
-            for &end in ends {
-                ids.clear();
-                tokenizer.encoder.encode(text, start, &[end], scratch, watch, &mut ids)?;
-                let mut at = start;
-                for &id in &ids {
-                    at += tokenizer.encoder.len_in_text(id, &text[at..]);
-                    borders.push(at);
-                }
-                pretokens.push(end);
-                start = end;
-            }
-            Ok(())
-        });
-        split.map_err(|error| error.shifted(range.start))?;
-        Ok(Stretch { borders, pretokens })
     }
 }
 
