@@ -34,8 +34,46 @@ impl Watch for Stop<'_> {
     }
 }
 
-/// Places that are looked at between two questions to a watch.
-const BETWEEN_CHECKS: usize = 1 << 16;
+/// Bytes, places or rows that are gone through between two questions to a watch: 0.1 ms or more, of
+/// which a question that looks at the clock takes a thousandth.
+pub(crate) const BETWEEN_CHECKS: usize = 1 << 16;
+
+/// Asks a watch each time so much work was done.
+pub(crate) struct Paced<'w> {
+    watch: &'w dyn Watch,
+    every: usize,
+    left: usize,
+}
+
+impl<'w> Paced<'w> {
+    /// Work that is counted in what takes nanoseconds.
+    pub(crate) fn new(watch: &'w dyn Watch) -> Paced<'w> {
+        Paced::every(BETWEEN_CHECKS, watch)
+    }
+
+    /// Work of which so much takes some milliseconds.
+    pub(crate) fn every(every: usize, watch: &'w dyn Watch) -> Paced<'w> {
+        Paced { watch, every, left: every }
+    }
+
+    /// So much more was done.
+    #[inline]
+    pub(crate) fn after(&mut self, work: usize) -> Result<()> {
+        if work < self.left {
+            self.left -= work;
+            return Ok(());
+        }
+        self.left = self.every;
+        ask(self.watch)
+    }
+}
+
+/// Apart, so that what counts the work stays in a register where it is asked for in a loop.
+#[cold]
+#[inline(never)]
+fn ask(watch: &dyn Watch) -> Result<()> {
+    watch.check()
+}
 
 /// The first of these places for which `is` holds.
 pub(crate) fn first_of(
@@ -185,6 +223,26 @@ mod tests {
             );
             assert_eq!(failed, Err(Error::Internal { reason: "7".into() }));
         }
+    }
+
+    #[test]
+    fn a_watch_is_asked_each_time_so_much_was_done() {
+        struct Asked(std::cell::Cell<usize>);
+        impl Watch for Asked {
+            fn check(&self) -> Result<()> {
+                self.0.set(self.0.get() + 1);
+                Ok(())
+            }
+        }
+        let asked = |every, work: &[usize]| {
+            let watch = Asked(Default::default());
+            let mut paced = Paced::every(every, &watch);
+            work.iter().for_each(|&work| paced.after(work).unwrap());
+            watch.0.get()
+        };
+        assert_eq!(asked(3, &[1; 8]), 2);
+        assert_eq!(asked(3, &[2, 2, 2, 2]), 2);
+        assert_eq!(asked(3, &[100, usize::MAX, 0, 2]), 2);
     }
 
     #[test]

@@ -3,11 +3,13 @@
 use std::cmp::Ordering;
 
 use crate::error::{Error, Result};
-use crate::watch::Watch;
+use crate::watch::{Paced, Watch};
 
-use super::build::BETWEEN_CHECKS;
 use super::limits::{too_far, too_many_documents};
 use super::{Counts, Entry, Table, shown};
+
+/// Rows between two questions to the watch: each is looked up, or copied, far away in memory.
+const ROWS: usize = 1 << 14;
 
 /// A positive number as a fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,11 +62,10 @@ impl Counts {
         // Between the least and the most that there can be: parts of one corpus have much in common.
         let most = parts.iter().map(|part| part.len()).max().unwrap_or(0);
         table.reserve(parts.iter().map(|part| part.len()).sum::<usize>().min(2 * most));
+        let mut paced = Paced::every(ROWS, watch);
         for part in parts {
-            for (number, entry) in part.entries.iter().enumerate() {
-                if number.is_multiple_of(BETWEEN_CHECKS) {
-                    watch.check()?;
-                }
+            for entry in &part.entries {
+                paced.after(1)?;
                 let first = if ordered { end.checked_add(entry.first).ok_or_else(too_far)? } else { 0 };
                 table.add(entry.piece(&part.bytes), entry.count, first)?;
             }
@@ -148,18 +149,17 @@ struct Kept<'a> {
     bytes: Vec<u8>,
     entries: Vec<Entry>,
     watch: &'a dyn Watch,
+    paced: Paced<'a>,
 }
 
 impl<'a> Kept<'a> {
     fn new(watch: &'a dyn Watch) -> Kept<'a> {
-        Kept { bytes: Vec::new(), entries: Vec::new(), watch }
+        Kept { bytes: Vec::new(), entries: Vec::new(), watch, paced: Paced::every(ROWS, watch) }
     }
 
     fn push(&mut self, piece: &[u8], count: u64, first: u64) -> Result<()> {
         if count > 0 {
-            if self.entries.len().is_multiple_of(BETWEEN_CHECKS) {
-                self.watch.check()?;
-            }
+            self.paced.after(1)?;
             let start = self.bytes.len() as u64;
             self.entries.push(Entry { start, len: piece.len() as u32, count, first });
             self.bytes.extend_from_slice(piece);

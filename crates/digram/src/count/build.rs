@@ -6,9 +6,6 @@ use crate::watch::Watch;
 use super::limits::{length, too_far, too_many};
 use super::{Counts, Entry, Table, Totals, added_up, shown};
 
-/// Rows between two questions to the watch.
-pub(super) const BETWEEN_CHECKS: usize = 1 << 14;
-
 /// Adds up pieces that were counted elsewhere, in any order; a piece may come several times.
 pub struct Adder {
     table: Table,

@@ -1,12 +1,9 @@
 //! A number that tells counts from others.
 
 use crate::error::Result;
-use crate::watch::Watch;
+use crate::watch::{Paced, Watch};
 
 use super::{Piece, Pieces};
-
-/// Pieces read between two questions to the watch.
-const BETWEEN_CHECKS: u64 = 1 << 16;
 
 /// Two odd numbers whose bits look like chance, one for each half.
 pub(super) const FACTORS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93];
@@ -15,12 +12,9 @@ pub(super) const FACTORS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd
 /// its first occurrence, and not on their order, so that it is the same in memory and on disk. It is
 /// no proof against somebody who looks for two that are alike. Linear in the pieces.
 pub fn digest(counts: &dyn Pieces, watch: &dyn Watch) -> Result<u128> {
-    let (mut sum, mut pieces) = (0u128, 0u64);
+    let (mut sum, mut paced) = (0u128, Paced::new(watch));
     counts.for_each(&mut |piece| {
-        if pieces.is_multiple_of(BETWEEN_CHECKS) {
-            watch.check()?;
-        }
-        pieces += 1;
+        paced.after(1 + piece.bytes.len())?;
         let [low, high] = FACTORS.map(|factor| of_piece(piece, factor));
         sum = sum.wrapping_add(u128::from(high) << 64 | u128::from(low));
         Ok(())

@@ -6,7 +6,7 @@ use std::collections::binary_heap::PeekMut;
 use std::path::Path;
 
 use crate::error::Result;
-use crate::watch::Watch;
+use crate::watch::{Paced, Watch};
 
 use super::Piece;
 use super::limits::too_often;
@@ -28,11 +28,11 @@ impl Merged {
     /// What a run holds that is all there is; each of its blocks is held against its digest.
     pub(crate) fn of_one(run: &Path, watch: &dyn Watch) -> Result<Merged> {
         let (mut held, mut reader) = (Merged::default(), Reader::open(run)?);
+        let mut paced = Paced::new(watch);
         while reader.next()? {
-            if held.pieces.is_multiple_of(BETWEEN_CHECKS) {
-                watch.check()?;
-            }
-            held.add(reader.piece());
+            let piece = reader.piece();
+            paced.after(1 + piece.bytes.len())?;
+            held.add(piece);
         }
         Ok(held)
     }
@@ -44,9 +44,6 @@ impl Merged {
         self.bytes += u128::from(piece.count) * piece.bytes.len() as u128;
     }
 }
-
-/// Pieces read between two questions to the watch.
-const BETWEEN_CHECKS: u64 = 1 << 16;
 
 /// Writes the pieces of several runs as one run, each once, in blocks of `size` bytes. Memory: a
 /// block for each of them and one more, and as many times the longest piece.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::watch::Watch;
+use crate::watch::{Paced, Watch};
 
 use super::folder::Folder;
 use super::limits::{length, too_many};
@@ -13,9 +13,6 @@ use super::merge::Merged;
 use super::run::Reader;
 use super::sort::sort;
 use super::{Checkpoint, Counts, Entry, Piece, Pieces, Totals};
-
-/// Pieces read between two questions to the watch.
-const BETWEEN_CHECKS: usize = 1 << 16;
 
 /// Distinct pretokens and how often each stands in the corpus, in a file, in the order of their
 /// bytes. The file is deleted with this, unless it lies in a folder of checkpoints.
@@ -52,10 +49,9 @@ impl SortedCounts {
         }
         let mut bytes = Vec::with_capacity(self.run.text as usize);
         let mut entries = Vec::with_capacity(self.run.pieces as usize);
+        let mut paced = Paced::new(watch);
         self.for_each(&mut |piece| {
-            if entries.len() % BETWEEN_CHECKS == 0 {
-                watch.check()?;
-            }
+            paced.after(1 + piece.bytes.len())?;
             let (start, len) = (bytes.len() as u64, length(piece.bytes.len())?);
             entries.push(Entry { start, len, count: piece.count, first: piece.first });
             bytes.extend_from_slice(piece.bytes);

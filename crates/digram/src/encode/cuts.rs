@@ -16,9 +16,7 @@ use crate::lazy::Lazy;
 use crate::merges::Merge;
 use crate::utf8::{decode, is_inside};
 use crate::vocabulary::Vocabulary;
-use crate::watch::Watch;
-
-use super::BETWEEN_CHECKS;
+use crate::watch::{Paced, Watch};
 
 /// The part of a neighbour that a token is known to hold: all of the character, or one byte.
 #[derive(Clone, Copy)]
@@ -116,13 +114,10 @@ impl Cuts {
             return piece(text, None);
         };
         let mut left = Neighbour { c, first: text[0], last: text[at - 1] };
-        let (mut start, mut single, mut check) = (0, Some(c), BETWEEN_CHECKS);
+        let (mut start, mut single, mut paced) = (0, Some(c), Paced::new(watch));
         while at < text.len() {
-            if at >= check {
-                check = at + BETWEEN_CHECKS;
-                watch.check()?;
-            }
             let (Some(c), width) = decode(&text[at..]) else { return piece(&text[start..], None) };
+            paced.after(width)?;
             let right = Neighbour { c, first: text[at], last: text[at + width - 1] };
             if self.spanned(left, right) {
                 single = None;

@@ -12,9 +12,9 @@ use std::collections::BinaryHeap;
 use crate::error::{Error, Result};
 use crate::merges::{Merges, NO_RANK, Rank};
 use crate::vocabulary::TokenId;
-use crate::watch::Watch;
+use crate::watch::{Paced, Watch};
 
-use super::{BETWEEN_CHECKS, Sink};
+use super::Sink;
 
 /// How often merges are left out, and which choices are made: all that an encoding with dropout
 /// depends on beside the text.
@@ -100,10 +100,9 @@ pub(super) fn merge(
 ) -> Result<()> {
     let Scratch { ids, after, before, places, passed } = scratch;
     ids.clear();
+    let mut paced = Paced::new(watch);
     for id in symbols {
-        if ids.len() % BETWEEN_CHECKS == 0 && !ids.is_empty() {
-            watch.check()?;
-        }
+        paced.after(1)?;
         ids.push(id);
     }
     let Ok(len) = u32::try_from(ids.len()) else {
@@ -118,17 +117,12 @@ pub(super) fn merge(
         NONE => NO_RANK,
         next => merges.rank(ids[at as usize], ids[next as usize]),
     };
-    let mut looked = 0;
-    let mut look = || {
-        looked += 1;
-        if looked % BETWEEN_CHECKS == 0 { watch.check() } else { Ok(()) }
-    };
     for at in 0..len {
-        look()?;
+        paced.after(1)?;
         places.extend(Some(rank(ids, after, at)).filter(|r| *r != NO_RANK).map(|r| Reverse((r, at))));
     }
     while let Some(Reverse((found, at))) = places.pop() {
-        look()?;
+        paced.after(1)?;
         // Tokens only grow, so a pair that went from a place does not come back to it.
         if ids[at as usize] == GONE || rank(ids, after, at) != found {
             continue;
@@ -155,7 +149,7 @@ pub(super) fn merge(
     passed.clear();
     let mut at = if len > 0 { 0 } else { NONE };
     while at != NONE {
-        look()?;
+        paced.after(1)?;
         sink.one(ids[at as usize]);
         at = after[at as usize];
     }

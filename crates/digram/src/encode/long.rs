@@ -17,9 +17,9 @@ use hashbrown::HashMap;
 use crate::error::{Error, Result};
 use crate::merges::{Merges, NO_RANK, Rank};
 use crate::vocabulary::{TokenId, Vocabulary};
-use crate::watch::Watch;
+use crate::watch::{Paced, Watch};
 
-use super::{BETWEEN_CHECKS, Sink};
+use super::Sink;
 
 /// Marks a place inside a token. No token has this id.
 const INSIDE: TokenId = TokenId::MAX;
@@ -63,11 +63,9 @@ pub(super) fn merge(
     let mut places = std::mem::take(&mut scratch.places);
     places.clear();
     places.resize(len, INSIDE);
-    let mut at = 0;
-    for (number, (id, width)) in symbols.enumerate() {
-        if number % BETWEEN_CHECKS == 0 {
-            watch.check()?;
-        }
+    let (mut at, mut paced) = (0, Paced::new(watch));
+    for (id, width) in symbols {
+        paced.after(1)?;
         places[at] = id;
         places[at + width - 1] = id;
         at += width;
@@ -131,27 +129,21 @@ impl Run<'_> {
 
     /// Emits the tokens that are left.
     fn emit(&self, watch: &dyn Watch, sink: &mut impl Sink) -> Result<()> {
-        let (mut at, mut check) = (0, BETWEEN_CHECKS);
+        let (mut at, mut paced) = (0, Paced::new(watch));
         while at < self.places.len() {
+            paced.after(1)?;
             sink.one(self.places[at]);
             at += self.vocabulary.len_of(self.places[at]);
-            if at >= check {
-                check = at + BETWEEN_CHECKS;
-                watch.check()?;
-            }
         }
         Ok(())
     }
 
     /// All places of the lowest rank, then of the next one, and so on.
     fn by_rank(&mut self, queue: &mut Queue, watch: &dyn Watch) -> Result<()> {
-        let mut looked = 0;
+        let mut paced = Paced::new(watch);
         let mut at = Some(0);
         while let Some(start) = at {
-            looked += 1;
-            if looked % BETWEEN_CHECKS == 0 {
-                watch.check()?;
-            }
+            paced.after(1)?;
             if let Some(rank) = self.rank(start) {
                 queue.put(Side::Right, rank, start);
             }
@@ -164,10 +156,7 @@ impl Run<'_> {
                 starts.sort_unstable();
             }
             for &start in &starts {
-                looked += 1;
-                if looked % BETWEEN_CHECKS == 0 {
-                    watch.check()?;
-                }
+                paced.after(1)?;
                 let start = start as usize;
                 if !self.merge_at(start, rank) {
                     continue;
@@ -190,21 +179,15 @@ impl Run<'_> {
     /// can bring a lower rank than its own.
     fn one_by_one(&mut self, watch: &dyn Watch) -> Result<()> {
         let mut queue: BinaryHeap<Reverse<(Rank, u32)>> = BinaryHeap::new();
-        let mut looked = 0;
+        let mut paced = Paced::new(watch);
         let mut at = Some(0);
         while let Some(start) = at {
-            looked += 1;
-            if looked % BETWEEN_CHECKS == 0 {
-                watch.check()?;
-            }
+            paced.after(1)?;
             queue.extend(self.rank(start).map(|rank| Reverse((rank, start as u32))));
             at = self.after(start);
         }
         while let Some(Reverse((rank, start))) = queue.pop() {
-            looked += 1;
-            if looked % BETWEEN_CHECKS == 0 {
-                watch.check()?;
-            }
+            paced.after(1)?;
             let start = start as usize;
             if self.merge_at(start, rank) {
                 let starts = [self.before(start), Some(start)];

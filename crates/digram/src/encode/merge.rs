@@ -2,10 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::vocabulary::TokenId;
-use crate::watch::Watch;
+use crate::watch::{Paced, Watch};
 
 use super::short::{self, SHORT};
-use super::{BETWEEN_CHECKS, Choices, DropoutScratch, Encoder, OnUnknown, Scratch, Sink, Unit};
+use super::{Choices, DropoutScratch, Encoder, OnUnknown, Scratch, Sink, Unit};
 use super::{dropout, long};
 
 impl Encoder {
@@ -67,12 +67,9 @@ impl Encoder {
     ) -> Result<()> {
         let text = std::str::from_utf8(pretoken)
             .map_err(|error| Error::InvalidUtf8 { offset: error.valid_up_to() })?;
-        let (mut start, mut check) = (0, BETWEEN_CHECKS);
+        let (mut start, mut paced) = (0, Paced::new(watch));
         for (at, c) in text.char_indices() {
-            if at >= check {
-                check = at + BETWEEN_CHECKS;
-                watch.check()?;
-            }
+            paced.after(c.len_utf8())?;
             if self.characters.contains_key(&c) {
                 continue;
             }

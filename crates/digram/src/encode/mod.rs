@@ -46,9 +46,6 @@ const LONG: usize = 1 << 14;
 /// Pretokens up to this many bytes take less time to merge than to look for cuts in.
 const WORD: usize = 16;
 
-/// Bytes of one pretoken between two questions to the watch.
-const BETWEEN_CHECKS: usize = 1 << 16;
-
 /// The part of a tokenizer that turns pretokens into ids.
 pub(crate) struct Encoder {
     vocabulary: Arc<Vocabulary>,

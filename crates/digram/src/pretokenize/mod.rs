@@ -36,13 +36,10 @@ pub(crate) use tasks::{ALONE_BYTES, Part, TASK_BYTES, cuts, parts, tasks};
 use crate::bits::AsciiPairs;
 use crate::error::Result;
 use crate::utf8::{complete, is_inside};
-use crate::watch::{Watch, first_of};
+use crate::watch::{Paced, Watch, first_of};
 
 /// Bytes of one pretoken after which its caller is asked whether to go on.
 const BETWEEN_PAUSES: usize = 1 << 16;
-
-/// Bytes of pretokens between two questions to the watch.
-const BETWEEN_CHECKS: usize = 1 << 16;
 
 /// One split; what stands between its matches becomes pieces too.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -248,18 +245,13 @@ impl Pretokenizer {
         watch: &dyn Watch,
         mut visit: impl FnMut(usize, &[usize]) -> Result<()>,
     ) -> Result<usize> {
-        let mut check = BETWEEN_CHECKS;
+        let mut paced = Paced::new(watch);
         let flow = self.try_for_many(text, from, goes_on, |start, ends| {
-            if let Some(&end) = ends.last() {
-                if let Err(error) = visit(start, ends) {
-                    return ControlFlow::Break(error);
-                }
-                if end < check {
-                    return ControlFlow::Continue(());
-                }
-                check = end + BETWEEN_CHECKS;
-            }
-            watch.check().map_or_else(ControlFlow::Break, ControlFlow::Continue)
+            let visited = match ends.last() {
+                Some(&end) => visit(start, ends).and_then(|()| paced.after(end - start)),
+                None => watch.check(),
+            };
+            visited.map_or_else(ControlFlow::Break, ControlFlow::Continue)
         });
         match flow {
             ControlFlow::Continue(end) => Ok(end),

@@ -8,10 +8,10 @@
 use std::ops::ControlFlow;
 
 use super::automaton::{Automaton, DEAD, Notes};
-use super::{BETWEEN_CHECKS, Compiled, GoesOn, Pretokenizer};
+use super::{Compiled, GoesOn, Pretokenizer};
 use crate::error::Result;
 use crate::utf8::complete;
-use crate::watch::Watch;
+use crate::watch::{Paced, Watch};
 
 /// A match that began somewhere else is followed so far, in characters. In words, numbers and white
 /// space it is in the same state after one to three.
@@ -128,7 +128,7 @@ impl Compiled {
         let automaton = &self.pattern().automaton;
         let grouped = matches!(self, Compiled::ThreesFromRight(_));
         let mut gap = !automaton.looks_behind();
-        let (mut at, mut characters) = (0, 0);
+        let (mut at, mut characters, mut paced) = (0, 0, Paced::new(watch));
         while at < text.len() {
             let (class, width) = automaton.alphabet().first(&text[at..]);
             gap &= automaton.step(automaton.start(), class as usize).0 == DEAD;
@@ -136,9 +136,7 @@ impl Compiled {
             whole[at + 1..at + width].fill(false);
             at += width;
             characters += 1;
-            if characters % BETWEEN_CHECKS == 0 {
-                watch.check()?;
-            }
+            paced.after(1)?;
             let matches = automaton.matches_at_end(state) && (!grouped || characters <= 3);
             whole[at] &= gap || matches;
         }
@@ -170,21 +168,19 @@ impl Suffixes<'_> {
 impl StageRun<'_> {
     fn split(&mut self, piece: &[u8], offset: usize, watch: &dyn Watch) -> Result<()> {
         let before = self.ends.len();
-        let (mut last, mut check) = (0, BETWEEN_CHECKS);
+        let (mut last, mut paced) = (0, Paced::new(watch));
         let flow =
             self.automaton.split_from(piece, 0, piece.len(), GoesOn::No, &mut Notes::default(), |end| {
-                if end > last {
+                let found = if end > last {
                     self.ends.push(offset + end);
-                    last = end;
-                    if end < check {
-                        return ControlFlow::Continue(());
-                    }
-                    check = end + BETWEEN_CHECKS;
-                }
-                watch.check().map_or_else(ControlFlow::Break, ControlFlow::Continue)
+                    paced.after(end - std::mem::replace(&mut last, end))
+                } else {
+                    watch.check()
+                };
+                found.map_or_else(ControlFlow::Break, ControlFlow::Continue)
             });
         flow.break_value().map_or(Ok(()), Err)?;
-        let (mut start, mut check) = (0, BETWEEN_CHECKS);
+        let (mut start, mut paced) = (0, Paced::new(watch));
         for index in before..self.ends.len() {
             let end = self.ends[index] - offset;
             let mut state = self.automaton.start();
@@ -194,10 +190,7 @@ impl StageRun<'_> {
                 state = self.automaton.step(state, class as usize).0;
                 at += width;
                 self.after[offset + at] = state;
-                if at >= check {
-                    check = at + BETWEEN_CHECKS;
-                    watch.check()?;
-                }
+                paced.after(width)?;
             }
             if state == DEAD {
                 // A gap: no match starts in it, and none would if the text began later.

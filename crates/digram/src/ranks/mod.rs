@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::index::TokenIndex;
 use crate::merges::{Made, Merge, Merges, Rank};
 use crate::vocabulary::{TokenId, Vocabulary};
-use crate::watch::Watch;
+use crate::watch::{Paced, Watch};
 
 /// Tokens in rank order, all of them different.
 ///
@@ -30,8 +30,8 @@ pub struct Ranks {
     pub(crate) index: Arc<TokenIndex>,
 }
 
-/// Tokens between two questions to the watch.
-const BETWEEN_CHECKS: u32 = 1 << 12;
+/// Tokens between two questions to the watch: to find the parts of one may take a microsecond.
+const TOKENS: usize = 1 << 12;
 
 /// Memory is asked for so many tokens before it is needed.
 const AHEAD: usize = 8;
@@ -75,11 +75,9 @@ impl Ranks {
             longest: 1,
         };
         let (text, ends) = self.vocabulary.ends();
-        let (mut unreachable, mut start) = (Vec::new(), 0);
+        let (mut unreachable, mut start, mut paced) = (Vec::new(), 0, Paced::every(TOKENS, watch));
         for (id, &end) in (0..).zip(ends) {
-            if id % BETWEEN_CHECKS == 0 {
-                watch.check()?;
-            }
+            paced.after(1)?;
             if let Some([from, to]) = ends.get(id as usize + AHEAD..id as usize + AHEAD + 2) {
                 let (from, to) = (*from as usize, *to as usize);
                 for middle in from + 1..to.min(from + 4) {

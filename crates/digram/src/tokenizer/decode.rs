@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
+use super::Tokenizer;
 use super::slots::Slots;
-use super::{BETWEEN_CHECKS, Tokenizer};
 use crate::error::{Error, Result};
 use crate::pretokenize::ALONE_BYTES;
 use crate::vocabulary::TokenId;
-use crate::watch::{OfItem, Watch, items_in_parallel, shares};
+use crate::watch::{BETWEEN_CHECKS, OfItem, Watch, items_in_parallel, shares};
 
 /// How decoded bytes that are no UTF-8 become text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

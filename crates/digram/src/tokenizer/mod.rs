@@ -78,9 +78,6 @@ pub struct Tokenizer {
     kept: Kept,
 }
 
-/// Bytes, ids or places between two questions to the watch.
-const BETWEEN_CHECKS: usize = 1 << 16;
-
 impl Tokenizer {
     /// Checks a definition and makes a tokenizer of it.
     pub fn new(definition: Definition) -> Result<Tokenizer> {

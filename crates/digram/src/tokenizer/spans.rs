@@ -6,14 +6,14 @@
 
 use std::ops::Range;
 
-use super::{BETWEEN_CHECKS, Tokenizer};
+use super::Tokenizer;
 use crate::encode::{OnUnknown, Unit};
 use crate::error::{Error, Result};
 use crate::pretokenize::{ALONE_BYTES, GoesOn, TASK_BYTES};
 use crate::special::OnSpecial;
 use crate::utf8;
 use crate::vocabulary::TokenId;
-use crate::watch::{Watch, in_parallel};
+use crate::watch::{Paced, Watch, in_parallel};
 
 /// What places in a text are counted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,7 +137,7 @@ impl Tokenizer {
             Unit::Char { on_unknown: OnUnknown::Token(id) } => Some(*id),
             _ => None,
         };
-        let (mut at, mut rest, mut check) = (0, ids.iter(), BETWEEN_CHECKS);
+        let (mut at, mut rest, mut paced) = (0, ids.iter(), Paced::new(watch));
         loop {
             let found = self.find_special(text, at, special);
             let stop = found.map_or(text.len(), |(start, ..)| start);
@@ -155,10 +155,7 @@ impl Tokenizer {
                 }
                 visit(at..end);
                 at = end;
-                if at >= check {
-                    check = at + BETWEEN_CHECKS;
-                    watch.check()?;
-                }
+                paced.after(len)?;
             }
             let Some((_, end, _)) = found else { break };
             rest.next().ok_or_else(strange)?;

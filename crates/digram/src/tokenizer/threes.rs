@@ -5,12 +5,11 @@
 
 use std::ops::Range;
 
-use super::BETWEEN_CHECKS;
 use super::stretch::Stretch;
 use super::truncate::Search;
 use crate::error::Result;
 use crate::utf8::is_inside;
-use crate::watch::Watch;
+use crate::watch::{Paced, Watch};
 
 /// The digits of a group.
 const THREE: usize = 3;
@@ -70,12 +69,10 @@ fn of_beginnings(
     watch: &dyn Watch,
     mut count: impl FnMut(Range<usize>) -> Result<usize>,
 ) -> Result<Vec<(usize, usize)>> {
-    let places = places(run);
+    let (places, mut paced) = (places(run), Paced::new(watch));
     let mut counts = vec![(0, 0)];
     for digits in 1..places.len() {
-        if digits % BETWEEN_CHECKS == 0 {
-            watch.check()?;
-        }
+        paced.after(1)?;
         let (start, before) = counts[digits.saturating_sub(THREE)];
         counts.push((places[digits], before + count(start..places[digits])?));
     }
@@ -88,13 +85,11 @@ fn of_ends(
     watch: &dyn Watch,
     mut count: impl FnMut(Range<usize>) -> Result<usize>,
 ) -> Result<Vec<(usize, usize)>> {
-    let places = places(run);
+    let (places, mut paced) = (places(run), Paced::new(watch));
     let all = places.len() - 1;
     let mut counts = vec![(run.len(), 0); places.len()];
     for digits in 1..=all {
-        if digits % BETWEEN_CHECKS == 0 {
-            watch.check()?;
-        }
+        paced.after(1)?;
         let first = (digits - 1) % THREE + 1;
         let (end, after) = counts[all - digits + first];
         let start = places[all - digits];

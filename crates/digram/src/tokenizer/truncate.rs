@@ -11,15 +11,15 @@
 
 use std::ops::{ControlFlow, Range};
 
+use super::Tokenizer;
 use super::cuts::Part;
 use super::stretch::{Begins, Counted, Stretch, is_first_split};
-use super::{BETWEEN_CHECKS, Tokenizer};
 use crate::encode::{Lent, Tally};
 use crate::error::Result;
 use crate::pretokenize::GoesOn;
 use crate::special::OnSpecial;
 use crate::utf8::{character_until, decode};
-use crate::watch::Watch;
+use crate::watch::{Paced, Watch};
 
 /// Which side of a text is cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,7 +186,7 @@ impl<'a> Search<'a> {
         // For each border: the number of ids before it if that is known, or where to count from and
         // how many there are before that.
         let mut known: Vec<std::result::Result<usize, (usize, usize)>> = Vec::new();
-        let (mut start, mut certain) = (0, true);
+        let (mut start, mut certain, mut paced) = (0, true, Paced::new(self.watch));
         let mut counted = (0, 0);
         let looks_behind = self.tokenizer.pretokenizer.looks_behind();
         for &end in &found.pretokens {
@@ -206,9 +206,7 @@ impl<'a> Search<'a> {
                 false => Vec::new(),
             };
             for &border in found.borders[first..].iter().take_while(|border| **border <= end) {
-                if known.len().is_multiple_of(BETWEEN_CHECKS) {
-                    self.watch.check()?;
-                }
+                paced.after(1)?;
                 let is_whole = whole.get(border - start).is_some_and(|whole| *whole);
                 let count = || first + self.of_slice(&text[start..border], known.len() + 1 - first);
                 known.push(if is_whole { Ok(count()) } else { Err(counted) });
@@ -257,15 +255,13 @@ impl<'a> Search<'a> {
         let mut ends = found.pretokens.iter().copied();
         // Where the pretoken of a border ends, and how many ids there are up to there.
         let (mut end, mut until) = (0, 0);
-        let mut counted = Counted::new(self.tokenizer, &found);
+        let (mut counted, mut paced) = (Counted::new(self.tokenizer, &found), Paced::new(self.watch));
         for (number, &start) in found.borders[..all - 1].iter().enumerate() {
             while end <= start {
                 end = ends.next().expect("the last pretoken ends with the stretch");
                 until += found.borders[until..].partition_point(|&border| border <= end);
             }
-            if number % BETWEEN_CHECKS == 0 {
-                self.watch.check()?;
-            }
+            paced.after(1)?;
             if is_inside(text, start) {
                 continue;
             }
@@ -315,13 +311,14 @@ impl<'a> Search<'a> {
         let (tokenizer, scratch, watch) = (self.tokenizer, &mut *self.scratch, self.watch);
         // Places with the number of ids up to them.
         let (mut passed, mut count, mut last) = (Vec::new(), 0, 0);
-        let mut check = BETWEEN_CHECKS;
+        let mut paced = Paced::new(watch);
         let flow = tokenizer.pretokenizer.try_for_many(text, 0, GoesOn::No, |mut from, ends| {
-            if ends.last().is_none_or(|&end| end >= check) {
-                check = from + BETWEEN_CHECKS;
-                if let Err(error) = watch.check() {
-                    return ControlFlow::Break(Err(error));
-                }
+            let asked = match ends.last() {
+                Some(&end) => paced.after(end - from),
+                None => watch.check(),
+            };
+            if let Err(error) = asked {
+                return ControlFlow::Break(Err(error));
             }
             for &end in ends {
                 let mut tally = Tally::default();

@@ -6,24 +6,17 @@ use hashbrown::HashMap;
 
 use crate::count::Pieces;
 use crate::error::{Error, Result};
-use crate::watch::Watch;
+use crate::watch::{Paced, Watch};
 
 use super::corpus::utf8;
-
-/// Bytes gone through between two questions to the watch.
-const BETWEEN_CHECKS: usize = 1 << 20;
 
 /// The characters of the counted text, sorted: all of them, or the `limit` most frequent ones. Of
 /// equally frequent ones the lowest code points stay.
 pub fn characters(counts: &dyn Pieces, limit: Option<usize>, watch: &dyn Watch) -> Result<Vec<char>> {
     let mut seen = HashMap::<char, u64>::default();
-    let mut unasked = 0;
+    let mut paced = Paced::new(watch);
     counts.for_each(&mut |piece| {
-        unasked += 1 + piece.bytes.len();
-        if unasked > BETWEEN_CHECKS {
-            unasked = 0;
-            watch.check()?;
-        }
+        paced.after(1 + piece.bytes.len())?;
         for character in utf8(piece.bytes)?.chars() {
             let count = seen.entry(character).or_default();
             *count = count.checked_add(piece.count).ok_or_else(|| Error::Limit {

@@ -6,7 +6,7 @@ use crate::count::{Counts, sort};
 use crate::error::{Error, Result};
 use crate::memory::prefetch;
 use crate::vocabulary::TokenId;
-use crate::watch::Watch;
+use crate::watch::{BETWEEN_CHECKS, Paced, Watch};
 
 use super::Base;
 use super::runs::Runs;
@@ -16,9 +16,6 @@ pub(super) const BORDER: TokenId = TokenId::MAX;
 
 /// Marks a place inside a token.
 const INSIDE: TokenId = TokenId::MAX - 1;
-
-/// Places gone through between two questions to the watch.
-const BETWEEN_CHECKS: usize = 1 << 18;
 
 /// The order of the pretokens in the corpus.
 pub(super) enum Order {
@@ -97,19 +94,16 @@ impl Corpus {
             check_places(1 + places)?;
         }
         let mut words = Builder::with_room(base.tokens().len(), places, 0);
-        let mut checked = 0;
+        let mut paced = Paced::new(watch);
         for &(piece, count) in &pieces {
             let start = words.places.len();
             symbols.append(piece, &mut words.places)?;
+            paced.after(1 + piece.len())?;
             if words.len() - start < 2 {
                 words.places.truncate(start);
                 continue;
             }
             words.end(count)?;
-            if words.len() - checked > BETWEEN_CHECKS {
-                checked = words.len();
-                watch.check()?;
-            }
         }
         Ok(words.finish())
     }
@@ -133,7 +127,7 @@ impl Corpus {
     ) -> Result<()> {
         let runs = std::mem::take(&mut self.runs);
         // The border at the very start stays.
-        let (mut to, mut checked) = (1, 0);
+        let (mut to, mut paced) = (1, Paced::new(watch));
         for (places, count) in runs.iter() {
             let mut word = to;
             let mut at = places.start.max(1);
@@ -149,16 +143,13 @@ impl Corpus {
                     continue;
                 }
                 at += 1;
+                paced.after(1 + to - word)?;
                 if to - word > 1 {
                     self.places[to] = BORDER;
                     to += 1;
                     word = to;
                 }
                 to = word;
-                if at - checked > BETWEEN_CHECKS {
-                    checked = at;
-                    watch.check()?;
-                }
             }
             if self.runs.end().max(1) < to {
                 self.runs.push(count, to);
@@ -178,6 +169,7 @@ impl Corpus {
         watch: &dyn Watch,
         mut visit: impl FnMut(usize, TokenId, TokenId, u64),
     ) -> Result<()> {
+        let mut paced = Paced::new(watch);
         for (places, count) in self.runs.iter() {
             let mut start = places.start;
             while start < places.end {
@@ -191,8 +183,7 @@ impl Corpus {
                     }
                     left = right;
                 }
-                start = end;
-                watch.check()?;
+                paced.after(end - std::mem::replace(&mut start, end))?;
             }
         }
         Ok(())

@@ -7,7 +7,7 @@ use hashbrown::HashSet;
 
 use crate::error::Result;
 use crate::vocabulary::TokenId;
-use crate::watch::Watch;
+use crate::watch::{BETWEEN_CHECKS, Watch};
 
 use super::archive::Archive;
 use super::candidate::Candidate;
@@ -16,9 +16,6 @@ use super::pairs::{Pair, Pairs};
 use super::side::{Change, NOWHERE, Side};
 use super::ties::TieRule;
 use super::{Learned, RunnerUp};
-
-/// Places looked at between two questions to the watch.
-const BETWEEN_CHECKS: usize = 1 << 16;
 
 /// How far ahead of its reading the memory around a place is asked for.
 const AHEAD: usize = 16;
