@@ -28,9 +28,9 @@ use crate::error::Result;
 use crate::watch::{Unwatched, Watch};
 
 pub(crate) use folder::Folder;
-pub(crate) use merge::merge as merge_runs;
 pub(crate) use run::{Reader, Writer, put as put_number, take as take_number};
 pub(crate) use sort::sort;
+pub(crate) use spill::Spill;
 
 pub use arithmetic::Weight;
 pub use build::{Adder, Rows};

@@ -25,7 +25,7 @@ const OF_BLOCK: u64 = 1 << 10;
 const BLOCK: [usize; 2] = [1 << 12, 1 << 18];
 
 /// Runs in a folder, written by several threads.
-pub(super) struct Spill {
+pub(crate) struct Spill {
     folder: Arc<Folder>,
     /// The size of a block, in bytes.
     block: usize,
@@ -46,10 +46,11 @@ struct Runs {
 }
 
 impl Spill {
-    pub(super) fn new(folder: Folder, runs: &[String], memory: Option<u64>) -> Spill {
+    /// Those of these names. Merging them takes a sixteenth of the memory.
+    pub(crate) fn new(folder: impl Into<Arc<Folder>>, runs: &[String], memory: Option<u64>) -> Spill {
         let block = memory.map_or(BLOCK[1], |bytes| (bytes / OF_BLOCK) as usize).clamp(BLOCK[0], BLOCK[1]);
         let runs = Runs { levels: vec![runs.to_vec()], ..Runs::default() };
-        Spill { folder: Arc::new(folder), block, runs: Mutex::new(runs) }
+        Spill { folder: folder.into(), block, runs: Mutex::new(runs) }
     }
 
     pub(super) fn is_temporary(&self) -> bool {
@@ -88,7 +89,7 @@ impl Spill {
     }
 
     /// Writes the pieces that `give` calls what it is given with, in the order of their bytes.
-    pub(super) fn write_run(
+    pub(crate) fn write_run(
         &self,
         watch: &dyn Watch,
         give: impl FnOnce(&mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<()>,
@@ -152,11 +153,20 @@ impl Spill {
 
     /// All pieces in one run: the folder, the run's name, and what it holds.
     pub(super) fn into_one(self, watch: &dyn Watch) -> Result<(Arc<Folder>, String, Merged)> {
+        let (folder, name, held) = self.into_run(watch)?;
+        let held = match held {
+            Some(held) => held,
+            None => Merged::of_one(&folder.file(&name), watch)?,
+        };
+        Ok((folder, name, held))
+    }
+
+    /// The same, but a run that needs not be merged is not read to tell what it holds.
+    pub(crate) fn into_run(self, watch: &dyn Watch) -> Result<(Arc<Folder>, String, Option<Merged>)> {
         // The smallest first: what is read and written most often should be little.
         let mut names = std::mem::take(&mut self.runs().levels).concat();
         if let [name] = &names[..] {
-            let held = Merged::of_one(&self.folder.file(name), watch)?;
-            return Ok((self.folder, name.clone(), held));
+            return Ok((self.folder, name.clone(), None));
         }
         loop {
             // So many that the last merge has as many as it may.
@@ -164,7 +174,7 @@ impl Spill {
             let few: Vec<String> = names.drain(..many).collect();
             let (name, merged) = self.merge(&few, watch)?;
             if names.is_empty() {
-                return Ok((self.folder, name, merged));
+                return Ok((self.folder, name, Some(merged)));
             }
             names.push(name);
         }

@@ -6,81 +6,101 @@
 //! a merge is made by going through the file.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::count::{Folder, Piece, Pieces, Reader, Writer, merge_runs, put_number, sort, take_number};
+use crate::count::{Folder, Piece, Pieces, Reader, Spill, Writer, put_number, sort, take_number};
 use crate::error::{Error, Result};
 use crate::vocabulary::TokenId;
-use crate::watch::Watch;
+use crate::watch::{Paced, Watch};
 
 use super::Base;
 use super::corpus::{BORDER, Builder, Corpus, Order, Symbols, stretches};
 use super::frequent::{Counting, Found, Frequent};
-use super::need;
+use super::need::{self, Room};
 use super::stretches::{Stretches, Words};
-
-/// The most runs that are sorted together.
-const MOST_RUNS: usize = 64;
-
-/// Tokens read between two questions to the watch.
-const BETWEEN_CHECKS: usize = 1 << 18;
 
 /// The size of a block of the file, in bytes.
 const BLOCK: usize = 1 << 17;
 
+/// Bytes of memory for a pretoken that waits to be written, beside its own.
+const OF_WORD: usize = 64;
+
 /// All pretokens with more than one token, in a file of a folder of its own.
 pub(super) struct Archive {
-    folder: Folder,
+    folder: Arc<Folder>,
     file: PathBuf,
     /// What a round may take, in bytes.
     memory: u64,
     /// Whether pretokens stand in the order they were first seen, each after what says when that was.
     by_first: bool,
-    /// What was taken into memory: the stretches of these pairs.
-    taken: Option<(HashSet<(TokenId, TokenId)>, Stretches)>,
+    taken: Option<Taken>,
+}
+
+/// What was taken into memory: the stretches of these pairs.
+struct Taken {
+    pairs: HashSet<(TokenId, TokenId)>,
+    stretches: Stretches,
+}
+
+impl Taken {
+    /// What makes of a pretoken what it is after the merges of a round.
+    fn merged(&self, corpus: &Corpus) -> impl FnMut(&mut Vec<TokenId>) -> Result<()> {
+        let (mut changed, mut stretch, mut results) = (corpus.words(), Vec::new(), Words::default());
+        for _ in 0..self.stretches.len() {
+            changed.next_into(&mut stretch);
+            results.push(&stretch);
+        }
+        let mut merged = Vec::new();
+        move |word| {
+            merged.clear();
+            for part in word.chunk_by(|&left, &right| self.pairs.contains(&(left, right))) {
+                let result = if part.len() > 1 { results.get(self.stretches.number_of(part)?) } else { part };
+                merged.extend_from_slice(result);
+            }
+            std::mem::swap(word, &mut merged);
+            Ok(())
+        }
+    }
 }
 
 impl Archive {
-    /// Writes the counted pretokens to a new folder in `inside`, as base tokens. A round takes up to
-    /// `memory` bytes.
+    /// Writes the counted pretokens to a new folder in `inside`, as base tokens. An error if there is
+    /// no room for one of them.
     pub(super) fn new(
         pieces: &dyn Pieces,
         base: &Base,
         order: Order,
-        memory: u64,
+        room: Room,
         inside: &Path,
         watch: &dyn Watch,
     ) -> Result<Archive> {
-        let folder = Folder::temporary(inside)?;
+        let memory = room.memory;
         let by_first = matches!(order, Order::FirstSeen);
-        let symbols = Symbols::new(base);
-        let mut sorter =
-            Sorter { folder: &folder, memory: memory / 2, words: Vec::new(), bytes: 0, runs: Vec::new() };
-        let file = folder.file(&folder.new_name());
-        let mut writer = Writer::create(&file, BLOCK)?;
-        let mut word = Vec::new();
-        pieces.for_each(&mut |piece| {
-            word.clear();
-            symbols.append(piece.bytes, &mut word)?;
-            // What stands between characters that are in no token merges alone.
-            let mut offset = 0;
-            for run in word.split(|&symbol| symbol == BORDER) {
-                if run.len() > 1 && piece.count > 0 {
-                    let bytes = encoded(by_first.then_some((piece.first, offset)), run);
-                    match by_first {
-                        true => sorter.push(bytes, piece.count, watch)?,
-                        false => {
-                            write(&mut writer, &bytes, piece.count, watch)?;
-                        }
-                    }
+        let spill = Spill::new(Folder::temporary(inside)?, &[], Some(memory));
+        let each = |visit: &mut dyn FnMut(Vec<u8>, u64) -> Result<()>| {
+            for_each_run(pieces, base, by_first, room, watch, visit)
+        };
+        if by_first {
+            let (mut unsorted, mut bytes) = (Vec::new(), 0);
+            each(&mut |run, count| {
+                bytes += run.len() + OF_WORD;
+                unsorted.push((run, count));
+                if bytes as u64 > memory / 2 {
+                    bytes = 0;
+                    write_sorted(&mut unsorted, &spill, watch)?;
                 }
-                offset += run.len() as u32 + 1;
-            }
-            Ok(())
-        })?;
-        writer.finish()?;
-        let file = if by_first { sorter.finish(watch)? } else { file };
+                Ok(())
+            })?;
+            write_sorted(&mut unsorted, &spill, watch)?;
+        } else {
+            spill.write_run(watch, |push| {
+                each(&mut |run, count| push(Piece { bytes: &run, count, first: 0 }))
+            })?;
+        }
+        let (folder, name, _) = spill.into_run(watch)?;
+        let file = folder.file(&name);
         Ok(Archive { folder, file, memory, by_first, taken: None })
     }
 
@@ -88,31 +108,51 @@ impl Archive {
     pub(super) fn for_each_pair(
         &self,
         watch: &dyn Watch,
+        visit: impl FnMut(TokenId, TokenId, u64),
+    ) -> Result<()> {
+        self.for_each_changed(watch, |_| Ok(()), visit)
+    }
+
+    /// The same, as if what was taken had been put back.
+    pub(super) fn for_each_merged_pair(
+        &self,
+        corpus: &Corpus,
+        watch: &dyn Watch,
+        visit: impl FnMut(TokenId, TokenId, u64),
+    ) -> Result<()> {
+        match &self.taken {
+            None => self.for_each_pair(watch, visit),
+            Some(taken) => self.for_each_changed(watch, taken.merged(corpus), visit),
+        }
+    }
+
+    fn for_each_changed(
+        &self,
+        watch: &dyn Watch,
+        mut change: impl FnMut(&mut Vec<TokenId>) -> Result<()>,
         mut visit: impl FnMut(TokenId, TokenId, u64),
     ) -> Result<()> {
-        self.for_each(watch, |word, count| {
+        self.for_each(watch, |_, word, count| {
+            change(word)?;
             word.windows(2).for_each(|pair| visit(pair[0], pair[1], count));
             Ok(())
         })
     }
 
-    /// Calls `visit` with each pretoken and its count.
+    /// Calls `visit` with each pretoken and its count, and with what stands before its tokens.
     fn for_each(
         &self,
         watch: &dyn Watch,
-        mut visit: impl FnMut(&[TokenId], u64) -> Result<()>,
+        mut visit: impl FnMut(&[u8], &mut Vec<TokenId>, u64) -> Result<()>,
     ) -> Result<()> {
         let mut reader = Reader::open(&self.file)?;
-        let (mut word, mut unasked) = (Vec::new(), 0);
+        let (mut word, mut paced) = (Vec::new(), Paced::new(watch));
         while reader.next()? {
             let Piece { bytes, count, .. } = reader.piece();
-            self.decode(bytes, &mut word)?;
-            unasked += 1 + word.len();
-            if unasked > BETWEEN_CHECKS {
-                unasked = 0;
-                watch.check()?;
-            }
-            visit(&word, count)?;
+            let (head, tokens) = bytes.split_at_checked(self.head()).unwrap_or_default();
+            self.decode(tokens, &mut word)?;
+            paced.after(1 + word.len())?;
+            visit(head, &mut word, count)?;
         }
         Ok(())
     }
@@ -131,7 +171,7 @@ impl Archive {
         let count = |left, right| counts.get(&(left, right)).copied().unwrap_or(0);
         let highest = counts.values().copied().max().unwrap_or(0);
         let (mut floor, mut taken) = (frequent.floor, Stretches::default());
-        self.for_each(watch, |word, times| {
+        self.for_each(watch, |_, word, times| {
             stretches(word, |left, right| count(left, right) >= floor)
                 .for_each(|stretch| taken.add(stretch, times));
             while floor <= highest && taken.memory() > self.memory {
@@ -147,7 +187,7 @@ impl Archive {
         }
         let corpus = taken.corpus(tokens)?;
         let pairs = counts.into_iter().filter(|&(_, count)| count >= floor).map(|(pair, _)| pair).collect();
-        self.taken = Some((pairs, taken));
+        self.taken = Some(Taken { pairs, stretches: taken });
         Ok(Some((corpus, floor)))
     }
 
@@ -159,23 +199,10 @@ impl Archive {
         watch: &dyn Watch,
         visit: impl FnMut(TokenId, TokenId, u64),
     ) -> Result<()> {
-        let Some((pairs, taken)) = self.taken.take() else { return self.for_each_pair(watch, visit) };
-        let (mut changed, mut stretch, mut results) = (corpus.words(), Vec::new(), Words::default());
-        for _ in 0..taken.len() {
-            changed.next_into(&mut stretch);
-            results.push(&stretch);
+        match self.taken.take() {
+            None => self.for_each_pair(watch, visit),
+            Some(taken) => self.rewrite(watch, taken.merged(corpus), visit),
         }
-        let mut merged = Vec::new();
-        let change = |word: &mut Vec<TokenId>| {
-            merged.clear();
-            for part in word.chunk_by(|&left, &right| pairs.contains(&(left, right))) {
-                let is_taken = part.len() > 1;
-                merged.extend_from_slice(if is_taken { results.get(taken.number_of(part)?) } else { part });
-            }
-            std::mem::swap(word, &mut merged);
-            Ok(())
-        };
-        self.rewrite(watch, change, visit)
     }
 
     /// Takes as many pretokens as fit into memory, puts back what `work` made of them, and so on
@@ -186,35 +213,34 @@ impl Archive {
         watch: &dyn Watch,
         mut work: impl FnMut(Corpus) -> Result<Corpus>,
     ) -> Result<()> {
-        let file = self.folder.file(&self.folder.new_name());
+        let file = self.new_file();
         let mut writer = Writer::create(&file, BLOCK)?;
-        let mut reader = Reader::open(&self.file)?;
-        let (mut words, mut heads, mut word) = (Builder::new(tokens), Vec::new(), Vec::new());
-        loop {
-            let more = reader.next()?;
-            if more {
-                let Piece { bytes, count, .. } = reader.piece();
-                self.decode(bytes, &mut word)?;
-                words.push(&word, count)?;
-                heads.push((bytes[..self.head()].to_vec(), count));
-            }
-            let needed = need::of(words.len() as u64, heads.len() as u64);
-            if !more || needed + (heads.len() * Sorter::OF_WORD) as u64 > self.memory {
-                let part = std::mem::replace(&mut words, Builder::new(tokens));
-                let part = work(part.finish())?;
-                let mut changed = part.words();
-                for (mut bytes, count) in heads.drain(..) {
-                    changed.next_into(&mut word);
-                    if word.len() > 1 {
-                        word.iter().for_each(|&symbol| put_number(&mut bytes, symbol.into()));
-                        write(&mut writer, &bytes, count, watch)?;
+        let mut word = Vec::new();
+        let mut put_back = |words: &mut Builder, heads: &mut Vec<(Vec<u8>, u64)>| -> Result<()> {
+            let part = work(std::mem::replace(words, Builder::new(tokens)).finish())?;
+            let mut changed = part.words();
+            for (mut bytes, count) in heads.drain(..) {
+                changed.next_into(&mut word);
+                if word.len() > 1 {
+                    append(&mut bytes, &word);
+                    if writer.push(Piece { bytes: &bytes, count, first: 0 })? {
+                        watch.check()?;
                     }
                 }
             }
-            if !more {
-                break;
+            Ok(())
+        };
+        let (mut words, mut heads) = (Builder::new(tokens), Vec::new());
+        self.for_each(watch, |head, word, count| {
+            words.push(word, count)?;
+            heads.push((head.to_vec(), count));
+            let needed = need::of(words.len() as u64, heads.len() as u64);
+            match needed + (heads.len() * OF_WORD) as u64 > self.memory {
+                true => put_back(&mut words, &mut heads),
+                false => Ok(()),
             }
-        }
+        })?;
+        put_back(&mut words, &mut heads)?;
         writer.finish()?;
         self.replace(file)
     }
@@ -270,24 +296,26 @@ impl Archive {
         mut change: impl FnMut(&mut Vec<TokenId>) -> Result<()>,
         mut visit: impl FnMut(TokenId, TokenId, u64),
     ) -> Result<()> {
-        let file = self.folder.file(&self.folder.new_name());
+        let file = self.new_file();
         let mut writer = Writer::create(&file, BLOCK)?;
-        let mut reader = Reader::open(&self.file)?;
-        let (mut word, mut bytes) = (Vec::new(), Vec::new());
-        while reader.next()? {
-            let piece = reader.piece();
-            self.decode(piece.bytes, &mut word)?;
-            change(&mut word)?;
+        let mut bytes = Vec::new();
+        self.for_each(watch, |head, word, count| {
+            change(word)?;
             if word.len() > 1 {
-                word.windows(2).for_each(|pair| visit(pair[0], pair[1], piece.count));
+                word.windows(2).for_each(|pair| visit(pair[0], pair[1], count));
                 bytes.clear();
-                bytes.extend_from_slice(&piece.bytes[..self.head()]);
-                word.iter().for_each(|&symbol| put_number(&mut bytes, symbol.into()));
-                write(&mut writer, &bytes, piece.count, watch)?;
+                bytes.extend_from_slice(head);
+                append(&mut bytes, word);
+                writer.push(Piece { bytes: &bytes, count, first: 0 })?;
             }
-        }
+            Ok(())
+        })?;
         writer.finish()?;
         self.replace(file)
+    }
+
+    fn new_file(&self) -> PathBuf {
+        self.folder.file(&self.folder.new_name())
     }
 
     fn replace(&mut self, file: PathBuf) -> Result<()> {
@@ -300,11 +328,10 @@ impl Archive {
         if self.by_first { size_of::<u64>() + size_of::<u32>() } else { 0 }
     }
 
-    fn decode(&self, bytes: &[u8], word: &mut Vec<TokenId>) -> Result<()> {
+    fn decode(&self, mut tokens: &[u8], word: &mut Vec<TokenId>) -> Result<()> {
         word.clear();
-        let mut rest = bytes.get(self.head()..).unwrap_or_default();
-        while !rest.is_empty() {
-            let symbol = take_number(&mut rest).and_then(|number| TokenId::try_from(number).ok());
+        while !tokens.is_empty() {
+            let symbol = take_number(&mut tokens).and_then(|number| TokenId::try_from(number).ok());
             word.push(symbol.ok_or_else(|| Error::Corrupt {
                 path: self.file.clone(),
                 offset: 0,
@@ -315,63 +342,123 @@ impl Archive {
     }
 }
 
-/// A pretoken as it stands in the file, after what says when it was first seen: that of the whole
-/// pretoken, and the place in it.
-fn encoded(first: Option<(u64, u32)>, word: &[TokenId]) -> Vec<u8> {
-    let head = |(first, offset): (u64, u32)| [&first.to_be_bytes()[..], &offset.to_be_bytes()].concat();
-    let mut bytes = first.map_or_else(Vec::new, head);
-    word.iter().for_each(|&symbol| put_number(&mut bytes, symbol.into()));
-    bytes
-}
-
-fn write(writer: &mut Writer, bytes: &[u8], count: u64, watch: &dyn Watch) -> Result<()> {
-    if writer.push(Piece { bytes, count, first: 0 })? { watch.check() } else { Ok(()) }
-}
-
-/// Sorts encoded pretokens in bounded memory.
-struct Sorter<'a> {
-    folder: &'a Folder,
-    memory: u64,
-    words: Vec<(Vec<u8>, u64)>,
-    bytes: u64,
-    runs: Vec<PathBuf>,
-}
-
-impl Sorter<'_> {
-    /// What a pretoken takes beside its bytes.
-    const OF_WORD: usize = 64;
-
-    fn push(&mut self, bytes: Vec<u8>, count: u64, watch: &dyn Watch) -> Result<()> {
-        self.bytes += (bytes.len() + Sorter::OF_WORD) as u64;
-        self.words.push((bytes, count));
-        if self.bytes > self.memory { self.write(watch) } else { Ok(()) }
-    }
-
-    fn write(&mut self, watch: &dyn Watch) -> Result<()> {
-        sort(&mut self.words, &Ord::cmp, watch)?;
-        let run = self.folder.file(&self.folder.new_name());
-        let mut writer = Writer::create(&run, BLOCK)?;
-        for (bytes, count) in self.words.drain(..) {
-            write(&mut writer, &bytes, count, watch)?;
+/// Calls `visit` with all that merges alone, as it stands in the file, and its count. It stands after
+/// what says when it was first seen, if that is to be its order: that of the whole pretoken, and the
+/// place in it.
+fn for_each_run(
+    pieces: &dyn Pieces,
+    base: &Base,
+    by_first: bool,
+    room: Room,
+    watch: &dyn Watch,
+    visit: &mut dyn FnMut(Vec<u8>, u64) -> Result<()>,
+) -> Result<()> {
+    let symbols = Symbols::new(base);
+    let (mut word, mut longest, mut paced) = (Vec::new(), 0, Paced::new(watch));
+    pieces.for_each(&mut |piece| {
+        longest = longest.max(piece.bytes.len() as u64);
+        paced.after(1 + piece.bytes.len())?;
+        // After one without room the others are only measured, as the error names the longest.
+        if longest > room.pretoken || piece.count == 0 {
+            return Ok(());
         }
-        writer.finish()?;
-        self.runs.push(run);
-        self.bytes = 0;
-        Ok(())
-    }
-
-    /// All of them in one file, in order.
-    fn finish(mut self, watch: &dyn Watch) -> Result<PathBuf> {
-        self.write(watch)?;
-        while self.runs.len() > 1 {
-            let some: Vec<PathBuf> = self.runs.drain(..self.runs.len().min(MOST_RUNS)).collect();
-            let merged = self.folder.file(&self.folder.new_name());
-            merge_runs(&some, &merged, BLOCK, watch)?;
-            for run in some {
-                std::fs::remove_file(&run).map_err(|error| Error::of_file(&error, &run))?;
+        word.clear();
+        symbols.append(piece.bytes, &mut word)?;
+        let mut offset = 0u32;
+        // What stands between characters that are in no token merges alone.
+        for run in word.split(|&symbol| symbol == BORDER) {
+            if run.len() > 1 {
+                let mut bytes = Vec::new();
+                if by_first {
+                    bytes.extend_from_slice(&piece.first.to_be_bytes());
+                    bytes.extend_from_slice(&offset.to_be_bytes());
+                }
+                append(&mut bytes, run);
+                visit(bytes, piece.count)?;
             }
-            self.runs.push(merged);
+            offset += run.len() as u32 + 1;
         }
-        Ok(self.runs.swap_remove(0))
+        Ok(())
+    })?;
+    if longest > room.pretoken { Err(room.too_long(longest)) } else { Ok(()) }
+}
+
+/// Writes runs in the order in which they were first seen, and forgets them.
+fn write_sorted(runs: &mut Vec<(Vec<u8>, u64)>, spill: &Spill, watch: &dyn Watch) -> Result<()> {
+    if runs.is_empty() {
+        return Ok(());
+    }
+    sort(runs, &Ord::cmp, watch)?;
+    spill.write_run(watch, |push| {
+        runs.drain(..).try_for_each(|(bytes, count)| push(Piece { bytes: &bytes, count, first: 0 }))
+    })
+}
+
+/// Appends tokens as they stand in the file.
+fn append(bytes: &mut Vec<u8>, word: &[TokenId]) {
+    word.iter().for_each(|&symbol| put_number(bytes, symbol.into()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::count::Counts;
+    use crate::train::Options;
+    use crate::watch::Unwatched;
+
+    fn archive(pieces: &[(&str, u64)], order: Order, memory: u64) -> Archive {
+        let counts = Counts::from_pieces(pieces.iter().copied()).unwrap();
+        let room = Room { memory, pretoken: 100 };
+        let inside = std::env::temp_dir();
+        Archive::new(&counts, &Options::bytes(256).base, order, room, &inside, &Unwatched).unwrap()
+    }
+
+    fn words(archive: &Archive) -> Vec<(Vec<TokenId>, u64)> {
+        let mut words = Vec::new();
+        let visit = |_: &[u8], word: &mut Vec<TokenId>, count| {
+            words.push((word.clone(), count));
+            Ok(())
+        };
+        archive.for_each(&Unwatched, visit).unwrap();
+        words
+    }
+
+    #[test]
+    fn pretokens_are_in_their_order_and_nothing_else_is_left() {
+        let pieces: Vec<(String, u64)> = (0..300).map(|n| (format!("{}x", 7919 * n % 1000), 1 + n)).collect();
+        let pieces: Vec<(&str, u64)> = pieces.iter().map(|(piece, count)| (&piece[..], *count)).collect();
+        let expected: Vec<(Vec<TokenId>, u64)> = pieces
+            .iter()
+            .map(|(piece, count)| (piece.bytes().map(TokenId::from).collect(), *count))
+            .collect();
+        // One run for each of them, which are more than are merged at once; a few; or one.
+        for memory in [0, 20_000, 1 << 20] {
+            for order in [Order::FirstSeen, Order::ByCount] {
+                let archive = archive(&pieces, order, memory);
+                assert_eq!(words(&archive), expected);
+                let files = std::fs::read_dir(archive.file.parent().unwrap()).unwrap();
+                assert_eq!(files.count(), 1);
+            }
+        }
+    }
+
+    #[test]
+    fn what_would_be_put_back_is_seen_without_writing() {
+        let mut archive = archive(&[("abab", 3), ("xabx", 2), ("cd", 1)], Order::ByCount, 1 << 20);
+        let pair = Found { left: 97, right: 98, count: 8, first: 0 };
+        let frequent = Frequent { pairs: vec![pair], floor: 8 };
+        let (corpus, _) = archive.take(&frequent, 256, &Unwatched).unwrap().unwrap();
+        let mut corpus = corpus;
+        let id = corpus.add_token(97, 98);
+        // Both stretches are the same, and stand after the border at the start.
+        corpus.merge(1, 97, 98, id);
+        let (mut seen, mut put_back) = (Vec::new(), Vec::new());
+        let file = archive.file.clone();
+        archive.for_each_merged_pair(&corpus, &Unwatched, |l, r, count| seen.push((l, r, count))).unwrap();
+        assert_eq!(archive.file, file);
+        assert_eq!(seen, [(id, id, 3), (120, id, 2), (id, 120, 2), (99, 100, 1)]);
+        archive.put_back(&corpus, &Unwatched, |l, r, count| put_back.push((l, r, count))).unwrap();
+        assert_eq!(put_back, seen);
+        assert_eq!(words(&archive)[0], (vec![id, id], 3));
     }
 }

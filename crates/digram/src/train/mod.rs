@@ -37,6 +37,7 @@ use crate::watch::Watch;
 use archive::Archive;
 use corpus::{Corpus, Order};
 use learner::{Learner, Limits};
+use need::{OF_THE_REST, Room};
 use ties::{FirstSeen, Lexicographic, SmallestIds};
 
 pub use alphabet::characters;
@@ -226,24 +227,14 @@ pub fn train(
 /// The least memory that merging can be limited to, in bytes.
 pub const LEAST_MEMORY: u64 = 24 << 20;
 
-/// Bytes of memory for what does not grow with the corpus: sketches, tables by token, buffers.
-const OF_THE_REST: u64 = 20 << 20;
-
 /// The most bytes of memory for each byte of distinct pretokens, and one between them: where it
 /// stands, and twice where a pair is found.
 const OF_PLACE: u64 = 16;
 
-/// The most bytes of memory for each byte of a pretoken while it is read and written anew: twice as
-/// tokens, twice as bytes.
-const OF_LONGEST: u64 = 16;
-
-/// Bytes gone through between two questions to the watch.
-const BETWEEN_CHECKS: usize = 1 << 22;
-
 /// How much memory merging may take, and where the rest goes.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryLimit<'a> {
-    /// At least [`LEAST_MEMORY`].
+    /// At least [`LEAST_MEMORY`]. More than 32 GiB are not taken.
     pub bytes: u64,
     /// A folder. In it a new one is made, and deleted when it is needed no more.
     pub folder: &'a Path,
@@ -274,12 +265,15 @@ pub fn train_within(
     }
 }
 
-/// Whether [`train`] takes no more than so many bytes of memory, those of the counts included, and
-/// can number the places of such a corpus.
+/// Whether [`train`] takes no more than so many bytes of memory, those of the counts included.
 fn fits(counts: &dyn Pieces, memory: u64) -> bool {
-    let places = counts.distinct_bytes() + counts.distinct();
-    let needed = OF_THE_REST + counts.in_memory() + places * OF_PLACE;
-    places < u64::from(u32::MAX) && needed <= memory
+    has_room(counts.distinct_bytes() + counts.distinct(), counts.in_memory(), memory)
+}
+
+/// The same for counts with so many places that take so many bytes.
+fn has_room(places: u64, counts: u64, memory: u64) -> bool {
+    // More places cannot be numbered, however much memory there is.
+    places < u64::from(u32::MAX) && OF_THE_REST + counts + places * OF_PLACE <= memory
 }
 
 /// The same merges in bounded memory. The corpus lies on disk, and a round of merges reads it some
@@ -302,41 +296,11 @@ pub fn train_bounded(
         let reason = format!("{bytes} bytes of memory are too few to merge in; at least {LEAST_MEMORY}.");
         return Err(Error::Option { reason });
     }
-    let memory = bytes - OF_THE_REST;
-    let longest = longest(counts, watch)?;
-    if longest as u64 * OF_LONGEST > memory {
-        return Err(too_long(longest, bytes));
-    }
     let laid_out = |order| {
-        let archive = Archive::new(counts, &options.base, order, memory, folder, watch)?;
+        let archive = Archive::new(counts, &options.base, order, Room::within(bytes), folder, watch)?;
         Ok((Corpus::default(), Some(archive)))
     };
     learn(laid_out, options, known, on_merge, watch)
-}
-
-/// The bytes of the longest pretoken.
-fn longest(counts: &dyn Pieces, watch: &dyn Watch) -> Result<usize> {
-    let (mut longest, mut unasked) = (0, 0);
-    counts.for_each(&mut |piece| {
-        longest = longest.max(piece.bytes.len());
-        unasked += 1 + piece.bytes.len();
-        if unasked > BETWEEN_CHECKS {
-            unasked = 0;
-            watch.check()?;
-        }
-        Ok(())
-    })?;
-    Ok(longest)
-}
-
-fn too_long(pretoken: usize, bytes: u64) -> Error {
-    let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
-    let reason = format!(
-        "a pretoken of {pretoken} bytes cannot be merged in {} MiB of memory; it needs {}. Cut the text by a pretokenizer or a separator, or raise the limit.",
-        mebibytes(bytes),
-        mebibytes(pretoken as u64 * OF_LONGEST + OF_THE_REST)
-    );
-    Error::Option { reason }
 }
 
 fn learn(
@@ -395,11 +359,31 @@ mod tests {
     ) -> Result<(Vec<Learned>, Stop)> {
         let laid_out = |order| {
             let inside = std::env::temp_dir();
-            let archive = Archive::new(counts, &options.base, order, memory, &inside, &Unwatched)?;
+            // Of any length: there is no room for the longest in so little memory.
+            let room = Room { memory, pretoken: u64::MAX };
+            let archive = Archive::new(counts, &options.base, order, room, &inside, &Unwatched)?;
             Ok((Corpus::default(), Some(archive)))
         };
         let trained = learn(laid_out, options, known, &mut |_| Ok(()), &Unwatched)?;
         Ok((trained.merges, trained.stop))
+    }
+
+    #[test]
+    fn more_places_than_can_be_numbered_do_not_fit() {
+        let most = u64::from(u32::MAX) - 1;
+        assert!(has_room(most, 0, u64::MAX));
+        assert!(!has_room(most + 1, 0, u64::MAX));
+        assert!(!has_room(most, 0, 60 << 30));
+    }
+
+    #[test]
+    fn the_longest_pretoken_is_named_that_has_no_room() {
+        let pieces = [300_000, 10, 400_000, 350_000].map(|len| ("a".repeat(len), 1));
+        let counts = Counts::from_pieces(pieces).unwrap();
+        let limit = MemoryLimit { bytes: LEAST_MEMORY, folder: &std::env::temp_dir() };
+        let trained = train_bounded(&counts, limit, &Options::bytes(300), &[], &mut |_| Ok(()), &Unwatched);
+        let error = trained.unwrap_err().to_string();
+        assert!(error.contains("400000 bytes cannot be merged in 24 MiB of memory; it needs 27."), "{error}");
     }
 
     proptest! {

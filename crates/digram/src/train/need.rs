@@ -1,4 +1,54 @@
-//! How much memory a round needs, by its floor, found before anything is taken into memory.
+//! How much memory there is, and how much a round needs, by its floor, found before anything is taken
+//! into memory.
+
+use crate::error::Error;
+
+/// Bytes of memory for what does not grow with the corpus: sketches, tables by token, buffers.
+pub(super) const OF_THE_REST: u64 = 20 << 20;
+
+/// The most bytes of memory for each byte of a pretoken while it is read and written anew: twice as
+/// tokens, twice as bytes.
+const OF_LONGEST: u64 = 16;
+
+/// The most bytes that are of use, so that 32 bits can number the places of a round.
+const MOST: u64 = OF_LONGEST << 31;
+
+// What a round has taken, and all of a pretoken, of which it is still to be seen what has room.
+const _: () = assert!(MOST / OF_OCCURRENCE + MOST / OF_LONGEST < 1 << 32);
+
+/// What there is room for within a limit of memory.
+#[derive(Clone, Copy)]
+pub(super) struct Room {
+    /// What a round may take, in bytes.
+    pub(super) memory: u64,
+    /// The longest pretoken, in bytes.
+    pub(super) pretoken: u64,
+}
+
+impl Room {
+    /// Within a limit of more than [`OF_THE_REST`].
+    pub(super) fn within(bytes: u64) -> Room {
+        let memory = (bytes - OF_THE_REST).min(MOST);
+        Room { memory, pretoken: memory / OF_LONGEST }
+    }
+
+    /// There is no room for a pretoken of so many bytes.
+    pub(super) fn too_long(&self, pretoken: u64) -> Error {
+        let needed = pretoken.saturating_mul(OF_LONGEST);
+        let mebibytes = |memory: u64| memory.saturating_add(OF_THE_REST).div_ceil(1 << 20);
+        let reason = match needed <= MOST {
+            true => format!(
+                "a pretoken of {pretoken} bytes cannot be merged in {} MiB of memory; it needs {}. Cut the text by a pretokenizer or a separator, or raise the limit.",
+                mebibytes(self.memory),
+                mebibytes(needed)
+            ),
+            false => format!(
+                "a pretoken of {pretoken} bytes is longer than 2 GiB, the most that can be merged on disk. Cut the text by a pretokenizer or a separator."
+            ),
+        };
+        Error::Option { reason }
+    }
+}
 
 /// Bytes of memory for each occurrence of a pair that is followed: its place, and what it was before
 /// the round; where it stands, twice while that is found out; and where the pairs stand that arise
@@ -91,6 +141,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn any_limit_leaves_places_that_32_bits_can_number() {
+        assert_eq!(Room::within(OF_THE_REST + 1000).memory, 1000);
+        for bytes in [MOST + OF_THE_REST, u64::MAX] {
+            let room = Room::within(bytes);
+            assert_eq!(room.memory, MOST);
+            let error = room.too_long(room.pretoken + 1).to_string();
+            assert!(!error.contains("raise the limit"), "{error}");
+        }
+    }
 
     proptest! {
         #[test]

@@ -272,17 +272,16 @@ impl<T: TieRule> Learner<T> {
 
     /// Whether no two neighbours are left that may be merged.
     fn is_merged(&mut self, watch: &dyn Watch) -> Result<bool> {
+        if self.limits.min_frequency == 1 {
+            // None that occurs was too rare.
+            return Ok(true);
+        }
         let mut merged = true;
         let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
-        let corpus = std::mem::take(&mut self.corpus);
-        match &mut self.archive {
-            Some(archive) => {
-                archive.put_back(&corpus, watch, |left, right, _| merged &= !allowed(left, right))?;
-            }
-            None => {
-                self.corpus = corpus;
-                self.corpus.lay_out(watch, |left, right, _| merged &= !allowed(left, right))?;
-            }
+        let visit = |left, right, _| merged &= !allowed(left, right);
+        match &self.archive {
+            Some(archive) => archive.for_each_merged_pair(&self.corpus, watch, visit)?,
+            None => self.corpus.lay_out(watch, visit)?,
         }
         Ok(merged)
     }
