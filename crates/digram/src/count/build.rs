@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 
-use super::limits::{length, too_far, too_many};
+use super::limits::{length, too_far};
 use super::{Counts, Entry, Table, Totals, added_up, shown};
 
 /// Adds up pieces that were counted elsewhere, in any order; a piece may come several times.

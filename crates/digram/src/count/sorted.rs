@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::watch::{Paced, Watch};
 
 use super::folder::Folder;
-use super::limits::{length, too_many};
+use super::limits::length;
 use super::merge::Merged;
 use super::run::Reader;
 use super::sort::sort;

@@ -4,10 +4,10 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 use super::Entry;
-use super::limits::{length, too_many, too_often};
+use super::limits::{length, too_often};
 
 #[derive(Default)]
 pub(super) struct Table {
