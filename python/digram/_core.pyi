@@ -11,6 +11,7 @@ from digram.special import Special
 
 __all__ = [
     "LEAST_MEMORY",
+    "MAX_VOCAB_SIZE",
     "ArrowIds",
     "Core",
     "Counter",
@@ -35,6 +36,7 @@ __version__: str
 
 # The least memory that training can be limited to, in bytes.
 LEAST_MEMORY: int
+MAX_VOCAB_SIZE: int
 
 _Ids = Iterable[SupportsIndex]
 _OnSpecial = Literal["text", "parse", "raise"] | Collection[str]

@@ -90,6 +90,13 @@ def checked_limits(
         runners_up=whole_number("runners_up", runners_up, 0),
         threads=check_threads(threads),
     )
+    for name, size in (("vocab_size", limits.vocab_size), ("max_merges", limits.max_merges)):
+        if size is not None and size > _core.MAX_VOCAB_SIZE:
+            asked = vocab_size if name == "vocab_size" else max_merges
+            raise OptionError(
+                f"{name}={asked} is more than {_core.MAX_VOCAB_SIZE:,}, the most tokens there can be.",
+                value=asked,
+            )
     if limits.vocab_size is None and limits.max_merges is None and (limits.min_frequency or 0) < 2:
         raise OptionError(
             "without vocab_size or max_merges, min_frequency must be at least 2, or training "

@@ -93,6 +93,9 @@ mod _core {
 
     #[pymodule_export]
     const LEAST_MEMORY: u64 = digram::train::LEAST_MEMORY;
+    /// The most tokens of a vocabulary.
+    #[pymodule_export]
+    const MAX_VOCAB_SIZE: usize = digram::vocabulary::MAX_VOCAB_SIZE;
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
