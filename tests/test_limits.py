@@ -253,6 +253,7 @@ def test_a_separator_is_part_of_a_run_whoever_gives_it(tmp_path: Path) -> None:
         tok = digram.train(source, separator=separator, checkpoint=folder, **options)
         return tok.merges
 
+    other_cut = re.escape(r'a run with separator="\n\n", and asked for is no separator')
     for number, (first, separator) in enumerate(ways):
         folder, named = tmp_path / f"{number}", tmp_path / f"named {number}"
         assert train(first, separator, folder) == cut.merges
@@ -262,9 +263,9 @@ def test_a_separator_is_part_of_a_run_whoever_gives_it(tmp_path: Path) -> None:
         for _ in range(2):
             assert train({"a": first}, separator, named) == cut.merges
         for uncut in (path, digram.files(path)):
-            with pytest.raises(digram.CheckpointError, match="other options to count"):
+            with pytest.raises(digram.CheckpointError, match=other_cut):
                 train(uncut, None, folder)
-            with pytest.raises(digram.CheckpointError, match="other options to count"):
+            with pytest.raises(digram.CheckpointError, match=f"{other_cut}|other options to count"):
                 train({"a": uncut}, None, named)
 
 

@@ -325,11 +325,19 @@ def _opened(
         "weights": _argument("weights", _plain(weights) if weights else None),
         "pretokenizer": f"{' then '.join(cuts)}{digits}",
         "unit": _argument("unit", unit),
-        "separator": _argument("separator", separator_of(source, separator)),
+        "separator": _argument("separator", _written(separator_of(source, separator))),
         **{name: _argument(name, value) for name, value in merged.items()},
         "on_unknown": unknown if merged["on_unknown"] else f"no {unknown}",
     }
     return Checkpoint(folder, counted, [*merged.values()], stamps, options=options)
+
+
+def _written(separator: bytes | None) -> str | bytes | None:
+    """A separator as one writes it: as text, where it is some."""
+    try:
+        return None if separator is None else separator.decode()
+    except UnicodeDecodeError:
+        return separator
 
 
 def _argument(name: str, value: Any) -> str:
