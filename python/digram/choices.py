@@ -93,10 +93,8 @@ def checked_limits(
     for name, size in (("vocab_size", limits.vocab_size), ("max_merges", limits.max_merges)):
         if size is not None and size > _core.MAX_VOCAB_SIZE:
             asked = vocab_size if name == "vocab_size" else max_merges
-            raise OptionError(
-                f"{name}={asked} is more than {_core.MAX_VOCAB_SIZE:,}, the most tokens there can be.",
-                value=asked,
-            )
+            most = f"{_core.MAX_VOCAB_SIZE:,}, the most tokens there can be"
+            raise OptionError(f"{name}={asked} is more than {most}.", value=asked)
     if limits.vocab_size is None and limits.max_merges is None and (limits.min_frequency or 0) < 2:
         raise OptionError(
             "without vocab_size or max_merges, min_frequency must be at least 2, or training "
