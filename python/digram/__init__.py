@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from digram._core import ArrowIds, Decoder, Intervals, RunningCount, __version__
     from digram.batching import FlatIds
+    from digram.bulk import TokenFiles, read_tokens
     from digram.counting import Chunk
     from digram.counts import Counts, count_pretokens
     from digram.definition import Definition, TrainingRecord
@@ -69,6 +70,7 @@ __all__ = [
     "Special",
     "SpecialTokenError",
     "Template",
+    "TokenFiles",
     "TokenIdError",
     "Tokenizer",
     "TrainingRecord",
@@ -79,6 +81,7 @@ __all__ = [
     "load",
     "plan",
     "pretokenize",
+    "read_tokens",
     "train",
 ]
 
@@ -87,6 +90,7 @@ __all__ = [
 _HOMES = {
     "_core": ["ArrowIds", "Decoder", "Intervals", "RunningCount", "__version__"],
     "batching": ["FlatIds"],
+    "bulk": ["TokenFiles", "read_tokens"],
     "counting": ["Chunk"],
     "counts": ["Counts", "count_pretokens"],
     "definition": ["Definition", "TrainingRecord"],

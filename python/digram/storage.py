@@ -2,7 +2,8 @@
 
 A save writes a temporary file beside the target, brings it to the disk, and renames it over the
 target, so that a crash, a kill or a full disk leaves the old file or the new one, bit for bit.
-`write_pair` does the same for formats that are a folder of two files.
+`write_pair` does the same for formats that are a folder of two files, and `NewFile` for a file that
+is written in parts.
 
 What cannot be promised: a kill leaves the temporary file of that moment behind (`.digram-*.tmp`,
 which may be deleted when no save is running); the new file belongs to whoever saved it; and other
@@ -15,10 +16,24 @@ import contextlib
 import errno
 import os
 import stat
+import sys
 from collections.abc import Iterable, Iterator
-from typing import BinaryIO, TypeAlias
+from typing import BinaryIO, Self, TypeAlias
 
-__all__ = ["advise_on_full_disk", "atomic_write", "read_file", "read_pair", "write_pair"]
+__all__ = [
+    "LEFT_BEHIND",
+    "NewFile",
+    "advise_on_full_disk",
+    "atomic_write",
+    "lock_folder",
+    "map_file",
+    "read_file",
+    "read_pair",
+    "write_pair",
+]
+
+LEFT_BEHIND = ".digram-*.tmp"
+"""What a killed save leaves in the folder."""
 
 StrPath: TypeAlias = str | os.PathLike[str]
 
@@ -44,13 +59,13 @@ _KINDS = {
 
 
 @contextlib.contextmanager
-def advise_on_full_disk() -> Iterator[None]:
-    """Says in a note what to do where a disk takes no more of what training writes."""
+def advise_on_full_disk(remedy: str = _MAKE_ROOM) -> Iterator[None]:
+    """Says in a note what to do where a disk takes no more: by default, of what training writes."""
     try:
         yield
     except OSError as error:
         if error.errno in _FULL:
-            error.add_note(_MAKE_ROOM)
+            error.add_note(remedy)
         raise
 
 
@@ -67,6 +82,25 @@ def read_file(path: StrPath) -> bytes:
     """
     with _open(os.fspath(path)) as file:
         return file.read()
+
+
+def map_file(path: StrPath) -> memoryview:
+    """The bytes of a regular file as they lie on the disk: read when they are looked at.
+
+    >>> path = getfixture("tmp_path") / "a.bin"
+    >>> atomic_write(path, b"many ids")
+    >>> bytes(map_file(path)[:4])
+    b'many'
+
+    Raises OSError as `read_file` does. Another process that cuts the file short meanwhile ends this
+    one, as with every memory map; files that digram wrote are replaced, never cut.
+    """
+    import mmap
+
+    with _open(os.fspath(path)) as file:
+        if os.fstat(file.fileno()).st_size == 0:  # which cannot be mapped
+            return memoryview(b"")
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 def atomic_write(path: StrPath, data: bytes | Iterable[bytes]) -> None:
@@ -199,6 +233,144 @@ def _pending(second: str, first: bytes) -> str:
     import hashlib
 
     return f".{second}.{hashlib.sha256(first).hexdigest()[:32]}.pending"
+
+
+class NewFile:
+    """A file that is written in parts, and takes its name when all of it is on the disk.
+
+    >>> path = getfixture("tmp_path") / "a.bin"
+    >>> with NewFile(path, reserved=2) as file:
+    ...     file.write(b"body")
+    ...     file.write_start(b"4:")
+    ...     file.finish()
+    >>> path.read_bytes(), file.size
+    (b'4:body', 6)
+    >>> file.sha256[:16]
+    'c5bf0bb60ce37c00'
+
+    `reserved` bytes at the start are left for what is known at the end. Until `finish` the data
+    are in a temporary file beside `path`, which `close` removes. `sha256` and `size` are those of
+    the whole file; the first is taken as the data come, and by reading them again where a start
+    is reserved. Raises OSError with errno and the path.
+    """
+
+    def __init__(self, path: StrPath, reserved: int = 0) -> None:
+        import hashlib
+
+        self.path = os.fspath(path)
+        self.size = reserved
+        self._hash = hashlib.sha256()
+        self._reserved = reserved
+        self._temporary = ""
+        with self._named():
+            folder = os.path.dirname(os.path.realpath(self.path))
+            self._temporary = os.path.join(folder, f".digram-{os.urandom(8).hex()}.tmp")
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+            self._descriptor: int | None = os.open(self._temporary, flags, 0o666)
+            if reserved:
+                self._write(bytes(reserved))
+
+    @property
+    def sha256(self) -> str:
+        """The digest of all that was written, in hexadecimal."""
+        return self._hash.hexdigest()
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Append to the file."""
+        view = memoryview(data).cast("B") if len(data) else memoryview(b"")
+        with self._named():
+            self._write(view)
+        self.size += len(view)
+        if not self._reserved:
+            self._hash.update(view)
+
+    def write_start(self, data: bytes) -> None:
+        """Write what stands in the bytes that were reserved."""
+        assert len(data) == self._reserved, "the start has the length that was reserved for it"
+        with self._named():
+            os.lseek(self._open, 0, os.SEEK_SET)
+            self._write(data)
+            os.lseek(self._open, 0, os.SEEK_SET)
+            while block := os.read(self._open, 1 << 20):
+                self._hash.update(block)
+
+    def finish(self) -> None:
+        """Bring all of it to the disk, and give it its name."""
+        with self._named():
+            os.fsync(self._open)
+            self._close()
+            with _folder(os.path.dirname(self._temporary)) as folder:
+                os.replace(self._temporary, self.path)
+                self._temporary = ""
+                _sync_folder(folder)
+
+    def close(self) -> None:
+        """Remove what has no name yet."""
+        with contextlib.suppress(OSError):
+            self._close()
+        if self._temporary:
+            _remove(self._temporary)
+            self._temporary = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def _open(self) -> int:
+        assert self._descriptor is not None, "nothing is written to a file that is closed"
+        return self._descriptor
+
+    def _write(self, data: bytes | memoryview) -> None:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(self._open, rest) :]
+
+    def _close(self) -> None:
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+    @contextlib.contextmanager
+    def _named(self) -> Iterator[None]:
+        """Errors are about the file that was asked for, not about the temporary one."""
+        try:
+            yield
+        except OSError as error:
+            raise _told(error, self.path, "this file was not written") from error
+
+
+@contextlib.contextmanager
+def lock_folder(folder: StrPath) -> Iterator[bool]:
+    """Holds a folder for this block alone; gives False where another holds it.
+
+    >>> folder = getfixture("tmp_path")
+    >>> with lock_folder(folder) as first, lock_folder(folder) as second:
+    ...     first, second
+    (True, False)
+
+    The lock ends with the process, however that ends. Where the system or the file system has no
+    such locks, everybody gets True.
+    """
+    if sys.platform == "win32":
+        yield True
+        return
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        except OSError:
+            pass  # a file system that knows no locks
+        yield True
+    finally:
+        os.close(descriptor)
 
 
 @contextlib.contextmanager

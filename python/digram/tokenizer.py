@@ -16,11 +16,15 @@ from digram.encoding import CallableCore, Layout
 from digram.errors import OptionError, several
 from digram.pretokenizers import Pretokenizer
 from digram.sizes import check_reserved
-from digram.special import Special
+from digram.special import OnSpecial, Special
 from digram.template import Template
 
 if TYPE_CHECKING:
+    from types import EllipsisType
+
+    from digram.bulk import TokenFiles
     from digram.definition import Definition, OnUnknown, TrainingRecord, Unit
+    from digram.sources import Source
 
 __all__ = ["Merge", "RunnerUp", "Tokenizer"]
 
@@ -324,6 +328,81 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         from digram import formats
 
         formats.write(self.definition, path, format=format, allow_loss=allow_loss)
+
+    def encode_files(
+        self,
+        source: Source,
+        folder: str | PathLike[str],
+        *,
+        format: str,
+        end_of_text: str | int | EllipsisType | None = ...,
+        dtype: str | None = None,
+        shard_tokens: int | None = None,
+        shard_size: int | str | None = None,
+        separator: str | bytes | None = None,
+        special: OnSpecial = "text",
+        threads: int | None = None,
+        resume: bool = False,
+        progress: bool | None = None,
+    ) -> TokenFiles:
+        """Encode a source of any size into files that trainers read.
+
+        >>> import digram
+        >>> tok = digram.train("low lower", max_merges=2, special_tokens=["<|endoftext|>"])
+        >>> folder = getfixture("tmp_path") / "out"
+        >>> tok.encode_files(["low", "lower"], folder, format="megatron")
+        <digram.TokenFiles: 2 documents, 6 tokens, format='megatron', dtype=uint16, 1 shard>
+        >>> sorted(path.name for path in folder.iterdir())
+        ['manifest.json', 'tokens-000000.bin', 'tokens-000000.idx']
+
+        What comes in is what `digram.train` takes: texts, files, or an iterator of texts; each text
+        is a document, and `separator` cuts them. Documents keep their order.
+
+            format: "megatron", "nanogpt", "llmc", "datatrove", "dolma", "npy", "parquet", "arrow".
+            end_of_text: the special token (or any id) after each document, None for none. Left
+                out, it is the tokenizer's own, where it has exactly one of a known name.
+            dtype: "uint16", "uint32" or what else the format has; the smallest that holds the
+                vocabulary by default, and uint32 in Parquet and Arrow files.
+            shard_tokens, shard_size: a shard ends with the document that reaches so many tokens
+                (100 million by default), or bytes of ids ("1 GB").
+            special: what becomes of the text of special tokens, as for `encode`.
+            resume: go on with the run that the folder holds, if it was made by the same tokenizer
+                with the same options of the same source; else a folder with a run is refused.
+
+        The bytes written depend on these, the source, and the versions of digram and of the
+        libraries that compress (zlib for dolma, pyarrow for Parquet and Arrow), never on threads or
+        breaks. `manifest.json` holds the digests of the tokenizer and of all files, the inputs, and
+        how far the run is. Each shard appears whole, after it is on the disk; a run that is killed,
+        or whose disk is full, keeps those that are done. `resume` checks their digests, reads the
+        source up to where they end (but for files that were not touched since), compares it with
+        what it was, and goes on.
+
+        Returns what `digram.read_tokens` gives for the folder. Raises `OptionError` where format
+        and vocabulary do not go together, `CheckpointError` for a folder of another run and for a
+        source that differs, `CorruptFileError` for a damaged shard; and as `encode`, with the file
+        and the number of the document.
+
+        Memory beside the tokenizer: some five times 1 MiB of text for each thread (4 MiB at least)
+        with its ids, the longest document, and up to 16 bytes for each document of a shard. Ctrl-C
+        stops it at once.
+        """
+        from digram.bulk import encode_files
+
+        return encode_files(
+            self,
+            source,
+            folder,
+            format=format,
+            end_of_text=end_of_text,
+            dtype=dtype,
+            shard_tokens=shard_tokens,
+            shard_size=shard_size,
+            separator=separator,
+            special=special,
+            threads=threads,
+            resume=resume,
+            progress=progress,
+        )
 
     @property
     def digest(self) -> str:

@@ -1,14 +1,15 @@
-"""`digram encode` and `digram decode`: text to ids and back, from stdin to stdout."""
+"""`digram encode` and `digram decode`: text to ids and back, in streams or in files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from io import BufferedReader
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import common
+from digram.cli import common, training_files
 
 if TYPE_CHECKING:
     from digram.tokenizer import Tokenizer
@@ -27,24 +28,48 @@ _raw = click.option(
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=common.example("digram encode -t tokenizer.json < book.txt > book.ids"),
+    epilog=common.example(
+        "digram encode -t tokenizer.json < book.txt > book.ids",
+        "digram encode -t tokenizer.json corpus/ -o shards --format megatron",
+    ),
 )
-@_input
+@click.argument("files", nargs=-1, metavar="[FILES]...")
 @common.with_tokenizer
 @click.option("--lines", is_flag=True, help="One line of ids for each line of text.")
 @_raw
 @common.special_option
 @click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
+@training_files.options
 def encode(
-    *, tok: Tokenizer, file: str, lines: bool, raw: str | None, special: Any, threads: int | None
+    *,
+    tok: Tokenizer,
+    files: tuple[str, ...],
+    lines: bool,
+    raw: str | None,
+    special: Any,
+    threads: int | None,
+    **options: Any,
 ) -> None:
-    """Turn text from FILE or stdin into ids on stdout.
+    """Turn text into ids: on stdout, or in files that trainers read.
 
-    The whole text becomes one line of ids with spaces between them; it is held in memory. With
-    --lines each line is a text of its own, without its line feed, and memory stays small.
-    `digram decode` with the same options gives the bytes back; with --lines, the last line
-    ends in a line feed even if it did not before.
+    To stdout, the text of one file or of stdin becomes one line of ids with spaces between them; it
+    is held in memory. With --lines each line is a text of its own, without its line feed, and
+    memory stays small. `digram decode` with the same options gives the bytes back; with --lines,
+    the last line ends in a line feed even if it did not before.
+
+    With -o, FILES are files, folders (all below them but hidden ones) and quoted patterns, where **
+    crosses folders; - is stdin. Each file is a document unless --separator cuts it. The folder gets
+    shards of documents, each followed by the end-of-text token, and a manifest of what was made of
+    what; memory stays small. After a kill, the same command with --resume goes on.
     """
+    if training_files.asked(options):
+        if lines or raw:
+            flag = "--lines" if lines else "--raw"
+            raise click.UsageError(f"{flag} is for ids on stdout; leave it out beside -o.")
+        training_files.write(tok, files or ("-",), special=special, threads=threads, **options)
+        return
+    if len(files) > 1:
+        raise click.UsageError(f"ids of {len(files)} files go to a folder: give -o and --format.")
     if lines and raw:
         raise click.UsageError("--raw has no place for line ends; leave out --lines.")
     if raw == "u16" and tok.vocab_size > 1 << 16:
@@ -52,7 +77,7 @@ def encode(
             f"--raw u16 holds ids below 65,536, and this vocabulary has {tok.vocab_size:,}; "
             "use --raw u32."
         )
-    with common.open_input(file) as text:
+    with common.open_input(files[0] if files else "-") as text:
         if lines:
             _encode_lines(tok, text, special, threads)
             return
@@ -79,18 +104,37 @@ def _encode_lines(tok: Tokenizer, text: BufferedReader, special: Any, threads: i
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=common.example("digram decode -t tokenizer.json < book.ids"),
+    epilog=common.example(
+        "digram decode -t tokenizer.json < book.ids",
+        "digram decode -t tokenizer.json shards --documents 0:3",
+    ),
 )
 @_input
 @common.with_tokenizer
 @click.option("--lines", is_flag=True, help="One line of text for each line of ids.")
 @_raw
-def decode(*, tok: Tokenizer, file: str, lines: bool, raw: str | None) -> None:
+@click.option(
+    "--documents",
+    metavar="M:N",
+    callback=training_files.numbers,
+    help="Of a folder or file of digram encode -o: the documents from M (0 is the first) to before "
+    "N; one number is that document.",
+)
+def decode(
+    *, tok: Tokenizer, file: str, lines: bool, raw: str | None, documents: slice | None
+) -> None:
     """Turn ids from FILE or stdin into text on stdout.
 
     Ids are decimal, with white space between them, unless --raw says otherwise. The bytes are
-    exact: nothing is replaced where they are no UTF-8. Memory stays small for any length.
+    exact: nothing is replaced where they are no UTF-8. Memory stays small for any length. A folder
+    that digram encode -o wrote is read as such; of its files, --documents says that they are meant.
     """
+    if documents is not None or Path(file).is_dir():
+        if raw:
+            raise click.UsageError("--raw is for ids without a format; leave it out here.")
+        for text in training_files.texts(tok, file, documents):
+            common.emit_bytes(text + b"\n" if lines else text)
+        return
     if lines and raw:
         raise click.UsageError("--raw has no place for line ends; leave out --lines.")
     done = 0

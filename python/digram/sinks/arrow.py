@@ -1,0 +1,67 @@
+"""Arrow's file format: a row a document, with its ids in the column `input_ids`, to be mapped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from digram.sinks import _columns
+from digram.sinks._format import About, Bounds, Documents, Format, Ids, Open, Stored, corrupt
+from digram.storage import map_file
+
+__all__ = ["FORMAT"]
+
+MAGIC = b"ARROW1"
+
+
+class _Writer:
+    def __init__(self, open: Open, about: About) -> None:
+        arrow = _columns.pyarrow()
+        self._groups = _columns.Grouped(about)
+        self._file = arrow.ipc.new_file(_columns.Sink(open(".arrow")), self._groups.schema)
+
+    def write(self, documents: Documents) -> None:
+        for group in self._groups.add(documents):
+            self._file.write_batch(group)
+
+    def finish(self) -> None:
+        for group in self._groups.rest():
+            self._file.write_batch(group)
+        self._file.close()
+
+
+def _recognizes(path: Path) -> bool:
+    if path.suffix != ".arrow" or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+def _read(path: Path) -> Stored:
+    arrow = _columns.pyarrow()
+    try:
+        file = arrow.ipc.open_file(arrow.py_buffer(map_file(path)))
+        name, dtype = _columns.column(file.schema, path)
+        batches = [file.get_batch(number) for number in range(file.num_record_batches)]
+        for batch in batches:
+            batch.validate()
+        lists = [batch.column(name) for batch in batches]
+    except (arrow.ArrowException, OSError) as error:
+        raise corrupt(path, f"pyarrow cannot read it: {error}") from None
+
+    def load() -> tuple[Ids, Bounds]:
+        return _columns.flat(path, lists, dtype)
+
+    tokens = sum(len(column.values) for column in lists)
+    return Stored(path, dtype, tokens, sum(len(batch) for batch in batches), load)
+
+
+FORMAT = Format(
+    name="arrow",
+    suffix=".arrow",
+    dtypes=_columns.DTYPES,
+    begin=_Writer,
+    read=_read,
+    recognizes=_recognizes,
+    most=(1 << 31) - 1,
+    needs=_columns.pyarrow,
+)
