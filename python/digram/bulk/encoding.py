@@ -71,7 +71,8 @@ def encode_files(
             new = Manifest(__version__, tok.digest, options.as_json(), inputs.files)
             before = _before(home, new, inputs, resume)
             shards = Shards(home, options, inputs, new, stack.pop_all().close)
-            _run(tok, shards, inputs, before, options, threads, total_bytes(source), progress)
+            size = inputs.left(total_bytes(source), before)
+            _run(tok, shards, inputs, before, options, threads, size, progress)
     return read_tokens(home)
 
 

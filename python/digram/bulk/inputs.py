@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -51,11 +53,12 @@ class Inputs:
     """
 
     def __init__(self, source: Source, separator: str | bytes | None) -> None:
-        self._source, self._separator = source, separator
+        self._separator = separator
         self.found = _files(source)
         self.files: list[Input] | None = None
+        # Refuses at once what is no source, and a separator that it cannot have.
+        self._documents = documents(source if self.found is None else self.found, separator)
         if self.found is not None:
-            documents(self.found, separator)  # refuses a separator that it cannot have
             self.files = [Input(os.fspath(p), p.stat().st_size) for p in self.found.paths]
 
     def name(self, file: int) -> str:
@@ -105,7 +108,7 @@ class Inputs:
     def _texts(self, held: _Held, done: Manifest | None) -> Iterator[Text]:
         until = Place() if done is None else done.end
         if self.found is None or self.files is None:
-            yield from self._rest(0, documents(self._source, self._separator), held, until)
+            yield from self._rest(0, self._documents, held, until)
             return
         for number, (path, one) in enumerate(zip(self.found.paths, self.files, strict=True)):
             changed = path.stat().st_mtime_ns
@@ -135,22 +138,21 @@ class Inputs:
         last: Place | None = None,
     ) -> Iterator[Text]:
         """The documents of a file after those that are done, which must be the same."""
-        done = at = 0
-        known = until.documents == 0
-        for text in texts:
-            at = _sum(text, at)
+        texts = iter(texts)
+        done = total = 0
+        for text in itertools.islice(texts, until.documents):
+            total = _sum(text, total)
             done += 1
-            if known:
-                held.add(number, done - 1, at)
-                yield text
-            elif done == until.documents:
-                if at != until.crc32:
-                    raise self._differs(number)
-                known = True
-        if not known:
+        if (done, total) != (until.documents, until.crc32):
             raise self._differs(number)
+        sums = held.begin(number, done)
+        for text in texts:
+            total = _sum(text, total)
+            done += 1
+            sums.append(total)
+            yield text
         if last is not None:
-            last.documents, last.crc32 = done, at
+            last.documents, last.crc32 = done, total
 
     def _differs(self, number: int) -> CheckpointError:
         name = self.name(number)
@@ -161,17 +163,22 @@ class Inputs:
             hint="Give the same source, or another folder to start anew.",
         )
 
+    def left(self, size: int | None, done: Manifest | None) -> int | None:
+        """About how many bytes are still to be encoded, of so many."""
+        if size is None or done is None or self.files is None:
+            return size
+        return size - sum(one.bytes for one in self.files[: done.end.file])
+
     def say(self, error: DigramError, batch: Batch) -> None:
         """Let an error about a text of a batch say where that stands in the source."""
-        if error.index is None or not 0 <= error.index < len(batch.texts):
+        match = re.match(r"texts\[(\d+)\]", error.message)
+        if match is None:
             return
-        place = batch.place(error.index)
-        which = (
-            f"document {place.documents - 1}" if self.files else f"source[{place.documents - 1}]"
-        )
-        error.message = error.message.replace(f"texts[{error.index}]", which, 1)
+        place = batch.place(int(match[1]))
+        number = place.documents - 1
+        which = f"document {number}" if self.files is not None else f"source[{number}]"
+        error.message = which + error.message[match.end() :]
         error.args = (error.message,)
-        error.index = place.documents - 1
         error.path = self.name(place.file) or None
 
     def runs(self, batch: Batch, first: int, stop: int) -> list[Run]:
@@ -186,26 +193,29 @@ class Inputs:
 
 
 class _Held:
-    """What is noted of documents on their way into a batch."""
+    """What is noted of documents on their way into a batch: their sums, and where files begin."""
 
     def __init__(self) -> None:
-        self._parts: list[_Some] = []
+        self._begun: list[tuple[int, int, int]] = []  # file, number there, place among the sums
         self._sums: list[int] = []
 
-    def add(self, file: int, number: int, total: int) -> None:
-        """Note a document."""
-        if self._parts and self._parts[-1].file == file:
-            last = self._parts[-1]
-            self._parts[-1] = last._replace(documents=last.documents + 1)
-        else:
-            self._parts.append(_Some(file, number, 1))
-        self._sums.append(total)
+    def begin(self, file: int, number: int) -> list[int]:
+        """A file, from a document on; gives the list to which the sum of each document is added."""
+        self._begun.append((file, number, len(self._sums)))
+        return self._sums
 
     def take(self) -> tuple[list[_Some], list[int]]:
         """What was noted since the last call."""
-        found = self._parts, self._sums
-        self._parts, self._sums = [], []
-        return found
+        sums = self._sums.copy()
+        stops = [place for _, _, place in self._begun[1:]] + [len(sums)]
+        parts = [
+            _Some(file, number, stop - place)
+            for (file, number, place), stop in zip(self._begun, stops, strict=True)
+        ]
+        last = parts[-1]
+        self._begun = [(last.file, last.first + last.documents, 0)]
+        self._sums.clear()
+        return [part for part in parts if part.documents], sums
 
 
 def _files(source: Source) -> Files | None:
@@ -222,7 +232,8 @@ def _files(source: Source) -> Files | None:
 
 def _sum(text: Text, before: int) -> int:
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    return zlib.crc32(data, zlib.crc32(len(data).to_bytes(8, "little"), before))
+    # The length goes in too, so that the same bytes in other documents have another sum.
+    return zlib.crc32(data, before ^ len(data) & 0xFFFF_FFFF)
 
 
 def _other(folder: Path, what: str) -> CheckpointError:

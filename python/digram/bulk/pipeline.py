@@ -47,7 +47,7 @@ def ahead(items: Iterable[Item]) -> Generator[Item, None, None]:
     threading.Thread(target=run, daemon=True, name="digram-reads").start()
     try:
         while True:
-            found = ready.get()
+            found = _get(ready)
             if isinstance(found, _End):
                 if found.error is not None:
                     raise found.error
@@ -128,6 +128,13 @@ class Behind(Generic[Item]):
                 self._close()
             except BaseException as error:
                 self._error = self._error or error
+
+
+def _get(items: queue.Queue[Any]) -> Any:
+    """The next item. Python sees a Ctrl-C that another thread received when it looks again."""
+    while True:
+        with contextlib.suppress(queue.Empty):
+            return items.get(timeout=_SOON)
 
 
 def _put(items: queue.Queue[Any], item: object, stopped: threading.Event) -> bool:

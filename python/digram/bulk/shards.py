@@ -81,7 +81,7 @@ class Shards:
         done = at = 0
         while done < len(ends):
             shard = self._shard()
-            stop = self._stop(shard, ends, done, at)
+            stop = self._stop(shard, batch, ends, done, at)
             if stop > done:
                 place = int(ends[stop - 1])
                 runs = self._inputs.runs(batch, done, stop)
@@ -123,24 +123,22 @@ class Shards:
             self._open.writer = options.format.begin(self._open.open, about)
         return self._open
 
-    def _stop(self, shard: _Open, ends: NDArray[np.int64], done: int, at: int) -> int:
+    def _stop(self, shard: _Open, batch: Batch, ends: NDArray[np.int64], done: int, at: int) -> int:
         """How many documents of these the shard takes: up to the one that fills it."""
         options = self._options
         full = int(np.searchsorted(ends, at + options.shard_tokens - shard.tokens)) + 1
         most = int(np.searchsorted(ends, at + options.format.most - shard.tokens, side="right"))
         stop = min(max(full, done + 1), most, len(ends))
         if stop == done and not shard.tokens:
-            place = self._place(done)
+            place = batch.place(done)
             raise LimitExceededError(
-                f"a document has {int(ends[done]) - at:,} tokens, and format="
+                f"document {place.documents - 1} has {int(ends[done]) - at:,} tokens, and format="
                 f"{options.format.name!r} holds {options.format.most:,} at most.",
-                index=place,
+                path=self._inputs.name(place.file) or None,
+                index=place.documents - 1,
                 hint="Cut it with separator=, or choose another format.",
             )
         return stop
-
-    def _place(self, before: int) -> int:
-        return self.manifest.documents + before
 
     def _finish(self) -> None:
         shard, self._open = self._open, None

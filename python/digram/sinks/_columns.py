@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from digram.errors import OptionError
+from digram.errors import CorruptFileError, OptionError
 from digram.sinks._format import About, Bounds, Documents, Ids, bounds_of, corrupt
 from digram.storage import NewFile
 
-__all__ = ["COLUMN", "DTYPES", "Grouped", "Sink", "column", "flat", "pyarrow"]
+__all__ = ["COLUMN", "DTYPES", "Grouped", "Sink", "column", "flat", "pyarrow", "read_by_pyarrow"]
 
 COLUMN = "input_ids"  # as `datasets` and the trainers of transformers call it
 _READ = (COLUMN, "ids", "tokens")
@@ -32,6 +33,18 @@ def pyarrow() -> Any:
             hint="Install it with `pip install digram[arrow]`.",
         ) from None
     return pyarrow
+
+
+@contextlib.contextmanager
+def read_by_pyarrow(path: Path) -> Iterator[Any]:
+    """pyarrow, whose errors in this block are that of a damaged file."""
+    arrow = pyarrow()
+    try:
+        yield arrow
+    except CorruptFileError:
+        raise
+    except (arrow.ArrowException, OSError, ValueError) as error:
+        raise corrupt(path, f"pyarrow cannot read it: {error}") from None
 
 
 class Grouped:
@@ -119,6 +132,8 @@ def flat(path: Path, columns: Iterable[Any], dtype: np.dtype[Any]) -> tuple[Ids,
     ids: list[Ids] = []
     lengths: list[Any] = [np.zeros(0, np.int64)]
     for lists in columns:
+        with read_by_pyarrow(path):
+            lists.validate(full=True)
         if lists.null_count or lists.values.null_count:
             raise corrupt(path, "some of its lists or ids are null.")
         offsets = lists.offsets.to_numpy()

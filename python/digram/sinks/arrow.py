@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from digram.sinks import _columns
-from digram.sinks._format import About, Bounds, Documents, Format, Ids, Open, Stored, corrupt
+from digram.sinks._format import About, Bounds, Documents, Format, Ids, Open, Stored
 from digram.storage import map_file
 
 __all__ = ["FORMAT"]
@@ -37,22 +37,16 @@ def _recognizes(path: Path) -> bool:
 
 
 def _read(path: Path) -> Stored:
-    arrow = _columns.pyarrow()
-    try:
+    with _columns.read_by_pyarrow(path) as arrow:
         file = arrow.ipc.open_file(arrow.py_buffer(map_file(path)))
         name, dtype = _columns.column(file.schema, path)
         batches = [file.get_batch(number) for number in range(file.num_record_batches)]
-        for batch in batches:
-            batch.validate()
         lists = [batch.column(name) for batch in batches]
-    except (arrow.ArrowException, OSError) as error:
-        raise corrupt(path, f"pyarrow cannot read it: {error}") from None
 
     def load() -> tuple[Ids, Bounds]:
         return _columns.flat(path, lists, dtype)
 
-    tokens = sum(len(column.values) for column in lists)
-    return Stored(path, dtype, tokens, sum(len(batch) for batch in batches), load)
+    return Stored(path, dtype, None, sum(len(batch) for batch in batches), load)
 
 
 FORMAT = Format(

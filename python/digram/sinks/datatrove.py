@@ -75,7 +75,7 @@ def _read(path: Path) -> Stored:
     bounds: Bounds | None = None
     if ends is not None:
         bounds = bounds_of(ends)
-        check_bounds(index, bounds, len(ids))
+        check_bounds(path, bounds, len(ids))
 
     def load() -> tuple[Ids, Bounds | None]:
         return ids, bounds

@@ -108,10 +108,10 @@ def _read(path: Path) -> Stored:
     bounds = bounds_of(np.fromiter(_ends(rows), np.int64))
     tokens, size = int(bounds[-1]), path.stat().st_size
     width = size // tokens if tokens else 2
-    if size != width * tokens or width not in (1, 2, 4, 8):
+    if size != width * tokens or width not in (2, 4, 8):
         raise corrupt(path, f"its {size:,} bytes are not the {tokens:,} ids of {rows.name}.", size)
     ids = mapped(path, f"<u{width}")
-    check_bounds(rows, bounds, len(ids))
+    check_bounds(path, bounds, len(ids))
 
     def load() -> tuple[Ids, Bounds]:
         return ids, bounds

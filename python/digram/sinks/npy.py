@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tokenize
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,10 @@ __all__ = ["FORMAT", "MAGIC"]
 
 MAGIC = b"\x93NUMPY"
 SIZE = 128  # bytes of the header; the number of ids, of at most 20 digits, always fits
+
+
+# What its parser of headers raises, which is that of Python's literals.
+_NOT_READ = (ValueError, KeyError, TypeError, SyntaxError, RecursionError, tokenize.TokenError)
 
 
 class _Writer:
@@ -47,7 +52,7 @@ def _read(path: Path) -> Stored:
                 (2, 0): np.lib.format.read_array_header_2_0,
             }[version]
             shape, _, dtype = read(file)
-        except (ValueError, KeyError) as error:
+        except _NOT_READ as error:
             raise corrupt(path, f"NumPy cannot read it: {error}", 0) from None
         start = file.tell()
     if len(shape) != 1 or dtype.kind not in "iu":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from digram.sinks import _columns
-from digram.sinks._format import About, Bounds, Documents, Format, Ids, Open, Stored, corrupt
+from digram.sinks._format import About, Bounds, Documents, Format, Ids, Open, Stored
 
 __all__ = ["FORMAT"]
 
@@ -36,20 +36,16 @@ class _Writer:
 
 
 def _read(path: Path) -> Stored:
-    arrow = _columns.pyarrow()
-    try:
-        with arrow.parquet.ParquetFile(path) as file:
-            name, dtype = _columns.column(file.schema_arrow, path)
-            rows = file.metadata.num_rows
-    except (arrow.ArrowException, OSError) as error:
-        raise corrupt(path, f"pyarrow cannot read it: {error}") from None
+    with _columns.read_by_pyarrow(path) as arrow, arrow.parquet.ParquetFile(path) as file:
+        name, dtype = _columns.column(file.schema_arrow, path)
+        rows = file.metadata.num_rows
 
     def load() -> tuple[Ids, Bounds]:
-        try:
-            with arrow.parquet.ParquetFile(path, page_checksum_verification=True) as file:
-                return _columns.flat(path, file.read([name]).column(name).chunks, dtype)
-        except (arrow.ArrowException, OSError) as error:
-            raise corrupt(path, f"pyarrow cannot read it: {error}") from None
+        with (
+            _columns.read_by_pyarrow(path) as arrow,
+            arrow.parquet.ParquetFile(path, page_checksum_verification=True) as file,
+        ):
+            return _columns.flat(path, file.read([name]).column(name).chunks, dtype)
 
     return Stored(path, dtype, None, rows, load)  # how many ids, only these say
 

@@ -1,0 +1,445 @@
+"""What is written is what `encode` gives, in order, in shards that depend on the texts alone."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import any_tokenizers, cases, texts
+
+import digram
+from digram import sinks
+from digram.bulk import encoding, pipeline
+
+END = "<|endoftext|>"
+TOK = digram.train("low lower lowest newer", vocab_size=270, special_tokens=[END])
+FORMATS = sorted(sinks.FORMATS)
+STORED = {"megatron", "datatrove", "dolma", "parquet", "arrow"}
+"""Formats that store where documents end."""
+
+inputs = st.lists(texts | texts.map(str.encode), max_size=12)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """All files of a folder."""
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def expected_shards(lengths: list[int], limit: int) -> list[int]:
+    """How many documents each shard has: it ends with the one that reaches the limit."""
+    found, documents, tokens = [], 0, 0
+    for length in lengths:
+        documents, tokens = documents + 1, tokens + length
+        if tokens >= limit:
+            found.append(documents)
+            documents = tokens = 0
+    return [*found, documents] if documents else found
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Iterator[Path]:
+    """One after the other, none of which is there yet."""
+    return (tmp_path / str(number) for number in itertools.count())
+
+
+@cases(100)
+@given(
+    tok=any_tokenizers,
+    source=inputs,
+    format=st.sampled_from(FORMATS),
+    end=st.booleans(),
+    limit=st.integers(1, 60),
+    batch=st.sampled_from([1, 20, 200, 1 << 20]),
+    threads=st.sampled_from([1, 2, 5]),
+)
+def test_what_is_written_is_what_encode_gives(
+    *,
+    tok: digram.Tokenizer,
+    source: list[str | bytes],
+    format: str,
+    end: bool,
+    limit: int,
+    batch: int,
+    threads: int,
+    folders: Iterator[Path],
+) -> None:
+    tok = tok.with_special_tokens([END])
+    tail = [tok.special_tokens[END]] if end else []
+    expected = [tok.encode(text) + tail for text in source]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encoding, "LEAST", batch)
+        patch.setattr(encoding, "BATCH", batch)
+        found = tok.encode_files(
+            iter(source),
+            next(folders),
+            format=format,
+            end_of_text=END if end else None,
+            shard_tokens=limit,
+            threads=threads,
+        )
+        assert found.ids.tolist() == list(itertools.chain.from_iterable(expected))
+        assert (found.tokens, len(found)) == (sum(map(len, expected)), len(expected))
+        shards = expected_shards([len(ids) for ids in expected], limit)
+        assert len(found.paths) == len(shards)
+        if end or format in STORED:
+            assert [ids.tolist() for ids in found] == expected
+            assert [found[n].tolist() for n in range(len(found))] == expected
+        begins = itertools.pairwise(itertools.accumulate(shards, initial=0))
+        for number, (first, last) in enumerate(begins):
+            flat = list(itertools.chain.from_iterable(expected[first:last]))
+            assert found.shard(number).tolist() == flat
+        found.verify()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_bytes_do_not_depend_on_threads_or_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str
+) -> None:
+    paths = []
+    for number in range(7):
+        paths.append(tmp_path / f"{number}.txt")
+        paths[-1].write_text("\n".join(f"low {n} newest" for n in range(number * 9)))
+    found = []
+    for threads, batch in ((1, 1), (2, 300), (7, 1 << 20)):
+        monkeypatch.setattr(encoding, "LEAST", batch)
+        monkeypatch.setattr(encoding, "BATCH", batch)
+        out = tmp_path / f"out-{threads}"
+        TOK.encode_files(
+            paths, out, format=format, separator="\n", threads=threads, shard_tokens=200
+        )
+        found.append(content(out))
+    assert found[0] == found[1] == found[2]
+    assert len([name for name in found[0] if name.startswith("tokens-")]) >= 5
+
+
+def test_sources(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.txt").write_bytes(b"one--two")
+    (folder / "b.txt").write_bytes(b"three")
+    kinds: list[Any] = [
+        ["one", b"two", "three"],
+        (text for text in ["one", "two", "three"]),
+        digram.files(folder, separator="--"),
+    ]
+    for number, source in enumerate(kinds):
+        found = TOK.encode_files(source, tmp_path / str(number), format="megatron")
+        assert [TOK.decode(ids[:-1]) for ids in found] == ["one", "two", "three"]
+    for number, source in enumerate([folder, [folder / "a.txt", folder / "b.txt"]]):
+        out = tmp_path / f"cut {number}"
+        cut = TOK.encode_files(source, out, format="npy", separator=b"--")
+        assert [TOK.decode(ids[:-1]) for ids in cut] == ["one", "two", "three"]
+    whole = TOK.encode_files("one text", tmp_path / "text", format="arrow")
+    assert [TOK.decode(ids[:-1]) for ids in whole] == ["one text"]
+    for wrong in (7, {"a": "b"}, [7], None):
+        with pytest.raises(TypeError, match="source"):
+            TOK.encode_files(wrong, tmp_path / "wrong", format="npy")  # type: ignore[arg-type]
+    with pytest.raises(FileNotFoundError):
+        TOK.encode_files(tmp_path / "none", tmp_path / "wrong", format="npy")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_no_documents(tmp_path: Path, format: str) -> None:
+    found = TOK.encode_files([], tmp_path / "out", format=format)
+    assert (len(found), found.tokens, list(found), found.ids.tolist()) == (0, 0, [], [])
+    assert found.documents == 0
+    assert repr(found).endswith("0 shards>")
+    empty = TOK.encode_files(["", ""], tmp_path / "empty", format=format, end_of_text=None)
+    assert (len(empty), empty.tokens) == (2, 0)
+    if format in STORED:
+        assert [ids.tolist() for ids in empty] == [[], []]
+
+
+def test_special_tokens_of_the_text(tmp_path: Path) -> None:
+    text = f"low{END}low"
+    plain = TOK.encode_files([text], tmp_path / "plain", format="npy")
+    assert [TOK.decode(ids) for ids in plain] == [text + END]
+    parsed = TOK.encode_files([text], tmp_path / "parsed", format="npy", special="parse")
+    assert [TOK.decode(ids) for ids in parsed] == [f"low{END}", f"low{END}"]
+    chosen = TOK.encode_files([text], tmp_path / "chosen", format="arrow", special={END})
+    assert [TOK.decode(ids) for ids in chosen] == [text + END]
+    assert chosen[0].tolist().count(TOK.special_tokens[END]) == 2
+
+
+@pytest.mark.parametrize(
+    ("format", "size", "dtype"),
+    [
+        ("megatron", 65_499, "uint16"),
+        ("megatron", 65_500, "int32"),
+        ("nanogpt", 65_536, "uint16"),
+        ("llmc", 65_536, "uint16"),
+        ("llmc", 65_537, "uint32"),
+        ("datatrove", 65_536, "uint16"),
+        ("datatrove", 65_537, "uint32"),
+        ("dolma", 65_537, "uint32"),
+        ("npy", 65_536, "uint16"),
+        ("npy", 65_537, "uint32"),
+        ("parquet", 300, "uint32"),
+        ("arrow", 300, "uint32"),
+    ],
+)
+def test_dtype_by_vocabulary(tmp_path: Path, format: str, size: int, dtype: str) -> None:
+    tok = TOK.with_special_tokens({"<|far|>": size - 1})
+    found = tok.encode_files(["a<|far|>"], tmp_path / "out", format=format, special="parse")
+    assert found.dtype == dtype
+    assert found.ids.tolist() == [97, size - 1, TOK.special_tokens[END]]
+
+
+def test_dtypes_that_do_not_fit(tmp_path: Path) -> None:
+    wide = TOK.with_special_tokens({"<|far|>": 65_536})
+    with pytest.raises(digram.OptionError, match=r"too few for the 65,537.*megatron, llmc") as bad:
+        wide.encode_files([], tmp_path / "out", format="nanogpt")
+    assert "nanogpt" not in (bad.value.hint or "")
+    with pytest.raises(digram.OptionError, match="holds ids up to 65,535, and this vocabulary"):
+        wide.encode_files([], tmp_path / "out", format="npy", dtype="uint16")
+    with pytest.raises(digram.OptionError, match="none that format='megatron' can have"):
+        wide.encode_files([], tmp_path / "out", format="megatron", dtype="uint32")
+    asked = TOK.encode_files(["a"], tmp_path / "out", format="npy", dtype="int64")
+    assert asked.dtype == "int64"
+
+
+def test_which_token_ends_a_document(tmp_path: Path) -> None:
+    plain = digram.train("a", max_merges=0)
+    for tok, what in (
+        (plain, "has none that is known.*It has no special tokens"),
+        (plain.with_special_tokens(["<x>", "<pad>"]), "Its special tokens: '<x>', '<pad>'"),
+        (plain.with_special_tokens(["</s>", END]), "has .* and .*end_of_text=None for none"),
+    ):
+        with pytest.raises(digram.OptionError, match=what):
+            tok.encode_files(["a"], tmp_path / "out", format="npy")
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(digram.OptionError, match="end_of_text='<y>' is no special token"):
+        plain.encode_files(["a"], tmp_path / "out", format="npy", end_of_text="<y>")
+    with pytest.raises(digram.TokenIdError):
+        plain.encode_files(["a"], tmp_path / "out", format="npy", end_of_text=256)
+    for number, end in enumerate((0, None)):
+        found = plain.encode_files(["a"], tmp_path / str(number), format="arrow", end_of_text=end)
+        assert found[0].tolist() == ([97] if end is None else [97, 0])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"format": "bin"}, "format='bin' is not known. Formats: megatron, "),
+        ({"shard_tokens": 0}, "shard_tokens=0 is not at least 1"),
+        ({"shard_tokens": 5, "shard_size": 5}, "give one of them"),
+        ({"shard_size": "many"}, "no size"),
+        ({"threads": 0}, "threads=0"),
+        ({"separator": ""}, "empty separator"),
+        ({"special": "maybe"}, "maybe"),
+    ],
+)
+def test_options_that_are_wrong(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        TOK.encode_files(["a"], tmp_path / "out", **{"format": "npy", **options})
+    assert not (tmp_path / "out").exists()
+
+
+def test_shard_size_is_in_bytes_of_ids(tmp_path: Path) -> None:
+    source = ["abc"] * 10  # 4 ids each
+    by_size = TOK.encode_files(source, tmp_path / "a", format="npy", shard_size=16)
+    by_tokens = TOK.encode_files(source, tmp_path / "b", format="npy", shard_tokens=8)
+    assert content(tmp_path / "a") == content(tmp_path / "b")
+    assert len(by_size.paths) == len(by_tokens.paths) == 5
+
+
+def test_a_shard_never_has_more_than_the_format_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sinks.FORMATS, "llmc", replace(sinks.FORMATS["llmc"], most=10))
+    found = TOK.encode_files(["abc", "abcde", "abcdefghi", "a"], tmp_path / "a", format="llmc")
+    assert [len(found.shard(n)) for n in range(3)] == [10, 10, 2]
+    assert [len(ids) for ids in found] == [4, 6, 10, 2]
+    with pytest.raises(digram.LimitExceededError, match="document 1 has 11 tokens") as caught:
+        TOK.encode_files(["a", "abcdefghij"], tmp_path / "b", format="llmc")
+    assert caught.value.index == 1
+
+
+def test_errors_say_where_in_the_source(tmp_path: Path) -> None:
+    with pytest.raises(digram.InvalidTextError, match=r"^source\[5\] has a lone") as caught:
+        TOK.encode_files(["a"] * 5 + ["b\ud800"], tmp_path / "a", format="npy")
+    assert caught.value.index == 1  # in the text, as from `encode`
+    for name, text in (("a.txt", "x--y"), ("b.txt", f"x--{END}--")):
+        (tmp_path / name).write_text(text)
+    source = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    with pytest.raises(digram.SpecialTokenError, match="document 1: the text holds") as special:
+        TOK.encode_files(source, tmp_path / "b", format="npy", separator="--", special="raise")
+    assert special.value.path == str(tmp_path / "b.txt")
+    with pytest.raises(TypeError, match=r"source\[2\]"):
+        TOK.encode_files(["a", "b", 7], tmp_path / "c", format="npy")  # type: ignore[list-item]
+
+    def failing() -> Iterator[str]:
+        yield from ["a"] * 10
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        TOK.encode_files(failing(), tmp_path / "d", format="npy")
+
+
+def test_outputs_are_no_inputs(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("low")
+    TOK.encode_files(tmp_path / "a.txt", tmp_path / "out", format="npy")
+    with pytest.raises(digram.CheckpointError, match="lies in the folder") as caught:
+        TOK.encode_files(tmp_path, tmp_path / "out", format="npy", resume=True)
+    assert caught.value.path == str(tmp_path / "out" / "manifest.json")
+
+
+FULL = """
+import resource, sys
+import digram
+from digram.bulk import encoding
+from digram.sinks import FORMATS
+encoding.LEAST = encoding.BATCH = 4000
+tok = digram.train("low lower", max_merges=0, special_tokens=["<|endoftext|>"])
+texts = [f"{n * 2654435761 % 2**32:x} low" for n in range(4000)]
+
+def encode(format, folder, **options):
+    out = f"{sys.argv[1]}/{folder}-{format}"
+    tok.encode_files(texts, out, format=format, shard_tokens=15_000, **options)
+
+for format in FORMATS:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (6_000, -1))
+    try:
+        encode(format, "full")
+    except OSError as error:
+        print(error.errno, error.filename, *error.__notes__)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
+    encode(format, "full", resume=True)
+    encode(format, "whole")
+"""
+
+
+def test_a_full_disk_keeps_what_is_done(tmp_path: Path) -> None:
+    """A limit on the size of a file lets what is smaller through: the manifest, some indexes."""
+    command = [sys.executable, "-c", FULL, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    told = done.stdout.splitlines()
+    for line, format in zip(told, sinks.FORMATS, strict=True):
+        number, name, note = line.split(maxsplit=2)
+        assert (int(number), Path(name).parent) == (errno.EFBIG, tmp_path / f"full-{format}")
+        assert "resume=True" in note
+        assert content(tmp_path / f"full-{format}") == content(tmp_path / f"whole-{format}")
+
+
+@pytest.mark.parametrize(
+    ("format", "call"),
+    [(format, "write") for format in FORMATS]
+    + [("datatrove", call) for call in ("open", "fsync", "replace")],
+)
+def test_no_space_at_any_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, call: str
+) -> None:
+    """Each of these calls of a run fails in turn; what goes on after it ends in the same bytes."""
+    options: dict[str, Any] = {"source": ["low lower"] * 9, "format": format, "shard_tokens": 40}
+    TOK.encode_files(folder=tmp_path / "whole", **options)
+    real = getattr(os, call)
+    for number in itertools.count():
+        calls = itertools.count()
+
+        def full(*args: Any, at: int = number, counted: Iterator[int] = calls) -> Any:
+            ours = call in ("write", "fsync") or ".digram-" in str(args[0])
+            if ours and next(counted) == at:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return real(*args)
+
+        out = tmp_path / str(number)
+        error = None
+        with monkeypatch.context() as patch:
+            patch.setattr(os, call, full)
+            try:
+                TOK.encode_files(folder=out, **options)
+            except OSError as raised:
+                error = raised
+        if error is None:
+            break
+        assert error.errno == errno.ENOSPC
+        assert "resume=True" in " ".join(error.__notes__)
+        assert Path(error.filename).parent in (out, tmp_path)
+        TOK.encode_files(folder=out, **options, resume=True)
+        assert content(out) == content(tmp_path / "whole")
+    assert number >= 3
+
+
+def test_ctrl_c(tmp_path: Path) -> None:
+    """In the middle of endless texts, and of a source that gives none."""
+
+    def endless() -> Iterator[str]:
+        while True:
+            yield "low lower newest " * 100
+
+    def stuck() -> Iterator[str]:
+        yield "low"
+        time.sleep(3)
+
+    for number, source in enumerate((endless, stuck)):
+        out = tmp_path / str(number)
+        timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+        began = time.perf_counter()
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            TOK.encode_files(source(), out, format="megatron", shard_tokens=1_000_000)
+        assert time.perf_counter() - began < 1.5  # 0.2 are promised, on a machine with time
+        deadline = time.perf_counter() + 5
+        while [*out.glob("*.tmp")] and time.perf_counter() < deadline:
+            time.sleep(0.01)  # the thread that writes ends with what it is at
+        assert not [*out.glob("*.tmp")]
+    assert TOK.decode(TOK.encode("low")) == "low"
+
+
+def test_two_runs_in_one_folder(tmp_path: Path) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow() -> Iterator[str]:
+        yield "low"
+        begun.set()
+        go_on.wait(10)
+
+    first = threading.Thread(
+        target=TOK.encode_files, args=(slow(), tmp_path / "out"), kwargs={"format": "npy"}
+    )
+    first.start()
+    begun.wait(10)
+    with pytest.raises(digram.CheckpointError, match="another run writes"):
+        TOK.encode_files(["low"], tmp_path / "out", format="npy", resume=True)
+    go_on.set()
+    first.join()
+    assert len(digram.read_tokens(tmp_path / "out")) == 1
+
+
+def test_an_error_of_the_writer_reaches_the_caller() -> None:
+    def fail(_: int) -> None:
+        raise ZeroDivisionError
+
+    closed = list[int]()
+
+    def put_all() -> None:
+        with pipeline.Behind(fail, lambda: None, lambda: closed.append(1)) as behind:
+            while True:
+                behind.put(1)
+
+    with pytest.raises(ZeroDivisionError):
+        put_all()
+    assert closed == [1]
+
+
+def test_progress(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_text("low\n" * 100_000)
+    TOK.encode_files(
+        tmp_path / "a.txt", tmp_path / "out", format="npy", separator="\n", progress=True
+    )
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "Encoding" in err

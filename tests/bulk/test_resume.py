@@ -1,0 +1,364 @@
+"""Going on with a run: only where all is as it was, and with the same bytes at the end."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import digram
+from digram.bulk import encoding, manifest
+
+END = "<|endoftext|>"
+TOK = digram.train("low lower lowest newer", vocab_size=270, special_tokens=[END])
+OPTIONS: dict[str, Any] = {"format": "megatron", "shard_tokens": 60, "separator": "\n"}
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a run of little text has many."""
+    monkeypatch.setattr(encoding, "LEAST", 100)
+    monkeypatch.setattr(encoding, "BATCH", 100)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """A folder of files, one of them empty."""
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    for number, lines in enumerate((30, 0, 1, 55, 20)):
+        text = "\n".join(f"lower {n} newer {number}" for n in range(lines))
+        (folder / f"{number}.txt").write_text(text)
+    return folder
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """All files of a folder."""
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+class BrokenError(Exception):
+    """What ends a run in these tests."""
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Encode up to so many batches, then fail."""
+
+    def run(source: Any, out: Path, after: int, **options: Any) -> None:
+        real = digram.Tokenizer.encode_batch
+        left = itertools.count(after + 1, -1)  # the first call is the check of the options
+
+        def encode(self: digram.Tokenizer, *args: Any, **more: Any) -> Any:
+            if not next(left):
+                raise BrokenError
+            return real(self, *args, **more)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(digram.Tokenizer, "encode_batch", encode)
+            with pytest.raises(BrokenError):
+                TOK.encode_files(source, out, **{**OPTIONS, **options})
+
+    return run
+
+
+def shards_done(out: Path) -> int:
+    """How many the manifest tells of."""
+    return len(json.loads((out / "manifest.json").read_bytes())["shards"])
+
+
+@pytest.mark.parametrize("kind", ["folder", "texts", "iterator"])
+def test_the_same_bytes_after_any_break(
+    corpus: Path, tmp_path: Path, broken: Callable[..., None], kind: str
+) -> None:
+    def source() -> Any:
+        if kind == "folder":
+            return corpus
+        texts = list(digram.files(corpus, separator="\n"))
+        return texts if kind == "texts" else iter(texts)
+
+    whole = tmp_path / "whole"
+    TOK.encode_files(source(), whole, **OPTIONS)
+    seen = set()
+    for after in (0, 1, 3, 8, 14, 19):
+        out = tmp_path / str(after)
+        broken(source(), out, after)
+        seen.add(shards_done(out))
+        broken(source(), out, 2, resume=True)  # and once more
+        found = TOK.encode_files(source(), out, **OPTIONS, resume=True)
+        assert content(out) == content(whole)
+        assert len(found) == 106
+        shutil.rmtree(out)
+    assert len(seen) >= 4
+
+
+def test_a_run_that_is_done_is_proved_and_left_alone(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    TOK.encode_files(corpus, out, **OPTIONS)
+    before = content(out), [path.stat().st_mtime_ns for path in out.glob("tokens-*")]
+    assert len(TOK.encode_files(corpus, out, **OPTIONS, resume=True)) == 106
+    after = content(out), [path.stat().st_mtime_ns for path in out.glob("tokens-*")]
+    assert before == after
+    with pytest.raises(digram.CheckpointError, match=r"holds a run that is done.*resume=True"):
+        TOK.encode_files(corpus, out, **OPTIONS)
+    assert content(out) == before[0]
+
+
+def test_without_resume_a_run_is_not_gone_on_with(
+    corpus: Path, tmp_path: Path, broken: Callable[..., None]
+) -> None:
+    broken(corpus, tmp_path / "out", 9)
+    before = content(tmp_path / "out")
+    with pytest.raises(digram.CheckpointError, match=r"not done yet.*resume=True"):
+        TOK.encode_files(corpus, tmp_path / "out", **OPTIONS)
+    assert content(tmp_path / "out") == before
+    with pytest.raises(digram.CorruptFileError, match="is not done"):
+        digram.read_tokens(tmp_path / "out")
+    one = digram.read_tokens(tmp_path / "out" / "tokens-000000.bin")
+    assert TOK.decode(one[0]) == f"lower 0 newer 0{END}"
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"format": "nanogpt"}, "format: 'megatron', not 'nanogpt'"),
+        ({"dtype": "int32"}, "dtype: 'uint16', not 'int32'"),
+        ({"end_of_text": None}, "end_of_text: "),
+        ({"end_of_text": 65}, "end_of_text: "),
+        ({"shard_tokens": 61}, "shard_tokens: 60, not 61"),
+        ({"special": "parse"}, "special: 'text', not 'parse'"),
+        ({"special": {END}}, "special: "),
+        ({"separator": "\n\n"}, "separator: "),
+    ],
+)
+def test_other_options_are_refused(
+    *,
+    corpus: Path,
+    tmp_path: Path,
+    broken: Callable[..., None],
+    options: dict[str, Any],
+    named: str,
+) -> None:
+    broken(corpus, tmp_path / "out", 9)
+    before = content(tmp_path / "out")
+    with pytest.raises(digram.CheckpointError, match=named) as caught:
+        TOK.encode_files(corpus, tmp_path / "out", **{**OPTIONS, **options}, resume=True)
+    assert caught.value.path == str(tmp_path / "out")
+    assert content(tmp_path / "out") == before
+
+
+def test_another_tokenizer_or_version_is_refused(
+    corpus: Path, tmp_path: Path, broken: Callable[..., None]
+) -> None:
+    out = tmp_path / "out"
+    broken(corpus, out, 9)
+    with pytest.raises(digram.CheckpointError, match="another value of the tokenizer"):
+        TOK.with_special_tokens(["<x>"]).encode_files(corpus, out, **OPTIONS, resume=True)
+    said = json.loads((out / "manifest.json").read_bytes())
+    for changed, what in (({"digram": "0.0.9"}, "digram: '0.0.9'"), ({"digram_tokens": 2}, "2")):
+        (out / "manifest.json").write_text(json.dumps({**said, **changed}))
+        with pytest.raises(digram.CheckpointError, match=what):
+            TOK.encode_files(corpus, out, **OPTIONS, resume=True)
+
+
+def other_size(corpus: Path) -> None:
+    with (corpus / "0.txt").open("a") as file:
+        file.write("!")
+
+
+def other_name(corpus: Path) -> None:
+    (corpus / "0.txt").rename(corpus / "0a.txt")
+
+
+def one_more(corpus: Path) -> None:
+    (corpus / "9.txt").write_text("more")
+
+
+def one_less(corpus: Path) -> None:
+    (corpus / "4.txt").unlink()
+
+
+def other_content(corpus: Path) -> None:
+    text = (corpus / "0.txt").read_text()
+    (corpus / "0.txt").write_text(text.replace("lower 7", "lower 8"))
+
+
+def other_borders(corpus: Path) -> None:
+    text = (corpus / "0.txt").read_text()
+    (corpus / "0.txt").write_text(text.replace("newer 0\nlower 3 ", "newer 0 lower 3\n"))
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (other_size, r"0\.txt' had \d+ bytes, and has"),
+        (other_name, r"0\.txt' is '.*0a\.txt' now"),
+        (one_more, "it had 5 input files, and there are 6"),
+        (one_less, "it had 5 input files, and there are 4"),
+        (other_content, r"0\.txt' differs"),
+        (other_borders, r"0\.txt' differs"),
+    ],
+)
+def test_another_source_is_refused(
+    *,
+    corpus: Path,
+    tmp_path: Path,
+    broken: Callable[..., None],
+    change: Callable[[Path], None],
+    what: str,
+) -> None:
+    out = tmp_path / "out"
+    broken(corpus, out, 14)
+    assert json.loads((out / "manifest.json").read_bytes())["shards"][-1]["end"]["file"] == 3
+    change(corpus)
+    with pytest.raises(digram.CheckpointError, match=what):
+        TOK.encode_files(corpus, out, **OPTIONS, resume=True)
+    with pytest.raises(digram.CheckpointError, match="source is files, and this one no files"):
+        TOK.encode_files(["lower"], out, **OPTIONS, resume=True)
+
+
+def test_what_comes_later_may_have_changed_within(
+    corpus: Path, tmp_path: Path, broken: Callable[..., None]
+) -> None:
+    """What was not encoded yet is encoded as it is now, and so it is that of one run."""
+    broken(corpus, tmp_path / "out", 9)
+    path = corpus / "4.txt"
+    path.write_text(path.read_text().replace("newer", "NEWER"))
+    TOK.encode_files(corpus, tmp_path / "out", **OPTIONS, resume=True)
+    TOK.encode_files(corpus, tmp_path / "whole", **OPTIONS)
+    assert content(tmp_path / "out") == content(tmp_path / "whole")
+
+
+def test_files_that_were_not_touched_are_not_read_again(
+    corpus: Path, tmp_path: Path, broken: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, opened = tmp_path / "out", list[str]()
+    broken(corpus, out, 14)
+    real = Path.open
+
+    def counted(self: Path, *args: Any, **more: Any) -> Any:
+        opened.append(self.name)
+        return real(self, *args, **more)
+
+    os.utime(corpus / "2.txt")
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", counted)
+        TOK.encode_files(corpus, out, **OPTIONS, resume=True)
+    assert [name for name in opened if name.endswith(".txt")] == ["2.txt", "3.txt", "4.txt"]
+    TOK.encode_files(corpus, tmp_path / "whole", **OPTIONS)
+    assert content(out) == content(tmp_path / "whole")
+
+
+def test_an_iterator_must_give_the_same_again(tmp_path: Path, broken: Callable[..., None]) -> None:
+    texts = [f"lower {n}" for n in range(100)]
+    for changed in (texts[:5], ["other", *texts[1:]], ["lower 0lower 1", *texts[2:]], []):
+        out = tmp_path / "out"
+        broken(iter(texts), out, 9)
+        with pytest.raises(digram.CheckpointError, match="the documents differ"):
+            TOK.encode_files(iter(changed), out, **OPTIONS, resume=True)
+        shutil.rmtree(out)
+    broken(iter(texts), out, 9)
+    (tmp_path / "a.txt").write_text("a")
+    with pytest.raises(digram.CheckpointError, match="source is no files, and this one files"):
+        TOK.encode_files(tmp_path / "a.txt", out, **OPTIONS, resume=True)
+
+
+@pytest.mark.parametrize("suffix", [".bin", ".idx"])
+def test_a_damaged_shard_is_found(
+    corpus: Path, tmp_path: Path, broken: Callable[..., None], suffix: str
+) -> None:
+    out = tmp_path / "out"
+    broken(corpus, out, 14)
+    path = out / f"tokens-000001{suffix}"
+    whole = path.read_bytes()
+    flipped = bytearray(whole)
+    flipped[len(whole) // 2] ^= 4
+    for data, what in ((bytes(flipped), "another SHA-256"), (whole[:-1], "bytes, not"), (None, "")):
+        path.unlink()
+        if data is not None:
+            path.write_bytes(data)
+        with pytest.raises(digram.CorruptFileError, match=what or "missing") as caught:
+            TOK.encode_files(corpus, out, **OPTIONS, resume=True)
+        assert caught.value.path == str(path)
+    path.write_bytes(whole)
+    found = TOK.encode_files(corpus, out, **OPTIONS, resume=True)
+    found.verify()
+    path.write_bytes(flipped)
+    with pytest.raises(digram.CorruptFileError, match="another SHA-256"):
+        found.verify()
+    path.write_bytes(whole[:-2])
+    with pytest.raises(digram.CorruptFileError, match="bytes, not"):
+        digram.read_tokens(out)
+
+
+def test_half_files_are_removed(corpus: Path, tmp_path: Path, broken: Callable[..., None]) -> None:
+    out = tmp_path / "out"
+    broken(corpus, out, 14)
+    done = shards_done(out)
+    for name in (f"tokens-{done:06d}.bin", ".digram-0123456789abcdef.tmp", "tokens-000999.idx"):
+        (out / name).write_bytes(b"half")
+    (out / "mine.txt").write_text("not digram's")
+    TOK.encode_files(corpus, out, **OPTIONS, resume=True)
+    (out / "mine.txt").unlink()
+    TOK.encode_files(corpus, tmp_path / "whole", **OPTIONS)
+    assert content(out) == content(tmp_path / "whole")
+
+
+def test_resume_may_begin(corpus: Path, tmp_path: Path) -> None:
+    TOK.encode_files(corpus, tmp_path / "a", **OPTIONS, resume=True)
+    TOK.encode_files(corpus, tmp_path / "b", **OPTIONS)
+    assert content(tmp_path / "a") == content(tmp_path / "b")
+
+
+def test_shards_of_others_are_not_touched(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "tokens-000000.bin").write_bytes(b"somebody's")
+    for resume in (False, True):
+        with pytest.raises(digram.CheckpointError, match="no manifest"):
+            TOK.encode_files(corpus, out, **OPTIONS, resume=resume)
+    assert content(out) == {"tokens-000000.bin": b"somebody's"}
+
+
+def test_a_damaged_manifest_is_told(
+    corpus: Path, tmp_path: Path, broken: Callable[..., None]
+) -> None:
+    out = tmp_path / "out"
+    broken(corpus, out, 14)
+    path = out / manifest.NAME
+    whole = path.read_bytes()
+    said = json.loads(whole)
+    shard = said["shards"][0]
+    wrong: list[Any] = [b"", whole[:-30], b"[1]", b"{}", b"[" * 100_000, b"\xff"]
+    for changed in (
+        {"shards": {}},
+        {"shards": [7]},
+        {"documents": 1},
+        {"tokens": -1},
+        {"done": 1},
+        {"tokenizer": 7},
+        {"options": []},
+        {"inputs": [{}]},
+        {"inputs": [{"path": "a", "bytes": "7"}]},
+        {"shards": [{**shard, "files": [{**shard["files"][0], "name": "../a.bin"}]}]},
+        {"shards": [{**shard, "files": [{**shard["files"][0], "bytes": True}]}]},
+        {"shards": [{**shard, "end": {"file": 0}}]},
+        {"shards": [{**shard, "end": {**shard["end"], "documents": 1 << 64}}]},
+    ):
+        wrong.append(json.dumps({**said, **changed}).encode())
+    for data in wrong:
+        path.write_bytes(data)
+        for ask in (
+            lambda: TOK.encode_files(corpus, out, **OPTIONS, resume=True),
+            lambda: digram.read_tokens(out),
+        ):
+            with pytest.raises(digram.CorruptFileError, match="no manifest of digram"):
+                ask()
+    path.write_bytes(whole)
+    assert len(TOK.encode_files(corpus, out, **OPTIONS, resume=True)) == 106
