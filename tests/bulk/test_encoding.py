@@ -49,12 +49,6 @@ def expected_shards(lengths: list[int], limit: int) -> list[int]:
     return [*found, documents] if documents else found
 
 
-@pytest.fixture
-def folders(tmp_path: Path) -> Iterator[Path]:
-    """One after the other, none of which is there yet."""
-    return (tmp_path / str(number) for number in itertools.count())
-
-
 @cases(100)
 @given(
     tok=any_tokenizers,
@@ -74,7 +68,7 @@ def test_what_is_written_is_what_encode_gives(
     limit: int,
     batch: int,
     threads: int,
-    folders: Iterator[Path],
+    memory: Path,
 ) -> None:
     tok = tok.with_special_tokens([END])
     tail = [tok.special_tokens[END]] if end else []
@@ -84,7 +78,7 @@ def test_what_is_written_is_what_encode_gives(
         patch.setattr(encoding, "BATCH", batch)
         found = tok.encode_files(
             iter(source),
-            next(folders),
+            memory / str(len([*memory.iterdir()])),
             format=format,
             end_of_text=END if end else None,
             shard_tokens=limit,
@@ -138,15 +132,17 @@ def test_sources(tmp_path: Path) -> None:
     for number, source in enumerate(kinds):
         found = TOK.encode_files(source, tmp_path / str(number), format="megatron")
         assert [TOK.decode(ids[:-1]) for ids in found] == ["one", "two", "three"]
-    for number, source in enumerate([folder, [folder / "a.txt", folder / "b.txt"]]):
+    files: list[Any] = [folder, [folder / "a.txt", folder / "b.txt"]]
+    for number, source in enumerate(files):
         out = tmp_path / f"cut {number}"
         cut = TOK.encode_files(source, out, format="npy", separator=b"--")
         assert [TOK.decode(ids[:-1]) for ids in cut] == ["one", "two", "three"]
     whole = TOK.encode_files("one text", tmp_path / "text", format="arrow")
     assert [TOK.decode(ids[:-1]) for ids in whole] == ["one text"]
+    wrong: Any
     for wrong in (7, {"a": "b"}, [7], None):
         with pytest.raises(TypeError, match="source"):
-            TOK.encode_files(wrong, tmp_path / "wrong", format="npy")  # type: ignore[arg-type]
+            TOK.encode_files(wrong, tmp_path / "wrong", format="npy")
     with pytest.raises(FileNotFoundError):
         TOK.encode_files(tmp_path / "none", tmp_path / "wrong", format="npy")
 
@@ -278,8 +274,9 @@ def test_errors_say_where_in_the_source(tmp_path: Path) -> None:
     with pytest.raises(digram.SpecialTokenError, match="document 1: the text holds") as special:
         TOK.encode_files(source, tmp_path / "b", format="npy", separator="--", special="raise")
     assert special.value.path == str(tmp_path / "b.txt")
+    mixed: list[Any] = ["a", "b", 7]
     with pytest.raises(TypeError, match=r"source\[2\]"):
-        TOK.encode_files(["a", "b", 7], tmp_path / "c", format="npy")  # type: ignore[list-item]
+        TOK.encode_files(mixed, tmp_path / "c", format="npy")
 
     def failing() -> Iterator[str]:
         yield from ["a"] * 10

@@ -257,7 +257,8 @@ def test_files_that_were_not_touched_are_not_read_again(
 
 def test_an_iterator_must_give_the_same_again(tmp_path: Path, broken: Callable[..., None]) -> None:
     texts = [f"lower {n}" for n in range(100)]
-    for changed in (texts[:5], ["other", *texts[1:]], ["lower 0lower 1", *texts[2:]], []):
+    other = (texts[:5], ["other", *texts[1:]], ["lower 0lower 1", *texts[2:]], list[str]())
+    for changed in other:
         out = tmp_path / "out"
         broken(iter(texts), out, 9)
         with pytest.raises(digram.CheckpointError, match="the documents differ"):
@@ -354,11 +355,9 @@ def test_a_damaged_manifest_is_told(
         wrong.append(json.dumps({**said, **changed}).encode())
     for data in wrong:
         path.write_bytes(data)
-        for ask in (
-            lambda: TOK.encode_files(corpus, out, **OPTIONS, resume=True),
-            lambda: digram.read_tokens(out),
-        ):
-            with pytest.raises(digram.CorruptFileError, match="no manifest of digram"):
-                ask()
+        with pytest.raises(digram.CorruptFileError, match="no manifest of digram"):
+            TOK.encode_files(corpus, out, **OPTIONS, resume=True)
+        with pytest.raises(digram.CorruptFileError, match="no manifest of digram"):
+            digram.read_tokens(out)
     path.write_bytes(whole)
     assert len(TOK.encode_files(corpus, out, **OPTIONS, resume=True)) == 106

@@ -21,7 +21,7 @@ from digram.sinks import FORMATS
 
 TOK = digram.train("a", max_merges=0, special_tokens=["<|endoftext|>"])
 WIDE = TOK.with_special_tokens({"<|far|>": 70_000})
-TEXTS = ["ab", "", b"\xff", "c"]
+TEXTS: list[str | bytes] = ["ab", "", b"\xff", "c"]
 IDS = [[97, 98, 256], [256], [255, 256], [99, 256]]
 WIDE_IDS = [[0x61, 0x62, 0x100], [0x100], [0xFF, 0x100], [0x63, 0x100]]
 FLAT = [id for ids in IDS for id in ids]
@@ -181,7 +181,7 @@ def test_llmc_as_its_loader_reads(tmp_path: Path, wide: bool, kind: type) -> Non
     """The steps of its `DataLoader`: 256 numbers, the magic one, the version, the count."""
     with written(tmp_path, "llmc", wide=wide).with_suffix(".bin").open("rb") as file:
         header = np.frombuffer(file.read(256 * 4), dtype=np.int32)
-        tokens = np.frombuffer(file.read(), dtype=kind)
+        tokens: Any = np.frombuffer(file.read(), dtype=kind)
     assert header[:3].tolist() == ([20240801, 7, 8] if wide else [20240520, 1, 8])
     assert not header[3:].any()
     assert len(tokens) == header[2]

@@ -61,7 +61,7 @@ def test_borders_that_are_not_stored(alone: Callable[[str], Path], format: str) 
     assert found.ids.tolist() == FLAT
     for ask in (lambda: len(found), lambda: found[0], lambda: list(found)):
         with pytest.raises(digram.OptionError, match="end_of_text="):
-            ask()  # type: ignore[no-untyped-call]
+            ask()
     without = digram.read_tokens(found.paths[0], format, end_of_text=97)
     assert [ids.tolist() for ids in without] == [[97], FLAT[1:]]
 
@@ -97,7 +97,7 @@ def test_columns_of_others(tmp_path: Path) -> None:
     pyarrow.parquet.write_table(pyarrow.table({"x": [1, 2, 3], "tokens": lists}), path)
     found = digram.read_tokens(path)
     assert [ids.tolist() for ids in found] == [[1, 2], [], [3]]
-    assert (found.dtype, found.tokens, found.documents) == (np.int64, 3, 3)
+    assert (found.dtype.name, found.tokens, found.documents) == ("int64", 3, 3)
     for wrong in ([[1], None], [[1, None]]):
         table = pyarrow.table({"ids": pyarrow.array(wrong, pyarrow.list_(pyarrow.int32()))})
         pyarrow.parquet.write_table(table, path)
