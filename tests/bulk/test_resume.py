@@ -257,7 +257,12 @@ def test_files_that_were_not_touched_are_not_read_again(
 
 def test_an_iterator_must_give_the_same_again(tmp_path: Path, broken: Callable[..., None]) -> None:
     texts = [f"lower {n}" for n in range(100)]
-    other = (texts[:5], ["other", *texts[1:]], ["lower 0lower 1", *texts[2:]], list[str]())
+    other: tuple[list[str], ...] = (
+        texts[:5],
+        ["other", *texts[1:]],
+        ["lower 0lower 1", *texts[2:]],
+        [],
+    )
     for changed in other:
         out = tmp_path / "out"
         broken(iter(texts), out, 9)

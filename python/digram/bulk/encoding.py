@@ -49,6 +49,7 @@ def encode_files(
     progress: bool | None,
 ) -> TokenFiles:
     """See `Tokenizer.encode_files`."""
+    inputs = Inputs(source, separator)
     options = Options.of(
         tok,
         format,
@@ -57,11 +58,10 @@ def encode_files(
         shard_tokens=shard_tokens,
         shard_size=shard_size,
         special=special,
-        separator=separator,
+        separator=inputs.separator,
     )
     threads = check_threads(threads)
     tok.encode_batch([], special=special, threads=threads)  # refuses what every batch would
-    inputs = Inputs(source, separator)
     home = Path(folder)
     inputs.check_outside(home)
     with advise_on_full_disk(_MAKE_ROOM):

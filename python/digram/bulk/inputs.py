@@ -53,8 +53,10 @@ class Inputs:
     """
 
     def __init__(self, source: Source, separator: str | bytes | None) -> None:
-        self._separator = separator
         self.found = _files(source)
+        if separator is None and self.found is not None:
+            separator = self.found.separator
+        self.separator = separator
         self.files: list[Input] | None = None
         # Refuses at once what is no source, and a separator that it cannot have.
         self._documents = documents(source if self.found is None else self.found, separator)
@@ -116,7 +118,7 @@ class Inputs:
             if old is not None and number < until.file and old.changed == changed:
                 one.documents, one.crc32, one.changed = old.documents, old.crc32, old.changed
                 continue
-            texts = documents(replace(self.found, paths=(path,)), self._separator)
+            texts = documents(replace(self.found, paths=(path,)), self.separator)
             place = until if number == until.file else Place(number)
             if old is not None and number < until.file:
                 place = Place(number, old.documents or 0, old.crc32 or 0)
