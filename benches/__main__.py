@@ -17,7 +17,18 @@ from benches.tables import machine
 from benches.train import GRID
 from benches.trainers import TRAINERS
 
-TABLES = ("encode", "load", "calls", "decode", "train", "within", "shapes", "memory", "plan")
+TABLES = (
+    "encode",
+    "load",
+    "calls",
+    "decode",
+    "sinks",
+    "train",
+    "within",
+    "shapes",
+    "memory",
+    "plan",
+)
 
 
 def main() -> int:

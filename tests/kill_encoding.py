@@ -41,7 +41,7 @@ def encode(corpus: str, folder: str, format: str, threads: int) -> None:
         folder,
         format=format,
         separator="<|endoftext|>",
-        shard_tokens=200_000,
+        shard_tokens=50_000,
         threads=threads,
         resume=True,
     )

@@ -22,6 +22,7 @@ from benches import (  # noqa: E402
     memory,
     plan,
     shapes,
+    sinks,
     tables,
     train,
     within,
@@ -126,6 +127,22 @@ def test_loaders_give_the_same(shared_data: Callable[[str], Path], name: str) ->
     measured = [load.measure(who, path) for who in ("digram", load.PICKLED, other)]
     assert len({one["digest"] for one in measured}) == 1
     assert all(one["ms"] > 0 for one in measured)
+
+
+def test_training_files_hold_the_same(
+    shared_data: Callable[[str], Path],
+    corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shared_data("vocabs/r50k_base.tiktoken")
+    monkeypatch.setattr(sinks, "ENCODING", "r50k_base")
+    monkeypatch.setenv("DIGRAM_BIG", str(tmp_path))
+    ways = (sinks.MEMORY, "megatron", "nanogpt", "dolma", "parquet")
+    found = {who: sinks.measure(who, str(corpus), 2) for who in ways}
+    assert len({one["digest"] for one in found.values()}) == 1
+    assert sinks.measure(sinks.DISK, "", 1, 3 * sinks.BLOCK + 1)["written"] == 3 * sinks.BLOCK
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus.txt"], "what it wrote is gone"
 
 
 def test_limits_and_checkpoints_give_the_same(corpus: Path) -> None:

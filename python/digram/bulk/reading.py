@@ -63,7 +63,7 @@ class TokenFiles:
 
     @property
     def documents(self) -> int:
-        """How many documents there are: `len`, but not limited by what that can return."""
+        """How many documents there are, which is also their `len`."""
         return self._ends()[-1]
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -119,11 +120,12 @@ def numbers(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
     """A click callback: `3:7`, `3:`, `:7`, or `3` alone."""
     if value is None:
         return None
-    start, colon, stop = value.partition(":")
-    if not all(part.isdecimal() or (not part and colon) for part in (start, stop) if part or colon):
+    match = re.fullmatch(r"(\d*):(\d*)|(\d+)", value, re.ASCII)
+    if match is None:
         raise click.BadParameter(f"{value!r} is not of the form 0:3.")
-    first = int(start or 0)
-    return slice(first, (int(stop) if stop else None) if colon else first + 1)
+    if match[3]:
+        return slice(int(match[3]), int(match[3]) + 1)
+    return slice(int(match[1] or 0), int(match[2]) if match[2] else None)
 
 
 def texts(tok: Tokenizer, path: str, chosen: slice | None) -> Iterator[bytes]:
