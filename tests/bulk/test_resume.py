@@ -342,7 +342,7 @@ def test_a_damaged_manifest_is_told(
     said = json.loads(whole)
     shard = said["shards"][0]
     wrong: list[Any] = [b"", whole[:-30], b"[1]", b"{}", b"[" * 100_000, b"\xff"]
-    for changed in (
+    changes: list[dict[str, Any]] = [
         {"shards": {}},
         {"shards": [7]},
         {"documents": 1},
@@ -356,7 +356,8 @@ def test_a_damaged_manifest_is_told(
         {"shards": [{**shard, "files": [{**shard["files"][0], "bytes": True}]}]},
         {"shards": [{**shard, "end": {"file": 0}}]},
         {"shards": [{**shard, "end": {**shard["end"], "documents": 1 << 64}}]},
-    ):
+    ]
+    for changed in changes:
         wrong.append(json.dumps({**said, **changed}).encode())
     for data in wrong:
         path.write_bytes(data)
