@@ -365,5 +365,6 @@ def test_a_damaged_manifest_is_told(
             TOK.encode_files(corpus, out, **OPTIONS, resume=True)
         with pytest.raises(digram.CorruptFileError, match="no manifest of digram"):
             digram.read_tokens(out)
+        assert digram.read_tokens(out, "megatron").tokens == said["tokens"]
     path.write_bytes(whole)
     assert len(TOK.encode_files(corpus, out, **OPTIONS, resume=True)) == 106

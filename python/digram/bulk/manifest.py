@@ -203,5 +203,6 @@ def _damaged(path: Path) -> CorruptFileError:
     return CorruptFileError(
         "this is no manifest of digram.",
         path=path,
-        hint="It is damaged, or of another program; give another folder.",
+        hint="It is damaged, or of another program. Give another folder; to read files of tokens "
+        "beside it, pass format=.",
     )

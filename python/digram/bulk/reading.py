@@ -12,7 +12,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from digram.bulk.manifest import NAME, Manifest
+from digram.bulk.manifest import Manifest
 from digram.errors import CorruptFileError, OptionError
 from digram.sinks import FORMATS, Bounds, Format, Ids, Stored, named
 
@@ -195,14 +195,13 @@ def read_tokens(
     given = Path(path)
     if not given.exists():
         raise FileNotFoundError(errno.ENOENT, "there is no such file or folder", os.fspath(path))
-    folder = given if given.is_dir() else given.parent
-    manifest = Manifest.load(folder) if given.is_dir() else _manifest_of(given)
+    manifest = _manifest_of(given, format)
     if manifest is not None:
         told = named(str(manifest.options.get("format")))
         if format is not None and format != told.name:
             raise OptionError(
                 f"format={format!r}, and the manifest of these files says {told.name!r}.",
-                path=folder / NAME,
+                path=given,
                 value=format,
                 hint="Leave out format=.",
             )
@@ -236,16 +235,21 @@ def _of_manifest(given: Path, manifest: Manifest, format: Format, end: int | Non
     return TokenFiles([format.read(folder / name) for name in names], format, end, manifest)
 
 
-def _manifest_of(path: Path) -> Manifest | None:
-    """The manifest beside a file, if it speaks of it."""
-    if not (path.parent / NAME).is_file():
-        return None
+def _manifest_of(given: Path, format: str | None) -> Manifest | None:
+    """The manifest of a folder, or the one beside a file, if it speaks of that.
+
+    One that cannot be read may be of another program, and is left alone where it is not needed.
+    """
     try:
-        found = Manifest.load(path.parent)
-    except CorruptFileError:  # of another program, which says nothing of this file
+        found = Manifest.load(given if given.is_dir() else given.parent)
+    except CorruptFileError:
+        if given.is_dir() and format is None:
+            raise
         return None
-    names = {file.name for shard in found.shards for file in shard.files} if found else set()
-    return found if path.name in names else None
+    if found is None or given.is_dir():
+        return found
+    names = {file.name for shard in found.shards for file in shard.files}
+    return found if given.name in names else None
 
 
 def _shards(folder: Path, format: Format | None) -> list[Path]:
