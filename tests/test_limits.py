@@ -303,7 +303,7 @@ def test_named_sources_are_counted_within_a_limit_and_go_on(corpus: Path, tmp_pa
         assert digram.train(named, memory_limit=limit, checkpoint=folder, **options) == expected
     parts = [json.loads(path.read_text()) for path in folder.glob("source-*/" + STATE)]
     assert [part["state"]["done"] for part in parts] == [True, True]
-    held = counting.count(named, weights)
+    held = counting.count(named, weights).counts
     assert (held.documents, held.bytes) == (expected.training.documents, expected.training.bytes)  # type: ignore[union-attr]
     unordered = {**named, "counts": named["counts"].without_first()}
     with pytest.raises(digram.OptionError, match="first stands"):
@@ -319,7 +319,8 @@ def test_counts_on_disk_are_merged_with_and_without_a_limit(corpus: Path, tmp_pa
     def counted(memory: int | None) -> _core.Counts | _core.SortedCounts:
         with Checkpoint(tmp_path / "run", "same", "same", sources.file_stamps(source)) as point:
             cut = resolve("gpt2")
-            return Counting(cut, "byte", SEPARATOR, None, False, memory, point).count(source, None)
+            counting = Counting(cut, "byte", SEPARATOR, None, False, memory, point)
+            return counting.count(source, None).counts
 
     counts = counted(_core.LEAST_MEMORY)
     assert isinstance(counts, _core.SortedCounts)
@@ -345,7 +346,7 @@ def test_a_file_is_counted_in_parts(
     for path, content in zip(paths, (text, text[::-1], ""), strict=True):
         path.write_text(content, encoding="utf-8", newline="")
     texts = [path.read_bytes() for path in paths]
-    monkeypatch.setattr(sources, "PART", block)
+    monkeypatch.setattr("digram.sources.disk.PART", block)
     regex = digram.Regex(r"\w+(?=\s)|.")
     cuts: list[Any] = ["gpt2", "o200k", "deepseek-v3", None, regex]
     units: list[Any] = ["byte", "char"]

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from digram.loading import load
     from digram.planning import Plan, plan
     from digram.pretokenizers import Pretokenizer, Regex, pretokenize
-    from digram.sources import Files, files
+    from digram.sources import Files, Reading, Table, files, table
     from digram.special import Special
     from digram.template import Template
     from digram.tokenizer import Merge, RunnerUp, Tokenizer
@@ -64,11 +64,13 @@ __all__ = [
     "PatternError",
     "Plan",
     "Pretokenizer",
+    "Reading",
     "Regex",
     "RunnerUp",
     "RunningCount",
     "Special",
     "SpecialTokenError",
+    "Table",
     "Template",
     "TokenFiles",
     "TokenIdError",
@@ -82,6 +84,7 @@ __all__ = [
     "plan",
     "pretokenize",
     "read_tokens",
+    "table",
     "train",
 ]
 
@@ -99,7 +102,7 @@ _HOMES = {
     "loading": ["load"],
     "planning": ["Plan", "plan"],
     "pretokenizers": ["Pretokenizer", "Regex", "pretokenize"],
-    "sources": ["Files", "files"],
+    "sources": ["Files", "Reading", "Table", "files", "table"],
     "special": ["Special"],
     "template": ["Template"],
     "tokenizer": ["Merge", "RunnerUp", "Tokenizer"],

@@ -13,6 +13,7 @@ __all__ = [
     "LEAST_MEMORY",
     "MAX_VOCAB_SIZE",
     "ArrowIds",
+    "ArrowTexts",
     "Core",
     "Counter",
     "Counts",
@@ -29,6 +30,7 @@ __all__ = [
     "Splitter",
     "Stream",
     "__version__",
+    "json_texts",
     "train",
 ]
 
@@ -53,6 +55,26 @@ class Splitter:
     @overload
     def split(self, text: bytes) -> list[bytes]: ...
     def last_border(self, text: bytes, start: int) -> int: ...
+
+def json_texts(
+    lines: bytes, field: list[str]
+) -> tuple[int, list[bytes], list[tuple[int, int, int, str, str | None]]]:
+    """The number of records in whole lines of JSON, and the texts in a field of each.
+
+    Of each record without one: texts before it, its number, where it begins, why it has none, and
+    what the parser said.
+    """
+
+@final
+class ArrowTexts:
+    """The texts in a column of a table, some at a time.
+
+    The parts of `column` are names of fields within each other. `next` gives texts of about `size`
+    bytes in all, None for a null; None at the end.
+    """
+
+    def __new__(cls, data: Any, column: list[str]) -> ArrowTexts: ...
+    def next(self, size: int) -> list[bytes | None] | None: ...
 
 @final
 class Counter:

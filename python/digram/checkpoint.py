@@ -19,7 +19,7 @@ import shutil
 import sys
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -51,7 +51,8 @@ class State:
     """How far the counting is: the corpus up to `documents`, whose bytes have the sum `text`.
 
     Once it is done, `files` tells the sizes of the files that were read and when they were changed,
-    and `counts` what the counts are that merges were learned from, where no sum does.
+    `skipped` how many of their records were skipped, and `counts` what the counts are that merges
+    were learned from, where no sum does.
     """
 
     documents: int = 0
@@ -62,6 +63,7 @@ class State:
     done: bool = False
     files: list[str] = field(default_factory=list)
     counts: str = ""
+    skipped: int = 0
 
 
 class Checkpoint:
@@ -150,10 +152,16 @@ class Checkpoint:
                 hint="Delete the folder to start anew.",
             ) from error
 
-    def rest(self, batches: Iterable[list[Text]], counter: _core.Counter) -> Iterator[list[Text]]:
+    def rest(
+        self,
+        batches: Iterable[list[Text]],
+        counter: _core.Counter,
+        skipped_records: Callable[[], int] = int,
+    ) -> Iterator[list[Text]]:
         """The batches that are not counted yet. Between them what is counted is noted now and then.
 
-        Raises `CheckpointError` if the first ones are not what was counted before.
+        `skipped_records` is asked at the end, for the state. Raises `CheckpointError` if the first
+        ones are not what was counted before.
         """
         state, skipped = self.state, State()
         if state.done and self._files:
@@ -181,15 +189,18 @@ class Checkpoint:
         if skipped.documents < state.documents or skipped.bytes < state.bytes:
             self._check_same(skipped)
         if not state.done:
-            self.note(counter, skipped.text, done=True)
+            self.note(counter, skipped.text, done=True, skipped=skipped_records())
         elif state.files != self._files:  # written again, with the same content
             self._write(replace(state, files=self._files))
 
-    def note(self, counter: _core.Counter, text: int, *, done: bool = False) -> None:
+    def note(
+        self, counter: _core.Counter, text: int, *, done: bool = False, skipped: int = 0
+    ) -> None:
         """Brings what is counted to the disk, and says so."""
         runs, (documents, size, pretokens) = counter.checkpoint()
         files = self._files if done else []
-        self._write(State(documents, size, pretokens, text, list(runs), done, files))
+        noted = State(documents, size, pretokens, text, list(runs), done, files, skipped=skipped)
+        self._write(noted)
 
     def counted(self, counts: _core.Counts | _core.SortedCounts) -> None:
         """Notes the one file that holds all counts, and deletes those that it was merged from."""
@@ -334,7 +345,7 @@ def _no_checkpoint(path: Path) -> CorruptFileError:
 
 def _is_sound(state: State) -> bool:
     """Whether all values are of their kinds. A run is the name of a file in the folder itself."""
-    numbers = (state.documents, state.bytes, state.pretokens, state.text)
+    numbers = (state.documents, state.bytes, state.pretokens, state.text, state.skipped)
     texts = (state.runs, state.files)
     return (
         all(type(number) is int and 0 <= number < 1 << 64 for number in numbers)

@@ -28,6 +28,8 @@ class TrainingRecord:
     `counts[r]` is how often the pair of the merge of rank r stood in the corpus when it was
     chosen; `options` holds the arguments of `train` that shaped the result. `runners_up[r]` are the
     pairs that came next at that moment, as (left id, right id, count), where they were asked for.
+    `skipped` counts the records of files and tables that held no text and were passed over, which
+    happens under `on_error="skip"` alone.
     """
 
     ties: str
@@ -40,6 +42,7 @@ class TrainingRecord:
     counts: list[int] = field(repr=False)  # a number for each merge
     version: str
     runners_up: list[list[tuple[int, int, int]]] | None = field(default=None, repr=False)
+    skipped: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

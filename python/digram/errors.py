@@ -39,7 +39,7 @@ __all__ = [
     "several",
 ]
 
-_PLACES = ("path", "line", "offset", "index", "value", "hint")
+_PLACES = ("path", "line", "record", "offset", "index", "value", "hint")
 
 
 class DigramError(Exception):
@@ -50,9 +50,11 @@ class DigramError(Exception):
     'vocab.json, line 3: token 7 is there twice. Remove one.'
     >>> error.line
     3
+    >>> print(CorruptFileError("invalid JSON.", path="a.jsonl", record=2, offset=18))
+    a.jsonl, record 2 (byte 18): invalid JSON.
 
-    Attributes that do not apply are None: `path`, `line` (from 1), `offset` (bytes from 0),
-    `index` (into the argument), `value` (the offending one), `hint` (the remedy).
+    Attributes that do not apply are None: `path`, `line` and `record` (from 1), `offset` (bytes
+    from 0), `index` (into the argument), `value` (the offending one), `hint` (the remedy).
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class DigramError(Exception):
         *,
         path: str | PathLike[str] | None = None,
         line: int | None = None,
+        record: int | None = None,
         offset: int | None = None,
         index: int | None = None,
         value: Any = None,
@@ -70,6 +73,7 @@ class DigramError(Exception):
         self.message = message
         self.path = None if path is None else fspath(path)
         self.line = line
+        self.record = record
         self.offset = offset
         self.index = index
         self.value = value
@@ -79,6 +83,9 @@ class DigramError(Exception):
         place = "" if self.path is None else self.path
         if self.line is not None:
             place += f", line {self.line}" if place else f"line {self.line}"
+        if self.record is not None:
+            place += f", record {self.record}" if place else f"record {self.record}"
+            place += "" if self.offset is None else f" (byte {self.offset})"
         text = f"{place}: {self.message}" if place else self.message
         return text if self.hint is None else f"{text} {self.hint}"
 

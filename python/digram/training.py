@@ -83,8 +83,10 @@ def train(
 
     What comes in:
         source: a `str` or `bytes` is one text. A `Path`, a list of them, or `digram.files(...)`
-            are files. A list or any iterator of texts is several texts, which never join. A
-            dictionary names several such sources, and `Counts` are text that was counted before.
+            are files: text, JSON lines, Parquet or Arrow, also packed. `digram.table(...)` is a
+            column of a data frame. A list or any iterator of texts is several texts, which never
+            join. A dictionary names several such sources, and `Counts` are text that was counted
+            before.
         weights: how much the sources of a dictionary count, by name; 1 by default. See
             `Counts.scale` for what becomes of fractions.
         separator: cuts each text or file into documents; it is itself no part of them.
@@ -136,7 +138,8 @@ def train(
     bar on stderr (by default where that is a terminal). Raises `OptionError` for options that make
     no sense, `ConfigMismatchError` for counts that were made with another pretokenizer or unit,
     `CheckpointError` for a folder of another run, `InvalidTextError` for text that is none,
-    `OSError` for files that cannot be read. Memory: the distinct pretokens, and about 12 bytes for
+    `CorruptFileError` for a record that holds no text or a file that is damaged, `OSError` for
+    files that cannot be read. Memory: the distinct pretokens, and about 12 bytes for
     each of their bytes.
     """
     if isinstance(special_tokens, str):
@@ -175,11 +178,8 @@ def train(
         if checkpoint is not None:
             point = _opened(checkpoint, cut, unit, separator, source, weights, merged)
             used.enter_context(point)
-        if isinstance(source, Counts):
-            counts: _core.Counts | _core.SortedCounts = source._held
-        else:
-            counting = Counting(cut, unit, separator, limits.threads, progress, memory, point)
-            counts = counting.count(source, weights)
+        counting = Counting(cut, unit, separator, limits.threads, progress, memory, point)
+        counts, skipped = counting.count(source, weights)
         if point is not None:
             # Of one source the text has a sum.
             point.begin(counts.digest() if isinstance(source, Counts | Mapping) else "")
@@ -249,6 +249,7 @@ def train(
             ]
             if limits.runners_up
             else None,
+            skipped=skipped,
         ),
     )
     return Tokenizer(padded(with_blocks(definition, reserved), pad_to_multiple))

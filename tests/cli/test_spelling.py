@@ -6,8 +6,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow
 import pytest
 from click.testing import Result
+from pyarrow import feather
 
 import digram
 from digram.cli.spelling import Spelling, spelled
@@ -65,8 +67,10 @@ def folder(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
     tok.save("pair", format="vocab_merges")
     tok.with_special_tokens(["cat sat"]).save("special.json")
     digram.train("ab", max_merges=1, unit="char").save("char.json", allow_loss=True)
-    for name in ("a.jsonl", "a.gz", "a.parquet"):
+    for name in ("a.jsonl", "a.gz", "a.parquet", "a.zip"):
         Path(name).touch()
+    Path("b.jsonl").write_text('{"body": "x"}')
+    feather.write_feather(pyarrow.table({"body": ["x"]}), "b.arrow")
     return tmp_path
 
 
@@ -97,9 +101,16 @@ def folder(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("inspect a.tiktoken --pretokenizer gtp2", 2, "--pretokenizer none for no cut, --regex"),
         ("encode -t special.json --special raise a.txt", 3, "Pass --special parse to encode"),
         ("encode -t char.json a.txt", 3, "Train with --on-unknown bytes"),
-        ("train a.gz --max-merges 2 -o t.json", 2, "`zcat FILES | digram train -`"),
-        ("count -t a.json a.jsonl", 2, "`jq -r .text FILES | digram count -`"),
-        ("show -t a.json a.parquet", 2, "Save its texts as plain text first"),
+        ("train a.gz --max-merges 2 -o t.json", 3, "a.gz: the gz data ends early, at byte 0."),
+        ("train a.parquet --max-merges 2 -o t.json", 3, "a.parquet: pyarrow cannot read it"),
+        ("train a.zip --max-merges 2 -o t.json", 2, "Unpack it into a folder first"),
+        ("train b.jsonl --max-merges 2 -o t.json", 3, "Pass --on-error skip to skip and count"),
+        ("train b.arrow --max-merges 2 -o t.json", 2, "strings or bytes with --field."),
+        ("train a.txt --source-format json --max-merges 2 -o t.json", 2, "from text, jsonl, par"),
+        ("encode -t a.json --lines b.jsonl", 2, "leave out --lines"),
+        ("encode -t a.json --raw u16 --separator x a.txt", 2, "documents need them"),
+        ("count -t a.json a.jsonl", 2, "Save the texts of the records as a text file first"),
+        ("show -t a.json a.parquet", 2, "Save the texts of the records as a text file first"),
         ("count -t pair/vocab.json a.txt", 3, "instead, 'pair'. They do not say how text is cut:"),
         ("count -t pair/vocab.json a.txt", 3, "pass --encoding gpt2 with it, for others their"),
         ("count -t cl100k_base a.txt", 4, "-t cl100k_base: there is no such file or folder, and"),

@@ -4,6 +4,7 @@ mod arrow;
 mod convert;
 mod counts;
 mod errors;
+mod json;
 mod model;
 mod tokenizer;
 mod training;
@@ -81,9 +82,11 @@ mod _core {
     #[pymodule_export]
     use super::Splitter;
     #[pymodule_export]
-    use super::arrow::ArrowIds;
+    use super::arrow::{ArrowIds, ArrowTexts};
     #[pymodule_export]
     use super::counts::{Counter, Counts, CountsReader, CountsWriter, Joiner, SortedCounts};
+    #[pymodule_export]
+    use super::json::json_texts;
     #[pymodule_export]
     use super::model::{Model, Ranks};
     #[pymodule_export]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from digram.bulk.manifest import Input, Manifest, Place
 from digram.errors import CheckpointError, DigramError
 from digram.sinks import Run
-from digram.sources import Files, Source, Text, batches, documents, files
+from digram.sources import Files, Source, Text, batches, documents, separator_of, settled
 
 __all__ = ["Batch", "Inputs"]
 
@@ -53,13 +53,12 @@ class Inputs:
     """
 
     def __init__(self, source: Source, separator: str | bytes | None) -> None:
-        self.found = _files(source)
-        if separator is None and self.found is not None:
-            separator = self.found.separator
-        self.separator = separator
+        source = settled(source, separator)
+        self.found = source if isinstance(source, Files) else None
+        self.separator = separator_of(source, separator)
         self.files: list[Input] | None = None
         # Refuses at once what is no source, and a separator that it cannot have.
-        self._documents = documents(source if self.found is None else self.found, separator)
+        self._documents = documents(source, separator)
         if self.found is not None:
             self.files = [Input(os.fspath(p), p.stat().st_size) for p in self.found.paths]
 
@@ -218,18 +217,6 @@ class _Held:
         self._begun = [(last.file, last.first + last.documents, 0)]
         self._sums.clear()
         return [part for part in parts if part.documents], sums
-
-
-def _files(source: Source) -> Files | None:
-    if isinstance(source, os.PathLike):
-        return files(source)
-    if isinstance(source, Files):
-        return source
-    if isinstance(source, list | tuple) and source:
-        paths = [one for one in source if isinstance(one, os.PathLike)]
-        if len(paths) == len(source):
-            return files(*paths)
-    return None
 
 
 def _sum(text: Text, before: int) -> int:

@@ -6,14 +6,16 @@ r"""Files that do not look like text, which one may have named by accident.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from digram.cli.common import log, several
 
-__all__ = ["warn_of_files", "watched", "why"]
+if TYPE_CHECKING:
+    from digram.sources import Files
+
+__all__ = ["warn_of_files", "warn_of_stdin", "why"]
 
 _SAMPLE = 8192  # bytes; git, grep and less look at about as many
 _MOST = 0.3  # of them; Western text in Latin-1 stays far below, pictures and archives far above
@@ -40,12 +42,18 @@ def why(start: bytes) -> str | None:
     return None
 
 
-def warn_of_files(paths: Iterable[Path], separator: str | None) -> None:
-    """Says on stderr, once for each file, which of them look binary, and what to do."""
+def warn_of_files(files: Files) -> None:
+    """Says on stderr, once for each text file, which of them look binary, and what to do."""
+    from digram.sources import Pass, Stream
+
     found = 0
-    for path in paths:
+    for path in files.paths:
+        kind = files.kind(path)
+        if kind.form != "text":
+            continue
         with path.open("rb") as file:
-            reason = _why(file.read(_SAMPLE), separator)
+            start = next(Stream(file, path, kind).blocks(Pass(), _SAMPLE), b"")
+        reason = _why(start, files.separator)
         found += reason is not None
         if reason is not None and found <= _NAMED:
             _warn(click.format_filename(path), reason)
@@ -55,19 +63,17 @@ def warn_of_files(paths: Iterable[Path], separator: str | None) -> None:
         log(_REMEDY)
 
 
-def watched(documents: Iterable[bytes], separator: str | None) -> Iterator[bytes]:
-    """The documents of stdin as they are, with the same warning where the first looks binary."""
-    for number, document in enumerate(documents):
-        reason = _why(document[:_SAMPLE], separator) if number == 0 else None
-        if reason is not None:
-            _warn("stdin", reason)
-            log(_REMEDY)
-        yield document
+def warn_of_stdin(start: bytes, separator: str | None) -> None:
+    """The same for what stdin begins with."""
+    cut = None if separator is None else separator.encode("utf-8", "surrogateescape")
+    reason = _why(start[:_SAMPLE], cut)
+    if reason is not None:
+        _warn("stdin", reason)
+        log(_REMEDY)
 
 
-def _why(start: bytes, separator: str | None) -> str | None:
-    cut = (separator or "").encode("utf-8", "surrogateescape")
-    return why(start.replace(cut, b"") if cut else start)
+def _why(start: bytes, separator: bytes | None) -> str | None:
+    return why(start.replace(separator, b"") if separator else start)
 
 
 def _warn(name: str, reason: str) -> None:

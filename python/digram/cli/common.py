@@ -10,13 +10,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from io import BufferedReader
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
 import click
 
 from digram.errors import several
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from digram.pretokenizers import Digits, Pretokenizer
     from digram.sources import Files
     from digram.tokenizer import Tokenizer
@@ -25,6 +27,7 @@ __all__ = [
     "ENCODINGS",
     "FORMATS",
     "PRETOKENIZERS",
+    "Told",
     "Verbs",
     "allow_loss_option",
     "described_options",
@@ -39,14 +42,15 @@ __all__ = [
     "load",
     "log",
     "named_pretokenizer_option",
+    "one_file",
     "open_input",
     "pretokenizer_from",
     "pretokenizer_options",
     "pretokenizer_spelled",
     "read_each",
     "save",
-    "separator_option",
     "several",
+    "source_options",
     "special_option",
     "stdin",
     "unescaped",
@@ -72,16 +76,6 @@ ENCODINGS = (
     "o200k_harmony",
 )
 _DIGITS = ("individual", "threes_from_left", "threes_from_right")
-# What writes the text in such a file to stdout.
-_UNPACK = {
-    ".gz": "zcat",
-    ".bz2": "bzcat",
-    ".xz": "xzcat",
-    ".zst": "zstdcat",
-    ".zip": "unzip -p",
-    ".jsonl": "jq -r .text",
-    ".ndjson": "jq -r .text",
-}
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
 allow_loss_option = click.option(
@@ -167,14 +161,69 @@ def named_pretokenizer_option(verb: _Verb) -> _Verb:
     return click.option("--pretokenizer", metavar="NAME", help=names)(verb)
 
 
-def separator_option(verb: _Verb) -> _Verb:
-    """Where files are cut into documents."""
-    return click.option(
-        "--separator",
-        callback=unescaped,
-        metavar="TEXT",
-        help=r"Cut files into documents here; \n, \t, \0 and \xHH are understood.",
-    )(verb)
+class Told(NamedTuple):
+    """What a command line says of its files, beside their names."""
+
+    separator: str | None = None
+    field: str = "text"
+    format: str | None = None
+    on_error: Literal["raise", "skip"] = "raise"
+
+
+def source_options(verb: _Verb) -> _Verb:
+    """Give a verb the options that say how a corpus is read, as one value `told`."""
+
+    @functools.wraps(verb)
+    def telling(*args: Any, **rest: Any) -> Any:
+        names = ("separator", "field", "source_format", "on_error")
+        return verb(*args, told=Told(*(rest.pop(name) for name in names)), **rest)
+
+    for option in (
+        click.option(
+            "--on-error",
+            type=click.Choice(["raise", "skip"]),
+            default="raise",
+            show_default=True,
+            help="A record without a text is an error, or is skipped and counted.",
+        ),
+        click.option(
+            "--field",
+            default="text",
+            show_default=True,
+            metavar="NAME",
+            help="What holds the text in JSON and in tables; meta.text is one inside another.",
+        ),
+        click.option(
+            "--source-format",
+            callback=_known_format,
+            metavar="FORMAT",
+            help="text, jsonl, parquet or arrow, packed as in jsonl.zst.  [default: by the names "
+            "of the files]",
+        ),
+        click.option(
+            "--separator",
+            callback=unescaped,
+            metavar="TEXT",
+            help=r"Cut files into documents here; \n, \t, \0 and \xHH are understood.",
+        ),
+    ):
+        option(telling)
+    return telling  # type: ignore[return-value]
+
+
+def _known_format(
+    _ctx: click.Context, _parameter: click.Parameter, value: str | None
+) -> str | None:
+    """A click callback: a format that files can have."""
+    if value is not None:
+        from digram.errors import OptionError
+        from digram.sources import check_format
+
+        try:
+            check_format(value)
+        except OptionError as error:
+            raise click.BadParameter(f"{value!r} is not known. {error.hint}") from None
+    return value
 
 
 def pretokenizer_options(verb: _Verb) -> _Verb:
@@ -280,24 +329,36 @@ def emit_bytes(data: bytes, *, flush: bool = False) -> None:
 
 
 @contextlib.contextmanager
-def open_input(path: str) -> Iterator[BufferedReader]:
-    """A regular file to read, or stdin where `path` is `-`."""
-    if path == "-":
+def open_input(path: str, format: str | None = None) -> Iterator[BufferedReader]:
+    """A text file to read, or stdin where `path` is `-`, unpacked where it is packed."""
+    if path == "-" and format is None:
         yield stdin()
         return
+    from digram.sources import Stream, check_format, open_text
+
+    if path == "-":
+        kind = check_format(format or "text")
+        yield stdin() if kind.packing is None else Stream(stdin(), "stdin", kind).opened()
+        return
+    with open_text(one_file(path), format) as file:
+        yield cast(BufferedReader, file)
+
+
+def one_file(path: str) -> Path:
+    """The one file that an argument names."""
     found = files(path).paths
     if len(found) != 1:
         raise click.UsageError(f"{path!r} names {len(found)} files; this verb reads one.")
-    with found[0].open("rb") as file:
-        yield file
+    return found[0]
 
 
 def read_each(arguments: Sequence[str], title: str) -> Iterator[tuple[str, bytes]]:
-    """Name and bytes of each file that arguments name, and of stdin for -, or without any.
+    """Name and text of each text file that arguments name, and of stdin for -, or without any.
 
     A bar with this title shows how far it is. What is not there is told before anything is read.
     """
     from digram.progress import progress
+    from digram.sources import open_text
 
     arguments = arguments or ("-",)
     named = {path: files(path) for path in arguments if path != "-"}
@@ -307,27 +368,19 @@ def read_each(arguments: Sequence[str], title: str) -> Iterator[tuple[str, bytes
                 yield "-", stdin().read()
                 continue
             for path in named[argument].paths:
-                data = path.read_bytes()
+                with open_text(path) as file:
+                    data = file.read()
                 yield click.format_filename(path), data
-                advance(len(data))
+                advance(path.stat().st_size)
 
 
-def files(*paths: str, separator: str | None = None) -> Files:
-    """`digram.files`, and for what it does not read the command that does."""
+def files(*paths: str, told: Told | None = None) -> Files:
+    """`digram.files`, and for what is no file the command that reads it."""
     from digram import sources
-    from digram.errors import OptionError
 
     verb = _verb()
     try:
-        return sources.files(*paths, separator=separator)
-    except OptionError as error:
-        if error.path is not None:
-            unpack = _UNPACK.get(str(error.value).lower())
-            how = "Save its texts as plain text first"
-            if unpack is not None:
-                how = f"Pipe it in: `{unpack} FILES | digram {verb} -`"
-            error.hint = f"{how}; or leave such files out with a pattern like 'folder/**/*.txt'."
-        raise
+        return sources.files(*paths, **(told or Told())._asdict())
     except OSError as error:
         if error.errno == errno.EINVAL:
             error.strerror = f"not a regular file; pipe what is in it into `digram {verb} -`"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import click
 
@@ -13,49 +12,41 @@ from digram.cli import binary, common
 
 if TYPE_CHECKING:
     from digram.counts import Counts
-    from digram.sources import Source, Unread
+    from digram.sources import Files, Source, Stream
 
 __all__ = ["check_not_in_source", "counts_in", "texts_in"]
 
 
-def texts_in(arguments: tuple[str, ...], separator: str | None) -> tuple[Source, tuple[Path, ...]]:
+def texts_in(arguments: tuple[str, ...], told: common.Told) -> tuple[Source, tuple[Path, ...]]:
     """The texts of files and of stdin, and the files of it; warns of those that look binary."""
+    from digram.sources import Streams
+
+    if "-" not in arguments:
+        found = common.files(*arguments, told=told)
+        binary.warn_of_files(found)
+        return found, found.paths
+    # All names are looked up before stdin is waited for.
+    named = [None if name == "-" else common.files(name, told=told) for name in arguments]
+    given = [found for found in named if found is not None]
+    for found in given:
+        binary.warn_of_files(found)
+    streams: list[Files | Stream] = [_stdin(told) if one is None else one for one in named]
+    paths = tuple(path for found in given for path in found.paths)
+    return cast("Source", Streams(tuple(streams))), paths
+
+
+def _stdin(told: common.Told) -> Stream:
+    """What comes in through stdin, with a warning where it looks binary."""
     from digram import sources
 
-    source: Source
-    paths = [argument for argument in arguments if argument != "-"]
-    if len(paths) == len(arguments):
-        found = common.files(*paths)
-        source, named_paths = found, found.paths
-    else:
-        named = {path: common.files(path, separator=separator) for path in paths}
-
-        def texts() -> Iterator[bytes | sources.Unread]:
-            for argument in arguments:
-                if argument == "-":
-                    yield from _in_stdin(separator)
-                elif separator is None:
-                    yield from sources.unread(named[argument])
-                else:
-                    yield from named[argument]
-
-        source = cast("Source", texts())
-        named_paths = tuple(path for found in named.values() for path in found.paths)
-    binary.warn_of_files(named_paths, separator)
-    return source, named_paths
-
-
-def _in_stdin(separator: str | None) -> Iterator[bytes | Unread]:
-    from digram import sources
-
+    kind = sources.Kind("text") if told.format is None else sources.check_format(told.format)
     stream = common.stdin()
-    if separator is not None:
-        yield from binary.watched(sources.read(stream, separator), separator)
-        return
     start = stream.read(sources.BLOCK)
-    for _ in binary.watched([start], None):
-        rest = sources.blocks(stream, sources.PART)
-        yield sources.Unread(itertools.chain([start], rest), "stdin")
+    if kind == sources.Kind("text"):
+        binary.warn_of_stdin(start, told.separator)
+    blocks = itertools.chain([start], iter(lambda: stream.read(sources.BLOCK), b""))
+    file = cast("BinaryIO", sources.AsFile(blocks))
+    return sources.Stream(file, "stdin", kind, tuple(told.field.split(".")), told.on_error)
 
 
 def counts_in(arguments: tuple[str, ...]) -> Counts | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from io import BufferedReader
 from pathlib import Path
@@ -37,6 +38,7 @@ _raw = click.option(
 @common.with_tokenizer
 @click.option("--lines", is_flag=True, help="One line of ids for each line of text.")
 @_raw
+@common.source_options
 @common.special_option
 @click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
 @training_files.options
@@ -48,17 +50,19 @@ def encode(
     raw: str | None,
     special: Any,
     threads: int | None,
+    told: common.Told,
     **options: Any,
 ) -> None:
     """Turn text into ids: on stdout, or in files that trainers read.
 
     To stdout, the text of one file or of stdin becomes one line of ids with spaces between them; it
     is held in memory. With --lines each line is a text of its own, without its line feed, and
-    memory stays small. `digram decode` with the same options gives the bytes back; with --lines,
-    the last line ends in a line feed even if it did not before.
+    memory stays small. So are the records of JSON lines and tables, and documents between
+    separators: a line of ids each. `digram decode` with the same options gives the bytes back; with
+    --lines, the last line ends in a line feed even if it did not before.
 
     With -o, FILES are files, folders (all below them but hidden ones) and quoted patterns, where **
-    crosses folders; - is stdin. Each file is a document unless --separator cuts it. The folder gets
+    crosses folders; - is stdin. Each file is a document unless it holds several. The folder gets
     shards of documents, each followed by the end-of-text token, and a manifest of what was made of
     what; memory stays small. After a kill, the same command with --resume goes on.
     """
@@ -66,18 +70,27 @@ def encode(
         if lines or raw:
             flag = "--lines" if lines else "--raw"
             raise click.UsageError(f"{flag} is for ids on stdout; leave it out beside -o.")
-        training_files.write(tok, files or ("-",), special=special, threads=threads, **options)
+        given = files or ("-",)
+        training_files.write(tok, given, told, special=special, threads=threads, **options)
         return
     if len(files) > 1:
         raise click.UsageError(f"ids of {len(files)} files go to a folder: give -o and --format.")
-    if lines and raw:
-        raise click.UsageError("--raw has no place for line ends; leave out --lines.")
+    file = files[0] if files else "-"
+    documents = _holds_documents(file, told)
+    if raw and (lines or documents):
+        cause = "leave out --lines" if lines else "documents need them"
+        raise click.UsageError(f"--raw has no place for line ends; {cause}.")
+    if lines and documents:
+        raise click.UsageError("each document is a line of ids already; leave out --lines.")
     if raw == "u16" and tok.vocab_size > 1 << 16:
         raise click.UsageError(
             f"--raw u16 holds ids below 65,536, and this vocabulary has {tok.vocab_size:,}; "
             "use --raw u32."
         )
-    with common.open_input(files[0] if files else "-") as text:
+    if documents:
+        _encode_documents(tok, file, told, special, threads)
+        return
+    with common.open_input(file, told.format) as text:
         if lines:
             _encode_lines(tok, text, special, threads)
             return
@@ -89,6 +102,37 @@ def encode(
         ids = " ".join(map(str, flat[start : start + _BLOCK].tolist()))
         common.emit((" " if start else "") + ids)
     common.emit("\n")
+
+
+def _holds_documents(file: str, told: common.Told) -> bool:
+    """Whether the input holds several texts, other than its lines."""
+    if told.separator is not None:
+        return True
+    from digram.sources import check_format
+
+    if file == "-":
+        return told.format is not None and check_format(told.format).form != "text"
+    return common.files(file, told=told).kind(common.one_file(file)).form != "text"
+
+
+def _encode_documents(
+    tok: Tokenizer, file: str, told: common.Told, special: Any, threads: int | None
+) -> None:
+    from digram.cli.corpus import texts_in
+    from digram.progress import progress
+    from digram.sources import in_batches, total_bytes
+
+    source, _ = texts_in((file,), told)
+    done = 0
+    with (
+        progress("Encoding", total_bytes(source)) as advance,
+        contextlib.closing(in_batches(source, told.separator)) as reading,
+    ):
+        for batch in reading:
+            for ids in tok.encode_batch(batch, special=special, threads=threads):
+                common.emit(" ".join(map(str, ids)) + "\n")
+            advance(reading.done - done)
+            done = reading.done
 
 
 def _encode_lines(tok: Tokenizer, text: BufferedReader, special: Any, threads: int | None) -> None:

@@ -52,12 +52,7 @@ def _shares(
     help="Files, folders or patterns with text of the corpus, to see how it grows, in place of a "
     "kind; repeat it for several.",
 )
-@click.option(
-    "--separator",
-    callback=common.unescaped,
-    metavar="TEXT",
-    help=r"Cut the files of the sample into documents here.",
-)
+@common.source_options
 @click.option(
     "--pretokenizer",
     default="o200k",
@@ -88,7 +83,7 @@ def plan(
     *,
     corpus: str,
     sample: tuple[str, ...],
-    separator: str | None,
+    told: common.Told,
     pretokenizer: str,
     as_json: bool,
     **options: Any,
@@ -102,7 +97,7 @@ def plan(
     import digram
 
     if sample:
-        options["sample"] = common.files(*sample, separator=separator)
+        options["sample"] = common.files(*sample, told=told)
     options["pretokenizer"] = common.pretokenizer_from(pretokenizer, (), None)
     found = digram.plan(corpus, **options)
     if as_json:

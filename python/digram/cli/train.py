@@ -133,7 +133,7 @@ _WHY = {
     show_default=True,
     help="Ids of the single bytes: by value, or as in GPT-2 and Hugging Face.",
 )
-@common.separator_option
+@common.source_options
 @click.option(
     "--runners-up",
     type=int,
@@ -166,7 +166,7 @@ def train(
     regex: tuple[str, ...],
     digits: Any,
     on_unknown: str,
-    separator: str | None,
+    told: common.Told,
     format_: str | None,
     allow_loss: bool,
     quiet: bool,
@@ -176,8 +176,10 @@ def train(
     """Learn a tokenizer from text or counts.
 
     FILES are files, folders (all below them but hidden ones) and quoted patterns, where **
-    crosses folders; - is stdin. Each file is one document unless --separator cuts it; merges never
-    cross documents. Or they are counts, from digram counts make, which say themselves how their
+    crosses folders; - is stdin. Names that end in .jsonl or .ndjson are lines of JSON, .parquet
+    and .arrow are tables, and .gz, .zst, .bz2 or .xz are unpacked; all else is text. A text file
+    is one document unless --separator cuts it, and so is each record; merges never cross
+    documents. Or they are counts, from digram counts make, which say themselves how their
     text was cut. Says on stderr what was learned and why training stopped.
     """
     if options["vocab_size"] is options["max_merges"] is options["min_frequency"] is None:
@@ -200,10 +202,12 @@ def train(
     noted = 0 if options["checkpoint"] is None else noted_merges(options["checkpoint"])
     source: Any = counts
     if counts is None:
-        source, paths = corpus.texts_in(files, separator)
+        source, paths = corpus.texts_in(files, told)
         corpus.check_not_in_source(output, paths)
     started = time.perf_counter()
-    tok = digram.train(source, progress=False if quiet else None, separator=separator, **options)
+    if counts is None:
+        options["separator"] = told.separator
+    tok = digram.train(source, progress=False if quiet else None, **options)
     seconds = time.perf_counter() - started
     common.save(tok, output, format_, allow_loss)
     record = tok.training

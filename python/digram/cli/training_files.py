@@ -30,7 +30,6 @@ _OPTIONS = (
         metavar="NAME",
         help=f"Their format: {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.",
     ),
-    common.separator_option,
     click.option(
         "--end-of-text",
         metavar="TOKEN",
@@ -75,10 +74,10 @@ def asked(options: dict[str, Any]) -> bool:
 def write(
     tok: Tokenizer,
     files: tuple[str, ...],
+    told: common.Told,
     *,
     output: str,
     format_: str | None,
-    separator: str | None,
     end_of_text: str | None,
     quiet: bool,
     as_json: bool,
@@ -88,14 +87,13 @@ def write(
     if format_ is None:
         raise click.UsageError(f"say which files with --format: {', '.join(FORMATS)}.")
     end: Any = ... if end_of_text is None else None if end_of_text == "none" else end_of_text
-    source, _ = corpus.texts_in(files, separator)
-    cut = None if separator is None else separator.encode("utf-8", "surrogateescape")
+    source, _ = corpus.texts_in(files, told)
     started = time.perf_counter()
     found = tok.encode_files(
         source,
         output,
         format=format_,
-        separator=cut,
+        separator=told.separator,
         end_of_text=end,
         progress=False if quiet else None,
         **options,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from digram import _core
 from digram.arguments import check_threads, fraction, memory_in_bytes
@@ -13,17 +14,17 @@ from digram.checkpoint import Checkpoint
 from digram.counts.settings import fingerprint
 from digram.counts.value import Counts, check_made, check_unit
 from digram.definition import Unit
-from digram.errors import InvalidTextError, OptionError, placed
+from digram.errors import CorruptFileError, InvalidTextError, OptionError, placed
 from digram.pretokenizers import Pretokenizer, Regex, resolve
 from digram.progress import amount, note, progress_of_all
 from digram.progress import progress as progress_bar
 from digram.sources import (
     Further,
+    Reading,
     Source,
     Text,
-    batches,
     file_stamps,
-    parts,
+    in_batches,
     separator_of,
     settled,
     total_bytes,
@@ -89,10 +90,17 @@ def count_pretokens(
         raise TypeError("source is already counts; pass the text they are to be made of")
     counting = Counting(cut, unit, separator, threads, progress, memory)
     with advise_on_full_disk():
-        counts = counting.count(settled(source, separator), weights)
+        counts, skipped = counting.count(settled(source, separator), weights)
         if isinstance(counts, _core.SortedCounts):
             counts = counts.to_memory()
-    return Counts._of(counts, cut, unit)
+    return Counts._of(counts, cut, unit, skipped)
+
+
+class Counted(NamedTuple):
+    """Counts, and how many records were skipped while they were made."""
+
+    counts: Held
+    skipped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +115,8 @@ class Counting:
     memory: int | None = None
     checkpoint: Checkpoint | None = None
 
-    def count(self, source: Sources, weights: Mapping[str, Any] | None) -> Held:
-        """The counts of one source, which is settled, or of several.
+    def count(self, source: Sources | Counts, weights: Mapping[str, Any] | None) -> Counted:
+        """The counts of one source, which is settled, or of several; or those that are there.
 
         They are on disk where they did not fit into memory while they were counted, or went there
         for the checkpoint. Whether merging has room for them in memory is another question, which
@@ -116,20 +124,26 @@ class Counting:
         """
         if isinstance(source, Mapping):
             return self._count_named(source, weights)
+        if isinstance(source, Counts):
+            return Counted(source._held, source.skipped)
         if weights is not None:
             raise weights_without_names()
         return self._count(source, self.checkpoint)
 
-    def _count_named(self, sources: Mapping[str, Any], weights: Mapping[str, Any] | None) -> Held:
+    def _count_named(
+        self, sources: Mapping[str, Any], weights: Mapping[str, Any] | None
+    ) -> Counted:
         factors = _factors(weights, sources)
         joiner = None
         if self.memory is not None:
             joiner = _core.Joiner(self.memory, self._folder(), have_first(sources))
         parts: list[_core.Counts] = []
+        skipped = 0
         for number, (name, one) in enumerate(sources.items()):
             factor = factors.get(name, (1, 1))
             try:
-                found = self._one_of(number, name, one)
+                found, passed = self._one_of(number, name, one)
+                skipped += passed
                 if joiner is not None:
                     joiner.add(found, *factor)
                     continue
@@ -139,15 +153,15 @@ class Counting:
                 placed(error, f"source[{name!r}]")
                 raise
         if joiner is None:
-            return _core.Counts.merge(parts)
+            return Counted(_core.Counts.merge(parts), skipped)
         with progress_of_all("Joining", "pretokens", self.progress) as tell:
-            return joiner.finish(tell)
+            return Counted(joiner.finish(tell), skipped)
 
-    def _one_of(self, number: int, name: str, source: Source | Counts) -> Held:
+    def _one_of(self, number: int, name: str, source: Source | Counts) -> Counted:
         if isinstance(source, Counts):
             made = (source.pretokenizer, source.unit)
             check_made(made, (self.cut, self.unit), "these counts", "asked for is")
-            return source._held
+            return Counted(source._held, source.skipped)
         source = settled(source, self.separator)
         point = None
         if self.checkpoint is not None:
@@ -155,39 +169,55 @@ class Counting:
             point = self.checkpoint.part(number, how, file_stamps(source))
         return self._count(source, point, name)
 
-    def _count(self, source: Source, point: Checkpoint | None, name: str | None = None) -> Held:
+    def _count(self, source: Source, point: Checkpoint | None, name: str | None = None) -> Counted:
         splitter, memory = self.cut.splitter(), self.memory
         size = total_bytes(source)
         # What is held of a file that cannot be cut must leave room for counting.
         most = None if memory is None else memory // 4
-        texts = batches(parts(source, self.separator, splitter.last_border, most))
-        if self.unit == "char":
-            texts = _checked(texts)
+        reading = in_batches(source, self.separator, splitter.last_border, most)
+        texts = _checked(reading) if self.unit == "char" else reading
         if point is None:
             limit = None if memory is None else (memory, self._folder())
             counter = _core.Counter(splitter, memory=limit)
         else:
             counter = point.counter(splitter, memory)
-            texts = point.rest(texts, counter)
-            size = None if size is None else max(size - point.state.bytes, 0)
+            texts = point.rest(texts, counter, lambda: reading.skipped)
+            if size is not None and file_stamps(source) is None:  # files are read again
+                size = max(size - point.state.bytes, 0)
             if point.state.bytes and not point.merges:
                 counted = amount(point.state.bytes)
                 note(f"Went on from {counted} counted in {point.folder}.", self.progress)
-        self._add(counter, texts, size, _titled("Counting", name))
+        try:
+            with contextlib.closing(reading):
+                self._add(counter, texts, reading, size, _titled("Counting", name))
+        except CorruptFileError as error:
+            # With a checkpoint what stands before the record may be noted there.
+            if error.record is not None and point is None:
+                error.message += " Nothing was counted from this file."
+                error.args = (error.message,)
+            raise
         with progress_of_all(_titled("Joining", name), "pretokens", self.progress) as tell:
             counts = counter.finish_bounded(tell)
         if point is not None:
             point.counted(counts)
-        return counts
+        return Counted(counts, reading.skipped if point is None else point.state.skipped)
 
     def _add(
-        self, counter: _core.Counter, texts: Iterable[list[Text]], size: int | None, title: str
+        self,
+        counter: _core.Counter,
+        texts: Iterable[list[Text]],
+        reading: Reading[list[Text]],
+        size: int | None,
+        title: str,
     ) -> None:
+        done = 0
         with progress_bar(title, total=size, unit="B", enabled=self.progress) as advance:
             for batch in texts:
                 begun = sum(not isinstance(text, Further) for text in batch)
                 counter.add(batch, self.threads, begun)
-                advance(sum(map(len, batch)))
+                # Of files what was read of the disk counts, since their sizes do.
+                advance(reading.done - done if reading.done else sum(map(len, batch)))
+                done = reading.done
 
     def _folder(self) -> str | os.PathLike[str]:
         """Where what does not fit into memory goes."""

@@ -18,7 +18,11 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a file says beside its rows; `end` is where the corpus ends, for first occurrences."""
+    """What a file says beside its rows.
+
+    `end` is where the corpus ends, for first occurrences, and `skipped` counts the records that
+    were passed over.
+    """
 
     pretokenizer: Pretokenizer
     unit: Unit
@@ -26,6 +30,7 @@ class Said:
     bytes: int
     pretokens: int
     end: int | None
+    skipped: int = 0
 
 
 def fingerprint(pretokenizer: Pretokenizer, unit: Unit) -> str:
@@ -63,6 +68,8 @@ def to_json(what: Said) -> str:
             "bytes": what.bytes,
             "pretokens": what.pretokens,
             "end": what.end,
+            # What came later is there only where it says something.
+            **({"skipped": what.skipped} if what.skipped else {}),
         },
         sort_keys=True,
     )
@@ -88,6 +95,7 @@ def said(line: str) -> Said:
         bytes=_number(found.get("bytes"), "bytes"),
         pretokens=_number(found.get("pretokens"), "pretokens"),
         end=None if found.get("end") is None else _number(found["end"], "end"),
+        skipped=_number(found.get("skipped", 0), "skipped"),
     )
     if found.get("fingerprint") != fingerprint(what.pretokenizer, what.unit):
         raise CorruptFileError(

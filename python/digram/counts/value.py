@@ -48,11 +48,12 @@ class Counts:
     beside its own. All that looks through them is linear; the first look-up sorts.
     """
 
-    __slots__ = ("_held", "_pretokenizer", "_unit")
+    __slots__ = ("_held", "_pretokenizer", "_skipped", "_unit")
 
     _held: _core.Counts
     _pretokenizer: Pretokenizer
     _unit: Unit
+    _skipped: int
 
     def __new__(
         cls,
@@ -74,16 +75,23 @@ class Counts:
         return cls._of(core, resolve(pretokenizer), check_unit(unit))
 
     @classmethod
-    def _of(cls, core: _core.Counts, pretokenizer: Pretokenizer, unit: Unit) -> Self:
+    def _of(
+        cls, core: _core.Counts, pretokenizer: Pretokenizer, unit: Unit, skipped: int = 0
+    ) -> Self:
         if unit == "char":
             core.characters()  # raises where there are bytes that are none
         made = object.__new__(cls)
-        for name, value in (("_held", core), ("_pretokenizer", pretokenizer), ("_unit", unit)):
+        for name, value in (
+            ("_held", core),
+            ("_pretokenizer", pretokenizer),
+            ("_unit", unit),
+            ("_skipped", skipped),
+        ):
             object.__setattr__(made, name, value)
         return made
 
     def _with(self, core: _core.Counts) -> Self:
-        return self._of(core, self._pretokenizer, self._unit)
+        return self._of(core, self._pretokenizer, self._unit, self._skipped)
 
     def __setattr__(self, name: str, _value: object) -> NoReturn:
         raise AttributeError(f"counts are immutable, and {name} cannot be set")
@@ -107,6 +115,11 @@ class Counts:
     def documents(self) -> int:
         """How many texts were counted; filters and weights leave it as it is."""
         return self._held.documents
+
+    @property
+    def skipped(self) -> int:
+        """How many records held no text and were passed over, under `on_error="skip"`."""
+        return self._skipped
 
     @property
     def bytes(self) -> int:
@@ -186,6 +199,7 @@ class Counts:
             _core.Counts.merge([part._held for part in found]),
             found[0]._pretokenizer,
             found[0]._unit,
+            sum(part._skipped for part in found),
         )
 
     def __sub__(self, other: Counts) -> Self:
@@ -196,7 +210,8 @@ class Counts:
         if not isinstance(other, Counts):
             return NotImplemented
         check_same(other, self, "the counts to take away", "these")
-        return self._with(self._held.subtract(other._held))
+        left = max(0, self._skipped - other._skipped)
+        return self._of(self._held.subtract(other._held), self._pretokenizer, self._unit, left)
 
     def filter(self, *, min_count: int) -> Self:
         """Without the pretokens that stand less often than `min_count` times in the corpus.
@@ -259,7 +274,7 @@ class Counts:
         from digram.counts import files
 
         core, what = files.load(path)
-        return cls._of(core, what.pretokenizer, what.unit)
+        return cls._of(core, what.pretokenizer, what.unit, what.skipped)
 
     @classmethod
     def from_arrow(
@@ -308,7 +323,7 @@ class Counts:
         # Of a part of a table of ours nobody knows from how many documents it is.
         whole = (what.bytes, what.pretokens) == (core.bytes, core.pretokens)
         number = documents or (what.documents if whole else 0)
-        return cls._of(core.of_corpus(number, what.end), cut, of)
+        return cls._of(core.of_corpus(number, what.end), cut, of, what.skipped if whole else 0)
 
     def to_arrow(self) -> Any:
         """A `pyarrow.Table` of these counts; others take the counts themselves, as they are."""
@@ -332,6 +347,7 @@ class Counts:
                 self.bytes,
                 self.pretokens,
                 self._held.end,
+                self._skipped,
             )
         )
 
@@ -341,7 +357,7 @@ class Counts:
         if not isinstance(other, Counts):
             return NotImplemented
         alike = (self._pretokenizer, self._unit) == (other._pretokenizer, other._unit)
-        return alike and self._held.equals(other._held)
+        return alike and self._skipped == other._skipped and self._held.equals(other._held)
 
     def __hash__(self) -> int:
         return hash((self.fingerprint, len(self), self.documents, self.bytes, self.pretokens))
@@ -363,7 +379,7 @@ def _restored(data: bytes) -> Counts:
     from digram.counts import files
 
     core, what = files.from_bytes(data)
-    return Counts._of(core, what.pretokenizer, what.unit)
+    return Counts._of(core, what.pretokenizer, what.unit, what.skipped)
 
 
 def check_unit(unit: Unit) -> Unit:

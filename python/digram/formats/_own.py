@@ -40,7 +40,7 @@ VERSION = 3
 """The version of the layout. A reader refuses later ones."""
 
 _FIELDS = {field.name: field.type for field in fields(TrainingRecord)}
-_LATER = "runners_up"  # there only where it was asked for
+_LATER = {"runners_up": None, "skipped": 0}  # there only where they say something
 _KINDS: dict[str, type] = {"str": str, "int": int, "StopReason": str, "dict[str, Any]": dict}
 
 
@@ -59,15 +59,14 @@ def to_section(definition: Definition) -> dict[str, Any]:
     given = Given(definition.context_size, definition.pad_token, pairs)
     # Readers of before know the first format only, and files without news are still for them.
     kept = {} if record is None else {name: getattr(record, name) for name in _FIELDS}
-    if record is not None and record.runners_up is None:
-        del kept[_LATER]
+    kept = {name: value for name, value in kept.items() if value != _LATER.get(name, ...)}
     blocks = {name: [ids.start, len(ids)] for name, ids in definition.reserved.items()}
     news = {
         **({} if given == Given() else {"input": given._asdict()}),
         **({"reserved": blocks} if blocks else {}),
     }
     return {
-        "format": 3 if blocks or "runners_up" in kept else 2 if news else 1,
+        "format": 3 if blocks or kept.keys() & _LATER.keys() else 2 if news else 1,
         "digest": digest(definition),
         "pretokenizer": {
             "name": definition.pretokenizer.name,
@@ -164,13 +163,13 @@ def training(
         return None
     where = "model.digram.training"
     said = expect(own["training"], dict, where, path)
-    fields_ = _FIELDS.keys() - {_LATER} | (said.keys() & {_LATER})
+    fields_ = _FIELDS.keys() - _LATER.keys() | (said.keys() & _LATER.keys())
     if said.keys() != fields_:
         wrong = min(said.keys() ^ fields_)
         problem = "is missing" if wrong in _FIELDS else "is not known"
         raise CorruptFileError(f"{where}: the key {show(wrong)} {problem}.", path=path)
     for name, kind in _FIELDS.items():
-        if name not in ("counts", _LATER):
+        if name in said and name not in ("counts", "runners_up"):
             expect(said[name], _KINDS[str(kind)], f"{where}.{name}", path)
     if said["stop_reason"] not in get_args(StopReason):
         shown = show(said["stop_reason"])
@@ -181,10 +180,9 @@ def training(
             f"{where}.counts should be a whole number for each of {several(merges, 'merge')}.",
             path=path,
         )
-    if _LATER in said:
-        said = said | {
-            _LATER: _runners_up(said[_LATER], merges, tokens(), f"{where}.{_LATER}", path)
-        }
+    if "runners_up" in said:
+        at = f"{where}.runners_up"
+        said = said | {"runners_up": _runners_up(said["runners_up"], merges, tokens(), at, path)}
     return TrainingRecord(**said)
 
 

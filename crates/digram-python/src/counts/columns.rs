@@ -11,6 +11,7 @@ use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use digram::count;
 use pyo3::prelude::*;
 
+use crate::arrow::Strings;
 use crate::errors;
 use crate::watch::Signals;
 
@@ -90,7 +91,7 @@ impl RecordBatchReader for Batches {
 
 /// The columns of some rows, of any types that can hold them.
 pub(super) struct Columns<'a> {
-    pieces: Pieces<'a>,
+    pieces: Strings,
     counts: Numbers<'a>,
     firsts: Option<Numbers<'a>>,
 }
@@ -105,8 +106,10 @@ impl<'a> Columns<'a> {
         };
         let pieces = &columns[find("piece").ok_or_else(|| missing("piece"))?];
         let counts = &columns[find("count").ok_or_else(|| missing("count"))?];
+        let of = pieces.data_type();
         Ok(Columns {
-            pieces: Pieces::new(pieces)?,
+            pieces: Strings::new(pieces)
+                .ok_or_else(|| format!("the column \"piece\" is of type {of}, expected binary."))?,
             counts: Numbers::new("count", counts)?,
             firsts: find("first").map(|at| Numbers::new("first", &columns[at])).transpose()?,
         })
@@ -122,35 +125,10 @@ impl<'a> Columns<'a> {
     }
 
     /// The piece, its count and its first occurrence in a row. The error says what is wrong there.
-    pub(super) fn row(&self, row: usize) -> Result<(&'a [u8], u64, u64), String> {
+    pub(super) fn row(&self, row: usize) -> Result<(&[u8], u64, u64), String> {
         let piece = self.pieces.get(row).ok_or("the piece is null.")?;
         let first = self.firsts.as_ref().map_or(Ok(0), |firsts| firsts.get("first", row))?;
         Ok((piece, self.counts.get("count", row)?, first))
-    }
-}
-
-/// A column of bytes.
-struct Pieces<'a> {
-    array: &'a ArrayRef,
-    get: fn(&'a ArrayRef, usize) -> &'a [u8],
-}
-
-impl<'a> Pieces<'a> {
-    fn new(array: &'a ArrayRef) -> Result<Pieces<'a>, String> {
-        let get: fn(&'a ArrayRef, usize) -> &'a [u8] = match array.data_type() {
-            DataType::Binary => |array, row| array.as_binary::<i32>().value(row),
-            DataType::LargeBinary => |array, row| array.as_binary::<i64>().value(row),
-            DataType::BinaryView => |array, row| array.as_binary_view().value(row),
-            DataType::Utf8 => |array, row| array.as_string::<i32>().value(row).as_bytes(),
-            DataType::LargeUtf8 => |array, row| array.as_string::<i64>().value(row).as_bytes(),
-            DataType::Utf8View => |array, row| array.as_string_view().value(row).as_bytes(),
-            other => return Err(format!("the column \"piece\" is of type {other}, expected binary.")),
-        };
-        Ok(Pieces { array, get })
-    }
-
-    fn get(&self, row: usize) -> Option<&'a [u8]> {
-        self.array.is_valid(row).then(|| (self.get)(self.array, row))
     }
 }
 

@@ -1,17 +1,17 @@
 //! Counts through the PyCapsule protocol: the C interface of Arrow, both ways.
 
 use arrow_array::cast::AsArray;
-use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
-use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
-use arrow_array::{Array, ArrayReader, ArrayRef, RecordBatchReader, make_array};
+use arrow_array::ffi::FFI_ArrowSchema;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{Array, ArrayReader, ArrayRef, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field};
 use digram::count::Adder;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyCapsuleMethods};
+use pyo3::types::PyCapsule;
 
 use super::columns::{Batches, Columns, KEY};
-use crate::arrow::{ARRAY, SCHEMA, STREAM};
+use crate::arrow::{Given, SCHEMA, STREAM, given, unreadable};
 use crate::errors;
 use crate::watch::Signals;
 
@@ -27,41 +27,27 @@ pub(super) fn stream(py: Python<'_>, batches: Batches) -> PyResult<Bound<'_, PyC
 /// The rows of a stream or an array of Arrow, and what digram's own say beside them.
 pub(super) fn added_up(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<(Adder, Option<String>)> {
     let mut adding = Adding::default();
-    let field = if data.hasattr("__arrow_c_stream__")? {
-        let capsule = data.call_method0("__arrow_c_stream__")?;
-        let pointer = capsule.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?;
-        // SAFETY: a capsule of this name holds such a stream, and whoever takes it owns it; what is
-        // left in its place is released.
-        let stream = unsafe { ArrayStreamReader::from_raw(pointer.as_ptr().cast()) };
-        let stream = stream.map_err(|error| unreadable(py, &error))?;
-        let field = stream.field().clone();
-        adding.check(py, &field)?;
-        // A producer may be Python itself, so it is asked with the GIL held.
-        for rows in stream {
-            adding.add(py, &rows.map_err(|error| unreadable(py, &error))?)?;
+    let field = match given(py, data)? {
+        Some(Given::Stream(stream)) => {
+            let field = stream.field().clone();
+            adding.check(py, &field)?;
+            for rows in stream {
+                adding.add(py, &rows.map_err(|error| unreadable(py, &error))?)?;
+            }
+            field
         }
-        field
-    } else if data.hasattr("__arrow_c_array__")? {
-        let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) =
-            data.call_method0("__arrow_c_array__")?.extract()?;
-        let (schema, array) = (schema.pointer_checked(Some(SCHEMA))?, array.pointer_checked(Some(ARRAY))?);
-        // SAFETY: capsules of these names hold these, and whoever takes them owns them.
-        let (schema, rows) = unsafe {
-            let schema = FFI_ArrowSchema::from_raw(schema.as_ptr().cast());
-            let array = FFI_ArrowArray::from_raw(array.as_ptr().cast());
-            let rows = from_ffi(array, &schema);
-            (schema, rows)
-        };
-        let rows = make_array(rows.map_err(|error| unreadable(py, &error))?);
-        let field = Field::try_from(&schema).map_err(|error| unreadable(py, &error))?;
-        adding.check(py, &field)?;
-        adding.add(py, &rows)?;
-        field.into()
-    } else {
-        return Err(PyTypeError::new_err(format!(
-            "counts come from a table of Arrow, something with __arrow_c_stream__ or __arrow_c_array__, not {}",
-            data.get_type().name()?
-        )));
+        Some(Given::Array(rows, field)) => {
+            adding.check(py, &field)?;
+            adding.add(py, &rows)?;
+            field.into()
+        }
+        None => {
+            return Err(PyTypeError::new_err(format!(
+                "counts come from a table of Arrow, something with __arrow_c_stream__ or __arrow_c_array__, \
+                 not {}",
+                data.get_type().name()?
+            )));
+        }
     };
     let adder = adding.adder.unwrap_or_else(|| Adder::new(false));
     Ok((adder, field.metadata().get(KEY).cloned()))
@@ -136,10 +122,6 @@ fn refused(py: Python<'_>, reason: String, row: Option<usize>) -> PyErr {
              first (int64) where first occurrences are known.",
         )
     })
-}
-
-fn unreadable(py: Python<'_>, error: &ArrowError) -> PyErr {
-    errors::raise(py, "OptionError", format!("what came through Arrow cannot be read: {error}."))
 }
 
 fn unexpected(py: Python<'_>, error: &ArrowError) -> PyErr {

@@ -28,7 +28,7 @@ __all__ = ["make"]
 )
 @common.named_pretokenizer_option
 @common.pretokenizer_options
-@common.separator_option
+@common.source_options
 @click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
 @click.option("--memory-limit", metavar="SIZE", help='As in "2 GB"; counting takes no more.')
 @click.option("-q", "--quiet", is_flag=True, help="No bar and no summary.")
@@ -40,7 +40,7 @@ def make(
     pretokenizer: str | None,
     regex: tuple[str, ...],
     digits: Any,
-    separator: str | None,
+    told: common.Told,
     quiet: bool,
     as_json: bool,
     **options: Any,
@@ -48,8 +48,10 @@ def make(
     """Count the pretokens of files.
 
     FILES are files, folders (all below them but hidden ones) and quoted patterns, where ** crosses
-    folders; - is stdin. Each file is one document unless --separator cuts it. Training on the
-    counts gives what training on the text gives.
+    folders; - is stdin. Names that end in .jsonl or .ndjson are lines of JSON, .parquet and .arrow
+    are tables, and .gz, .zst, .bz2 or .xz are unpacked; all else is text. A text file is one
+    document unless --separator cuts it, and so is each record. Training on the counts gives what
+    training on the text gives.
     """
     import digram
 
@@ -57,13 +59,13 @@ def make(
         pretokenizer = "o200k"
     cut = common.pretokenizer_from(pretokenizer, regex, digits)
     output.rehearse(output_)
-    source, paths = corpus.texts_in(files, separator)
+    source, paths = corpus.texts_in(files, told)
     corpus.check_not_in_source(output_, paths)
     started = time.perf_counter()
     counts = digram.count_pretokens(
         source,
         pretokenizer=cut,
-        separator=separator,
+        separator=told.separator,
         progress=False if quiet else None,
         **options,
     )

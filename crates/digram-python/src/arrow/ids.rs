@@ -1,6 +1,5 @@
-//! Ids as Arrow data, handed over through the PyCapsule protocol without a copy.
+//! Ids as Arrow data, handed over without a copy.
 
-use std::ffi::CStr;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -13,11 +12,8 @@ use arrow_schema::{DataType, Field, Schema};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
+use super::{ARRAY, SCHEMA, STREAM};
 use crate::errors;
-
-pub(crate) const SCHEMA: &CStr = c"arrow_schema";
-pub(crate) const ARRAY: &CStr = c"arrow_array";
-pub(crate) const STREAM: &CStr = c"arrow_array_stream";
 
 /// The ids of several texts as one Arrow array of lists; see the stub.
 #[pyclass(frozen, module = "digram._core")]

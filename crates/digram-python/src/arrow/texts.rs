@@ -1,0 +1,160 @@
+//! The texts in a column of a table, some at a time.
+
+use std::sync::Mutex;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, ArrayReader};
+use arrow_schema::{DataType, Field};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::{PyBytes, PyList};
+
+use super::{Given, Strings, given, unreadable};
+use crate::errors;
+
+/// The texts of a column; see the stub.
+#[pyclass(frozen, module = "digram._core")]
+pub(crate) struct ArrowTexts {
+    state: Mutex<State>,
+}
+
+struct State {
+    /// What gives more rows, and the name of the column, by parts where it is nested.
+    rows: Given,
+    column: Vec<String>,
+    /// The rows that are being given, and the first that was not.
+    now: Option<Rows>,
+    at: usize,
+}
+
+/// The column in some rows.
+struct Rows {
+    /// What it is nested in: where one of these is null, so is the text.
+    within: Vec<ArrayRef>,
+    texts: Strings,
+    len: usize,
+}
+
+#[pymethods]
+impl ArrowTexts {
+    /// Takes a table of Arrow, or something that gives one; a single array where `column` is empty
+    /// or the data has no columns.
+    #[new]
+    fn new(py: Python<'_>, data: &Bound<'_, PyAny>, column: Vec<String>) -> PyResult<ArrowTexts> {
+        let Some(rows) = given(py, data)? else {
+            return Err(PyTypeError::new_err(format!(
+                "a table is something with __arrow_c_stream__ or __arrow_c_array__, not {}",
+                data.get_type().name()?
+            )));
+        };
+        let field = match &rows {
+            Given::Stream(stream) => stream.field().as_ref().clone(),
+            Given::Array(_, field) => field.clone(),
+        };
+        // One array is its own column, whatever that is called.
+        let column = if matches!(field.data_type(), DataType::Struct(_)) { column } else { Vec::new() };
+        check(py, &field, &column)?;
+        let now = match &rows {
+            Given::Stream(_) => None,
+            Given::Array(array, _) => Some(Rows::of(array, &column)),
+        };
+        Ok(ArrowTexts { state: Mutex::new(State { rows, column, now, at: 0 }) })
+    }
+
+    /// The next texts, None for a null, as many as have some `size` bytes; None at the end.
+    fn next<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Option<Bound<'py, PyList>>> {
+        let mut guard = self.state.lock_py_attached(py).unwrap_or_else(|poisoned| poisoned.into_inner());
+        let state = &mut *guard;
+        loop {
+            if let Some(rows) = state.now.as_ref().filter(|rows| state.at < rows.len) {
+                let texts = PyList::empty(py);
+                let mut held = 0;
+                while state.at < rows.len && held < size {
+                    match rows.text(state.at) {
+                        Some(text) => {
+                            texts.append(PyBytes::new(py, text))?;
+                            held += text.len();
+                        }
+                        None => texts.append(py.None())?,
+                    }
+                    held += size_of::<usize>() * 8;
+                    state.at += 1;
+                }
+                return Ok(Some(texts));
+            }
+            // What was given is let go before more is asked for.
+            state.now = None;
+            state.at = 0;
+            let Given::Stream(stream) = &mut state.rows else { return Ok(None) };
+            match stream.next() {
+                None => return Ok(None),
+                Some(array) => {
+                    let array = array.map_err(|error| unreadable(py, &error))?;
+                    state.now = Some(Rows::of(&array, &state.column));
+                }
+            }
+        }
+    }
+}
+
+impl Rows {
+    /// `check` saw that the column is there, and what it is.
+    fn of(array: &ArrayRef, column: &[String]) -> Rows {
+        let mut within = Vec::new();
+        let mut inner = array.clone();
+        for name in column {
+            let next = inner.as_struct().column_by_name(name).expect("`check` saw it").clone();
+            within.push(inner);
+            inner = next;
+        }
+        Rows { within, len: array.len(), texts: Strings::new(&inner).expect("`check` saw its type") }
+    }
+
+    fn text(&self, row: usize) -> Option<&[u8]> {
+        if self.within.iter().any(|array| array.is_null(row)) {
+            return None;
+        }
+        self.texts.get(row)
+    }
+}
+
+/// Refuses data without such a column, or with one of another type.
+fn check(py: Python<'_>, field: &Field, column: &[String]) -> PyResult<()> {
+    let mut inner = field.clone();
+    for (depth, name) in column.iter().enumerate() {
+        let shown = column[..=depth].join(".");
+        let DataType::Struct(fields) = inner.data_type() else {
+            let of = inner.data_type();
+            let message = format!("the column {:?} is of type {of} and has no fields.", column[..depth].join("."));
+            return Err(refused(py, message, column, ""));
+        };
+        let Some((_, found)) = fields.find(name) else {
+            let names: Vec<_> = fields.iter().map(|field| format!("{:?}", field.name())).collect();
+            let message = format!("there is no column {shown:?}.");
+            let hint = format!("The columns are {}.", names.join(", "));
+            return Err(refused(py, message, column, &hint));
+        };
+        inner = found.as_ref().clone();
+    }
+    let none = arrow_array::new_empty_array(inner.data_type());
+    if Strings::new(&none).is_none() {
+        let what = match column {
+            [] => "what came through Arrow".into(),
+            _ => format!("the column {:?}", column.join(".")),
+        };
+        let message = format!("{what} is of type {}, and texts are strings or binary.", inner.data_type());
+        return Err(refused(py, message, column, ""));
+    }
+    Ok(())
+}
+
+fn refused(py: Python<'_>, message: String, column: &[String], hint: &str) -> PyErr {
+    errors::build(py, "OptionError", message, |places| {
+        places.set_item("value", column.join("."))?;
+        if !hint.is_empty() {
+            places.set_item("hint", hint)?;
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,142 @@
+"""Reading ahead: a thread reads and unpacks the next texts while those before are worked on."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import queue
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, Self, TypeVar
+
+from digram.errors import DigramError
+
+__all__ = ["Ahead"]
+
+T = TypeVar("T")
+
+_SOON = 0.15  # seconds that closing waits for the thread; it is at a block of a megabyte at most
+_running: weakref.WeakSet[Ahead[Any]] = weakref.WeakSet()
+
+
+class _End:
+    """What the thread gives last: how it ended."""
+
+    def __init__(self, error: BaseException | None) -> None:
+        self.error = error
+
+
+class Ahead(Iterator[T], Generic[T]):
+    """The items of an iterator, taken from it by a thread of their own, one ahead.
+
+    >>> with Ahead(iter([1, 2, 3])) as items:
+    ...     list(items)
+    [1, 2, 3]
+
+    At any time three items are held: one that was given, one that waits, and one that is made. The
+    order stays, and an error comes at its place. `close`, also at the end of the block or with the
+    process, stops the thread at its next item, or sooner where `on_close` can tell the iterator.
+    The child of a fork has no such thread, and is told so.
+    """
+
+    def __init__(self, items: Iterator[T], on_close: Callable[[], None] | None = None) -> None:
+        self._items = items
+        self._on_close = on_close
+        self._ready: queue.Queue[T | _End] = queue.Queue(1)
+        self._stop = threading.Event()
+        self._process = os.getpid()
+        self._thread: threading.Thread | None = None
+        self._ended = False
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> T:
+        if self._process != os.getpid():
+            # The queue may have been locked at that moment, so it is not touched.
+            raise DigramError(
+                "this source was being read when the process forked, and its reader is in the "
+                "parent.",
+                hint="Begin to read in the process that goes on.",
+            )
+        if self._ended:
+            raise StopIteration
+        if self._thread is None:
+            self._start()
+        item = self._ready.get()
+        if not isinstance(item, _End):
+            return item
+        self._ended = True
+        self.close()
+        if item.error is None:
+            raise StopIteration
+        raise item.error
+
+    def close(self) -> None:
+        """Stop the thread, and let go of what it reads."""
+        self._ended = True
+        if self._thread is None or self._process != os.getpid():
+            return
+        self._stop.set()
+        if self._on_close is not None:
+            self._on_close()
+        with contextlib.suppress(queue.Empty):
+            self._ready.get_nowait()  # the thread may wait for room
+        self._thread.join(_SOON)
+        _running.discard(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if self._process == os.getpid():
+            self._stop.set()
+
+    def _start(self) -> None:
+        # A daemon, since one that is waited for keeps a process alive that gave up its iterator.
+        self._thread = threading.Thread(
+            target=_take,
+            args=(self._items, self._ready, self._stop),
+            daemon=True,
+            name="digram-reader",
+        )
+        _running.add(self)
+        self._thread.start()
+
+
+def _take(items: Iterator[T], ready: queue.Queue[T | _End], stop: threading.Event) -> None:
+    """What the thread does. It knows the iterator that it serves by its queue alone."""
+    error: BaseException | None = None
+    try:
+        for item in items:
+            if not _put(ready, item, stop):
+                break
+    except BaseException as raised:
+        error = raised
+    finally:
+        close = getattr(items, "close", None)
+        if close is not None:
+            with contextlib.suppress(Exception):
+                close()
+    _put(ready, _End(error), stop)
+
+
+def _put(ready: queue.Queue[T | _End], item: T | _End, stop: threading.Event) -> bool:
+    """Hands an item over; False once nobody wants it."""
+    while not stop.is_set():
+        with contextlib.suppress(queue.Full):
+            ready.put(item, timeout=0.05)
+            return True
+    return False
+
+
+@atexit.register
+def _stop_all() -> None:
+    """No thread of ours is in the midst of a library's code when the interpreter goes away."""
+    for one in list(_running):
+        one.close()

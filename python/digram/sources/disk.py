@@ -1,0 +1,234 @@
+"""Files as a source: which, of what kind, and how each is read."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from digram.errors import OptionError
+from digram.sources import tables
+from digram.sources.cut import BLOCK, cut_blocks, cut_texts, separator_bytes
+from digram.sources.kinds import Kind, check_format, kind_of
+from digram.sources.packed import PACKED, unpacked
+from digram.sources.paths import matches
+from digram.sources.reading import OnError, Pass, Reading, Records, check_on_error
+from digram.sources.records import json_lines
+from digram.sources.texts import AsFile, Unread
+
+__all__ = ["PART", "Files", "Stream", "Streams", "files", "open_text", "with_separator"]
+
+PART = 1 << 20  # bytes; of a file that is one document so much is read at once
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files as a source of texts: made by `files`, iterated as documents.
+
+    `paths` are in the order in which they are read. With a `separator` (bytes) each text is cut
+    into documents, else a text file is one document and so is a record of another. `field` is the
+    name of the field or column that holds the text, by parts; `format` and `on_error` are as told
+    to `files`. Iterating gives a `digram.sources.Reading`, which counts what was skipped.
+    """
+
+    paths: tuple[Path, ...]
+    separator: bytes | None = None
+    field: tuple[str, ...] = ("text",)
+    format: str | None = None
+    on_error: OnError = "raise"
+
+    def __iter__(self) -> Reading[bytes]:
+        seen = Pass()
+        found = (text.whole() if isinstance(text, Unread) else text for text in self.texts(seen))
+        return Reading(found, seen)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(repr(str(path)) for path in self.paths[:2])
+        more = f", … {len(self.paths):,} in all" if len(self.paths) > 2 else ""
+        told = {
+            "separator": self.separator,
+            "field": ".".join(self.field) if self.field != ("text",) else None,
+            "format": self.format,
+            "on_error": self.on_error if self.on_error != "raise" else None,
+        }
+        rest = "".join(f", {name}={value!r}" for name, value in told.items() if value is not None)
+        return f"<digram.Files: {shown}{more}{rest}>"
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files together on the disk, as they are now."""
+        return sum(path.stat().st_size for path in self.paths)
+
+    def kind(self, path: Path) -> Kind:
+        """What kind of file one of them is."""
+        return kind_of(path, self.format)
+
+    def texts(self, seen: Pass, most: int | None = None) -> Iterator[bytes | Unread]:
+        """The texts; a text file that is one document is not read yet.
+
+        `seen` keeps what becomes of the pass. A line of JSON takes `most` bytes or is refused.
+        """
+        for path in self.paths:
+            with path.open("rb") as file:
+                stream = Stream(file, path, self.kind(path), self.field, self.on_error)
+                yield from stream.texts(seen, self.separator, most)
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """An open file, or stdin."""
+
+    file: BinaryIO
+    name: str | os.PathLike[str]
+    kind: Kind
+    field: tuple[str, ...] = ("text",)
+    on_error: OnError = "raise"
+
+    def texts(
+        self, seen: Pass, separator: bytes | None = None, most: int | None = None
+    ) -> Iterator[bytes | Unread]:
+        """As the method of `Files`."""
+        form = self.kind.form
+        if form == "text":
+            if separator is None:
+                yield Unread(self.blocks(seen, PART), os.fspath(self.name))
+            else:
+                yield from cut_blocks(self.blocks(seen, BLOCK), separator)
+            return
+        records = Records(self.name, self.on_error, seen)
+        if form == "jsonl":
+            found = json_lines(self.blocks(seen, PART), self.field, records, most)
+        elif form == "arrow":
+            found = tables.arrow_texts(self.blocks(seen, PART), self.name, self.field, records)
+        else:
+            packed = None if self.kind.packing is None else self.blocks(seen, PART)
+            found = tables.parquet_texts(self.file, packed, self.name, self.field, records)
+        yield from cut_texts(found, separator)
+
+    def opened(self) -> io.BufferedReader:
+        """What the file holds, unpacked, as a file."""
+        return io.BufferedReader(AsFile(self.blocks(Pass(), PART)))
+
+    def blocks(self, seen: Pass, size: int) -> Iterator[bytes]:
+        """What the file holds, unpacked, in blocks of at most so many bytes."""
+        if self.kind.packing is None:
+            return seen.read(self.file, size)
+        return unpacked(seen.read(self.file, PACKED), self.kind.packing, self.name, size)
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """Files and streams, one after the other: what a command line names."""
+
+    sources: tuple[Files | Stream, ...]
+    separator: bytes | None = None
+
+    def texts(self, seen: Pass, most: int | None = None) -> Iterator[bytes | Unread]:
+        """As the method of `Files`."""
+        for source in self.sources:
+            if isinstance(source, Stream):
+                yield from source.texts(seen, self.separator, most)
+            else:
+                yield from replace(source, separator=self.separator).texts(seen, most)
+
+
+def files(
+    pattern: str | os.PathLike[str],
+    *more: str | os.PathLike[str],
+    separator: str | bytes | None = None,
+    field: str | Iterable[str] = "text",
+    format: str | None = None,
+    on_error: OnError = "raise",
+) -> Files:
+    r"""The regular files that a path, a folder or a glob pattern names, sorted.
+
+    >>> folder = getfixture("tmp_path")
+    >>> for name in ("b.txt", "a.txt", "deep/c.txt", ".hidden"):
+    ...     path = folder / name
+    ...     path.parent.mkdir(exist_ok=True)
+    ...     _ = path.write_text(f"one in {name}\n\ntwo in {name}")
+    >>> [path.name for path in files(folder).paths]
+    ['a.txt', 'b.txt', 'c.txt']
+    >>> list(files(folder / "*.txt", separator="\n\n"))
+    [b'one in a.txt', b'two in a.txt', b'one in b.txt', b'two in b.txt']
+    >>> lines = '{"meta": {"text": "one"}}\n{"meta": {"text": "two"}}\n'
+    >>> _ = (folder / "d.jsonl").write_text(lines)
+    >>> list(files(folder / "d.jsonl", field="meta.text"))
+    [b'one', b'two']
+
+    A folder means all files below it. In a pattern `*`, `?` and `[...]` stay within a name, `**`
+    stands for any number of folders. As in a shell, names that start with a dot are left out
+    unless the pattern writes the dot; links to files are followed, links to folders are not below
+    `**` or a folder. What exists under exactly the given name is never taken for a pattern.
+    With several patterns the files come in that order, each file once.
+
+    How a file is read goes by its name: `.jsonl` and `.ndjson` are lines of JSON, `.parquet` is
+    Parquet, `.arrow`, `.feather` and `.ipc` are Arrow's (both by pyarrow, `pip install
+    digram[arrow]`), and all others are text. `.gz`, `.zst`, `.bz2` and `.xz` after that are
+    unpacked while they are read, all members and frames. `format` says it for all files in place
+    of the name: "text", "jsonl", "parquet", "arrow", or with a packing as in "jsonl.zst".
+
+    `field` names what holds the text in JSON and in tables: "text", or "meta.text" for one inside
+    another, or a list of names where a name holds a dot. A line that is no JSON, a field or row
+    that is missing, null or no string is a `CorruptFileError` with file, record and byte;
+    `on_error="skip"` skips and counts such records (`Reading.skipped`). A damaged file is always
+    an error.
+
+    `separator` cuts each text into documents; see `documents`. Raises FileNotFoundError when a
+    pattern matches nothing, OSError for what is not a regular file, `OptionError` for an archive
+    (.zip, .tar). Looks at names only: nothing is read before the result is iterated. Memory: a
+    text file that is one document is held as a whole; of other files a few megabytes, the longest
+    record, and what one batch of an Arrow file takes.
+    """
+    found: dict[Path, None] = {}
+    for one in (pattern, *more):
+        found.update(dict.fromkeys(matches(os.fspath(one))))
+    if format is not None:
+        check_format(format)
+    for path in found:
+        kind_of(path, format)
+    return Files(
+        tuple(found),
+        separator_bytes(separator),
+        tables.column_path(field, "field"),
+        format,
+        check_on_error(on_error),
+    )
+
+
+@contextlib.contextmanager
+def open_text(path: Path, format: str | None = None) -> Iterator[BinaryIO]:
+    """A text file to read from its beginning to its end, unpacked where it is packed.
+
+    Raises `OptionError` for a file of records.
+    """
+    kind = kind_of(path, format)
+    if kind.form != "text":
+        raise OptionError(
+            f"{path.suffix} files hold records, and here text is read.",
+            path=path,
+            value=path.suffix,
+            hint="Save the texts of the records as a text file first.",
+        )
+    with path.open("rb") as file:
+        if kind.packing is None:
+            yield file
+        else:
+            yield Stream(file, path, kind).opened()
+
+
+def with_separator(source: Files, separator: bytes | None) -> Files:
+    """The same files, cut here too; refuses two separators."""
+    if separator is None or separator == source.separator:
+        return source
+    if source.separator is not None:
+        raise OptionError(
+            f"separator={separator!r} contradicts files(..., separator={source.separator!r}).",
+            value=separator,
+            hint="Give it once.",
+        )
+    return replace(source, separator=separator)

@@ -1,0 +1,230 @@
+"""Tables: a text in each row, in a column. Parquet and Arrow files, and tables in memory."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from digram import _core
+from digram.errors import CorruptFileError, OptionError
+from digram.sources.cut import cut_texts
+from digram.sources.reading import OnError, Pass, Reading, Records, check_on_error
+from digram.sources.texts import AsFile
+
+__all__ = ["Table", "arrow_texts", "column_path", "parquet_texts", "table"]
+
+_AT_ONCE = 1 << 20  # bytes of texts that are made Python objects together
+_ROWS = 1 << 22  # bytes of a column that are decoded together, about
+_MAGIC = b"ARROW1\0\0"  # of Arrow's file format; after it comes what the format for streams has
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A column of a table in memory as a source of texts: made by `table`."""
+
+    data: Any
+    column: tuple[str, ...] = ("text",)
+    on_error: OnError = "raise"
+    separator: bytes | None = None
+
+    def __iter__(self) -> Reading[bytes]:
+        seen = Pass()
+        return Reading(self.texts(seen), seen)
+
+    def __repr__(self) -> str:
+        skip = "" if self.on_error == "raise" else f", on_error={self.on_error!r}"
+        kind = type(self.data)
+        return (
+            f"<digram.Table: column {'.'.join(self.column)!r} of a "
+            f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}{skip}>"
+        )
+
+    def texts(self, seen: Pass) -> Iterator[bytes]:
+        """The texts, in a pass of which `seen` keeps the faults."""
+        records = Records("the table", self.on_error, seen)
+        found = _column(self.data, self.column, records, itertools.count(1))
+        return cut_texts(found, self.separator)
+
+
+def table(data: Any, column: str | Iterable[str] = "text", *, on_error: OnError = "raise") -> Table:
+    """A column of a table of pyarrow, polars, duckdb, datasets or another that speaks Arrow.
+
+    >>> import digram, pyarrow
+    >>> rows = pyarrow.table({"id": [1, 2], "text": ["low lower", "lowest"]})
+    >>> list(digram.table(rows))
+    [b'low lower', b'lowest']
+    >>> digram.train(digram.table(rows, "text"), max_merges=2).training.documents
+    2
+
+    `data` is anything with `__arrow_c_stream__` or `__arrow_c_array__`; nothing else need be
+    installed. The column is one of strings or bytes, of any of Arrow's types for these, or a
+    dictionary of such; "meta.text" is a field of a struct, and so is ["meta", "text"], for names
+    that hold a dot. Where the data is one column without a name, as a series of polars is, the name
+    plays no part.
+
+    A row that is null is an error; `on_error="skip"` skips and counts it (`Reading.skipped`). A
+    source that can be read once, such as a reader of record batches, is used up by one pass. Raises
+    TypeError for data that is no table, `OptionError` for a column that is not there or holds no
+    texts, both when it is read. Memory: about a megabyte beside the table.
+    """
+    return Table(data, column_path(column, "column"), check_on_error(on_error))
+
+
+def column_path(name: str | Iterable[str], argument: str) -> tuple[str, ...]:
+    """The parts of a name: those between dots, or those of a list."""
+    parts = tuple(name.split(".")) if isinstance(name, str) else tuple(name)
+    if not all(isinstance(part, str) for part in parts):
+        raise TypeError(f"{argument} is a name or a list of names, not {name!r}.")
+    if not all(parts) or not parts:
+        raise OptionError(f"{argument}={name!r} is no name.", value=name)
+    return parts
+
+
+def _column(
+    data: Any, column: tuple[str, ...], records: Records, numbered: Iterator[int]
+) -> Iterator[bytes]:
+    """The texts of a column; a null is a fault."""
+    reader = _core.ArrowTexts(data, list(column))
+    while (texts := reader.next(_AT_ONCE)) is not None:
+        for text, number in zip(texts, numbered, strict=False):
+            if text is None:
+                name = ".".join(column)
+                records.fault(number, None, f'the column "{name}" is null.')
+            else:
+                yield text
+
+
+# --- files
+
+
+def parquet_texts(
+    file: BinaryIO,
+    blocks: Iterable[bytes] | None,
+    path: str | os.PathLike[str],
+    column: tuple[str, ...],
+    records: Records,
+) -> Iterator[bytes]:
+    """The texts in a Parquet file. `blocks` are its bytes where it is packed.
+
+    Parquet is read from its end. So a packed file, or one from a pipe, is first brought into a file
+    without a name in the folder for temporary files.
+    """
+    pyarrow = _pyarrow("Parquet", path)
+    from pyarrow import parquet
+
+    seen, before = records.seen, records.seen.done
+    if blocks is None and not file.seekable():
+        blocks = seen.read(file, _AT_ONCE)
+    with _readable(pyarrow, path), _seekable(file, blocks) as stream:
+        size = stream.seek(0, os.SEEK_END)
+        found = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=1 << 20)
+        about = found.metadata
+        _check_columns(found.schema_arrow, column, path)
+        numbered = itertools.count(1)
+        name = ".".join(column)
+        rows = max(1, min(1 << 16, int(_ROWS / _bytes_of_a_row(about, name))))
+        done = 0
+        for batch in found.iter_batches(rows, columns=[name], use_threads=False):
+            yield from _column(batch, column, records, numbered)
+            done += batch.num_rows
+            if blocks is None:  # only a part of the file is read, so its rows tell how far it is
+                seen.done = before + size * done // max(1, about.num_rows)
+        if done != about.num_rows:
+            raise CorruptFileError(
+                f"the file declares {about.num_rows:,} rows and holds {done:,}.", path=path
+            )
+    if blocks is None:
+        seen.done = before + size
+
+
+def _bytes_of_a_row(about: Any, column: str) -> float:
+    """What a row of a column takes, about, as the file says of its largest group of rows."""
+    sizes = [1.0]
+    for group in map(about.row_group, range(about.num_row_groups)):
+        for chunk in map(group.column, range(group.num_columns)):
+            if chunk.path_in_schema == column and group.num_rows:
+                sizes.append(chunk.total_uncompressed_size / group.num_rows)
+    return max(sizes)
+
+
+def arrow_texts(
+    blocks: Iterable[bytes],
+    path: str | os.PathLike[str],
+    column: tuple[str, ...],
+    records: Records,
+) -> Iterator[bytes]:
+    """The texts in a file of Arrow's: its format for files (as feather is too), or for streams."""
+    pyarrow = _pyarrow("Arrow", path)
+    from pyarrow import ipc
+
+    with _readable(pyarrow, path):
+        stream = AsFile(blocks)
+        start = stream.read(len(_MAGIC))
+        # A file in the format for streams begins with its first message.
+        is_file = start == _MAGIC
+        stream = stream if is_file else AsFile(itertools.chain([start], stream.rest()))
+        reader = ipc.open_stream(stream)
+        _check_columns(reader.schema, column, path)
+        numbered = itertools.count(1)
+        for batch in reader:
+            yield from _column(batch, column, records, numbered)
+        end = b""
+        while block := stream.read(_AT_ONCE):
+            end = (end + block)[-len(_MAGIC) :]
+        if is_file and not end.endswith(_MAGIC.rstrip(b"\0")):
+            raise CorruptFileError(
+                "the file ends before its footer.", path=path, hint="Copy the file again."
+            )
+
+
+@contextlib.contextmanager
+def _seekable(file: BinaryIO, blocks: Iterable[bytes] | None) -> Iterator[BinaryIO]:
+    """A file to read from anywhere: the one that is open, or what is in blocks."""
+    if blocks is None:
+        yield file
+        return
+    with tempfile.TemporaryFile(prefix="digram-unpacked-") as unpacked:
+        for block in blocks:
+            unpacked.write(block)
+        yield unpacked
+
+
+@contextlib.contextmanager
+def _readable(pyarrow: Any, path: str | os.PathLike[str]) -> Iterator[None]:
+    """Tells in digram's way that pyarrow cannot read a file."""
+    try:
+        yield
+    except (pyarrow.ArrowException, OSError, MemoryError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise CorruptFileError(
+            f"pyarrow cannot read it: {reason}.", path=path, hint="Copy the file again."
+        ) from None
+
+
+def _check_columns(schema: Any, column: tuple[str, ...], path: str | os.PathLike[str]) -> None:
+    """Refuses a file without the column, or with one that holds no texts, before any row."""
+    try:
+        _core.ArrowTexts(schema.empty_table(), list(column))
+    except OptionError as error:
+        error.path = os.fspath(path)
+        error.hint = f"{error.hint or ''} Name a column of strings or bytes with field=.".lstrip()
+        raise
+
+
+def _pyarrow(what: str, path: str | os.PathLike[str]) -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        raise OptionError(
+            f"{what} files are read by pyarrow, which is not installed.",
+            path=path,
+            hint="Install it, as with pip install digram[arrow].",
+        ) from None
+    return pyarrow
