@@ -27,7 +27,7 @@ PACK: dict[Packing, Callable[[bytes], bytes]] = {
     "bz2": bz2.compress,
     "xz": lzma.compress,
 }
-CHECKED = {int(zstd.CompressionParameter.checksum_flag): 1}  # as the program `zstd` does
+CHECKED: dict[int, int] = {int(zstd.CompressionParameter.checksum_flag): 1}  # as `zstd` itself
 TEXT = b"".join(b"%d, " % (n * n) for n in range(40_000))
 
 

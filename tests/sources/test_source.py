@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import bz2
+import gzip
+import io
+import json
+import lzma
+import os
+import pickle
+import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
+from backports import zstd
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import feather, parquet
+from strategies import cases
+from strategies import texts as texts_of_any_kind
 
+import digram
+from digram.counts.files import to_bytes as counts_to_bytes
 from digram.errors import OptionError
-from digram.sources import batches, documents, files, total_bytes
+from digram.sources import batches, documents, files, in_batches, total_bytes
 
 
 @pytest.fixture
@@ -158,3 +175,165 @@ def test_files_are_shown_in_a_line(folder: Path) -> None:
     assert shown.startswith("<digram.Files: '")
     assert len(shown) < 400
     assert "in all" in shown or len(files(str(folder)).paths) <= 2
+
+
+# --- all kinds of files alike
+
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".zst": zstd.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+}
+
+
+def write(texts: list[str], path: Path) -> None:
+    """The texts as a file of the kind that its name tells, with a record separator in text."""
+    form, packing = path.suffixes[0], "".join(path.suffixes[1:])
+    sink = io.BytesIO()
+    if form == ".txt":
+        sink.write("\x1e".join(texts).encode())
+    elif form == ".jsonl":
+        for number, text in enumerate(texts):
+            line = json.dumps({"id": number, "text": text}, ensure_ascii=number % 2 == 0)
+            sink.write(line.encode() + b"\n")
+    else:
+        table = pyarrow.table({"text": pyarrow.array(texts, pyarrow.string())})
+        if form == ".parquet":
+            parquet.write_table(table, sink, row_group_size=3)
+        else:
+            feather.write_feather(table, sink)
+    path.write_bytes(PACK[packing](sink.getvalue()))
+
+
+KINDS = [
+    f"a{form}{packing}" for form in (".txt", ".jsonl", ".parquet", ".arrow") for packing in PACK
+]
+
+
+@cases(40)
+@given(st.lists(texts_of_any_kind, max_size=6), st.sampled_from(["\x1e", None]))
+def test_all_kinds_give_the_texts_and_the_same_tokenizer(
+    tmp_path_factory: pytest.TempPathFactory, given: list[str], separator: str | None
+) -> None:
+    folder = tmp_path_factory.mktemp("kinds")
+    texts = [text for text in (text.replace("\x1e", "") for text in given) if text]
+    expected = digram.train(texts, max_merges=5)
+    for name in KINDS:
+        path = folder / name
+        write(texts, path)
+        if separator is None and name.startswith("a.txt"):
+            continue
+        assert list(documents(path, separator)) == [text.encode() for text in texts]
+        tok = digram.train(path, max_merges=5, separator=separator)
+        assert tok == expected
+        assert tok.training is not None
+        assert expected.training is not None
+        assert tok.training.documents == expected.training.documents == len(texts)
+        assert tok.training.bytes == expected.training.bytes
+
+
+def test_a_folder_of_all_kinds_is_one_source(tmp_path: Path) -> None:
+    texts = [f"text {number} of some" for number in range(9)]
+    for name in KINDS:
+        write(texts, tmp_path / name.replace("a.", f"{KINDS.index(name):02}."))
+    found = files(tmp_path, separator="\x1e")
+    assert list(found) == [text.encode() for text in texts] * len(KINDS)
+    counts = digram.count_pretokens(found)
+    assert counts == digram.count_pretokens(texts * len(KINDS))
+    again: dict[str, object] = {"checkpoint": tmp_path.parent / "run", "memory_limit": "24 MiB"}
+    tok = digram.train(found, max_merges=9, **again)  # type: ignore[arg-type]
+    assert tok == digram.train(counts, max_merges=9)
+    assert digram.train(found, max_merges=12, **again) == digram.train(counts, max_merges=12)  # type: ignore[arg-type]
+    named = {"json": files(tmp_path / "*.jsonl*"), "parquet": files(tmp_path / "*.parquet*")}
+    assert digram.count_pretokens(named).documents == 9 * 10
+
+
+def test_a_file_that_cannot_be_read_is_not_skipped(tmp_path: Path) -> None:
+    write(["one"], tmp_path / "a.jsonl")
+    write(["two"], tmp_path / "b.jsonl")
+    found = files(tmp_path, on_error="skip")
+    (tmp_path / "b.jsonl").unlink()
+    with pytest.raises(FileNotFoundError):
+        digram.count_pretokens(found)
+    (tmp_path / "b.jsonl").mkdir()
+    with pytest.raises(IsADirectoryError):
+        list(found)
+    if os.geteuid() != 0:
+        (tmp_path / "b.jsonl").rmdir()
+        write(["two"], tmp_path / "b.jsonl")
+        (tmp_path / "b.jsonl").chmod(0)
+        with pytest.raises(PermissionError):
+            digram.count_pretokens(found)
+
+
+def test_progress_is_told_in_bytes_on_the_disk(tmp_path: Path) -> None:
+    texts = [f"text {number}" * 100 for number in range(500)]
+    for name in KINDS:
+        write(texts, tmp_path / name)
+        reading = in_batches(files(tmp_path / name))
+        assert reading.done == 0
+        for _ in reading:
+            assert 0 < reading.done <= (tmp_path / name).stat().st_size
+        assert reading.done == (tmp_path / name).stat().st_size
+        assert total_bytes(files(tmp_path / name)) == reading.done
+
+
+def test_skipped_records_are_in_what_comes_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "low low"}\n{"text": 1}\n{"text": "lower"}\n{}\n')
+    found = files(path, on_error="skip")
+    with pytest.warns(UserWarning, match="2 records were skipped"):
+        counts = digram.count_pretokens(found)
+    clean = digram.count_pretokens(["low low", "lower"])
+    assert (counts.skipped, clean.skipped) == (2, 0)
+    assert counts != clean
+    assert (counts + counts).skipped == counts.scale(3).skipped * 2 == 4
+    assert (counts - clean).skipped == 2
+    assert counts.filter(min_count=2).skipped == counts.without_first().skipped == 2
+    for name in ("a.arrow", "a.parquet"):
+        counts.save(tmp_path / name)
+        assert digram.Counts.load(tmp_path / name) == counts
+    assert digram.Counts.from_arrow(counts.to_arrow()) == counts
+    assert pickle.loads(pickle.dumps(counts)) == counts
+    assert b"skipped" not in b"".join(counts_to_bytes(clean))
+    folder = tmp_path / "run"
+    for source in (found, found, counts, {"a": found, "b": counts}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tok = digram.train(source, max_merges=2)
+        assert tok.training is not None
+        assert tok.training.skipped == (4 if isinstance(source, dict) else 2)
+    for times in range(3):  # the third is noted, and reads nothing
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            tok = digram.train(found, max_merges=times, checkpoint=folder)
+        assert tok.training is not None
+        assert (tok.training.skipped, len(warned)) == (2, 1 if times == 0 else 0)
+    tok.save(tmp_path / "tok.json")
+    loaded = digram.load(tmp_path / "tok.json")
+    assert loaded.training == tok.training
+    assert tok.shrink(257).training.skipped == 2  # type: ignore[union-attr]
+    digram.train(clean, max_merges=2).save(tmp_path / "clean.json")
+    assert "skipped" not in (tmp_path / "clean.json").read_text()
+
+
+def test_after_a_fault_the_same_call_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("digram.checkpoint.BETWEEN", 0.0)
+    monkeypatch.setattr("digram.sources.source.AHEAD", 1)
+    path, folder = tmp_path / "a.jsonl.gz", tmp_path / "run"
+    good = [b'{"text": "the cat %d"}' % number for number in range(20)]
+    path.write_bytes(gzip.compress(b"\n".join([*good[:15], b"{", *good[15:]])))
+    with pytest.raises(digram.CorruptFileError) as caught:
+        digram.train(path, max_merges=5, checkpoint=folder)
+    assert caught.value.record == 16
+    # What was noted of the file may be counted, so nothing is said of that.
+    assert "Nothing was counted" not in str(caught.value)
+    with pytest.warns(UserWarning, match="1 record was skipped"):
+        tok = digram.train(files(path, on_error="skip"), max_merges=5, checkpoint=folder)
+    assert tok == digram.train([f"the cat {number}" for number in range(20)], max_merges=5)
+    assert tok.training is not None
+    assert (tok.training.documents, tok.training.skipped) == (20, 1)

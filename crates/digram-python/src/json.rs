@@ -62,9 +62,8 @@ fn read(lines: &[u8], field: &[String]) -> (Vec<u8>, Vec<usize>, Vec<Fault>, usi
 
 /// Appends the text that a record has in a field, or says why it has none.
 fn text_of(line: &[u8], field: &[String], texts: &mut Vec<u8>) -> Result<(), (String, Option<String>)> {
-    let json = std::str::from_utf8(line).map_err(|error| {
-        (format!("no UTF-8 at byte {} of the record.", error.valid_up_to()), None)
-    })?;
+    let json = std::str::from_utf8(line)
+        .map_err(|error| (format!("no UTF-8 at byte {} of the record.", error.valid_up_to()), None))?;
     if is_deep(line) {
         return Err((format!("the record is nested more than {DEEPEST} deep."), None));
     }
@@ -75,7 +74,8 @@ fn text_of(line: &[u8], field: &[String], texts: &mut Vec<u8>) -> Result<(), (St
         .map_err(|error| {
             let detail = error.to_string();
             // These two are said of surrogates alone.
-            let lone = detail.starts_with("lone leading surrogate") || detail.starts_with("unexpected end of hex");
+            let lone =
+                detail.starts_with("lone leading surrogate") || detail.starts_with("unexpected end of hex");
             let reason = if lone { "a lone surrogate, which is no character." } else { "invalid JSON." };
             (reason.to_owned(), Some(detail))
         })?;

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, ArrayReader};
+use arrow_array::{Array, ArrayReader, ArrayRef};
 use arrow_schema::{DataType, Field};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -126,7 +126,8 @@ fn check(py: Python<'_>, field: &Field, column: &[String]) -> PyResult<()> {
         let shown = column[..=depth].join(".");
         let DataType::Struct(fields) = inner.data_type() else {
             let of = inner.data_type();
-            let message = format!("the column {:?} is of type {of} and has no fields.", column[..depth].join("."));
+            let message =
+                format!("the column {:?} is of type {of} and has no fields.", column[..depth].join("."));
             return Err(refused(py, message, column, ""));
         };
         let Some((_, found)) = fields.find(name) else {
