@@ -26,7 +26,17 @@ from strategies import texts as texts_of_any_kind
 import digram
 from digram.counts.files import to_bytes as counts_to_bytes
 from digram.errors import OptionError
-from digram.sources import batches, documents, files, in_batches, total_bytes
+from digram.sources import (
+    Files,
+    batches,
+    documents,
+    file_stamps,
+    files,
+    in_batches,
+    separator_of,
+    settled,
+    total_bytes,
+)
 
 
 @pytest.fixture
@@ -164,10 +174,43 @@ def test_batches() -> None:
 def test_total_bytes(folder: Path) -> None:
     mixed: list[str | bytes] = [b"a", "bc"]
     assert total_bytes("abc") == total_bytes(mixed) == 3
-    assert total_bytes(folder / "a.txt") == 5
-    assert total_bytes([folder / "a.txt", folder / "sub"]) == 5 + 9 + 14 + 8
+    assert total_bytes(settled(folder / "a.txt", None)) == 5
+    assert total_bytes(settled([folder / "a.txt", folder / "sub"], None)) == 5 + 9 + 14 + 8
     assert total_bytes(iter(["abc"])) is None
     assert total_bytes([]) == 0
+
+
+def test_settled_sources_name_their_files_once(folder: Path) -> None:
+    settled_folder = settled(folder / "sub", "\n")
+    assert isinstance(settled_folder, Files)
+    (folder / "sub" / "late.txt").write_bytes(b"late")
+    assert list(documents(settled_folder)) == [b"sub/c.txt", b"sub/deep/d.txt", b"sub/e.md"]
+    assert total_bytes(settled_folder) == 9 + 14 + 8
+    stamps = file_stamps(settled_folder)
+    assert stamps is not None
+    assert stamps[0] == [9, 14, 8]
+    # What is settled stays as it is, and the separator may be given again.
+    assert settled(settled_folder, b"\n") == settled(settled_folder, None) == settled_folder
+    for source in ("text", ["texts"], [], {"a": "text"}, iter(["text"])):
+        assert settled(source, "\n") is source
+    mixed: list[Any] = [folder / "a.txt", "text"]
+    assert settled(mixed, None) is mixed
+
+
+def test_a_separator_is_the_same_whoever_gives_it(folder: Path) -> None:
+    path = folder / "a.txt"
+    for source, separator in (
+        (path, "\n"),
+        ([path], b"\n"),
+        (files(path, separator="\n"), None),
+        (files(path), "\n"),
+        ("text", "\n"),
+        (["texts"], b"\n"),
+    ):
+        assert separator_of(settled(source, separator), separator) == b"\n"
+    assert separator_of(settled(path, None), None) is separator_of("text", None) is None
+    with pytest.raises(OptionError, match="contradicts"):
+        settled(files(path, separator="a"), "b")
 
 
 def test_files_are_shown_in_a_line(folder: Path) -> None:
@@ -212,7 +255,7 @@ KINDS = [
 ]
 
 
-@cases(40)
+@cases(20)
 @given(st.lists(texts_of_any_kind, max_size=6), st.sampled_from(["\x1e", None]))
 def test_all_kinds_give_the_texts_and_the_same_tokenizer(
     tmp_path_factory: pytest.TempPathFactory, given: list[str], separator: str | None
@@ -269,7 +312,7 @@ def test_a_file_that_cannot_be_read_is_not_skipped(tmp_path: Path) -> None:
 
 
 def test_progress_is_told_in_bytes_on_the_disk(tmp_path: Path) -> None:
-    texts = [f"text {number}" * 100 for number in range(500)]
+    texts = [f"text {number}" * 50 for number in range(200)]
     for name in KINDS:
         write(texts, tmp_path / name)
         reading = in_batches(files(tmp_path / name))

@@ -41,6 +41,8 @@ class _Verbs(Verbs):
 
     def invoke(self, ctx: click.Context) -> Any:
         with warnings.catch_warnings():
+            # What digram warns of is told, whatever filters the process was started with.
+            warnings.filterwarnings("always", category=UserWarning, module=r"digram\b")
             warnings.showwarning = lambda message, *_place, **_more: log(
                 f"Warning: {spelled(str(message), self._spellings(ctx))}"
             )

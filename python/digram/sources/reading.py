@@ -66,7 +66,7 @@ class Pass:
         rest = f"; and {more:,} more" if more else ""
         number = f"{self.skipped:,} record{'' if self.skipped == 1 else 's'}"
         was = "was" if self.skipped == 1 else "were"
-        warnings.warn(f"{number} {was} skipped: {shown}{rest}.", stacklevel=2)
+        warnings.warn(f"{number} {was} skipped: {shown}{rest}.", stacklevel=1)
 
 
 def _short(fault: CorruptFileError) -> str:
@@ -105,6 +105,7 @@ class Reading(Iterator[T_co], Generic[T_co]):
     >>> texts = iter(digram.files(path, on_error="skip"))
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as warned:
+    ...     warnings.simplefilter("always")
     ...     list(texts)
     [b'one', b'three']
     >>> texts.skipped, texts.faults[0].record, texts.done
