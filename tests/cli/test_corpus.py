@@ -102,8 +102,8 @@ def test_encode_gives_a_line_for_each_record(
     # Text is unpacked, and else stays what it was: one text.
     packed = folder.parent / "a.txt.gz"
     packed.write_bytes(gzip.compress(TEXTS[0].encode()))
-    for told in ([packed], ["-", "--source-format", "text.gz"]):
-        result = run("encode", "-t", tok_path, *told, input=packed.read_bytes())
+    for given in ([packed], ["-", "--source-format", "text.gz"]):
+        result = run("encode", "-t", tok_path, *given, input=packed.read_bytes())
         assert result.stdout == expected.splitlines(keepends=True)[0]
     counted = run("count", "-t", tok_path, packed)
     assert counted.stdout.split()[:2] == [str(tok.count(TEXTS[0])), str(len(TEXTS[0]))]

@@ -13,6 +13,9 @@ use pyo3::types::{PyBytes, PyList};
 use super::{Given, Strings, given, unreadable};
 use crate::errors;
 
+/// Bytes that an object of Python takes beside its text, about.
+const PER_TEXT: usize = 64;
+
 /// The texts of a column; see the stub.
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct ArrowTexts {
@@ -78,7 +81,7 @@ impl ArrowTexts {
                         }
                         None => texts.append(py.None())?,
                     }
-                    held += size_of::<usize>() * 8;
+                    held += PER_TEXT;
                     state.at += 1;
                 }
                 return Ok(Some(texts));
