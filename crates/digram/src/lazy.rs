@@ -1,5 +1,6 @@
 //! Values made at their first use, for which no thread waits.
 
+use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -30,6 +31,13 @@ impl<T: Send + Sync> Lazy<T> {
         unsafe { &*value }
     }
 
+    /// The value, if it was made.
+    pub(crate) fn get(&self) -> Option<&T> {
+        let value = self.value.load(Ordering::Acquire);
+        // SAFETY: as in `get_or_make`, where it is not null.
+        unsafe { value.as_ref() }
+    }
+
     #[cold]
     fn make(&self, make: impl FnOnce() -> T) -> *mut T {
         let made = Box::into_raw(Box::new(make()));
@@ -41,6 +49,29 @@ impl<T: Send + Sync> Lazy<T> {
                 other
             }
         }
+    }
+}
+
+impl<T: Send + Sync> Default for Lazy<T> {
+    fn default() -> Lazy<T> {
+        Lazy::new()
+    }
+}
+
+/// A value that was made is copied with it.
+impl<T: Clone + Send + Sync> Clone for Lazy<T> {
+    fn clone(&self) -> Lazy<T> {
+        let copy = Lazy::new();
+        if let Some(value) = self.get() {
+            copy.get_or_make(|| value.clone());
+        }
+        copy
+    }
+}
+
+impl<T: fmt::Debug + Send + Sync> fmt::Debug for Lazy<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Lazy").field(&self.get()).finish()
     }
 }
 
@@ -78,8 +109,11 @@ mod tests {
         assert_eq!(made.load(Ordering::Relaxed), THREADS);
         assert!(kept.iter().all(|value| Arc::ptr_eq(value, &kept[0])));
         assert!(Arc::ptr_eq(lazy.get_or_make(|| unreachable!()), &kept[0]));
-        drop(lazy);
+        let copy = lazy.clone();
+        assert!(copy.get().is_some_and(|value| Arc::ptr_eq(value, &kept[0])));
+        drop((lazy, copy));
         assert_eq!(Arc::strong_count(&kept[0]), THREADS);
+        assert!(Lazy::<Arc<usize>>::new().clone().get().is_none());
         drop(Lazy::<Arc<usize>>::new());
     }
 }

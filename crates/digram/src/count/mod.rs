@@ -22,9 +22,9 @@ mod table;
 mod tally;
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
 
 use crate::error::Result;
+use crate::lazy::Lazy;
 use crate::watch::{Unwatched, Watch};
 
 pub(crate) use folder::Folder;
@@ -56,7 +56,7 @@ pub struct Counts {
     /// Where the corpus ends, in the measure of `first`; `None` where first occurrences are unknown.
     end: Option<u64>,
     /// The numbers of the entries in the order of their pieces, once somebody asked.
-    by_piece: OnceLock<Vec<u32>>,
+    by_piece: Lazy<Vec<u32>>,
 }
 
 /// What was counted in all.
@@ -91,7 +91,7 @@ impl Counts {
 
     /// What was counted in a text: entries in the order of first occurrence, which add up to it.
     fn counted(bytes: Vec<u8>, entries: Vec<Entry>, totals: Totals) -> Counts {
-        Counts { bytes, entries, totals, end: Some(totals.bytes), by_piece: OnceLock::new() }
+        Counts { bytes, entries, totals, end: Some(totals.bytes), by_piece: Lazy::new() }
     }
 
     /// Puts entries in order and adds them up.
@@ -104,7 +104,7 @@ impl Counts {
     ) -> Result<Counts> {
         order::sort(&mut entries, &bytes, end.is_some(), watch)?;
         let totals = Totals { documents, ..added_up(&entries)? };
-        Ok(Counts { bytes, entries, totals, end, by_piece: OnceLock::new() })
+        Ok(Counts { bytes, entries, totals, end, by_piece: Lazy::new() })
     }
 
     /// The same, of so many documents, and of a corpus that ends at `end` where that is later and

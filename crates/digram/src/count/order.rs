@@ -82,7 +82,7 @@ impl Counts {
             return place;
         }
         let order = || in_order_of_pieces(&self.entries, &self.bytes, &Unwatched);
-        self.by_piece.get_or_init(|| order().expect("nothing was there to interrupt it"))[place] as usize
+        self.by_piece.get_or_make(|| order().expect("nothing was there to interrupt it"))[place] as usize
     }
 
     /// Does what the first call of [`Counts::by_piece`] or [`Counts::get`] would do, watched: it
@@ -90,8 +90,7 @@ impl Counts {
     pub fn sort_by_piece(&self, watch: &dyn Watch) -> Result<()> {
         if self.end.is_some() && self.by_piece.get().is_none() {
             let order = in_order_of_pieces(&self.entries, &self.bytes, watch)?;
-            // Another thread may have been quicker, with the same.
-            _ = self.by_piece.set(order);
+            self.by_piece.get_or_make(|| order);
         }
         Ok(())
     }
