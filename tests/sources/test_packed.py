@@ -40,13 +40,16 @@ def in_blocks(data: bytes, size: int) -> list[bytes]:
     packing=st.sampled_from(PACKINGS),
     members=st.lists(st.binary(max_size=40) | st.just(TEXT[:3000]), min_size=1, max_size=4),
     taken=st.integers(1, 70),
+    first=st.integers(1, 70),
     size=st.integers(1, 100),
 )
 def test_all_members_are_read_at_every_border(
-    packing: Packing, members: list[bytes], taken: int, size: int
+    packing: Packing, members: list[bytes], taken: int, first: int, size: int
 ) -> None:
     packed = b"".join(map(PACK[packing], members))
-    found = list(unpacked(in_blocks(packed, taken), packing, "a", size))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("digram.sources.packed.FIRST", first)
+        found = list(unpacked(in_blocks(packed, taken), packing, "a", size))
     assert b"".join(found) == b"".join(members)
     assert all(0 < len(block) <= size for block in found)
 
@@ -60,6 +63,12 @@ def test_files_of_several_members(tmp_path: Path, packing: Packing) -> None:
     assert texts.done == path.stat().st_size
     counts = digram.count_pretokens(path)
     assert counts == digram.count_pretokens([TEXT + b"the end"])
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_many_small_members(packing: Packing) -> None:
+    member = PACK[packing](b"a line\n")
+    assert b"".join(unpacked([member * 3000], packing, "a", 1 << 20)) == b"a line\n" * 3000
 
 
 def test_skippable_frames_and_padding() -> None:

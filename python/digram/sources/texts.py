@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -58,15 +59,16 @@ class AsFile(io.RawIOBase):
 
     def read(self, size: int | None = -1, /) -> bytes:
         """So many bytes, or all; fewer only at the end."""
-        most = -1 if size is None else size
-        held, found = [self._rest], len(self._rest)
-        while (most < 0 or found < most) and (block := next(self._blocks, b"")):
+        held, self._rest = [self._rest], b""
+        over = len(held[0]) - (sys.maxsize if size is None or size < 0 else size)
+        while over < 0 and (block := next(self._blocks, b"")):
             held.append(block)
-            found += len(block)
-        known = b"".join(held)
-        end = found if most < 0 else min(most, found)
-        self._rest = known[end:]
-        return known[:end]
+            over += len(block)
+        if over > 0:
+            last = held.pop()
+            self._rest = last[-over:]
+            held.append(last[:-over])
+        return b"".join(held)
 
     def readinto(self, buffer: Any, /) -> int:
         """The next bytes, as many as the buffer holds."""
