@@ -407,6 +407,7 @@ REFUSED: list[tuple[bytes, type[Exception], str]] = [
     (changed(*OWN, "training", "counts", to=[1]), CorruptFileError, "each of the 3 merges"),
     (changed(*OWN, "training", "counts", to=[1, 2, "3"]), CorruptFileError, "each of the 3"),
     (changed(*OWN, "training", "counts", to={}), CorruptFileError, "counts should be a list"),
+    (changed(*OWN, "training", "skipped", to="1"), CorruptFileError, "skipped should be a whole"),
 ]
 
 
