@@ -33,6 +33,8 @@ def oracle(line: bytes, field: list[str]) -> str | None:
     try:
         value = json.loads(line.decode(), parse_constant=refuse)
         for name in field:
+            for key in value if isinstance(value, dict) else ():
+                key.encode()  # a lone surrogate is no character of a name either
             value = value[name] if isinstance(value, dict) else None
         if not isinstance(value, str):
             return None
@@ -65,6 +67,18 @@ broken = st.builds(
     ),
 ).filter(lambda line: b"\n" not in line)
 fields = st.sampled_from([["text"], ["meta", "text"], ["t.x"], ["meta", "a", "é"], [""]])
+
+
+def test_a_name_that_is_no_text_is_refused_where_names_are_compared() -> None:
+    for line, expected in (
+        (rb'{"\ud800": 1, "text": "x"}', None),
+        (rb'{"a": {"\ud800": 1}, "text": "x"}', "x"),
+        (rb'{"a": "\ud800", "text": "x"}', "x"),
+    ):
+        _, found, faults = _core.json_texts(line, ["text"])
+        assert [text.decode() for text in found] == ([] if expected is None else [expected])
+        assert len(faults) == (expected is None)
+        assert oracle(line, ["text"]) == expected
 
 
 @cases(150)
