@@ -1,0 +1,126 @@
+"""Texts out of a column of Arrow, and ids into one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from digram.engines.tasks import EncodeTexts
+from digram.errors import InvalidTextError, OptionError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["pyarrow", "texts", "with_ids"]
+
+_AT_ONCE = 32 << 20  # bytes of text; their ids take up to four times as much
+
+
+def pyarrow() -> Any:
+    """pyarrow; an `OptionError` with the remedy where it is not installed."""
+    from digram.counts.files import pyarrow
+
+    return pyarrow("work on a cluster's tables")
+
+
+def texts(batches: Iterable[pa.RecordBatch | pa.Table], column: str) -> Iterator[bytes]:
+    r"""The texts of a column, as bytes of UTF-8.
+
+    >>> batch = pyarrow().record_batch({"text": ["a", "é"]})
+    >>> list(texts([batch], "text"))
+    [b'a', b'\xc3\xa9']
+
+    Raises `OptionError` for a column that is not there or holds no text, `InvalidTextError` for a
+    null, whose `.index` is the row.
+    """
+    row = 0
+    for batch in batches:
+        values = _binary(batch, column)
+        if values.null_count:
+            index = row + values.is_null().to_pylist().index(True)
+            raise InvalidTextError(
+                f"row {index} of this task: {column!r} is null, which is no text.",
+                index=index,
+                hint="Leave such rows out before counting.",
+            )
+        row += len(values)
+        yield from values.to_pylist()
+
+
+def with_ids(
+    batch: pa.RecordBatch | pa.Table, column: str, into: str, task: EncodeTexts, type: pa.DataType
+) -> Iterator[pa.Table]:
+    """The rows of a batch, in order, with a column more: the ids of their texts, of this type.
+
+    A null stays one. Comes in parts of some 32 MiB of text, or of one row.
+    """
+    arrow = pyarrow()
+    if into in batch.schema.names:
+        raise _there_already(into)
+    values = _binary(batch, column)
+    table = arrow.table(batch)
+    start = held = 0
+    for end, length in enumerate(arrow.compute.binary_length(values).fill_null(0).to_pylist(), 1):
+        held += length
+        if held >= _AT_ONCE or end == len(table):
+            ids = _ids(values.slice(start, end - start), task, type)
+            yield table.slice(start, end - start).append_column(arrow.field(into, type), ids)
+            start, held = end, 0
+
+
+def check_into(into: str, columns: Iterable[str]) -> None:
+    """Refuses a name that a column has already."""
+    if into in columns:
+        raise _there_already(into)
+
+
+def _there_already(into: str) -> OptionError:
+    return OptionError(
+        f"there is a column {into!r} already.", value=into, hint="Name another with into=."
+    )
+
+
+def _ids(values: pa.Array, task: EncodeTexts, type: pa.DataType) -> pa.Array:
+    """Lists of ids in the type of an engine, which may count them with a sign or in 32 bits."""
+    arrow = pyarrow()
+    ids = arrow.array(task.to_arrow([text or b"" for text in values.to_pylist()]))
+    # The numbers stay where they are: no id reaches 2^31, and no batch holds so many.
+    numbers = ids.flatten().view(type.value_type)
+    offsets = ids.offsets.cast(arrow.int32())
+    mask = values.is_null() if values.null_count else None
+    return arrow.ListArray.from_arrays(offsets, numbers, type=type, mask=mask)
+
+
+def _binary(batch: pa.RecordBatch | pa.Table, column: str) -> pa.Array:
+    """A column of text as one array of bytes, which costs nothing: Arrow's text is UTF-8."""
+    arrow = pyarrow()
+    names = batch.schema.names
+    if column not in names:
+        raise OptionError(
+            f"there is no column {column!r} among {names}.",
+            value=column,
+            hint="Name the column that holds the text with column=.",
+        )
+    values = batch.column(names.index(column))
+    if isinstance(values, arrow.ChunkedArray):
+        values = values.combine_chunks()
+        if isinstance(values, arrow.ChunkedArray):  # too much for one array of 32 bits
+            values = arrow.concat_arrays([c.cast(arrow.large_binary()) for c in values.chunks])
+    if arrow.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    type = values.type
+    known = (
+        arrow.types.is_string,
+        arrow.types.is_large_string,
+        arrow.types.is_string_view,
+        arrow.types.is_binary,
+        arrow.types.is_large_binary,
+        arrow.types.is_binary_view,
+    )
+    if not any(is_it(type) for is_it in known):
+        raise OptionError(
+            f"the column {column!r} is of type {type}, which is no text.",
+            value=column,
+            hint="Name the column that holds the text with column=.",
+        )
+    return values.cast(arrow.large_binary())

@@ -1,0 +1,41 @@
+"""From counts that a cluster makes to a tokenizer; its options are checked before it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from digram.counts import Counts
+from digram.engines.tasks import CountTexts
+from digram.errors import OptionError
+from digram.tokenizer import Tokenizer
+from digram.training import train
+
+__all__ = ["trained"]
+
+# What would act, and not only be looked at.
+_ACTING = {"checkpoint", "memory_limit", "on_merge", "progress", "runners_up"}
+_ITERABLES = {"alphabet", "special_tokens"}
+
+
+def trained(
+    count: Callable[[], Counts], task: CountTexts, options: dict[str, Any], ordered: bool
+) -> Tokenizer:
+    """Train on what `count` returns, with the options of `digram.train`.
+
+    They are tried on no text at all first, so that what is wrong with one of them does not cost
+    the hour in which the cluster counts. `ordered` says whether first occurrences will be known.
+    """
+    for name in _ITERABLES & options.keys():
+        # Iterated twice. A str is refused by `train` itself.
+        if not isinstance(options[name], str):
+            options[name] = list(options[name])
+    if options.get("ties") == "first_seen" and not ordered:
+        raise OptionError(
+            'ties="first_seen" needs the order of the texts, and the rows of a cluster have none.',
+            value="first_seen",
+            hint='Choose ties="ids", or number the shards with digram.engines.executor.',
+        )
+    tried = {name: value for name, value in options.items() if name not in _ACTING}
+    train(task([]), **tried)
+    return train(count(), **options)
