@@ -1,0 +1,173 @@
+"""Counting, training and encoding of data sets of Ray.
+
+The workers count, Ray's own shuffle adds up, and the driver merges. Ray runs a task again where a
+worker is lost; a task gives the same each time, and Ray takes one of its results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from digram.counts import Counts
+from digram.definition import Unit
+from digram.engines.columns import check_into, pyarrow, texts, with_ids
+from digram.engines.complaints import own_error, without_digram
+from digram.engines.rows import KEYS, counts_of, rows_of
+from digram.engines.tasks import CountTexts, EncodeTexts, check_version
+from digram.engines.training import trained
+from digram.errors import DigramError
+from digram.pretokenizers import MISSING, Pretokenizer, PretokenizerLike, Regex
+from digram.sources import batches
+from digram.special import OnSpecial
+from digram.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from ray.data import Dataset
+
+__all__ = ["count", "encode", "train"]
+
+_TEXT = 64 << 20  # bytes of text that a task counts before it gives its rows
+
+
+def count(
+    ds: Dataset,
+    *,
+    column: str = "text",
+    pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None = "o200k",
+    unit: Unit = "byte",
+    separator: str | bytes | None = None,
+    partitions: int | None = None,
+) -> Counts:
+    """Count the pretokens of a column of text; each row is a text.
+
+    >>> import ray
+    >>> ds = ray.data.from_items([{"text": "low low"}, {"text": "lower"}])
+    >>> digram.engines.ray.count(ds, column="text", pretokenizer="whitespace")
+    <digram.Counts: 3 distinct pretokens, 3 in all, of 2 documents, pretokenizer="whitespace">
+
+    The arguments are those of `digram.count_pretokens`; `partitions` is how many parts the sum is
+    made in, by default what Ray takes (200), which is slow for little text. What comes is equal to
+    the result of `digram.count_pretokens`, without first occurrences, since rows have no order.
+
+    Raises `OptionError` for a column that is not there or holds no text, `InvalidTextError` for a
+    null, `ConfigMismatchError` for workers without this digram. Memory: on a worker some hundreds
+    of MB a task beside its block; on the driver the distinct pretokens, twice.
+    """
+    return _count(ds, column, CountTexts.of(pretokenizer, unit, separator), partitions)
+
+
+def train(
+    ds: Dataset,
+    *,
+    column: str = "text",
+    pretokenizer: PretokenizerLike = MISSING,
+    unit: Unit = "byte",
+    separator: str | bytes | None = None,
+    partitions: int | None = None,
+    **options: Any,
+) -> Tokenizer:
+    """Learn a tokenizer from a column of text: the workers count, the driver merges.
+
+    >>> import ray
+    >>> ds = ray.data.from_items([{"text": "low low"}, {"text": "lower"}])
+    >>> tok = digram.engines.ray.train(ds, column="text", max_merges=2)
+    >>> tok == digram.train(["low low", "lower"], max_merges=2)
+    True
+
+    The first arguments are those of `count`, which raises the same; `options` are those of
+    `digram.train`, checked before Ray starts. What is saved is what `digram.train` saves of the
+    same texts, bit for bit. `ties="first_seen"` is refused, since it needs an order of the texts.
+    """
+    task = CountTexts.of("o200k" if pretokenizer is MISSING else pretokenizer, unit, separator)
+    return trained(lambda: _count(ds, column, task, partitions), task, options, ordered=False)
+
+
+def encode(
+    ds: Dataset,
+    tok: Tokenizer,
+    *,
+    column: str = "text",
+    into: str = "ids",
+    special: OnSpecial = "text",
+) -> Dataset:
+    """The data set with a column more, the ids of the texts: lists of uint32.
+
+    >>> import ray
+    >>> ds = ray.data.from_items([{"text": "a"}, {"text": "ab"}])
+    >>> tok = digram.train("a b", max_merges=0)
+    >>> encoded = digram.engines.ray.encode(ds, tok, column="text", into="ids")
+    >>> sorted((row["text"], list(row["ids"])) for row in encoded.take_all())
+    [('a', [97]), ('ab', [97, 98])]
+
+    Nothing runs before the result is asked for; errors come then, from Ray, as its own. A null
+    stays one. `special` is as for `Tokenizer.encode_batch`. Memory: on a worker its block, and the
+    ids of 32 MiB of text at a time.
+    """
+    schema = ds.schema(fetch_if_missing=False)
+    check_into(into, [] if schema is None else schema.names)
+    return ds.map_batches(
+        _Encoder(EncodeTexts.of(tok, special), column, into),
+        batch_format="pyarrow",
+        batch_size=None,
+        zero_copy_batch=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Counter:
+    """Counts the texts of a block."""
+
+    task: CountTexts
+    column: str
+
+    def __call__(self, block: pa.Table) -> Iterator[pa.Table]:
+        check_version(self.task.version)
+        for part in batches(texts([block], self.column), _TEXT):
+            yield rows_of(self.task(part))
+
+
+@dataclass(frozen=True, slots=True)
+class _Encoder:
+    """Encodes the texts of a block."""
+
+    task: EncodeTexts
+    column: str
+    into: str
+
+    def __call__(self, block: pa.Table) -> Iterator[pa.Table]:
+        arrow = pyarrow()
+        type = arrow.list_(arrow.uint32())
+        yield from with_ids(block, self.column, self.into, self.task, type)
+
+
+def _count(ds: Dataset, column: str, task: CountTexts, partitions: int | None) -> Counts:
+    rows = ds.select_columns([column]).map_batches(
+        _Counter(task, column), batch_format="pyarrow", batch_size=None, zero_copy_batch=True
+    )
+    sums = rows.groupby(KEYS, num_partitions=partitions).sum("count")
+    arrow = pyarrow()
+    with _in_our_words():
+        found = list(sums.iter_batches(batch_format="pyarrow", batch_size=None))
+    tables = [table.rename_columns([*KEYS, "count"]) for table in found if table.num_rows]
+    return counts_of(arrow.concat_tables(tables) if tables else rows_of(task([])), task)
+
+
+@contextmanager
+def _in_our_words() -> Iterator[None]:
+    """Raises what Ray says of an error of digram's own, or of a worker without it, as such."""
+    try:
+        yield
+    except DigramError:  # Ray makes errors that are of the kind of their cause too
+        raise
+    except Exception as error:
+        found = own_error(str(error)) or without_digram(str(error), _REMEDY)
+        if found is None:
+            raise
+        raise found from error
+
+
+_REMEDY = ', or let Ray do it: `ray.init(runtime_env={"pip": ["digram"]})`'
