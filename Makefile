@@ -3,15 +3,17 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+ENGINES := .venv-engines
 CORPUS ?=
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup develop demo test test-elsewhere test-rest lint format valgrind bench clean
+.PHONY: help setup develop demo test test-elsewhere test-rest test-engines lint format valgrind bench clean
 
 help:
 	@echo "make demo    train, save, load, encode, decode and show, on real text (CORPUS=path for your own)"
 	@echo "make test    all tests"
+	@echo "make test-engines  those of Spark, Ray, Dask and data frames, in an environment of their own"
 	@echo "make lint    formatting, lint and types"
 	@echo "make format  format the sources"
 	@echo "make valgrind  the core's tests, each access to memory checked"
@@ -64,6 +66,22 @@ test-elsewhere:
 test-rest:
 	$(PYTEST) -m "not alone" $(ELSEWHERE:%=--ignore=%)
 
+# The engines are large, so they have an environment of their own, which takes the package from here with
+# the core that was built for the other one. Pages are run apart, since they start engines themselves.
+$(ENGINES)/.tools: $(VENV)/.built requirements-engines.lock
+	$(PYTHON) -m venv --clear $(ENGINES)
+	$(ENGINES)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(ENGINES)/bin/python -m pip install --quiet -r requirements-engines.lock
+	@echo "$(CURDIR)/python" > $$($(ENGINES)/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')/digram.pth
+	@touch $@
+
+# What engines and their libraries warn of is none of our warnings.
+ENGINE_TESTS := PYSPARK_PYTHON=$(CURDIR)/$(ENGINES)/bin/python $(ENGINES)/bin/python -m pytest --quiet -W default
+
+test-engines: $(ENGINES)/.tools
+	$(ENGINE_TESTS) tests/engines python/digram/engines
+	$(ENGINE_TESTS) tests/test_docs.py -k "every_block and frames"
+
 lint: $(VENV)/.tools
 	cargo fmt --check
 	cargo clippy --quiet --workspace --all-targets -- --deny warnings
@@ -92,4 +110,4 @@ bench: $(VENV)/.tools
 	$(BIN)/python -m benches $(BENCH)
 
 clean:
-	rm -rf $(VENV) target demo-output
+	rm -rf $(VENV) $(ENGINES) target demo-output

@@ -26,6 +26,7 @@ PYTHON = [
     ["checkpoint", "sinks"],
     ["bulk", "counts", "tokenizer"],
     ["loading", "planning", "training"],
+    ["engines"],
     ["__init__"],
     ["cli"],
     ["__main__"],

@@ -175,7 +175,7 @@ def test_what_is_wrong_is_said_before_anything_is_counted() -> None:
         trained(never, TASK, {"merges": 2}, ordered=False)
     for engine in (spark, ray):
         with pytest.raises(digram.OptionError, match="vocab_size=7"):
-            engine.train(None, vocab_size=7)  # type: ignore[arg-type]
+            engine.train(None, vocab_size=7)
 
 
 def test_options_that_can_be_read_once() -> None:

@@ -11,9 +11,10 @@ from digram.errors import InvalidTextError, OptionError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["pyarrow", "texts", "with_ids"]
+__all__ = ["check_column", "check_into", "pyarrow", "texts", "with_ids"]
 
 _AT_ONCE = 32 << 20  # bytes of text; their ids take up to four times as much
+_NAME_IT = "Name the column that holds the text with column=."
 
 
 def pyarrow() -> Any:
@@ -68,6 +69,14 @@ def with_ids(
             start, held = end, 0
 
 
+def check_column(column: str, columns: Iterable[str]) -> None:
+    """Refuses a name that no column has."""
+    if column not in columns:
+        raise OptionError(
+            f"there is no column {column!r} among {list(columns)}.", value=column, hint=_NAME_IT
+        )
+
+
 def check_into(into: str, columns: Iterable[str]) -> None:
     """Refuses a name that a column has already."""
     if into in columns:
@@ -95,12 +104,7 @@ def _binary(batch: pa.RecordBatch | pa.Table, column: str) -> pa.Array:
     """A column of text as one array of bytes, which costs nothing: Arrow's text is UTF-8."""
     arrow = pyarrow()
     names = batch.schema.names
-    if column not in names:
-        raise OptionError(
-            f"there is no column {column!r} among {names}.",
-            value=column,
-            hint="Name the column that holds the text with column=.",
-        )
+    check_column(column, names)
     values = batch.column(names.index(column))
     if isinstance(values, arrow.ChunkedArray):
         values = values.combine_chunks()
@@ -110,6 +114,7 @@ def _binary(batch: pa.RecordBatch | pa.Table, column: str) -> pa.Array:
         values = values.dictionary_decode()
     type = values.type
     known = (
+        arrow.types.is_null,  # what an engine makes of a batch of nulls
         arrow.types.is_string,
         arrow.types.is_large_string,
         arrow.types.is_string_view,
@@ -121,6 +126,6 @@ def _binary(batch: pa.RecordBatch | pa.Table, column: str) -> pa.Array:
         raise OptionError(
             f"the column {column!r} is of type {type}, which is no text.",
             value=column,
-            hint="Name the column that holds the text with column=.",
+            hint=_NAME_IT,
         )
     return values.cast(arrow.large_binary())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
@@ -221,8 +221,8 @@ def _counts_digest(counts: Counts) -> str:
 
 
 def _ids_digest(flat: FlatIds) -> str:
-    sha = hashlib.sha256(flat.offsets)
-    sha.update(flat.ids)
+    sha = hashlib.sha256(flat.offsets.data)
+    sha.update(flat.ids.data)
     return sha.hexdigest()
 
 
@@ -238,7 +238,7 @@ def _over(
     patience: float | None,
     progress: bool | None,
     title: str,
-) -> Iterator[Value]:
+) -> Generator[Value]:
     """What comes of each shard, in their order."""
     out = 2 * (os.cpu_count() or 1) if at_once is None else whole_number("at_once", at_once, 1)
     if patience is not None and not patience > 0:
@@ -249,7 +249,7 @@ def _over(
     )
     workers = _Workers(pool, work)
 
-    def run() -> Iterator[Value]:
+    def run() -> Generator[Value]:
         try:
             with progress_bar(title, total=total, unit="shards", enabled=progress) as advance:
                 yield from _values(workers, roster, patience, advance)
@@ -294,8 +294,8 @@ class _Workers(Generic[Value]):
     def __init__(self, pool: Pool, work: _Work[Value]) -> None:
         self._work = work
         self._make: Callable[[], Executor] | None = None
-        if hasattr(pool, "submit"):
-            self._pool: Executor = pool
+        if isinstance(pool, Executor):
+            self._pool = pool
         elif callable(pool):
             self._make = pool
             self._pool = pool()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from digram.counts import Counts
 from digram.definition import Unit
-from digram.engines.columns import check_into, pyarrow, texts, with_ids
+from digram.engines.columns import check_column, check_into, pyarrow, texts, with_ids
 from digram.engines.complaints import own_error, without_digram
 from digram.engines.rows import KEYS, counts_of, rows_of
 from digram.engines.tasks import CountTexts, EncodeTexts, check_version
@@ -145,7 +145,11 @@ class _Encoder:
 
 
 def _count(ds: Dataset, column: str, task: CountTexts, partitions: int | None) -> Counts:
-    rows = ds.select_columns([column]).map_batches(
+    schema = ds.schema()
+    if schema is not None:  # there are rows, and their columns are known
+        check_column(column, schema.names)
+        ds = ds.select_columns([column])
+    rows = ds.map_batches(
         _Counter(task, column), batch_format="pyarrow", batch_size=None, zero_copy_batch=True
     )
     sums = rows.groupby(KEYS, num_partitions=partitions).sum("count")
@@ -161,10 +165,10 @@ def _in_our_words() -> Iterator[None]:
     """Raises what Ray says of an error of digram's own, or of a worker without it, as such."""
     try:
         yield
-    except DigramError:  # Ray makes errors that are of the kind of their cause too
-        raise
     except Exception as error:
-        found = own_error(str(error)) or without_digram(str(error), _REMEDY)
+        cause = getattr(error, "cause", None)  # as it was raised on the worker
+        found = cause if isinstance(cause, DigramError) else own_error(str(error))
+        found = found or without_digram(str(error), _REMEDY)
         if found is None:
             raise
         raise found from error

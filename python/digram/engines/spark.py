@@ -245,7 +245,7 @@ def _check_type(df: DataFrame, column: str) -> None:
 
 def _parallelism(spark: SparkSession) -> int:
     try:
-        return spark.sparkContext.defaultParallelism
+        return int(spark.sparkContext.defaultParallelism)
     except Exception:  # a session over Spark Connect has no context
         return os.cpu_count() or 1
 

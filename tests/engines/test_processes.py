@@ -1,0 +1,144 @@
+"""Pools of processes, and Dask's workers, some of which are killed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import digram
+from digram.engines import executor
+
+
+@pytest.fixture(scope="module")
+def shards(texts: list[str]) -> list[list[str]]:
+    """Forty parts, of which some are empty."""
+    size = -(-len(texts) // 36)
+    return [texts[n : n + size] for n in range(0, 40 * size, size)]
+
+
+@contextmanager
+def killing(victims: Callable[[], list[int]], times: int) -> Iterator[list[int]]:
+    """Kills one of the processes every now and then; the list of those that were."""
+    over = threading.Event()
+    killed: list[int] = []
+    draw = random.Random(5)
+
+    def kill() -> None:
+        while len(killed) < times and not over.wait(0.1 + draw.random() / 5):
+            if found := victims():
+                killed.append(draw.choice(found))
+                os.kill(killed[-1], signal.SIGKILL)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        yield killed
+    finally:
+        over.set()
+        thread.join()
+
+
+def children() -> list[int]:
+    return [child.pid for child in multiprocessing.active_children() if child.pid is not None]
+
+
+def all_ids(found: Iterator[Any]) -> Iterator[Any]:
+    for ids, offsets in found:
+        yield from (ids[offsets[n] : offsets[n + 1]] for n in range(len(offsets) - 1))
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"])
+def test_pools_of_processes(
+    method: str, shards: list[list[str]], local: Any, tmp_path: Path
+) -> None:
+    context = multiprocessing.get_context(method)
+
+    def make() -> Executor:
+        return ProcessPoolExecutor(2, mp_context=context)
+
+    with local.timed(f"ProcessPoolExecutor, {method},", "trained"):
+        tok = executor.train(make, shards, **local.options)
+    local.check_training(tok, tmp_path)
+    with local.timed(f"ProcessPoolExecutor, {method},", "encoded"):
+        found = list(all_ids(executor.encode(make, tok, shards)))
+    local.check_ids(found)
+    whole = [text for shard in shards for text in shard]
+    first = executor.train(make, shards, ties="first_seen", max_merges=300)
+    assert first == digram.train(whole, ties="first_seen", max_merges=300)
+
+
+def test_pools_whose_workers_are_killed(
+    shards: list[list[str]], local: Any, tmp_path: Path
+) -> None:
+    context = multiprocessing.get_context("fork")
+
+    def make() -> Executor:
+        return ProcessPoolExecutor(2, mp_context=context)
+
+    with killing(children, 3) as killed, local.timed("Three workers killed,", "trained"):
+        tok = executor.train(make, shards, retries=20, **local.options)
+    assert killed
+    local.check_training(tok, tmp_path)
+    with killing(children, 2) as killed:
+        found = list(all_ids(executor.encode(make, tok, shards, retries=20)))
+    assert killed
+    local.check_ids(found)
+
+
+def test_a_shard_that_kills_its_worker(tmp_path: Path) -> None:
+    """It is done again so often and no more, and the error says which it was."""
+    os.mkfifo(tmp_path / "never")
+
+    def make() -> Executor:
+        return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork"))
+
+    def victims() -> list[int]:
+        time.sleep(0.2)
+        return children()
+
+    # A file that never ends keeps the worker until it is killed.
+    shard = digram.Files((tmp_path / "never",))
+    with (
+        killing(victims, 99),
+        pytest.raises(digram.LimitExceededError, match=r"shard 0 was lost 3 times.*too little"),
+    ):
+        executor.count(make, [shard], retries=2)
+
+
+def test_dask(shards: list[list[str]], local: Any, tmp_path: Path) -> None:
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+
+        def workers() -> list[int]:
+            return list(client.run(os.getpid).values())
+
+        pool = client.get_executor()
+        with local.timed("Dask", "trained"):
+            tok = executor.train(pool, shards, **local.options)
+        local.check_training(tok, tmp_path)
+        with local.timed("Dask", "encoded"):
+            found = list(all_ids(executor.encode(pool, tok, shards)))
+        local.check_ids(found)
+        with killing(workers, 1) as killed, local.timed("Dask, a worker killed,", "trained"):
+            tok = executor.train(pool, shards, **local.options)
+        assert killed
+        local.check_training(tok, tmp_path)
+        with killing(workers, 1) as killed:
+            found = list(all_ids(executor.encode(pool, tok, shards)))
+        assert killed
+        local.check_ids(found)
