@@ -5,7 +5,10 @@ Pools of processes whose workers are killed are in `tests/engines`.
 
 from __future__ import annotations
 
+import os
 import random
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from pathlib import Path
@@ -222,3 +225,17 @@ def test_a_run_that_is_given_up_takes_its_tasks_back() -> None:
     found.close()  # type: ignore[attr-defined]
     with pytest.raises(RuntimeError, match="shutdown"):
         made[0].submit(print)
+
+
+def test_ctrl_c_is_served_while_nothing_comes_back() -> None:
+    class Never(Unreliable):
+        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            return Future()
+
+    pool = Never(random.Random(), breaks=False)
+    timer = threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        executor.count(lambda: pool, SHARDS)
+    assert pool.ended
+    timer.join()

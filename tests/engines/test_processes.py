@@ -116,6 +116,25 @@ def test_a_shard_that_kills_its_worker(tmp_path: Path) -> None:
         executor.count(make, [shard], retries=2)
 
 
+def test_dask_without_digram_on_a_worker(shards: list[list[str]]) -> None:
+    from distributed import Client, LocalCluster
+
+    def forget() -> None:
+        import sys
+
+        for name in [name for name in sys.modules if name.partition(".")[0] == "digram"]:
+            del sys.modules[name]
+        sys.path[:] = [path for path in sys.path if not os.path.isdir(f"{path}/digram")]
+
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        client.run(forget)
+        with pytest.raises(digram.ConfigMismatchError, match="has no module 'digram'"):
+            executor.count(client.get_executor(), shards)
+
+
 def test_dask(shards: list[list[str]], local: Any, tmp_path: Path) -> None:
     from distributed import Client, LocalCluster
 

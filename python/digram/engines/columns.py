@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["check_column", "check_into", "pyarrow", "texts", "with_ids"]
 
 _AT_ONCE = 32 << 20  # bytes of text; their ids take up to four times as much
+_OBJECTS = 1 << 10  # texts made into Python objects together
 _NAME_IT = "Name the column that holds the text with column=."
 
 
@@ -45,7 +46,8 @@ def texts(batches: Iterable[pa.RecordBatch | pa.Table], column: str) -> Iterator
                 hint="Leave such rows out before counting.",
             )
         row += len(values)
-        yield from values.to_pylist()
+        for start in range(0, len(values), _OBJECTS):
+            yield from values.slice(start, _OBJECTS).to_pylist()
 
 
 def with_ids(
@@ -60,6 +62,8 @@ def with_ids(
         raise _there_already(into)
     values = _binary(batch, column)
     table = arrow.table(batch)
+    if not len(table):
+        yield table.append_column(arrow.field(into, type), arrow.array([], type))
     start = held = 0
     for end, length in enumerate(arrow.compute.binary_length(values).fill_null(0).to_pylist(), 1):
         held += length

@@ -14,7 +14,7 @@ from digram.training import train
 __all__ = ["trained"]
 
 # What would act, and not only be looked at.
-_ACTING = {"checkpoint", "memory_limit", "on_merge", "progress", "runners_up"}
+_ACTING = {"checkpoint", "on_merge", "progress"}
 _ITERABLES = {"alphabet", "special_tokens"}
 
 
@@ -37,5 +37,5 @@ def trained(
             hint='Choose ties="ids", or number the shards with digram.engines.executor.',
         )
     tried = {name: value for name, value in options.items() if name not in _ACTING}
-    train(task([]), **tried)
+    train(task([]), progress=False, **tried)
     return train(count(), **options)
