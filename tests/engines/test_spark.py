@@ -82,7 +82,7 @@ def test_a_process_that_is_killed(
 ) -> None:
     """A Python worker, and a whole executor with the rows that it held for the shuffle."""
     killing = df.mapInArrow(kill_once(parents, name), df.schema)
-    with local.timed(f"Spark, a {'worker' if not parents else 'executor'} killed,", "trained"):
+    with local.timed(f"Spark, {'an executor' if parents else 'a worker'} killed,", "trained"):
         tok = engine.train(killing, column="text", **local.options)
     assert kill_once.marker.exists()  # type: ignore[attr-defined]
     local.check_training(tok, tmp_path)

@@ -44,7 +44,7 @@ def count(
 ) -> Counts:
     """Count the pretokens of a column of text; each row is a text.
 
-    >>> import ray
+    >>> import digram, ray
     >>> ds = ray.data.from_items([{"text": "low low"}, {"text": "lower"}])
     >>> digram.engines.ray.count(ds, column="text", pretokenizer="whitespace")
     <digram.Counts: 3 distinct pretokens, 3 in all, of 2 documents, pretokenizer="whitespace">
@@ -72,7 +72,7 @@ def train(
 ) -> Tokenizer:
     """Learn a tokenizer from a column of text: the workers count, the driver merges.
 
-    >>> import ray
+    >>> import digram, ray
     >>> ds = ray.data.from_items([{"text": "low low"}, {"text": "lower"}])
     >>> tok = digram.engines.ray.train(ds, column="text", max_merges=2)
     >>> tok == digram.train(["low low", "lower"], max_merges=2)
@@ -96,7 +96,7 @@ def encode(
 ) -> Dataset:
     """The data set with a column more, the ids of the texts: lists of uint32.
 
-    >>> import ray
+    >>> import digram, ray
     >>> ds = ray.data.from_items([{"text": "a"}, {"text": "ab"}])
     >>> tok = digram.train("a b", max_merges=0)
     >>> encoded = digram.engines.ray.encode(ds, tok, column="text", into="ids")

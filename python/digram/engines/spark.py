@@ -47,6 +47,7 @@ def count(
 ) -> Counts:
     """Count the pretokens of a column of text; each row is a text.
 
+    >>> import digram
     >>> from pyspark.sql import SparkSession
     >>> spark = SparkSession.builder.getOrCreate()
     >>> df = spark.createDataFrame([("low low",), ("lower",)], ["text"])
@@ -77,6 +78,7 @@ def train(
 ) -> Tokenizer:
     """Learn a tokenizer from a column of text: the workers count, the driver merges.
 
+    >>> import digram
     >>> from pyspark.sql import SparkSession
     >>> spark = SparkSession.builder.getOrCreate()
     >>> df = spark.createDataFrame([("low low",), ("lower",)], ["text"])
@@ -103,6 +105,7 @@ def encode(
 ) -> DataFrame:
     """The data frame with a column more, the ids of the texts: `array<int>`.
 
+    >>> import digram
     >>> from pyspark.sql import SparkSession
     >>> spark = SparkSession.builder.getOrCreate()
     >>> df = spark.createDataFrame([("a",), ("ab",)], ["text"])
@@ -129,6 +132,7 @@ def encode(
 def check(spark: SparkSession) -> None:
     """Ask the workers for their Python and their digram, and say what is wrong with them.
 
+    >>> import digram
     >>> from pyspark.sql import SparkSession
     >>> digram.engines.spark.check(SparkSession.builder.getOrCreate())
 
@@ -151,7 +155,7 @@ def counter(
 ) -> Counter:
     """What `count` gives to `mapInArrow`, for a job of one's own.
 
-    >>> import pyarrow
+    >>> import digram, pyarrow
     >>> counter = digram.engines.spark.counter(pretokenizer="whitespace", column="text")
     >>> counter.schema
     'kind string, piece binary, count bigint'
