@@ -14,6 +14,7 @@ from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecu
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -239,3 +240,25 @@ def test_ctrl_c_is_served_while_nothing_comes_back() -> None:
         executor.count(lambda: pool, SHARDS)
     assert pool.ended
     timer.join()
+
+
+@pytest.mark.filterwarnings("ignore:1 record was skipped")  # the worker is this process
+def test_records_that_are_skipped_are_told(pool: Executor, tmp_path: Path) -> None:
+    for name, lines in (("a", '{"text": "low"}\n'), ("b", '{"text": 7}\n{"text": "lower"}\n')):
+        (tmp_path / f"{name}.jsonl").write_text(lines)
+    found = digram.files(tmp_path, on_error="skip")
+    with pytest.warns(UserWarning, match="1 record skipped, the first in shard 1"):
+        counts = executor.count(pool, found)
+    with pytest.warns(UserWarning, match="1 record was skipped"):
+        assert counts == digram.count_pretokens(found)
+    assert counts.skipped == 1
+    with pytest.warns(UserWarning, match="1 record skipped, the first in shard 1"):
+        ids = list(executor.encode(pool, TOK, found))
+    assert [flat.ids.tolist() for flat in ids] == [TOK.encode("low"), TOK.encode("lower")]
+    with pytest.raises(digram.CorruptFileError, match=r"b\.jsonl, record 1"):
+        executor.count(pool, digram.files(tmp_path))
+
+
+def test_tables_are_shards(pool: Executor) -> None:
+    tables = [digram.table(pyarrow.table({"text": shard})) for shard in (["low", "é"], ["lower"])]
+    assert executor.count(pool, tables) == digram.count_pretokens(["low", "é", "lower"])

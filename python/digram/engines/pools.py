@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import warnings
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from digram.arguments import whole_number
 from digram.engines.complaints import without_digram
 from digram.engines.roster import Result, Roster
 from digram.engines.shards import Shards, ShardWork, each_shard
-from digram.errors import LimitExceededError, OptionError, placed
+from digram.errors import LimitExceededError, OptionError, placed, several
 from digram.progress import progress as progress_bar
 from digram.sources import Source
 
@@ -66,11 +67,12 @@ def _values(
     patience: float | None,
     advance: Callable[[int], None],
 ) -> Iterator[Value]:
+    skipped: dict[int, int] = {}  # records, by shard
     while True:
         while (job := roster.next()) is not None:
             workers.submit(*job)
         if roster.done:
-            return
+            break
         found = workers.wait(patience)
         if found is None:
             roster.late()
@@ -78,7 +80,15 @@ def _values(
             roster.lost(found.shard, found.why)
         elif roster.back(found):
             advance(1)
+            if found.skipped:
+                skipped[found.key.shard] = found.skipped
             yield from roster.ready()
+    if skipped:
+        warnings.warn(
+            f"{several(sum(skipped.values()), 'record')} skipped, the first in shard "
+            f"{min(skipped)}; the workers say which.",
+            stacklevel=1,
+        )
 
 
 @dataclass(frozen=True, slots=True)

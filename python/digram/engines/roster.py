@@ -30,11 +30,15 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Result(Generic[Value]):
-    """What a worker gives back; `digest` is the SHA-256 of the value."""
+    """What a worker gives back; `digest` is the SHA-256 of the value.
+
+    `skipped` counts the records of the shard that hold no text, where they may be passed over.
+    """
 
     key: Key
     digest: str
     value: Value
+    skipped: int = 0
 
 
 class Roster(Generic[Shard, Value]):

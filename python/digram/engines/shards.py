@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from digram.counts import Counts
 from digram.engines.roster import Key, Result
 from digram.engines.tasks import CountTexts, EncodeTexts
-from digram.sources import Files, Source, documents, files
+from digram.sources import Files, Source, Table, documents, files
 
 if TYPE_CHECKING:
     from digram.batching import FlatIds
@@ -53,7 +53,7 @@ def each_shard(shards: Shards) -> tuple[int | None, Iterator[Source]]:
 def _shard(source: Source) -> Source:
     if isinstance(source, os.PathLike):
         return files(source)
-    if isinstance(source, str | bytes | Files):
+    if isinstance(source, str | bytes | Files | Table):
         return source
     if isinstance(source, Mapping) or not isinstance(source, Iterable):
         raise TypeError(
@@ -80,17 +80,17 @@ class ShardWork(ABC, Generic[Value]):
         """SHA-256 of what decides the result beside the content."""
 
     @abstractmethod
-    def result(self, source: Source) -> tuple[Value, str]:
-        """What comes of a shard, and its SHA-256."""
+    def result(self, source: Source) -> tuple[Value, str, int]:
+        """What comes of a shard, its SHA-256, and how many records were skipped."""
 
     def __call__(self, number: int, source: Source) -> Result[Value] | Exception:
         """The result, or what is wrong with the shard: all that is raised here is a lost worker."""
         try:
             content = _content_digest(source)
-            value, digest = self.result(source)
+            value, digest, skipped = self.result(source)
         except Exception as error:
             return error
-        return Result(Key(number, content, self.configuration), digest, value)
+        return Result(Key(number, content, self.configuration), digest, value, skipped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +104,11 @@ class CountShard(ShardWork[Counts]):
     def configuration(self) -> str:
         return self.task.configuration
 
-    def result(self, source: Source) -> tuple[Counts, str]:
+    def result(self, source: Source) -> tuple[Counts, str, int]:
         counts = self.task(source)
         held = counts._held
         sha = hashlib.sha256(f"{held.digest()} {held.documents} {held.end}".encode())
-        return counts, sha.hexdigest()
+        return counts, sha.hexdigest(), counts.skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +123,12 @@ class EncodeShard(ShardWork["FlatIds"]):
     def configuration(self) -> str:
         return self.task.configuration
 
-    def result(self, source: Source) -> tuple[FlatIds, str]:
-        flat = self.task.to_numpy(list(documents(source, self.separator)))
+    def result(self, source: Source) -> tuple[FlatIds, str, int]:
+        texts = documents(source, self.separator)
+        flat = self.task.to_numpy(list(texts))
         sha = hashlib.sha256(flat.offsets.data)
         sha.update(flat.ids.data)
-        return flat, sha.hexdigest()
+        return flat, sha.hexdigest(), texts.skipped
 
 
 def _content_digest(source: Source) -> str:
