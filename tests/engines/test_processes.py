@@ -7,10 +7,8 @@ import os
 import random
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,26 +25,23 @@ def shards(texts: list[str]) -> list[list[str]]:
     return [texts[n : n + size] for n in range(0, 40 * size, size)]
 
 
-@contextmanager
-def killing(victims: Callable[[], list[int]], times: int) -> Iterator[list[int]]:
-    """Kills one of the processes every now and then; the list of those that were."""
-    over = threading.Event()
-    killed: list[int] = []
-    draw = random.Random(5)
+class Deadly:
+    """Shards, at some of which a process is killed while those before are worked on."""
 
-    def kill() -> None:
-        while len(killed) < times and not over.wait(0.1 + draw.random() / 5):
-            if found := victims():
-                killed.append(draw.choice(found))
-                os.kill(killed[-1], signal.SIGKILL)
+    def __init__(self, shards: list[list[str]], victims: Callable[[], list[int]]) -> None:
+        self._shards = shards
+        self._victims = victims
+        self.killed: list[int] = []
 
-    thread = threading.Thread(target=kill)
-    thread.start()
-    try:
-        yield killed
-    finally:
-        over.set()
-        thread.join()
+    def __iter__(self) -> Iterator[list[str]]:
+        draw = random.Random(5)
+        due = [9, 18, 27]
+        for number, shard in enumerate(self._shards):
+            if due and number >= due[0] and (found := self._victims()):
+                del due[0]
+                self.killed.append(draw.choice(found))
+                os.kill(self.killed[-1], signal.SIGKILL)
+            yield shard
 
 
 def children() -> list[int]:
@@ -86,34 +81,43 @@ def test_pools_whose_workers_are_killed(
     def make() -> Executor:
         return ProcessPoolExecutor(2, mp_context=context)
 
-    with killing(children, 3) as killed, local.timed("Three workers killed,", "trained"):
-        tok = executor.train(make, shards, retries=20, **local.options)
-    assert killed
+    deadly = Deadly(shards, children)
+    with local.timed("ProcessPoolExecutor, three workers killed,", "trained"):
+        tok = executor.train(make, deadly, retries=20, at_once=4, **local.options)
+    assert len(deadly.killed) == 3
     local.check_training(tok, tmp_path)
-    with killing(children, 2) as killed:
-        found = list(all_ids(executor.encode(make, tok, shards, retries=20)))
-    assert killed
+    deadly = Deadly(shards, children)
+    with local.timed("ProcessPoolExecutor, three workers killed,", "encoded"):
+        found = list(all_ids(executor.encode(make, tok, deadly, retries=20, at_once=4)))
+    assert len(deadly.killed) == 3
     local.check_ids(found)
 
 
 def test_a_shard_that_kills_its_worker(tmp_path: Path) -> None:
     """It is done again so often and no more, and the error says which it was."""
     os.mkfifo(tmp_path / "never")
+    over = threading.Event()
+
+    def kill() -> None:
+        while not over.wait(0.2):
+            for victim in children():
+                os.kill(victim, signal.SIGKILL)
 
     def make() -> Executor:
         return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork"))
 
-    def victims() -> list[int]:
-        time.sleep(0.2)
-        return children()
-
-    # A file that never ends keeps the worker until it is killed.
-    shard = digram.Files((tmp_path / "never",))
-    with (
-        killing(victims, 99),
-        pytest.raises(digram.LimitExceededError, match=r"shard 0 was lost 3 times.*too little"),
-    ):
-        executor.count(make, [shard], retries=2)
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        # A file that never ends keeps the worker until it is killed.
+        shard = digram.Files((tmp_path / "never",))
+        with pytest.raises(
+            digram.LimitExceededError, match=r"shard 0 was lost 3 times.*too little"
+        ):
+            executor.count(make, [shard], retries=2)
+    finally:
+        over.set()
+        killer.join()
 
 
 def test_dask_without_digram_on_a_worker(shards: list[list[str]]) -> None:
@@ -153,11 +157,13 @@ def test_dask(shards: list[list[str]], local: Any, tmp_path: Path) -> None:
         with local.timed("Dask", "encoded"):
             found = list(all_ids(executor.encode(pool, tok, shards)))
         local.check_ids(found)
-        with killing(workers, 1) as killed, local.timed("Dask, a worker killed,", "trained"):
-            tok = executor.train(pool, shards, **local.options)
-        assert killed
+        deadly = Deadly(shards, workers)
+        with local.timed("Dask, three workers killed,", "trained"):
+            tok = executor.train(pool, deadly, at_once=4, **local.options)
+        assert len(deadly.killed) == 3
         local.check_training(tok, tmp_path)
-        with killing(workers, 1) as killed:
-            found = list(all_ids(executor.encode(pool, tok, shards)))
-        assert killed
+        deadly = Deadly(shards, workers)
+        with local.timed("Dask, three workers killed,", "encoded"):
+            found = list(all_ids(executor.encode(pool, tok, deadly, at_once=4)))
+        assert len(deadly.killed) == 3
         local.check_ids(found)
