@@ -185,7 +185,9 @@ def _beside(kind: str, task: Task, result: Result) -> list[str]:
         f"{number(plan.counting.seconds)} / {number(result['counting'])}",
         f"{number(plan.counting.memory / MB)} / {number(result['counted'] / MB)}",
         f"{number(plan.merging.seconds)} / {number(result['merging'])}",
-        f"{number(plan.merging.memory / MB)} / {number(result['used'] / MB)}",
+        # The same process has counted without the limit before.
+        f"{number(plan.merging.memory / MB)} / "
+        + ("–" if said["limit"] else number(result["used"] / MB)),
     ]
 
 
