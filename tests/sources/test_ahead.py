@@ -93,6 +93,21 @@ def test_an_iterator_that_is_dropped_ends_the_thread() -> None:
     assert gone()
 
 
+def test_a_signal_that_another_thread_received_is_served_while_one_waits() -> None:
+    def slow() -> Iterator[int]:
+        time.sleep(1)
+        yield 1
+
+    timer = threading.Timer(0.1, signal.raise_signal, [signal.SIGINT])
+    with Ahead(slow()) as ahead:
+        timer.start()
+        begun = time.perf_counter()
+        with pytest.raises(KeyboardInterrupt):
+            next(ahead)
+        assert time.perf_counter() - begun < 0.9
+    timer.join()
+
+
 @pytest.fixture
 def large(tmp_path: Path) -> Path:
     path = tmp_path / "large.jsonl"

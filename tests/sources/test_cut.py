@@ -8,7 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from digram.sources import cut, read
+from digram.sources import Unread, cut, read
+
+
+def check_long(blocks: list[bytes], separator: bytes, expected: list[bytes]) -> None:
+    """Documents that are too long to be held come unread, and say the same."""
+    for long in (0, 1, 4):
+        passed = list(cut.cut_blocks(blocks, separator, long=long))  # those that nobody reads too
+        assert len(passed) == len(expected)
+        assert all(
+            isinstance(one, Unread) or one == text
+            for one, text in zip(passed, expected, strict=True)
+        )
+        again = cut.cut_blocks(blocks, separator, long=long)
+        assert [t.whole() if isinstance(t, Unread) else t for t in again] == expected
 
 
 @given(
@@ -23,6 +36,7 @@ def test_cutting_in_blocks_equals_cutting_the_whole(
     blocks = [data[i : i + block] for i in range(0, len(data), block)]
     expected = [document for document in data.split(separator) if document]
     assert list(cut.cut_blocks(blocks, separator)) == expected
+    check_long(blocks, separator, expected)
 
 
 @pytest.mark.parametrize("separator", [b"<|sep|>", b"-", b"--", b"<"])
@@ -33,6 +47,7 @@ def test_cutting_is_right_at_every_cut(separator: bytes) -> None:
         for second in range(first, len(data) + 1):
             blocks = [data[:first], data[first:second], data[second:]]
             assert list(cut.cut_blocks(blocks, separator)) == expected
+    check_long(blocks, separator, expected)
 
 
 @pytest.mark.alone

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from children import read_in_a_child
 
 from digram.errors import OptionError
 from digram.sources import Files, Kind, documents, files, kind_of
@@ -72,8 +74,7 @@ def test_an_existing_name_is_not_a_pattern(tmp_path: Path) -> None:
 def test_links_to_files_are_followed_and_loops_are_not(folder: Path) -> None:
     (folder / "sub" / "loop").symlink_to(folder)
     (folder / "sub" / "loop2").symlink_to(folder)
-    (folder / "link.txt").symlink_to(folder / "a.txt")
-    (folder / "broken.txt").symlink_to(folder / "nowhere")
+    (folder / "link.txt").symlink_to(folder / ".hidden" / "f.txt")
     assert names(files(folder / "**/*.txt"), folder) == [
         "a.txt",
         "b.txt",
@@ -82,6 +83,45 @@ def test_links_to_files_are_followed_and_loops_are_not(folder: Path) -> None:
         "sub/deep/d.txt",
     ]
     assert names(files(folder / "sub/loop/a.txt"), folder) == ["sub/loop/a.txt"]
+
+
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_a_file_of_several_names_is_read_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, link: Callable[[Path, Path], None]
+) -> None:
+    link(folder / "b.txt", folder / "a-link.txt")
+    assert names(files(folder / "*.txt"), folder) == ["a-link.txt", "a.txt"]
+    assert names(files(folder / "b.txt", folder), folder)[:2] == ["b.txt", "a.txt"]
+    monkeypatch.chdir(folder)
+    assert files("sub", folder / "sub", "./sub/../sub").paths == files("sub").paths
+
+
+def test_a_link_that_leads_nowhere_is_told(folder: Path) -> None:
+    """It may lead to a disk that is not mounted, and what is there would be left out."""
+    broken = folder / "sub" / "broken.txt"
+    broken.symlink_to("nowhere")
+    named = ("", "sub", "**/*.txt", "sub/*", "*/broken.txt", "sub/broken.txt", "sub/broken.txt/*")
+    for pattern in (*named, "sub/*/*.txt"):
+        with pytest.raises(FileNotFoundError, match="leads to 'nowhere', which is not") as caught:
+            files(folder / pattern)
+        assert caught.value.filename == str(broken)
+    for pattern in ("*.txt", "**/*.md", "sub/c.txt"):
+        assert len(files(folder / pattern).paths) <= 2
+    broken.unlink()
+    (folder / "sub" / ".broken").symlink_to("nowhere")  # as some editors make them
+    assert len(files(folder).paths) == 5
+
+
+def test_what_may_not_be_seen_is_not_said_to_be_absent(folder: Path) -> None:
+    (folder / "sub").chmod(0o600)
+    uid = 65534 if os.geteuid() == 0 else None
+    folder.chmod(0o755)
+    for name in ("sub/c.txt", "sub/deep/*.txt", "*/c.txt"):
+        found = read_in_a_child(Path(name), cwd=folder, uid=uid)
+        assert found.error is not None
+        assert found.error.startswith("PermissionError: [Errno 13] Permission denied: ")
+        assert "sub/" in found.error
+    (folder / "sub").chmod(0o755)
 
 
 @pytest.mark.parametrize("pattern", ["none.txt", "*.rst", "none/*.txt", "none/**", "a.txt/*"])
@@ -137,6 +177,18 @@ def test_archives_are_refused_with_a_remedy(tmp_path: Path, suffix: str) -> None
     assert list(files(tmp_path / "*.txt")) == [b"a"]
 
 
+@pytest.mark.parametrize("suffix", [".lz4", ".lzma", ".br", ".lz", ".Z", ".lz4.gz", ".jsonl.lz4"])
+def test_what_is_packed_in_another_way_is_refused_with_a_remedy(
+    tmp_path: Path, suffix: str
+) -> None:
+    (tmp_path / "a.txt").write_bytes(b"a")
+    path = tmp_path / f"b{suffix}"
+    path.write_bytes(b"...")
+    with pytest.raises(OptionError, match=r"not read here.*or pack it as \.gz, \.zst") as it:
+        files(tmp_path)
+    assert it.value.path == str(path)
+
+
 @pytest.mark.parametrize(
     ("name", "told", "expected"),
     [
@@ -147,6 +199,7 @@ def test_archives_are_refused_with_a_remedy(tmp_path: Path, suffix: str) -> None
         ("a.GZ", None, Kind("text", "gz")),
         ("a.jsonl", None, Kind("jsonl")),
         ("a.ndjson.zst", None, Kind("jsonl", "zst")),
+        ("a.jsonl.zstd", None, Kind("jsonl", "zst")),
         ("a.JSONL.XZ", None, Kind("jsonl", "xz")),
         ("a.parquet", None, Kind("parquet")),
         ("a.gz.parquet", None, Kind("parquet")),

@@ -5,19 +5,19 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from backports import zstd
+from children import read_in_a_child
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import cases
 
 import digram
-from digram.errors import CorruptFileError
+from digram.errors import CorruptFileError, LimitExceededError
 from digram.sources.kinds import PACKINGS, Packing
 from digram.sources.packed import unpacked
 
@@ -127,43 +127,18 @@ def test_damage_is_told(tmp_path: Path, packing: Packing) -> None:
 
 
 def test_a_window_that_is_too_large_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.zst"
+    """Such files are sound: said is what they ask for, and how to pack them again."""
     # A frame that declares a window of 2 GiB, and one raw block.
-    path.write_bytes(b"\x28\xb5\x2f\xfd\x00\xa8" + b"\x09\x00\x00" + b"x")
-    with pytest.raises(CorruptFileError, match="zst data is damaged"):
-        list(digram.files(path))
-
-
-# Reads a file and prints how many bytes of text there were, and by how many kB memory grew.
-CHILD = """
-import re, sys, digram
-from digram.pretokenizers import resolve
-from digram.sources import in_batches
-
-def peak():
-    with open("/proc/self/status") as file:
-        return int(re.search(r"VmHWM:\\s*(\\d+)", file.read())[1])
-
-def read(path, most):
-    border = resolve("gpt2").splitter().last_border
-    batches = in_batches(digram.files(path), None, border, most)
-    return sum(len(text) for batch in batches for text in batch)
-
-read(sys.argv[2], None)
-before, most = peak(), int(sys.argv[3]) or None
-try:
-    found = read(sys.argv[1], most)
-except digram.DigramError as error:
-    found = type(error).__name__
-print(found, peak() - before)
-"""
-
-
-def read_by_a_child(*arguments: object) -> tuple[str, int]:
-    command = [sys.executable, "-c", CHILD, *map(str, arguments)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=100)
-    found, grown = done.stdout.split()
-    return found, int(grown)
+    (tmp_path / "a.zst").write_bytes(b"\x28\xb5\x2f\xfd\x00\xa8" + b"\x09\x00\x00" + b"x")
+    filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 29}]
+    (tmp_path / "a.xz").write_bytes(lzma.compress(b"x", filters=filters))
+    for name, most, remedy in (("a.zst", 128, "zstd --long=27"), ("a.xz", 256, "xz -9")):
+        with pytest.raises(LimitExceededError) as caught:
+            list(digram.files(tmp_path / name))
+        assert (caught.value.path, caught.value.offset) == (str(tmp_path / name), 0)
+        assert f"needs more memory to unpack than is allowed: {most} MiB." in str(caught.value)
+        assert caught.value.hint is not None
+        assert remedy in caught.value.hint
 
 
 MEMBER = 1 << 24  # bytes that each member unpacks to
@@ -171,9 +146,17 @@ MEMBER = 1 << 24  # bytes that each member unpacks to
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.parametrize(
-    ("name", "members"), [("lines.jsonl.gz", 64), ("text.txt.gz", 4), ("text.txt.zst", 4)]
+    ("name", "members", "separator"),
+    [
+        ("lines.jsonl.gz", 64, None),
+        ("text.txt.gz", 4, None),
+        ("text.txt.zst", 4, None),
+        ("text.txt.gz", 4, "a separator that never comes"),
+    ],
 )
-def test_a_bomb_costs_time_and_no_memory(tmp_path: Path, name: str, members: int) -> None:
+def test_a_bomb_costs_time_and_no_memory(
+    tmp_path: Path, name: str, members: int, separator: str | None
+) -> None:
     """A file of some megabyte that is a gigabyte, or of less that is a sixteenth."""
     (tmp_path / "small.txt").write_bytes(TEXT)
     line = b"word " * 13_000 + b"\n"
@@ -182,11 +165,11 @@ def test_a_bomb_costs_time_and_no_memory(tmp_path: Path, name: str, members: int
     pack = PACK["gz" if name.endswith("gz") else "zst"]
     (tmp_path / name).write_bytes(pack(line * (MEMBER // len(line))) * members)
     size = (tmp_path / name).stat().st_size
-    found, grown = read_by_a_child(tmp_path / name, tmp_path / "small.txt", 0)
-    print(f"\n{name}: {size:,} bytes unpacked to {int(found):,}, and took {grown:,} kB")
+    found = read_in_a_child(tmp_path / name, tmp_path / "small.txt", separator=separator)
+    print(f"\n{name}: {size:,} bytes unpacked to {found.bytes:,}, and took {found.grown:,} kB")
     assert size < 2_000_000
-    assert int(found) > 0.98 * members * MEMBER
-    assert grown < 40_000
+    assert found.bytes > 0.98 * members * MEMBER
+    assert found.grown < 40_000
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
@@ -195,7 +178,8 @@ def test_a_line_without_an_end_is_held_to_the_limit(tmp_path: Path) -> None:
     start, more = (gzip.compress(part) for part in (b'{"text": "', b"word " * (MEMBER // 5)))
     (tmp_path / "line.jsonl.gz").write_bytes(start + more * 64)
     most = 8 << 20
-    found, grown = read_by_a_child(tmp_path / "line.jsonl.gz", tmp_path / "small.txt", most)
-    print(f"\na line without an end: {found}, and took {grown:,} kB")
-    assert found == "OptionError"
-    assert grown < 40_000
+    found = read_in_a_child(tmp_path / "line.jsonl.gz", tmp_path / "small.txt", most=most)
+    print(f"\na line without an end took {found.grown:,} kB")
+    assert found.error is not None
+    assert found.error.startswith("OptionError: ")
+    assert found.grown < 40_000

@@ -143,11 +143,11 @@ def test_a_fault_is_told_with_its_place(tmp_path: Path, line: bytes, reason: str
     assert (error.path, error.record, error.offset) == (str(path), 2, 17)
     assert str(error) == (
         f"{path}, record 2 (byte 17): {reason} Nothing was counted from this file. "
-        'Pass on_error="skip" to skip and count bad records.'
+        'Pass digram.files(path, on_error="skip") to skip and count bad records.'
     )
     texts = iter(digram.files(path))
     assert next(texts) == b"one"
-    with pytest.raises(CorruptFileError, match=re.escape(f"{reason} Pass on_error=")):
+    with pytest.raises(CorruptFileError, match=re.escape(f"{reason} Pass digram.files(")):
         next(texts)
     skipping = iter(digram.files(path, on_error="skip"))
     with pytest.warns(UserWarning, match=r"^1 record was skipped: .*, record 2 \(byte 17\)"):
@@ -156,7 +156,7 @@ def test_a_fault_is_told_with_its_place(tmp_path: Path, line: bytes, reason: str
         1,
         [
             f"{path}, record 2 (byte 17): {reason} "
-            'Pass on_error="skip" to skip and count bad records.'
+            'Pass digram.files(path, on_error="skip") to skip and count bad records.'
         ],
     )
 

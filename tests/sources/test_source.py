@@ -25,9 +25,11 @@ from strategies import texts as texts_of_any_kind
 
 import digram
 from digram.counts.files import to_bytes as counts_to_bytes
-from digram.errors import OptionError
+from digram.errors import CorruptFileError, InvalidTextError, OptionError
+from digram.pretokenizers import resolve
 from digram.sources import (
     Files,
+    Further,
     batches,
     documents,
     file_stamps,
@@ -135,6 +137,51 @@ def test_separators(tmp_path: Path) -> None:
         list(documents("a", b"\xff"))
     with pytest.raises(TypeError, match="separator is of type int"):
         documents("a", 7)  # type: ignore[arg-type]
+
+
+def test_a_long_document_between_others_is_read_in_parts(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    texts = ["one", "two words and more " * 200_000, "three", "four " * 300_000]
+    path.write_text("--".join(texts))
+    border = resolve("gpt2").splitter().last_border
+    found = [part for batch in in_batches(path, "--", border) for part in batch]
+    begun = [part for part in found if not isinstance(part, Further)]
+    assert (len(begun), len(found) > 8) == (4, True)
+    assert b"".join(part for part in found if isinstance(part, bytes)) == "".join(texts).encode()
+    assert max(map(len, found)) < 2 << 20
+    counts = digram.count_pretokens(path, separator="--")
+    assert counts == digram.count_pretokens(texts)
+    assert counts.documents == 4
+
+
+def test_a_text_that_is_cut_is_told_by_its_own_number(tmp_path: Path) -> None:
+    """Not by that of the document, of which nobody knows what text it was a part of."""
+    tok = digram.train("low lower", max_merges=1)
+    source = ["a--b", "añ--c\ud800"]
+    for read in (
+        lambda: list(documents(source, "--")),
+        lambda: digram.count_pretokens(source, separator="--"),
+    ):
+        with pytest.raises(InvalidTextError) as caught:
+            read()
+        assert str(caught.value).startswith("source[1] has a lone surrogate (U+D800) at index 5,")
+        assert caught.value.index == 5
+    with pytest.raises(InvalidTextError, match=r"^source\[1\]: the text has a lone surrogate"):
+        tok.encode_files(source, tmp_path / "out", format="npy", end_of_text=None, separator="--")
+    with pytest.raises(InvalidTextError, match=r"^source has a lone surrogate \(U\+D800\) at"):
+        digram.count_pretokens("a--\ud800", separator="--")
+
+
+def test_the_remedy_for_records_is_one_that_every_call_takes(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("none\n")
+    tok = digram.train("low lower", max_merges=1)
+    for read in (
+        lambda: digram.count_pretokens(path),
+        lambda: tok.encode_files(path, tmp_path / "out", format="npy", end_of_text=None),
+    ):
+        with pytest.raises(CorruptFileError, match=r'Pass digram.files\(path, on_error="skip"\)'):
+            read()
 
 
 def test_files_are_lossless(tmp_path: Path) -> None:

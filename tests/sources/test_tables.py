@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow
 import pytest
+from children import read_in_a_child
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import feather, ipc, parquet
@@ -85,11 +86,11 @@ def test_every_type_of_text(of: Any) -> None:
         with pytest.raises(CorruptFileError) as caught:
             list(digram.table(data))
         assert str(caught.value) == (
-            'the table, record 5: the column "text" is null. '
-            'Pass on_error="skip" to skip and count bad records.'
+            'record 5: the column "text" of the table is null. '
+            'Pass digram.table(data, on_error="skip") to skip and count bad records.'
         )
         skipping = iter(digram.table(data, on_error="skip"))
-        with pytest.warns(UserWarning, match="1 record was skipped: the table, record 5: "):
+        with pytest.warns(UserWarning, match="1 record was skipped: record 5: the column"):
             assert list(skipping) == encoded(rows)
         assert skipping.skipped == 1
     assert list(digram.table(table.slice(5))) == encoded(rows[5:])
@@ -130,7 +131,9 @@ def test_a_null_around_the_column_is_a_null() -> None:
     mask = pyarrow.array([False, True, False])
     outer = pyarrow.StructArray.from_arrays([inner], ["text"], mask=mask)
     table = pyarrow.table({"meta": outer})
-    with pytest.raises(CorruptFileError, match=r'record 2: the column "meta.text" is null'):
+    with pytest.raises(
+        CorruptFileError, match=r'record 2: the column "meta.text" of the table is null'
+    ):
         list(digram.table(table, "meta.text"))
 
 
@@ -264,3 +267,30 @@ def test_nothing_is_made_of_a_size_that_is_declared(tmp_path: Path) -> None:
     path.write_bytes(sink.getvalue()[:-8] + b"\xff\xff\xff\xff" + b"\xf0\xff\xff\x7f" + whole[:64])
     with pytest.raises(CorruptFileError, match="pyarrow cannot read it"):
         list(digram.files(path))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("encoding", ["RLE_DICTIONARY", "DELTA_BYTE_ARRAY"])
+def test_equal_rows_are_not_decoded_all_at_once(tmp_path: Path, encoding: str) -> None:
+    """A file of 5 kB whose rows are one text, which stands in it once: 200 MB of text."""
+    small, path = tmp_path / "small.parquet", tmp_path / "equal.parquet"
+    parquet_file(pyarrow.table({"text": ROWS}), small)
+    rows = pyarrow.array(["word " * 20_000]).take(pyarrow.array([0] * 2000))
+    told = {"use_dictionary": False, "column_encoding": {"text": encoding}}
+    parquet.write_table(
+        pyarrow.table({"text": rows}), path, **({} if encoding == "RLE_DICTIONARY" else told)
+    )
+    assert encoding in parquet.ParquetFile(path).metadata.row_group(0).column(0).encodings
+    found = read_in_a_child(path, small)
+    print(f"\n{encoding}: {path.stat().st_size:,} bytes took {found.grown:,} kB")
+    assert (found.texts, found.bytes, found.error) == (2000, 200_000_000, None)
+    assert path.stat().st_size < 10_000
+    assert found.grown < 80_000
+
+
+def test_long_rows_after_short_ones(tmp_path: Path) -> None:
+    """What is decoded together follows what came, up and down, and all rows are read."""
+    rows = ["a"] * 700 + ["word " * 100_000] * 30 + ["b"] * 700
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pyarrow.table({"text": rows}), path)
+    assert list(digram.files(path)) == [row.encode() for row in rows]

@@ -13,18 +13,22 @@ from typing import Any, Generic, Self, TypeVar
 
 from digram.errors import DigramError
 
-__all__ = ["Ahead"]
+__all__ = ["Ahead", "End", "put"]
 
 T = TypeVar("T")
 
-_SOON = 0.15  # seconds that closing waits for the thread; it is at a block of a megabyte at most
+_CLOSING = 0.15  # seconds that closing waits for the thread; it is at a block of a megabyte at most
+_SOON = 0.05
+"""Seconds after which a thread that waits looks whether it still should. Python serves a Ctrl-C
+that another thread received only when the main thread runs."""
+
 _running: weakref.WeakSet[Ahead[Any]] = weakref.WeakSet()
 
 
-class _End:
-    """What the thread gives last: how it ended."""
+class End:
+    """What comes last from one thread to another: how it ended."""
 
-    def __init__(self, error: BaseException | None) -> None:
+    def __init__(self, error: BaseException | None = None) -> None:
         self.error = error
 
 
@@ -38,13 +42,14 @@ class Ahead(Iterator[T], Generic[T]):
     At any time three items are held: one that was given, one that waits, and one that is made. The
     order stays, and an error comes at its place. `close`, also at the end of the block or with the
     process, stops the thread at its next item, or sooner where `on_close` can tell the iterator.
-    The child of a fork has no such thread, and is told so.
+    The child of a fork has no such thread, and is told so. It is for files: what runs a caller's
+    own code, or may wait without an end, is read in the caller's thread.
     """
 
     def __init__(self, items: Iterator[T], on_close: Callable[[], None] | None = None) -> None:
         self._items = items
         self._on_close = on_close
-        self._ready: queue.Queue[T | _End] = queue.Queue(1)
+        self._ready: queue.Queue[T | End] = queue.Queue(1)
         self._stop = threading.Event()
         self._process = os.getpid()
         self._thread: threading.Thread | None = None
@@ -65,8 +70,8 @@ class Ahead(Iterator[T], Generic[T]):
             raise StopIteration
         if self._thread is None:
             self._start()
-        item = self._ready.get()
-        if not isinstance(item, _End):
+        item = _taken(self._ready)
+        if not isinstance(item, End):
             return item
         self._ended = True
         self.close()
@@ -84,7 +89,7 @@ class Ahead(Iterator[T], Generic[T]):
             self._on_close()
         with contextlib.suppress(queue.Empty):
             self._ready.get_nowait()  # the thread may wait for room
-        self._thread.join(_SOON)
+        self._thread.join(_CLOSING)
         _running.discard(self)
 
     def __enter__(self) -> Self:
@@ -109,12 +114,12 @@ class Ahead(Iterator[T], Generic[T]):
         self._thread.start()
 
 
-def _take(items: Iterator[T], ready: queue.Queue[T | _End], stop: threading.Event) -> None:
+def _take(items: Iterator[T], ready: queue.Queue[T | End], stop: threading.Event) -> None:
     """What the thread does. It knows the iterator that it serves by its queue alone."""
     error: BaseException | None = None
     try:
         for item in items:
-            if not _put(ready, item, stop):
+            if not put(ready, item, stop):
                 break
     except BaseException as raised:
         error = raised
@@ -123,16 +128,22 @@ def _take(items: Iterator[T], ready: queue.Queue[T | _End], stop: threading.Even
         if close is not None:
             with contextlib.suppress(Exception):
                 close()
-    _put(ready, _End(error), stop)
+    put(ready, End(error), stop)
 
 
-def _put(ready: queue.Queue[T | _End], item: T | _End, stop: threading.Event) -> bool:
+def put(ready: queue.Queue[T | End], item: T | End, stop: threading.Event) -> bool:
     """Hands an item over; False once nobody wants it."""
     while not stop.is_set():
         with contextlib.suppress(queue.Full):
-            ready.put(item, timeout=0.05)
+            ready.put(item, timeout=_SOON)
             return True
     return False
+
+
+def _taken(ready: queue.Queue[T | End]) -> T | End:
+    while True:
+        with contextlib.suppress(queue.Empty):
+            return ready.get(timeout=_SOON)
 
 
 @atexit.register

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import io
 import os
 from collections.abc import Iterable, Iterator
@@ -10,17 +11,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from digram.errors import OptionError
+from digram.errors import CorruptFileError, OptionError
 from digram.sources import tables
-from digram.sources.cut import BLOCK, cut_blocks, cut_texts, separator_bytes
+from digram.sources.cut import BLOCK, cut_blocks, cut_texts, separator_bytes, start_of
 from digram.sources.kinds import Kind, check_format, kind_of
 from digram.sources.packed import PACKED, unpacked
-from digram.sources.paths import matches
+from digram.sources.paths import each_once, matches
 from digram.sources.reading import OnError, Pass, Reading, Records, check_on_error
-from digram.sources.records import json_lines
+from digram.sources.records import json_lines, line_of
 from digram.sources.texts import AsFile, Unread
 
-__all__ = ["PART", "Files", "Stream", "Streams", "files", "open_text", "with_separator"]
+__all__ = [
+    "PART",
+    "Files",
+    "Stream",
+    "Streams",
+    "changed",
+    "files",
+    "open_text",
+    "with_separator",
+]
 
 PART = 1 << 20  # bytes; of a file that is one document so much is read at once
 
@@ -40,6 +50,8 @@ class Files:
     field: tuple[str, ...] = ("text",)
     format: str | None = None
     on_error: OnError = "raise"
+    folders: tuple[Path, ...] = dataclasses.field(default=(), compare=False, repr=False)
+    """Those that were looked through: a file that comes to one of them is of this source later."""
 
     def __iter__(self) -> Reading[bytes]:
         seen = Pass()
@@ -68,14 +80,37 @@ class Files:
         return kind_of(path, self.format)
 
     def texts(self, seen: Pass, most: int | None = None) -> Iterator[bytes | Unread]:
-        """The texts; a text file that is one document is not read yet.
+        """The texts; a text file that is one document is not read yet, nor is a long document.
 
         `seen` keeps what becomes of the pass. A line of JSON takes `most` bytes or is refused.
         """
         for path in self.paths:
-            with path.open("rb") as file:
-                stream = Stream(file, path, self.kind(path), self.field, self.on_error)
-                yield from stream.texts(seen, self.separator, most)
+            yield from self.texts_of(path, seen, most)
+
+    def texts_of(self, path: Path, seen: Pass, most: int | None = None) -> Iterator[bytes | Unread]:
+        """Those of one of the files. `seen.record` tells where the last one stands.
+
+        `CorruptFileError` where the file changed meanwhile, so that nobody takes a half for whole.
+        """
+        with path.open("rb") as file:
+            before = os.fstat(file.fileno())
+            yield from self._stream(file, path).texts(seen, self.separator, most)
+            after = os.fstat(file.fileno())
+        if seen.ended:
+            return
+        if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+            raise changed(path, before.st_size, after.st_size)
+
+    def start_of(self, path: Path, record: int) -> int | None:
+        """At which byte of the unpacked text of a file a record stands; None where none tells.
+
+        Reads the file up to there.
+        """
+        with path.open("rb") as file:
+            return self._stream(file, path).start_of(record, self.separator)
+
+    def _stream(self, file: BinaryIO, path: Path) -> Stream:
+        return Stream(file, path, self.kind(path), self.field, self.on_error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +132,8 @@ class Stream:
             if separator is None:
                 yield Unread(self.blocks(seen, PART), os.fspath(self.name))
             else:
-                yield from cut_blocks(self.blocks(seen, BLOCK), separator)
+                blocks, name = self.blocks(seen, BLOCK), os.fspath(self.name)
+                yield from seen.numbered(cut_blocks(blocks, separator, name))
             return
         records = Records(self.name, self.on_error, seen)
         if form == "jsonl":
@@ -107,7 +143,17 @@ class Stream:
         else:
             packed = None if self.kind.packing is None else self.blocks(seen, PART)
             found = tables.parquet_texts(self.file, packed, self.name, self.field, records)
-        yield from cut_texts(found, separator)
+        yield from cut_texts(seen.numbered(found), separator)
+
+    def start_of(self, record: int, separator: bytes | None) -> int | None:
+        """As the method of `Files`."""
+        seen = Pass()
+        if self.kind.form == "jsonl":
+            records = Records(self.name, self.on_error, seen)
+            return line_of(record, self.blocks(seen, PART), records)
+        if self.kind.form == "text" and separator is not None:
+            return start_of(record, self.blocks(seen, BLOCK), separator)
+        return None
 
     def opened(self) -> io.BufferedReader:
         """What the file holds, unpacked, as a file."""
@@ -163,14 +209,15 @@ def files(
     A folder means all files below it. In a pattern `*`, `?` and `[...]` stay within a name, `**`
     stands for any number of folders. As in a shell, names that start with a dot are left out
     unless the pattern writes the dot; links to files are followed, links to folders are not below
-    `**` or a folder. What exists under exactly the given name is never taken for a pattern.
-    With several patterns the files come in that order, each file once.
+    `**` or a folder, and one that leads nowhere is an error. What exists under exactly the given
+    name is never taken for a pattern. With several patterns the files come in that order, each file
+    once: under the first of its names, where links give it several.
 
     How a file is read goes by its name: `.jsonl` and `.ndjson` are lines of JSON, `.parquet` is
     Parquet, `.arrow`, `.feather` and `.ipc` are Arrow's (both by pyarrow, `pip install
-    digram[arrow]`), and all others are text. `.gz`, `.zst`, `.bz2` and `.xz` after that are
-    unpacked while they are read, all members and frames. `format` says it for all files in place
-    of the name: "text", "jsonl", "parquet", "arrow", or with a packing as in "jsonl.zst".
+    digram[arrow]`), and all others are text. `.gz`, `.zst` (or `.zstd`), `.bz2` and `.xz` after
+    that are unpacked while they are read, all members and frames. `format` says it for all files
+    in place of the name: "text", "jsonl", "parquet", "arrow", or with a packing as in "jsonl.zst".
 
     `field` names what holds the text in JSON and in tables: "text", or "meta.text" for one inside
     another, or a list of names where a name holds a dot. A line that is no JSON, a field or row
@@ -179,14 +226,13 @@ def files(
     an error.
 
     `separator` cuts each text into documents; see `documents`. Raises FileNotFoundError when a
-    pattern matches nothing, OSError for what is not a regular file, `OptionError` for an archive
-    (.zip, .tar). Looks at names only: nothing is read before the result is iterated. Memory: a
-    text file that is one document is held as a whole; of other files a few megabytes, the longest
-    record, and what one batch of an Arrow file takes.
+    pattern matches nothing, OSError for what is not a regular file or may not be looked at,
+    `OptionError` for an archive (.zip, .tar) and what is packed in another way (.lz4, .br). Looks
+    at names only: nothing is read before the result is iterated. Memory: a text file that is one
+    document is held as a whole; of other files a few megabytes, the longest record, and what one
+    batch of an Arrow file takes.
     """
-    found: dict[Path, None] = {}
-    for one in (pattern, *more):
-        found.update(dict.fromkeys(matches(os.fspath(one))))
+    found = each_once(path for one in (pattern, *more) for path in matches(os.fspath(one)))
     if format is not None:
         check_format(format)
     for path in found:
@@ -197,7 +243,18 @@ def files(
         tables.column_path(field, "field"),
         format,
         check_on_error(on_error),
+        tuple(filter(None, map(_looked_through, (pattern, *more)))),
     )
+
+
+def _looked_through(pattern: str | os.PathLike[str]) -> Path | None:
+    """The folder below which a pattern takes all files; None where it says which ones."""
+    path = Path(pattern)
+    if path.is_dir():
+        return path
+    if path.exists() or "**" not in path.parts:
+        return None
+    return Path(*path.parts[: path.parts.index("**")])
 
 
 @contextlib.contextmanager
@@ -219,6 +276,15 @@ def open_text(path: Path, format: str | None = None) -> Iterator[BinaryIO]:
             yield file
         else:
             yield Stream(file, path, kind).opened()
+
+
+def changed(path: Path, before: int, after: int) -> CorruptFileError:
+    """What is wrong with a file that others write to while it is read; its sizes."""
+    return CorruptFileError(
+        f"the file changed while it was read: it had {before:,} bytes, and has {after:,}.",
+        path=path,
+        hint="Call again when nothing writes to it any more.",
+    )
 
 
 def with_separator(source: Files, separator: bytes | None) -> Files:

@@ -26,8 +26,11 @@ _FORM_OF: dict[str, Form] = {
     ".ipc": "arrow",
 }
 _PACKING_OF: dict[str, Packing] = {f".{packing}": packing for packing in PACKINGS}
+_PACKING_OF[".zstd"] = "zst"
 # Several files in one; their bytes would train nonsense.
 _ARCHIVES = {".zip", ".tar", ".tgz", ".tbz2", ".txz", ".7z", ".rar"}
+# Packed in a way that is not read here, and as text they would train nonsense too.
+_UNREAD = {".lz4", ".lzma", ".lz", ".lzo", ".br", ".z", ".snappy", ".sz"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ def kind_of(path: str | os.PathLike[str], format: str | None = None) -> Kind:
     (Kind(form='jsonl', packing='zst'), Kind(form='text', packing='gz'),
      Kind(form='jsonl', packing='gz'))
 
-    Raises `OptionError` for an archive of several files.
+    Raises `OptionError` for an archive of several files, and for what is packed in another way.
     """
     name = PurePath(path)
     packing = _PACKING_OF.get(name.suffix.lower())
@@ -67,6 +70,14 @@ def kind_of(path: str | os.PathLike[str], format: str | None = None) -> Kind:
             value=suffix,
             hint="Unpack it into a folder first, or leave it out with a pattern like "
             "'folder/**/*.txt'.",
+        )
+    if suffix in _UNREAD:
+        raise OptionError(
+            f"{suffix} files are packed in a way that is not read here.",
+            path=path,
+            value=suffix,
+            hint=f"Unpack it first, or pack it as .{', .'.join(PACKINGS[:-1])} or .{PACKINGS[-1]}; "
+            "or leave it out with a pattern like 'folder/**/*.txt'.",
         )
     return Kind(_FORM_OF.get(suffix, "text"), packing)
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
-from digram.errors import CorruptFileError
+from digram.errors import CorruptFileError, DigramError, LimitExceededError
 from digram.sources.kinds import Packing
 
 __all__ = ["PACKED", "unpacked"]
@@ -75,7 +75,7 @@ def _zst() -> tuple[_Make, _Damaged]:
     else:
         from backports import zstd
 
-    windows = {int(zstd.DecompressionParameter.window_log_max): WINDOW.bit_length() - 1}
+    windows = {int(zstd.DecompressionParameter.window_log_max): _ALLOWED["zst"].bit_length() - 1}
     return lambda: zstd.ZstdDecompressor(options=windows), (zstd.ZstdError,)
 
 
@@ -88,12 +88,19 @@ def _bz2() -> tuple[_Make, _Damaged]:
 def _xz() -> tuple[_Make, _Damaged]:
     import lzma
 
-    make = lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=2 * WINDOW)  # noqa: E731
+    make = lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_ALLOWED["xz"])  # noqa: E731
     return make, (lzma.LZMAError, EOFError)
 
 
 # What makes an unpacker of each kind, and what it raises. Imported where it is needed.
 _KINDS = {"gz": _gz, "zst": _zst, "bz2": _bz2, "xz": _xz}
+# What they say of a file that is sound and asks for more than they may keep.
+_TOO_LARGE = {"zst": "too much memory", "xz": "Memory usage limit"}
+_ALLOWED = {"zst": WINDOW, "xz": 2 * WINDOW}
+_REPACK = {
+    "zst": "Pack it again with a smaller window: zstd -dc --long=31 FILE | zstd --long=27 -o NEW.",
+    "xz": "Pack it again with a smaller dictionary: xz -dc FILE | xz -9 > NEW.",
+}
 _PADDED = ("gz", "xz")  # may end in zeros
 
 
@@ -107,7 +114,8 @@ def unpacked(
     >>> b"".join(unpacked([twice], "gz", "a.gz", 1 << 16))
     b'one two'
 
-    Raises `CorruptFileError` where the stream is damaged or ends early, with the place in it.
+    Raises `CorruptFileError` where the stream is damaged or ends early, with the place in it, and
+    `LimitExceededError` where unpacking it would take more memory than the window that is allowed.
     """
     make, damaged = _KINDS[packing]()
     at = 0  # where the block begins in the stream
@@ -125,7 +133,7 @@ def unpacked(
             try:
                 found = member.decompress(data, size)
             except damaged as error:
-                raise _damaged(packing, path, at + used, error) from None
+                raise _refused(packing, path, at + used, error) from None
             used += len(data)
             step = min(2 * step, PACKED)
             if found:
@@ -143,7 +151,16 @@ def unpacked(
         )
 
 
-def _damaged(packing: str, path: Any, offset: int, error: Exception) -> CorruptFileError:
+def _refused(packing: str, path: Any, offset: int, error: Exception) -> DigramError:
+    """What an unpacker's error amounts to."""
+    if _TOO_LARGE.get(packing, "\0") in str(error):
+        return LimitExceededError(
+            f"the {packing} data at or after byte {offset:,} needs more memory to unpack than is "
+            f"allowed: {_ALLOWED[packing] >> 20} MiB.",
+            path=path,
+            offset=offset,
+            hint=_REPACK[packing],
+        )
     return CorruptFileError(
         f"the {packing} data is damaged, which was found at or after byte {offset:,}: {error}.",
         path=path,

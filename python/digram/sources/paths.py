@@ -7,19 +7,24 @@ import fnmatch
 import itertools
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-__all__ = ["matches"]
+__all__ = ["each_once", "matches"]
 
 
 def matches(pattern: str) -> list[Path]:
-    """The regular files that a path, a folder or a glob pattern names, sorted."""
-    if os.path.isdir(pattern):
+    """The regular files that a path, a folder or a glob pattern names, sorted.
+
+    A link to nothing is an error and not left out: what it led to may be a disk that is not there.
+    """
+    mode = _mode(pattern)
+    if mode is not None and stat.S_ISDIR(mode):
         found = list(_expand(pattern, ["**", "*"]))
         remedy = "there is no file in this folder"
-    elif os.path.exists(pattern):
-        if not os.path.isfile(pattern):
+    elif mode is not None:
+        if not stat.S_ISREG(mode):
             raise OSError(
                 errno.EINVAL,
                 "not a regular file; pass its text, or pipe it into `digram train -`",
@@ -32,11 +37,46 @@ def matches(pattern: str) -> list[Path]:
         if fixed is None:
             raise FileNotFoundError(errno.ENOENT, "there is no such file or folder", pattern)
         start = os.path.join(*parts[:fixed]) if fixed else os.curdir
-        found = list(_expand(start, _simplified(parts[fixed:]))) if os.path.isdir(start) else []
+        folder = stat.S_ISDIR(_mode(start) or 0)
+        found = list(_expand(start, _simplified(parts[fixed:]))) if folder else []
         remedy = "no file matches this pattern; `**` crosses folders, `*` does not"
     if not found:
         raise FileNotFoundError(errno.ENOENT, remedy, pattern)
     return [Path(path) for path in sorted(found, key=lambda path: path.split(os.sep))]
+
+
+def each_once(paths: Iterable[Path]) -> list[Path]:
+    """The files, each under the first of the names that it has here."""
+    found: dict[object, Path] = {}
+    for path in paths:
+        about = path.stat()
+        # Some file systems give no numbers to tell files by.
+        same = (about.st_dev, about.st_ino) if about.st_ino else path.resolve()
+        found.setdefault(same, path)
+    return list(found.values())
+
+
+def _mode(path: str) -> int | None:
+    """What is at a path, where links lead to; None for nothing. Told is what one may not see."""
+    try:
+        return os.stat(path).st_mode
+    except ValueError:  # a name with a NUL
+        return None
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
+            raise
+        if error.errno == errno.ENOENT and os.path.islink(path):
+            raise _leads_nowhere(path) from None
+        return None
+
+
+def _leads_nowhere(path: str) -> FileNotFoundError:
+    return FileNotFoundError(
+        errno.ENOENT,
+        f"this link leads to {os.readlink(path)!r}, which is not there; mount or restore that, or "
+        "remove the link",
+        path,
+    )
 
 
 def _is_magic(part: str) -> bool:
@@ -59,22 +99,26 @@ def _expand(folder: str, parts: list[str]) -> Iterator[str]:
         for entry in _entries(folder):
             if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
                 yield from _expand(entry.path, parts)
-    elif not _is_magic(head):
-        path = os.path.join(folder, head)
-        if rest and os.path.isdir(path):
+        return
+    for path in _children(folder, head):
+        mode = _mode(path) or 0
+        if rest and stat.S_ISDIR(mode):
             yield from _expand(path, rest)
-        elif not rest and os.path.isfile(path):
+        elif not rest and stat.S_ISREG(mode):
             yield path
-    else:
-        wanted = re.compile(fnmatch.translate(head))
-        for entry in _entries(folder):
-            if entry.name.startswith(".") and not head.startswith("."):
-                continue
-            if wanted.match(entry.name):
-                if rest and entry.is_dir():
-                    yield from _expand(entry.path, rest)
-                elif not rest and entry.is_file():
-                    yield entry.path
+
+
+def _children(folder: str, name: str) -> Iterator[str]:
+    """What is in a folder under a name, or under those that a pattern matches."""
+    if not _is_magic(name):
+        yield os.path.join(folder, name)
+        return
+    wanted = re.compile(fnmatch.translate(name))
+    for entry in _entries(folder):
+        if entry.name.startswith(".") and not name.startswith("."):
+            continue
+        if wanted.match(entry.name):
+            yield entry.path
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:

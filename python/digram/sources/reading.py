@@ -16,8 +16,8 @@ __all__ = ["OnError", "Pass", "Reading", "Records", "check_on_error"]
 OnError = Literal["raise", "skip"]
 
 _NAMED = 5  # skipped records that a pass keeps by their places
-_SKIP = 'Pass on_error="skip" to skip and count bad records.'
 
+Some = TypeVar("Some")
 T_co = TypeVar("T_co", covariant=True, bound=Text | list[Text])
 
 
@@ -45,12 +45,21 @@ class Pass:
     told: bool = False
     ended: bool = False
     """Nobody wants more of it."""
+    record: int = 0
+    """The record of its file that was given last, from 1."""
 
     def read(self, stream: BinaryIO, size: int) -> Iterator[bytes]:
         """What is in a stream, in blocks of `size` bytes, each noted as read."""
         while not self.ended and (block := stream.read(size)):
             self.done += len(block)
             yield block
+
+    def numbered(self, texts: Iterable[Some]) -> Iterator[Some]:
+        """The texts of the records of one file, each noted as given; the skipped ones count too."""
+        before = self.skipped
+        for number, text in enumerate(texts, 1):
+            self.record = number + self.skipped - before
+            yield text
 
     def end(self) -> None:
         """Reads no further."""
@@ -78,7 +87,7 @@ def _short(fault: CorruptFileError) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Records of one file or table, whose faults are raised or noted."""
+    """Records of one file, or of a table, which has no path; faults are raised or noted."""
 
     path: str | os.PathLike[str] | None
     on_error: OnError
@@ -86,8 +95,14 @@ class Records:
 
     def fault(self, record: int, offset: int | None, reason: str, value: object = None) -> None:
         """Record number `record`, from 1, at a byte of the text, has no text."""
+        source = "table(data" if self.path is None else "files(path"
         error = CorruptFileError(
-            reason, path=self.path, record=record, offset=offset, value=value, hint=_SKIP
+            reason,
+            path=self.path,
+            record=record,
+            offset=offset,
+            value=value,
+            hint=f'Pass digram.{source}, on_error="skip") to skip and count bad records.',
         )
         if self.on_error == "raise":
             raise error

@@ -8,7 +8,7 @@ from digram import _core
 from digram.errors import OptionError
 from digram.sources.reading import Records
 
-__all__ = ["json_lines"]
+__all__ = ["json_lines", "line_of"]
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -35,6 +35,20 @@ def json_lines(
         yield from texts[given:]
         number += found
         offset += len(lines)
+
+
+def line_of(number: int, blocks: Iterable[bytes], records: Records) -> int | None:
+    """At which byte a record stands, from 1 in the numbers that `json_lines` gives them."""
+    at = found = 0
+    for block in _whole_lines(blocks, records, None):
+        for line in block.removesuffix(b"\n").split(b"\n"):
+            # A byte order mark is no record, and a line that holds nothing else is none.
+            start = len(_BOM) if at == 0 and line.startswith(_BOM) else 0
+            found += bool(line[start:].strip())
+            if found == number:
+                return at + start
+            at += len(line) + 1
+    return None
 
 
 def _whole_lines(blocks: Iterable[bytes], records: Records, most: int | None) -> Iterator[bytes]:

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
+from digram.errors import InvalidTextError
 from digram.sources.ahead import Ahead
 from digram.sources.cut import cut_texts, separator_bytes
 from digram.sources.disk import Files, Streams, files, with_separator
 from digram.sources.reading import Pass, Reading
-from digram.sources.tables import Table
+from digram.sources.tables import Table, is_table
 from digram.sources.texts import LastBorder, Text, Unread, in_parts, kind_name
 
 __all__ = [
@@ -36,7 +37,7 @@ Some = TypeVar("Some")
 AHEAD = 4 << 20
 """Bytes of a batch that is read ahead; there are three of them at most. Counting is as fast with
 batches of 4 MiB as with larger ones."""
-_PER_TEXT = 64  # bytes that a Python object takes beside its text, so that tiny texts count too
+PER_TEXT = 64  # bytes that a Python object takes beside its text, so that tiny texts count too
 
 
 def documents(source: Source, separator: str | bytes | None = None) -> Reading[Text]:
@@ -162,7 +163,7 @@ def batches(texts: Iterable[Text], size: int = 8 << 20) -> Iterator[list[Text]]:
     held = 0
     for text in texts:
         batch.append(text)
-        held += len(text) + _PER_TEXT
+        held += len(text) + PER_TEXT
         if held >= size:
             yield batch
             batch, held = [], 0
@@ -211,14 +212,13 @@ def _found(source: Source | Streams, separator: str | bytes | None) -> _Found:
     if isinstance(source, Files):
         return source
     if isinstance(source, str | bytes):
-        return cut_texts([source], cut)
+        return cut_texts([source] if cut is None else _characters([source], "source"), cut)
     if isinstance(source, Streams | Table):
         return source if cut is None else replace(source, separator=cut)
     if isinstance(source, Mapping) or not isinstance(source, Iterable):
-        speaks = hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__")
         raise TypeError(
             f"a source is a text, a Path, digram.files(...), digram.table(...), or an iterable of "
-            f"texts or Paths, not {kind_name(source)}{_OF_A_TABLE if speaks else ''}."
+            f"texts or Paths, not {kind_name(source)}{_OF_A_TABLE if is_table(source) else ''}."
         )
     items = iter(source)
     start: list[Any] = list(itertools.islice(items, 1))
@@ -227,7 +227,27 @@ def _found(source: Source | Streams, separator: str | bytes | None) -> _Found:
         paths = list(_checked(source, items, (os.PathLike,), "a Path, as the first item is"))
         return with_separator(files(*paths), cut)
     texts = _checked(source, items, (str, bytes), "str or bytes")
-    return texts if cut is None else cut_texts(texts, cut)
+    return texts if cut is None else cut_texts(_characters(texts), cut)
+
+
+def _characters(texts: Iterable[Text], name: str | None = None) -> Iterator[Text]:
+    """The same texts, before they are cut: after it nobody knows which one a document was part of.
+
+    So a lone surrogate, which the core refuses with the number of the document, is refused here.
+    """
+    for number, text in enumerate(texts):
+        if isinstance(text, str) and not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError as error:
+                raise InvalidTextError(
+                    f"{name or f'source[{number}]'} has a lone surrogate "
+                    f"(U+{ord(text[error.start]):04X}) at index {error.start}, which is no "
+                    "character.",
+                    index=error.start,
+                    hint='Decode the source with errors="replace", or pass its bytes.',
+                ) from None
+        yield text
 
 
 _OF_A_TABLE = '; of a table name the column, as in digram.table(data, "text")'
@@ -238,7 +258,7 @@ def _checked(
 ) -> Iterator[Any]:
     for index, item in enumerate(items):
         if not isinstance(item, kinds):
-            hint = _OF_A_TABLE if hasattr(source, "__arrow_c_stream__") else ""
+            hint = _OF_A_TABLE if is_table(source) else ""
             raise TypeError(f"source[{index}] is {kind_name(item)}, expected {expected}{hint}.")
         yield item
 

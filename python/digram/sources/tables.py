@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -14,12 +14,17 @@ from digram import _core
 from digram.errors import CorruptFileError, OptionError
 from digram.sources.cut import cut_texts
 from digram.sources.reading import OnError, Pass, Reading, Records, check_on_error
-from digram.sources.texts import AsFile
+from digram.sources.texts import AsFile, kind_name
 
-__all__ = ["Table", "arrow_texts", "column_path", "parquet_texts", "table"]
+__all__ = ["Table", "arrow_texts", "column_path", "is_table", "parquet_texts", "table"]
 
 _AT_ONCE = 1 << 20  # bytes of texts that are made Python objects together
-_ROWS = 1 << 22  # bytes of a column that are decoded together, about
+_DECODED = 1 << 22  # bytes of a column that are decoded together, about
+_FIRST_ROWS = 16  # of a Parquet file; from then on as many as those before let expect
+_ROWS = 1 << 16  # of a column that is a dictionary, which is copied each time and its texts are not
+_MOST_ROWS = 256
+"""Rows that are decoded together at most, however short those before were: where a long row stands
+in a dictionary once, nothing tells how often it comes. 1,024 are no faster, 64 are slower."""
 _MAGIC = b"ARROW1\0\0"  # of Arrow's file format; after it comes what the format for streams has
 
 
@@ -46,8 +51,13 @@ class Table:
 
     def texts(self, seen: Pass) -> Iterator[bytes]:
         """The texts, in a pass of which `seen` keeps the faults."""
-        records = Records("the table", self.on_error, seen)
-        found = _column(self.data, self.column, records, itertools.count(1))
+        records = Records(None, self.on_error, seen)
+        numbered = itertools.count(1)
+        found = (
+            text
+            for rows in _rows(self.data, self.column)
+            for text in _column(rows, self.column, records, numbered)
+        )
         return cut_texts(found, self.separator)
 
 
@@ -62,10 +72,11 @@ def table(data: Any, column: str | Iterable[str] = "text", *, on_error: OnError 
     2
 
     `data` is anything with `__arrow_c_stream__` or `__arrow_c_array__`; nothing else need be
-    installed. The column is one of strings or bytes, of any of Arrow's types for these, or a
-    dictionary of such; "meta.text" is a field of a struct, and so is ["meta", "text"], for names
-    that hold a dot. Where the data is one column without a name, as a series of polars is, the name
-    plays no part.
+    installed. Data sets of `datasets` have neither and are read too, 256 rows at a time and in
+    their order, those that are streamed as they come. The column is one of strings or bytes, of any
+    of Arrow's types for these, or a dictionary of such; "meta.text" is a field of a struct, and so
+    is ["meta", "text"], for names that hold a dot. Where the data is one column without a name, as
+    a series of polars is, the name plays no part.
 
     A row that is null is an error; `on_error="skip"` skips and counts it (`Reading.skipped`). A
     source that can be read once, such as a reader of record batches, is used up by one pass. Raises
@@ -73,6 +84,32 @@ def table(data: Any, column: str | Iterable[str] = "text", *, on_error: OnError 
     texts, both when it is read. Memory: about a megabyte beside the table.
     """
     return Table(data, column_path(column, "column"), check_on_error(on_error))
+
+
+def is_table(data: object) -> bool:
+    """Whether it is for `table` to read."""
+    speaks = hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
+    return speaks or _is_data_set(data)
+
+
+def _is_data_set(data: object) -> bool:
+    """Whether it is a data set of Hugging Face's `datasets`, or several of them."""
+    rooms = {kind.__module__.partition(".")[0] for kind in type(data).__mro__}
+    return "datasets" in rooms and hasattr(data, "with_format")
+
+
+def _rows(data: Any, column: tuple[str, ...]) -> Iterator[Any]:
+    """What speaks Arrow, one after the other: the data itself, or tables of its rows."""
+    if not _is_data_set(data):
+        yield data
+        return
+    if isinstance(data, Mapping):
+        names = ", ".join(map(repr, data))
+        raise TypeError(f"data {kind_name(data)} holds several tables; give one of them: {names}.")
+    if data.features is not None:  # of those that are streamed it may not be known
+        yield data.features.arrow_schema.empty_table()  # refuses a column that is none of texts
+        data = data.select_columns([column[0]])
+    yield from data.with_format("arrow").iter(_MOST_ROWS)
 
 
 def column_path(name: str | Iterable[str], argument: str) -> tuple[str, ...]:
@@ -93,8 +130,8 @@ def _column(
     while (texts := reader.next(_AT_ONCE)) is not None:
         for text, number in zip(texts, numbered, strict=False):
             if text is None:
-                name = ".".join(column)
-                records.fault(number, None, f'the column "{name}" is null.')
+                name = f'"{".".join(column)}"' + (" of the table" if records.path is None else "")
+                records.fault(number, None, f"the column {name} is null.")
             else:
                 yield text
 
@@ -127,11 +164,14 @@ def parquet_texts(
         _check_columns(found.schema_arrow, column, path)
         numbered = itertools.count(1)
         name = ".".join(column)
-        rows = max(1, min(1 << 16, int(_ROWS / _bytes_of_a_row(about, name))))
-        done = 0
+        grows = not _is_dictionary(pyarrow, found.schema_arrow, column)
+        rows, done = (_FIRST_ROWS if grows else _ROWS), 0
         for batch in found.iter_batches(rows, columns=[name], use_threads=False):
             yield from _column(batch, column, records, numbered)
             done += batch.num_rows
+            if grows:
+                rows = _next_rows(rows, batch.nbytes / max(1, batch.num_rows))
+                found.reader.set_batch_size(rows)
             if blocks is None:  # only a part of the file is read, so its rows tell how far it is
                 seen.done = before + size * done // max(1, about.num_rows)
         if done != about.num_rows:
@@ -142,14 +182,21 @@ def parquet_texts(
         seen.done = before + size
 
 
-def _bytes_of_a_row(about: Any, column: str) -> float:
-    """What a row of a column takes, about, as the file says of its largest group of rows."""
-    sizes = [1.0]
-    for group in map(about.row_group, range(about.num_row_groups)):
-        for chunk in map(group.column, range(group.num_columns)):
-            if chunk.path_in_schema == column and group.num_rows:
-                sizes.append(chunk.total_uncompressed_size / group.num_rows)
-    return max(sizes)
+def _is_dictionary(pyarrow: Any, schema: Any, column: tuple[str, ...]) -> bool:
+    """Whether a column that is there holds each of its texts once."""
+    kind = schema.field(column[0]).type
+    for name in column[1:]:
+        kind = kind.field(name).type
+    return bool(pyarrow.types.is_dictionary(kind))
+
+
+def _next_rows(rows: int, of_a_row: float) -> int:
+    """How many rows to decode together, after so many of so many bytes each.
+
+    By what came and not by the sizes that a file declares: these count a text that stands in a
+    dictionary, or is as the one before it, once for all its rows.
+    """
+    return max(1, min(2 * rows, _MOST_ROWS, int(_DECODED / max(1, of_a_row))))
 
 
 def arrow_texts(

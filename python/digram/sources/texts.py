@@ -34,7 +34,11 @@ class Unread:
 
     def whole(self) -> bytes:
         """The text, read."""
-        return b"".join(self.blocks)
+        # Joining a list of blocks would hold all of it twice.
+        text = io.BytesIO()
+        for block in self.blocks:
+            text.write(block)
+        return text.getvalue()
 
 
 class AsFile(io.RawIOBase):
