@@ -10,6 +10,9 @@ use super::{Core, KEEP_GIL};
 use crate::convert::Text;
 use crate::watch::Signals;
 
+/// The number of times of each id, and the number of ids of each text.
+type Histogram<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>);
+
 #[pymethods]
 impl Core {
     /// How many ids each of several texts has. See `digram.Tokenizer`.
@@ -36,6 +39,21 @@ impl Core {
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray1<u64>>> {
         Ok(PyArray1::from_vec(py, self._count_batch(py, texts, special, threads)?))
+    }
+
+    /// How often each id stands in several texts, by id, and how many ids each text has.
+    #[pyo3(signature = (texts, special=None, threads=None))]
+    fn _histogram_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<Bound<'py, PyAny>>,
+        special: Option<&Bound<'py, PyAny>>,
+        threads: Option<usize>,
+    ) -> PyResult<Histogram<'py>> {
+        let found = self.with_texts(py, &texts, special, threads, |texts, special, threads, watch| {
+            self.tokenizer.histogram_batch(texts, special, threads, watch)
+        })?;
+        Ok((PyArray1::from_vec(py, found.0), PyArray1::from_vec(py, found.1)))
     }
 
     /// The longest beginning or end of a text with at most so many ids. See `digram.Tokenizer`.

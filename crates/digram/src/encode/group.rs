@@ -4,6 +4,10 @@
 //! what all of them become is found out first, each step for all of the group, and then written
 //! in one go: pretokens that are encoded one after the other make the processor guess again and
 //! again which of them is no token, and how many ids it has.
+//!
+//! Tried and lost: three groups on their way, one asked for while the one before is answered and the
+//! one before that is written, so that no memory is waited for. To keep the ends of all three took
+//! more than the waiting (-9 % on English; in turns, a pretoken of each at a time, -18 %).
 
 use std::mem::MaybeUninit;
 
@@ -84,6 +88,25 @@ impl Group {
     pub(super) fn count(&self) -> usize {
         let misses = self.missing.count_ones() as usize;
         self.len - misses + self.counts[..misses].iter().map(|&count| count as usize).sum::<usize>()
+    }
+
+    /// Calls `visit` with the ids of all, some at a time, in their order.
+    #[inline]
+    pub(super) fn each(&self, mut visit: impl FnMut(&[TokenId])) {
+        let (mut done, mut many) = (0, &self.many[..]);
+        for (miss, number) in bits(self.missing).enumerate() {
+            visit(&self.ids[done..number]);
+            done = number + 1;
+            let count = self.counts[miss] as usize;
+            if count <= MOST_IDS {
+                visit(&self.few[miss][..count]);
+            } else {
+                let (these, others) = many.split_at(count);
+                visit(these);
+                many = others;
+            }
+        }
+        visit(&self.ids[done..self.len]);
     }
 
     /// Appends the ids of all to `ids`.

@@ -37,7 +37,7 @@ pub use dropout::Dropout;
 pub(crate) use dropout::{Choices, Scratch as DropoutScratch};
 pub(crate) use scratch::{Kept, Lent, Scratch};
 use singles::Singles;
-pub(crate) use sink::{Sink, Tally};
+pub(crate) use sink::{Histogram, Sink, Tally};
 pub use unit::{OnUnknown, Unit};
 
 /// From this many bytes on pretokens of a group are encoded one by one.

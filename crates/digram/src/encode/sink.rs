@@ -5,7 +5,7 @@ use crate::vocabulary::TokenId;
 use super::group::Group;
 use super::singles::Packed;
 
-/// To a list, or to nowhere if they are counted only.
+/// To a list, or to nowhere if they are counted only: all, or each.
 pub(crate) trait Sink {
     fn one(&mut self, id: TokenId);
     fn many(&mut self, ids: &[TokenId]);
@@ -73,5 +73,39 @@ impl Sink for Tally {
 
     fn len(&self) -> usize {
         self.0
+    }
+}
+
+/// How often each id went to a sink, and how many did.
+pub(crate) struct Histogram<'a> {
+    /// By id.
+    pub(crate) times: &'a mut [u64],
+    pub(crate) len: usize,
+}
+
+impl Sink for Histogram<'_> {
+    #[inline]
+    fn one(&mut self, id: TokenId) {
+        self.many(&[id]);
+    }
+
+    #[inline]
+    fn many(&mut self, ids: &[TokenId]) {
+        self.len += ids.len();
+        ids.iter().for_each(|&id| self.times[id as usize] += 1);
+    }
+
+    #[inline]
+    fn few(&mut self, ids: [TokenId; Packed::MOST], count: usize) {
+        self.many(&ids[..count]);
+    }
+
+    #[inline]
+    fn group(&mut self, group: &Group) {
+        group.each(|ids| self.many(ids));
+    }
+
+    fn len(&self) -> usize {
+        self.len
     }
 }

@@ -3,8 +3,11 @@
 //! The work is cut into parts of about equal size, a long text too, so that one document keeps all
 //! threads busy. What comes out is the same for any number of threads.
 
+use std::ops::Range;
+use std::sync::Mutex;
+
 use super::Tokenizer;
-use crate::encode::{Sink, Tally};
+use crate::encode::{Histogram, Lent, Sink, Tally};
 use crate::error::Result;
 use crate::pretokenize::{ALONE_BYTES, Part, TASK_BYTES, cuts, parts, tasks};
 use crate::special::OnSpecial;
@@ -13,6 +16,13 @@ use crate::watch::{OfItem, Watch, items_in_parallel};
 
 /// What several parts became, and how many ids there were after each of them.
 type Done<S> = (S, Vec<usize>);
+
+/// Texts in parts, and which of these make a task each.
+struct Plan {
+    threads: usize,
+    parts: Vec<Part>,
+    tasks: Vec<Range<usize>>,
+}
 
 impl Tokenizer {
     /// Encodes several texts, on up to `threads` threads: all ids in one run, and where each text
@@ -26,8 +36,8 @@ impl Tokenizer {
         threads: usize,
         watch: &dyn Watch,
     ) -> OfItem<(Vec<TokenId>, Vec<u64>)> {
-        let (parts, mut done) = self.in_parts::<_, Vec<TokenId>>(texts, special, threads, watch)?;
-        let offsets = ends(texts.len(), &parts, &done);
+        let (plan, mut done) = self.in_parts::<_, Vec<TokenId>>(texts, special, threads, watch)?;
+        let offsets = ends(texts.len(), &plan, done.iter().map(|(_, ends)| &ends[..]));
         if done.len() == 1 {
             return Ok((done.pop().expect("one task").0, offsets));
         }
@@ -46,9 +56,30 @@ impl Tokenizer {
         threads: usize,
         watch: &dyn Watch,
     ) -> OfItem<Vec<u64>> {
-        let (parts, done) = self.in_parts::<_, Tally>(texts, special, threads, watch)?;
-        let ends = ends(texts.len(), &parts, &done);
-        Ok(ends.windows(2).map(|ends| ends[1] - ends[0]).collect())
+        let (plan, done) = self.in_parts::<_, Tally>(texts, special, threads, watch)?;
+        Ok(lengths(&ends(texts.len(), &plan, done.iter().map(|(_, ends)| &ends[..]))))
+    }
+
+    /// How often each id stands in several texts, by id, and how many ids each text has, on up to
+    /// `threads` threads. Each of them takes 8 bytes for an id of the vocabulary; none is stored.
+    ///
+    /// An error names the text by its index.
+    pub fn histogram_batch<T: AsRef<[u8]> + Sync>(
+        &self,
+        texts: &[T],
+        special: OnSpecial<'_>,
+        threads: usize,
+        watch: &dyn Watch,
+    ) -> OfItem<(Vec<u64>, Vec<u64>)> {
+        let plan = self.plan(texts, special, threads, watch)?;
+        let all = Mutex::new(vec![0; self.vocab_size()]);
+        let share = || Share { scratch: self.kept.lend(), times: vec![0; self.vocab_size()], all: &all };
+        let done = items_in_parallel(plan.threads, plan.tasks.len(), watch, share, |share, task, watch| {
+            let mut sink = Histogram { times: &mut share.times, len: 0 };
+            self.each_part(texts, special, &plan, task, &mut share.scratch, watch, &mut sink)
+        })?;
+        let lengths = lengths(&ends(texts.len(), &plan, done.iter().map(|ends| &ends[..])));
+        Ok((all.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()), lengths))
     }
 
     fn in_parts<T: AsRef<[u8]> + Sync, S: Sink + Default + Send>(
@@ -57,7 +88,24 @@ impl Tokenizer {
         special: OnSpecial<'_>,
         threads: usize,
         watch: &dyn Watch,
-    ) -> OfItem<(Vec<Part>, Vec<Done<S>>)> {
+    ) -> OfItem<(Plan, Vec<Done<S>>)> {
+        let plan = self.plan(texts, special, threads, watch)?;
+        let lend = || self.kept.lend();
+        let done = items_in_parallel(plan.threads, plan.tasks.len(), watch, lend, |scratch, task, watch| {
+            let mut sink = S::default();
+            let ends = self.each_part(texts, special, &plan, task, scratch, watch, &mut sink)?;
+            Ok((sink, ends))
+        })?;
+        Ok((plan, done))
+    }
+
+    fn plan<T: AsRef<[u8]> + Sync>(
+        &self,
+        texts: &[T],
+        special: OnSpecial<'_>,
+        threads: usize,
+        watch: &dyn Watch,
+    ) -> OfItem<Plan> {
         let bytes: usize = texts.iter().map(|text| text.as_ref().len()).sum();
         let threads = if bytes < ALONE_BYTES { 1 } else { threads };
         let cuts = |text: &[u8]| match threads {
@@ -67,23 +115,30 @@ impl Tokenizer {
         let parts = parts(texts, cuts).map_err(|error| (0, error))?;
         // A thread alone writes to one place from the start.
         let tasks = tasks(&parts, if threads == 1 { usize::MAX } else { TASK_BYTES });
-        let done = items_in_parallel(
-            threads,
-            tasks.len(),
-            watch,
-            || self.kept.lend(),
-            |scratch, task, watch| {
-                let (mut sink, mut ends) = (S::default(), Vec::with_capacity(tasks[task].len()));
-                for Part { text, range } in &parts[tasks[task].clone()] {
-                    let content = &texts[*text].as_ref()[range.clone()];
-                    self.each_id(content, special, scratch, watch, &mut sink)
-                        .map_err(|error| (*text, error.shifted(range.start)))?;
-                    ends.push(sink.len());
-                }
-                Ok((sink, ends))
-            },
-        )?;
-        Ok((parts, done))
+        Ok(Plan { threads, parts, tasks })
+    }
+
+    /// Emits the ids of the parts of a task, and returns how many there were after each.
+    #[allow(clippy::too_many_arguments)]
+    fn each_part<T: AsRef<[u8]>>(
+        &self,
+        texts: &[T],
+        special: OnSpecial<'_>,
+        plan: &Plan,
+        task: usize,
+        scratch: &mut Lent<'_>,
+        watch: &dyn Watch,
+        sink: &mut impl Sink,
+    ) -> OfItem<Vec<usize>> {
+        let parts = &plan.parts[plan.tasks[task].clone()];
+        let mut ends = Vec::with_capacity(parts.len());
+        for Part { text, range } in parts {
+            let content = &texts[*text].as_ref()[range.clone()];
+            self.each_id(content, special, scratch, watch, sink)
+                .map_err(|error| (*text, error.shifted(range.start)))?;
+            ends.push(sink.len());
+        }
+        Ok(ends)
     }
 
     /// Places inside a long text where it may be cut, about as far apart as a task is long.
@@ -104,17 +159,37 @@ impl Tokenizer {
     }
 }
 
-/// Where each text ends among all ids, with a zero before the first.
-fn ends<S: Sink>(texts: usize, parts: &[Part], done: &[Done<S>]) -> Vec<u64> {
+/// What a thread counts for itself, and adds to the others' when it is done.
+struct Share<'a> {
+    scratch: Lent<'a>,
+    times: Vec<u64>,
+    all: &'a Mutex<Vec<u64>>,
+}
+
+impl Drop for Share<'_> {
+    fn drop(&mut self) {
+        let mut all = self.all.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        all.iter_mut().zip(&self.times).for_each(|(all, times)| *all += times);
+    }
+}
+
+/// Where each text ends among all ids, with a zero before the first, from how many ids there were
+/// after each part of each task.
+fn ends<'a>(texts: usize, plan: &Plan, done: impl Iterator<Item = &'a [usize]>) -> Vec<u64> {
     let mut ends = vec![0; texts + 1];
-    let (mut before, mut parts) = (0, parts.iter());
-    for (sink, after) in done {
+    let (mut before, mut parts) = (0, plan.parts.iter());
+    for after in done {
         for (end, part) in after.iter().zip(&mut parts) {
             ends[part.text + 1] = (before + end) as u64;
         }
-        before += sink.len();
+        before += after.last().copied().unwrap_or_default();
     }
     ends
+}
+
+/// How many ids each text has.
+fn lengths(ends: &[u64]) -> Vec<u64> {
+    ends.windows(2).map(|ends| ends[1] - ends[0]).collect()
 }
 
 #[cfg(test)]
