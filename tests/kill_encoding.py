@@ -22,29 +22,37 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from digram import sinks
+
 READY = "ready"
-FORMATS = ("megatron", "nanogpt", "llmc", "datatrove", "dolma", "npy", "parquet", "arrow")
+FORMATS = tuple(sinks.FORMATS)
 LONGEST = 600
 """Seconds after which a run that nobody kills is taken to hang."""
 
 
-def encode(corpus: str, folder: str, format: str, threads: int) -> None:
-    """In a process of its own: says when it begins, and encodes in many small steps."""
+def encode(corpus: str, folders: dict[str, str], threads: int) -> None:
+    """In a process of its own: says when it begins, and encodes in many small steps.
+
+    `folders` are by their formats. Says how long each took.
+    """
     import digram
     from digram.bulk import encoding
 
     encoding.LEAST = encoding.BATCH = 1 << 16
     tok = digram.train("the quick brown fox, the dog", max_merges=20, special_tokens=["</s>"])
     print(READY, flush=True)
-    tok.encode_files(
-        Path(corpus),
-        folder,
-        format=format,
-        separator="<|endoftext|>",
-        shard_tokens=50_000,
-        threads=threads,
-        resume=True,
-    )
+    for format, folder in folders.items():
+        began = time.perf_counter()
+        tok.encode_files(
+            Path(corpus),
+            folder,
+            format=format,
+            separator="<|endoftext|>",
+            shard_tokens=50_000,
+            threads=threads,
+            resume=True,
+        )
+        print(time.perf_counter() - began, flush=True)
 
 
 def digest(folder: Path) -> str:
@@ -61,6 +69,7 @@ class Campaign:
 
     corpus: Path
     kills: int
+    in_a_row: int = 5  # kills before a run comes to its end
     seed: int = 0
     formats: tuple[str, ...] = FORMATS
     killed: int = 0
@@ -73,11 +82,9 @@ class Campaign:
         began = time.perf_counter()
         rng = random.Random(self.seed)
         with tempfile.TemporaryDirectory() as name:
-            expected = {}
-            for format in self.formats:
-                whole = Path(name) / f"whole-{format}"
-                self.seconds.append(self._one(whole, format, 2, None))
-                expected[format] = digest(whole)
+            wholes = {format: Path(name) / f"whole-{format}" for format in self.formats}
+            self.seconds = self._one(wholes, 2, None) or []
+            expected = {format: digest(whole) for format, whole in wholes.items()}
             number = 0
             while self.killed < self.kills:
                 format = self.formats[number % len(self.formats)]
@@ -95,24 +102,26 @@ class Campaign:
         }
 
     def _until_it_ends(self, folder: Path, format: str, rng: random.Random) -> None:
-        """Up to five kills, each at a random moment of what a run takes."""
+        """Some kills, each at a random moment of what a run takes."""
         usual = statistics.median(self.seconds)
         kills = 0
         while True:
-            alive = rng.uniform(0, usual) if kills < 5 and self.killed < self.kills else None
+            again = kills < self.in_a_row and self.killed < self.kills
+            alive = rng.uniform(0, usual) if again else None
             self.resumed += any(folder.glob("tokens-*"))
-            if self._one(folder, format, 1 + kills % 2, alive) >= 0:
+            if self._one({format: folder}, 1 + kills % 2, alive) is not None:
                 self.ended += kills > 0
                 return
             kills += 1
             self.killed += 1
 
-    def _one(self, folder: Path, format: str, threads: int, alive: float | None) -> float:
-        """The seconds of a run; -1 where it was killed before it ended."""
+    def _one(
+        self, folders: dict[str, Path], threads: int, alive: float | None
+    ) -> list[float] | None:
+        """The seconds of runs; None where the process was killed before it ended."""
         what = {
             "corpus": str(self.corpus),
-            "folder": str(folder),
-            "format": format,
+            "folders": {format: str(folder) for format, folder in folders.items()},
             "threads": threads,
         }
         process = subprocess.Popen(
@@ -123,7 +132,6 @@ class Campaign:
         )
         assert process.stdout is not None
         process.stdout.readline()  # where it could not begin, its end will tell
-        began = time.perf_counter()
         try:
             process.wait(LONGEST if alive is None else alive)
         except subprocess.TimeoutExpired:
@@ -131,12 +139,13 @@ class Campaign:
                 process.kill()
                 raise SystemExit(f"a run did not end in {LONGEST} s") from None
             process.send_signal(signal.SIGKILL)
-        _, err = process.communicate()
+        out, err = process.communicate()
         if process.returncode == -signal.SIGKILL:
-            return -1
+            return None
         if process.returncode:
-            raise SystemExit(f"seed {self.seed}, {format}: a run failed: {err.decode()[-2000:]}")
-        return time.perf_counter() - began
+            formats = ", ".join(folders)
+            raise SystemExit(f"seed {self.seed}, {formats}: a run failed: {err.decode()[-2000:]}")
+        return [float(line) for line in out.split()]
 
 
 def main() -> None:
@@ -144,7 +153,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--corpus", type=Path, help="documents joined by <|endoftext|>")
+    parser.add_argument("--in-a-row", type=int, default=5, help="kills before a run ends")
+    parser.add_argument(
+        "--corpus", type=Path, help="a file of documents joined by <|endoftext|>, or a folder"
+    )
     parser.add_argument("--formats", default=",".join(FORMATS))
     parser.add_argument("--encode", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -154,7 +166,9 @@ def main() -> None:
     if arguments.corpus is None:
         parser.error("say what to encode: --corpus corpora/en.txt")
     formats = tuple(arguments.formats.split(","))
-    campaign = Campaign(arguments.corpus, arguments.kills, arguments.seed, formats)
+    campaign = Campaign(
+        arguments.corpus, arguments.kills, arguments.in_a_row, arguments.seed, formats
+    )
     print(json.dumps(campaign.run()), flush=True)
 
 

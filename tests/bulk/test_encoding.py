@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import gzip
 import itertools
 import os
+import select
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +27,7 @@ from strategies import any_tokenizers, cases, texts
 import digram
 from digram import sinks
 from digram.bulk import encoding, pipeline
+from digram.progress import amount
 
 END = "<|endoftext|>"
 TOK = digram.train("low lower lowest newer", vocab_size=270, special_tokens=[END])
@@ -140,7 +145,7 @@ def test_sources(tmp_path: Path) -> None:
     whole = TOK.encode_files("one text", tmp_path / "text", format="arrow")
     assert [TOK.decode(ids[:-1]) for ids in whole] == ["one text"]
     wrong: Any
-    for wrong in (7, {"a": "b"}, [7], None):
+    for wrong in (7, {"a": 7}, {7: "b"}, [7], None):
         with pytest.raises(TypeError, match="source"):
             TOK.encode_files(wrong, tmp_path / "wrong", format="npy")
     with pytest.raises(FileNotFoundError):
@@ -163,8 +168,12 @@ def test_special_tokens_of_the_text(tmp_path: Path) -> None:
     text = f"low{END}low"
     plain = TOK.encode_files([text], tmp_path / "plain", format="npy")
     assert [TOK.decode(ids) for ids in plain] == [text + END]
-    parsed = TOK.encode_files([text], tmp_path / "parsed", format="npy", special="parse")
-    assert [TOK.decode(ids) for ids in parsed] == [f"low{END}", f"low{END}"]
+    parsed = TOK.encode_files([text], tmp_path / "parsed", format="megatron", special="parse")
+    assert [TOK.decode(ids) for ids in parsed] == [text + END]
+    bare = TOK.encode_files([text], tmp_path / "bare", format="npy", special="parse")
+    assert bare.ids.tolist() == parsed.ids.tolist()
+    with pytest.raises(digram.OptionError, match="where its documents end cannot be told"):
+        bare[0]
     chosen = TOK.encode_files([text], tmp_path / "chosen", format="arrow", special={END})
     assert [TOK.decode(ids) for ids in chosen] == [text + END]
     assert chosen[0].tolist().count(TOK.special_tokens[END]) == 2
@@ -259,19 +268,24 @@ def test_a_shard_never_has_more_than_the_format_holds(
     found = TOK.encode_files(["abc", "abcde", "abcdefghi", "a"], tmp_path / "a", format="llmc")
     assert [len(found.shard(n)) for n in range(3)] == [10, 10, 2]
     assert [len(ids) for ids in found] == [4, 6, 10, 2]
-    with pytest.raises(digram.LimitExceededError, match="document 1 has 11 tokens") as caught:
+    with pytest.raises(
+        digram.LimitExceededError, match=r"source\[1\]: the document has 11"
+    ) as caught:
         TOK.encode_files(["a", "abcdefghij"], tmp_path / "b", format="llmc")
     assert caught.value.index == 1
 
 
 def test_errors_say_where_in_the_source(tmp_path: Path) -> None:
-    with pytest.raises(digram.InvalidTextError, match=r"^source\[5\] has a lone") as caught:
+    with pytest.raises(
+        digram.InvalidTextError, match=r"^source\[5\]: the text has a lone"
+    ) as caught:
         TOK.encode_files(["a"] * 5 + ["b\ud800"], tmp_path / "a", format="npy")
     assert caught.value.index == 1  # in the text, as from `encode`
     for name, text in (("a.txt", "x--y"), ("b.txt", f"x--{END}--")):
         (tmp_path / name).write_text(text)
     source = [tmp_path / "a.txt", tmp_path / "b.txt"]
-    with pytest.raises(digram.SpecialTokenError, match="document 1: the text holds") as special:
+    place = r"b\.txt, record 2 \(byte 3\): the text holds"
+    with pytest.raises(digram.SpecialTokenError, match=place) as special:
         TOK.encode_files(source, tmp_path / "b", format="npy", separator="--", special="raise")
     assert special.value.path == str(tmp_path / "b.txt")
     mixed: list[Any] = ["a", "b", 7]
@@ -383,7 +397,9 @@ def test_ctrl_c(tmp_path: Path) -> None:
 
     for number, source in enumerate((endless, stuck)):
         out = tmp_path / str(number)
-        timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+        to = threading.main_thread().ident
+        assert to is not None
+        timer = threading.Timer(0.3, signal.pthread_kill, [to, signal.SIGINT])
         began = time.perf_counter()
         timer.start()
         with pytest.raises(KeyboardInterrupt):
@@ -394,6 +410,88 @@ def test_ctrl_c(tmp_path: Path) -> None:
             time.sleep(0.01)  # the thread that writes ends with what it is at
         assert not [*out.glob("*.tmp")]
     assert TOK.decode(TOK.encode("low")) == "low"
+
+
+def test_ctrl_c_leaves_a_callers_iterator_alone(tmp_path: Path) -> None:
+    """Also while what is done is read again."""
+    taken = 0
+
+    def slow(delay: float) -> Generator[str, None, None]:
+        nonlocal taken
+        for number in range(200):
+            time.sleep(delay)
+            taken = number
+            yield f"low {number}"
+
+    def broken() -> Iterator[str]:
+        yield from itertools.islice(slow(0), 150)
+        raise ZeroDivisionError
+
+    options: dict[str, Any] = {"format": "megatron", "shard_tokens": 5}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encoding, "LEAST", 1000)
+        patch.setattr(encoding, "BATCH", 1000)
+        with pytest.raises(ZeroDivisionError):
+            TOK.encode_files(broken(), tmp_path / "out", **options)
+    again = slow(0.01)
+    to = threading.main_thread().ident
+    assert to is not None
+    timer = threading.Timer(0.15, signal.pthread_kill, [to, signal.SIGINT])
+    began = time.perf_counter()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        TOK.encode_files(again, tmp_path / "out", **options, resume=True)
+    assert time.perf_counter() - began < 1  # 0.2 are promised, on a machine with time
+    then = taken
+    time.sleep(0.1)
+    assert then == taken < 100
+    assert not {one.name for one in threading.enumerate()} & {"digram-reader", "digram-writes"}
+    again.close()
+    TOK.encode_files(slow(0), tmp_path / "out", **options, resume=True)
+    TOK.encode_files(slow(0), tmp_path / "whole", **options)
+    assert content(tmp_path / "out") == content(tmp_path / "whole")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_fork_while_files_are_written(tmp_path: Path) -> None:
+    """The child cannot go on with the run, harms nothing of it, and does not hold the folder."""
+    out = tmp_path / "out"
+    readable, writable = os.pipe()
+    parent, child = os.getpid(), 0
+
+    def texts() -> Iterator[str]:
+        nonlocal child
+        for number in range(50):
+            if number == 25:
+                child = os.fork()
+            yield f"low {number}"
+
+    options: dict[str, Any] = {"format": "megatron", "shard_tokens": 50}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encoding, "LEAST", 100)
+        patch.setattr(encoding, "BATCH", 100)
+        try:
+            found = TOK.encode_files(texts(), out, **options)
+        except BaseException as error:
+            if os.getpid() == parent:
+                raise
+            os.write(writable, str(error).encode())
+            signal.pause()
+        finally:
+            if os.getpid() != parent:
+                os._exit(1)
+    try:
+        assert select.select([readable], [], [], 10)[0], "the child hangs"
+        assert os.read(readable, 1000).startswith(b"the process forked while it wrote")
+        assert [TOK.decode(ids[:-1]) for ids in found] == [f"low {n}" for n in range(50)]
+        again = (f"low {n}" for n in range(50))  # the child lives, and the folder is free
+        assert len(TOK.encode_files(again, out, **options, resume=True)) == 50
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(readable)
+        os.close(writable)
 
 
 def test_two_runs_in_one_folder(tmp_path: Path) -> None:
@@ -432,11 +530,37 @@ def test_an_error_of_the_writer_reaches_the_caller() -> None:
     assert closed == [1]
 
 
-def test_progress(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "a.txt").write_text("low\n" * 100_000)
-    TOK.encode_files(
-        tmp_path / "a.txt", tmp_path / "out", format="npy", separator="\n", progress=True
-    )
+@pytest.mark.parametrize("kind", ["file", "packed", "paths", "texts", "table", "iterator"])
+def test_progress(tmp_path: Path, capfd: pytest.CaptureFixture[str], kind: str) -> None:
+    """It is that of the disk for files, and of the text for texts, from 0 to all."""
+    data = b"low\n" * 5_000
+    name = "a.txt.gz" if kind == "packed" else "a.txt"
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(os.urandom(30_000).hex().encode()) if name != "a.txt" else data)
+    texts = data.decode().splitlines()
+    source: Any = {
+        "paths": [path],
+        "texts": texts,
+        "table": digram.table(pyarrow.table({"text": texts})),
+        "iterator": iter(texts),
+    }.get(kind, path)
+    with pytest.MonkeyPatch.context() as patch:
+        moved = list[int]()
+        totals = list[int | None]()
+
+        @contextlib.contextmanager
+        def bar(_: str, total: int | None, **_more: Any) -> Iterator[Callable[[int], None]]:
+            totals.append(total)
+            yield moved.append
+
+        patch.setattr(encoding, "progress_bar", bar)
+        TOK.encode_files(source, tmp_path / "bar", format="npy", separator="\n")
+    size = path.stat().st_size if kind in ("file", "packed", "paths") else 15_000
+    assert totals == [None if kind in ("table", "iterator") else size]
+    assert sum(moved) == size
+    TOK.encode_files(path, tmp_path / "out", format="npy", separator="\n", progress=True)
     out, err = capfd.readouterr()
     assert out == ""
     assert "Encoding" in err
+    size = path.stat().st_size
+    assert f"{amount(size)} of {amount(size)}" in err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -16,10 +17,18 @@ HERE = Path(__file__).parents[1]
 
 
 def test_a_few_kills(tmp_path: Path) -> None:
-    corpus = tmp_path / "corpus.txt"
-    corpus.write_text(SEPARATOR.join(invented(1.5)), encoding="utf-8", newline="")
-    command = [sys.executable, str(HERE / "kill_encoding.py"), "--kills", "4"]
-    command += ["--corpus", str(corpus), "--formats", "dolma"]
+    """Of several files of several kinds, in shards of several files, in formats by turns."""
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    texts = invented(0.6)
+    third = len(texts) // 3
+    (corpus / "a.txt").write_bytes(SEPARATOR.join(texts[:third]).encode())
+    lines = "".join(json.dumps({"text": text}) + "\n" for text in texts[third : 2 * third])
+    (corpus / "b.jsonl.gz").write_bytes(gzip.compress(lines.encode(), 1))
+    (corpus / "c.txt").write_bytes(b"")
+    (corpus / "d.txt").write_bytes(SEPARATOR.join(texts[2 * third :]).encode())
+    command = [sys.executable, str(HERE / "kill_encoding.py"), "--kills", "4", "--in-a-row", "1"]
+    command += ["--corpus", str(corpus), "--formats", "megatron,dolma,parquet"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)

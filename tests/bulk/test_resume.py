@@ -5,15 +5,18 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
 
 import digram
 from digram.bulk import encoding, manifest
+from digram.sources import disk
 
 END = "<|endoftext|>"
 TOK = digram.train("low lower lowest newer", vocab_size=270, special_tokens=[END])
@@ -70,7 +73,9 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 def shards_done(out: Path) -> int:
     """How many the manifest tells of."""
-    return len(json.loads((out / "manifest.json").read_bytes())["shards"])
+    found = manifest.Manifest.load(out)
+    assert found is not None
+    return len(found.shards)
 
 
 @pytest.mark.parametrize("kind", ["folder", "texts", "iterator"])
@@ -108,6 +113,100 @@ def test_a_run_that_is_done_is_proved_and_left_alone(corpus: Path, tmp_path: Pat
     with pytest.raises(digram.CheckpointError, match=r"holds a run that is done.*resume=True"):
         TOK.encode_files(corpus, out, **OPTIONS)
     assert content(out) == before[0]
+
+
+@pytest.mark.parametrize("kind", ["texts", "file", "table"])
+def test_a_run_that_is_done_does_not_grow(tmp_path: Path, kind: str) -> None:
+    """Neither by documents behind its last one nor by empty ones between."""
+    path = tmp_path / "a.txt"
+
+    def source(texts: list[str]) -> Any:
+        if kind == "file":
+            path.write_text("\n".join(texts).ljust(40, "\n"))
+            return path
+        return texts if kind == "texts" else digram.table(pyarrow.table({"text": texts}))
+
+    options = {"format": "megatron", "separator": "\n" if kind == "file" else None}
+    out = tmp_path / "out"
+    TOK.encode_files(source(["a", "b"]), out, **options)  # type: ignore[arg-type]
+    before = content(out)
+    for texts in (["a", "b", "c"], ["a"], ["a", "c"]):
+        with pytest.raises(digram.CheckpointError, match=r"differs?"):
+            TOK.encode_files(source(texts), out, **options, resume=True)  # type: ignore[arg-type]
+    TOK.encode_files(source(["a", "b"]), out, **options, resume=True)  # type: ignore[arg-type]
+    assert content(out) == before
+
+
+def test_empty_documents_are_proved_too(tmp_path: Path, broken: Callable[..., None]) -> None:
+    texts = ["low " * 40, "", "newer " * 40, "", "lowest " * 40]
+    options: dict[str, Any] = {"format": "megatron", "shard_tokens": 90, "separator": None}
+    broken(texts, tmp_path / "out", 3, **options)
+    assert shards_done(tmp_path / "out") == 1
+    other = ["", "", texts[0], texts[2], texts[4]]
+    with pytest.raises(digram.CheckpointError, match="the documents differ"):
+        TOK.encode_files(other, tmp_path / "out", **options, resume=True)
+    TOK.encode_files(texts, tmp_path / "out", **options, resume=True)
+    TOK.encode_files(texts, tmp_path / "whole", **options)
+    assert content(tmp_path / "out") == content(tmp_path / "whole")
+
+
+def test_sources_by_name_and_documents_in_parts(
+    corpus: Path, tmp_path: Path, broken: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk, "PART", 64)
+    texts = [f"low {n}" for n in range(50)]
+    (corpus / "9.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    whole = digram.files(corpus)
+    options: dict[str, Any] = {"separator": None, "shard_tokens": 500}
+    named: dict[str, Any] = {"whole": whole, "own": texts, "more": corpus / "3.txt"}
+    TOK.encode_files(named, tmp_path / "whole", **{**OPTIONS, **options})
+    for after in (3, 12, 20, 28):
+        out = tmp_path / str(after)
+        broken(named, out, after, **options)
+        broken(named, out, 2, **options, resume=True)
+        TOK.encode_files(named, out, **{**OPTIONS, **options}, resume=True)
+        assert content(out) == content(tmp_path / "whole")
+    other = {"whole": whole, "mine": texts, "more": corpus / "3.txt"}
+    with pytest.raises(digram.CheckpointError, match=r"no file of source\['own'\]|of sources"):
+        TOK.encode_files(other, tmp_path / "whole", **{**OPTIONS, **options}, resume=True)
+
+
+def test_the_manifest_costs_the_same_for_each_shard(
+    corpus: Path, tmp_path: Path, broken: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line tells of a shard and of the inputs that ended since the one before."""
+    saved = list[int]()
+    real = manifest.Manifest.save
+
+    def save(self: manifest.Manifest, folder: Path) -> None:
+        saved.append(len(self.shards))
+        real(self, folder)
+
+    monkeypatch.setattr(manifest.Manifest, "save", save)
+    broken(corpus, tmp_path / "out", 16)
+    lines = (tmp_path / "out" / manifest.LINES).read_text().splitlines()
+    assert saved == [0]
+    assert len(lines) == shards_done(tmp_path / "out") > 4
+    told = [one["path"] for line in lines for one in json.loads(line)["inputs"]]
+    assert told == [str(corpus / f"{number}.txt") for number in range(3)]
+    assert max(map(len, lines)) < 1500
+    TOK.encode_files(corpus, tmp_path / "out", **OPTIONS, resume=True)
+    assert saved[1:] == [len(lines), saved[-1]]
+
+
+def test_progress_of_what_is_left(
+    corpus: Path, tmp_path: Path, broken: Callable[..., None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    broken(corpus, tmp_path / "out", 14)
+    size = sum(path.stat().st_size for path in corpus.iterdir())
+    capfd.readouterr()
+    TOK.encode_files(corpus, tmp_path / "out", **OPTIONS, resume=True, progress=True)
+    shown = re.sub("\x1b\\[[^a-zA-Z]*[a-zA-Z]", "", capfd.readouterr().err)
+    for title in ("Checking the shards", "Checking the source", "Encoding"):
+        assert title in shown
+    totals = [amount for _, amount in re.findall(r"([\d.]+ k?B) of ([\d.]+ k?B)", shown)]
+    assert totals[-1] != f"{size / 1000:.2f} kB"
+    assert f"{size / 1000:.2f} kB" in totals
 
 
 def test_without_resume_a_run_is_not_gone_on_with(
@@ -199,8 +298,8 @@ def other_borders(corpus: Path) -> None:
     [
         (other_size, r"0\.txt' had \d+ bytes, and has"),
         (other_name, r"0\.txt' is '.*0a\.txt' now"),
-        (one_more, "it had 5 input files, and there are 6"),
-        (one_less, "it had 5 input files, and there are 4"),
+        (one_more, "it had 5 inputs, and there are 6"),
+        (one_less, "it had 5 inputs, and there are 4"),
         (other_content, r"0\.txt' differs"),
         (other_borders, r"0\.txt' differs"),
     ],
@@ -215,11 +314,13 @@ def test_another_source_is_refused(
 ) -> None:
     out = tmp_path / "out"
     broken(corpus, out, 14)
-    assert json.loads((out / "manifest.json").read_bytes())["shards"][-1]["end"]["file"] == 3
+    before = manifest.Manifest.load(out)
+    assert before is not None
+    assert before.end.file == 3
     change(corpus)
     with pytest.raises(digram.CheckpointError, match=what):
         TOK.encode_files(corpus, out, **OPTIONS, resume=True)
-    with pytest.raises(digram.CheckpointError, match="source is files, and this one no files"):
+    with pytest.raises(digram.CheckpointError, match="is no file now"):
         TOK.encode_files(["lower"], out, **OPTIONS, resume=True)
 
 
@@ -271,7 +372,7 @@ def test_an_iterator_must_give_the_same_again(tmp_path: Path, broken: Callable[.
         shutil.rmtree(out)
     broken(iter(texts), out, 9)
     (tmp_path / "a.txt").write_text("a")
-    with pytest.raises(digram.CheckpointError, match="source is no files, and this one files"):
+    with pytest.raises(digram.CheckpointError, match=r"its input no file is '.*' now"):
         TOK.encode_files(tmp_path / "a.txt", out, **OPTIONS, resume=True)
 
 
@@ -285,7 +386,7 @@ def test_a_damaged_shard_is_found(
     whole = path.read_bytes()
     flipped = bytearray(whole)
     flipped[len(whole) // 2] ^= 4
-    for data, what in ((bytes(flipped), "another SHA-256"), (whole[:-1], "bytes, not"), (None, "")):
+    for data, what in ((bytes(flipped), "another BLAKE2b"), (whole[:-1], "bytes, not"), (None, "")):
         path.unlink()
         if data is not None:
             path.write_bytes(data)
@@ -296,7 +397,7 @@ def test_a_damaged_shard_is_found(
     found = TOK.encode_files(corpus, out, **OPTIONS, resume=True)
     found.verify()
     path.write_bytes(flipped)
-    with pytest.raises(digram.CorruptFileError, match="another SHA-256"):
+    with pytest.raises(digram.CorruptFileError, match="another BLAKE2b"):
         found.verify()
     path.write_bytes(whole[:-2])
     with pytest.raises(digram.CorruptFileError, match="bytes, not"):
@@ -309,9 +410,13 @@ def test_half_files_are_removed(corpus: Path, tmp_path: Path, broken: Callable[.
     done = shards_done(out)
     for name in (f"tokens-{done:06d}.bin", ".digram-0123456789abcdef.tmp", "tokens-000999.idx"):
         (out / name).write_bytes(b"half")
-    (out / "mine.txt").write_text("not digram's")
+    mine = ["mine.txt", "tokens-000000.bin.bak", "tokens-000000.txt", "tokens-000000.npy"]
+    for name in mine:
+        (out / name).write_text("not digram's")
     TOK.encode_files(corpus, out, **OPTIONS, resume=True)
-    (out / "mine.txt").unlink()
+    for name in mine:
+        assert (out / name).read_text() == "not digram's"
+        (out / name).unlink()
     TOK.encode_files(corpus, tmp_path / "whole", **OPTIONS)
     assert content(out) == content(tmp_path / "whole")
 
@@ -337,6 +442,7 @@ def test_a_damaged_manifest_is_told(
 ) -> None:
     out = tmp_path / "out"
     broken(corpus, out, 14)
+    broken(corpus, out, 0, resume=True)  # what was in lines is in the manifest
     path = out / manifest.NAME
     whole = path.read_bytes()
     said = json.loads(whole)
@@ -354,7 +460,8 @@ def test_a_damaged_manifest_is_told(
         {"inputs": [{"path": "a", "bytes": "7"}]},
         {"shards": [{**shard, "files": [{**shard["files"][0], "name": "../a.bin"}]}]},
         {"shards": [{**shard, "files": [{**shard["files"][0], "bytes": True}]}]},
-        {"shards": [{**shard, "end": {"file": 0}}]},
+        {"shards": [{**shard, "end": {"file": "0"}}]},
+        {"shards": [{**shard, "end": {**shard["end"], "file": 5}}]},
         {"shards": [{**shard, "end": {**shard["end"], "documents": 1 << 64}}]},
     ]
     for changed in changes:
@@ -367,4 +474,19 @@ def test_a_damaged_manifest_is_told(
             digram.read_tokens(out)
         assert digram.read_tokens(out, "megatron").tokens == said["tokens"]
     path.write_bytes(whole)
+    lines = out / manifest.LINES
+    line = {"number": len(said["shards"]), "first": 5, "inputs": [], "shard": shard}
+    for changed in (
+        {"number": line["number"] + 1},
+        {"first": -1},
+        {"first": 6, "inputs": [{}]},
+        {"inputs": [{"documents": "1"}]},
+        {"shard": {}},
+        {"shard": [shard]},
+    ):
+        lines.write_text(json.dumps({**line, **changed}) + "\n")
+        with pytest.raises(digram.CorruptFileError, match="no manifest of digram"):
+            TOK.encode_files(corpus, out, **OPTIONS, resume=True)
+    lines.write_text(json.dumps({**line, "number": 0}) + "\n" + json.dumps(line)[:-9])
     assert len(TOK.encode_files(corpus, out, **OPTIONS, resume=True)) == 106
+    assert not lines.exists()

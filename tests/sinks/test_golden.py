@@ -94,27 +94,93 @@ def test_golden_bytes(tmp_path: Path, format: str, wide: bool) -> None:
     assert {path.name for path in stem.parent.iterdir()} == names
 
 
+# SHA-256 of what the libraries of `requirements-dev.lock` make of it. Another version may pack the
+# same content otherwise, which `test_what_columns_say` pins for all of them.
+PACKED = {
+    ("parquet", "uint32"): "3a4f61bf18548724f26e7da1b2c48c67f5a180f8e07234b6df803ede98580b05",
+    ("parquet", "int64"): "a0ad7e61b963f985cac814848f8cc96af291089f37b4afdcae740f5e42575c5a",
+    ("arrow", "uint32"): "c3d5eb003689866255bf43b3875fa554ca09ac1ccaaa16e9b040a44f403ded27",
+    ("arrow", "int64"): "99fdf957fb3a81e750471748d1edc2328cc96f8fdf9e9766f25d2723820d2ec5",
+}
+ROWS = b"0,3,0,,1\r\n3,4,1,,2\r\n4,6,2,,3\r\n6,8,3,,4\r\n"
+GZIP = (  # a header without a name or a time, one block, the sum and size of the rows
+    "1f8b0800000000000003"
+    "0dc9b90d00300c03b15e8036b9c21f0cef3f59c29641139056332494352c056d2df79fb11eee"
+    "a5b49b28 000000"
+)
+
+
 def test_every_format_is_pinned() -> None:
-    assert {format for format, _ in GOLDEN} | {"parquet", "arrow"} == set(FORMATS)
+    assert {format for format, _ in GOLDEN} | {format for format, _ in PACKED} == set(FORMATS)
 
 
-def summed(*texts: bytes) -> int:
-    """The CRC-32 of texts, each begun with what the texts before gave, XOR its own length."""
-    total = 0
-    for text in texts:
-        total = zlib.crc32(text, total ^ len(text))
-    return total
+@pytest.mark.skipif(pyarrow.__version__ != "26.0.1", reason="the bytes are those of pyarrow 26.0.1")
+@pytest.mark.parametrize(("format", "dtype"), PACKED)
+def test_golden_bytes_of_columns(tmp_path: Path, format: str, dtype: str) -> None:
+    path = written(tmp_path, format, dtype=dtype).with_suffix(f".{format}")
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == PACKED[format, dtype]
+    assert {path.name for path in path.parent.iterdir()} == {path.name, "manifest.json"}
 
 
-def shard(number: int, ids: list[int], documents: int, end: tuple[int, int, int]) -> dict[str, Any]:
+def test_golden_bytes_of_rows(tmp_path: Path) -> None:
+    packed = written(tmp_path, "dolma").with_suffix(".csv.gz").read_bytes()
+    assert gzip.decompress(packed) == ROWS
+    assert packed[:10] == bytes.fromhex(GZIP)[:10]
+    if zlib.ZLIB_RUNTIME_VERSION != "1.2.13":
+        pytest.skip("the bytes of a block are those of zlib 1.2.13")
+    assert packed == bytes.fromhex(GZIP)
+
+
+def test_what_columns_say(tmp_path: Path) -> None:
+    """All but the bytes: the schema, how it is stored, and the buffers of ids."""
+    path = written(tmp_path, "parquet").with_suffix(".parquet")
+    with pyarrow.parquet.ParquetFile(path) as file:
+        assert str(file.schema).splitlines()[1:] == [
+            "required group field_id=-1 schema {",
+            "  optional group field_id=-1 input_ids (List) {",
+            "    repeated group field_id=-1 list {",
+            "      required int32 field_id=-1 element (Int(bitWidth=32, isSigned=false));",
+            "    }",
+            "  }",
+            "}",
+        ]
+        assert [*file.metadata.metadata] == [b"ARROW:schema"]
+        column = file.metadata.row_group(0).column(0)
+        assert (file.metadata.format_version, file.metadata.num_row_groups) == ("2.6", 1)
+        assert (column.compression, column.num_values) == ("ZSTD", 8)
+        assert set(column.encodings) == {"RLE", "PLAIN"}
+        assert not column.is_stats_set
+        assert not column.has_dictionary_page
+    (tmp_path / "arrow").mkdir()
+    stem = written(tmp_path / "arrow", "arrow")
+    with pyarrow.memory_map(str(stem.with_suffix(".arrow"))) as mapped:
+        arrow = pyarrow.ipc.open_file(mapped)
+        item = pyarrow.field("item", pyarrow.uint32(), nullable=False)
+        assert arrow.schema.equals(
+            pyarrow.schema([("input_ids", pyarrow.list_(item))]), check_metadata=True
+        )
+        assert arrow.num_record_batches == 1
+        none, ends, none_either, ids = arrow.get_batch(0).column(0).buffers()
+        assert none is none_either is None
+        assert ends.to_pybytes() == struct.pack("<5i", 0, 3, 4, 6, 8)
+        assert ids.to_pybytes() == bytes.fromhex(U4)
+
+
+def summed(*texts: bytes) -> str:
+    """BLAKE2b of texts, each followed by its length in eight bytes."""
+    data = b"".join(text + struct.pack("<Q", len(text)) for text in texts)
+    return hashlib.blake2b(data, digest_size=32).hexdigest()
+
+
+def shard(number: int, ids: list[int], documents: int, end: tuple[int, int, str]) -> dict[str, Any]:
     """What the manifest says of a shard of one file."""
     data = struct.pack(f"<{len(ids)}H", *ids)
     file = {
         "name": f"tokens-{number:06d}.bin",
         "bytes": len(data),
-        "sha256": hashlib.sha256(data).hexdigest(),
+        "blake2b": hashlib.blake2b(data, digest_size=32).hexdigest(),
     }
-    place = dict(zip(("file", "documents", "crc32"), end, strict=True))
+    place = dict(zip(("file", "documents", "blake2b"), end, strict=True))
     return {"files": [file], "documents": documents, "tokens": len(ids), "end": place}
 
 
@@ -134,10 +200,19 @@ def test_manifest(tmp_path: Path) -> None:
             "shard_tokens": 3,
             "special": "text",
             "separator": "--",
+            "field": ["text"],
+            "source_format": None,
+            "on_error": "raise",
         },
         "inputs": [
-            {"path": str(source[0]), "bytes": 5, "documents": 2, "crc32": summed(b"ab", b"c")},
-            {"path": str(source[1]), "bytes": 1, "documents": 1, "crc32": summed(b"d")},
+            {
+                "path": str(path),
+                "bytes": size,
+                "documents": len(texts),
+                "blake2b": summed(*texts),
+                "skipped": 0,
+            }
+            for path, size, texts in zip(source, (5, 1), ([b"ab", b"c"], [b"d"]), strict=True)
         ],
         "shards": [
             shard(0, [97, 98, 256], 1, (0, 1, summed(b"ab"))),
@@ -145,6 +220,7 @@ def test_manifest(tmp_path: Path) -> None:
         ],
         "documents": 3,
         "tokens": 7,
+        "skipped": 0,
         "done": True,
     }
 

@@ -177,7 +177,15 @@ def test_mutants_are_read_or_told(alone: Callable[[str], Path], format: str) -> 
 def test_rows_that_are_no_rows(alone: Callable[[str], Path]) -> None:
     path = alone("dolma")
     rows = path.with_suffix(".csv.gz")
-    for text in ("a,b\r\n", "0\r\n", "0,3,0,,1\r\n2,4,1,,2\r\n", "0,-3\r\n", "\r\n", '"0'):
+    for text in (
+        "a,b\r\n",
+        "0\r\n",
+        "0,3,0,,1\r\n2,4,1,,2\r\n",
+        "0,-3\r\n",
+        "\r\n",
+        '"0',
+        f"0,{10**20}\r\n",
+    ):
         rows.write_bytes(gzip.compress(text.encode()))
         with pytest.raises(digram.CorruptFileError):
             digram.read_tokens(path)

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from digram._core import __version__
 from digram.arguments import check_threads
-from digram.bulk.inputs import Inputs
+from digram.bulk.borders import border_of
+from digram.bulk.inputs import Batch, Inputs
 from digram.bulk.manifest import Manifest
 from digram.bulk.options import EndOfText, Options
-from digram.bulk.pipeline import Behind, ahead
+from digram.bulk.pipeline import Behind
 from digram.bulk.reading import TokenFiles, read_tokens
 from digram.bulk.shards import Encoded, Shards, remove_unfinished
+from digram.bulk.tally import Tally
 from digram.errors import CheckpointError, DigramError
 from digram.progress import progress as progress_bar
-from digram.sources import Source, total_bytes
+from digram.sources import Source
+from digram.sources.ahead import Ahead
 from digram.special import OnSpecial
 from digram.storage import advise_on_full_disk, lock_folder
 
@@ -34,7 +39,7 @@ _MAKE_ROOM = "Make room and call again with resume=True: the shards that are don
 
 def encode_files(
     tok: Tokenizer,
-    source: Source,
+    source: Source | Mapping[str, Source],
     folder: str | os.PathLike[str],
     *,
     format: str,
@@ -49,7 +54,6 @@ def encode_files(
     progress: bool | None,
 ) -> TokenFiles:
     """See `Tokenizer.encode_files`."""
-    inputs = Inputs(source, separator)
     options = Options.of(
         tok,
         format,
@@ -58,22 +62,36 @@ def encode_files(
         shard_tokens=shard_tokens,
         shard_size=shard_size,
         special=special,
-        separator=inputs.separator,
     )
     threads = check_threads(threads)
     tok.encode_batch([], special=special, threads=threads)  # refuses what every batch would
+    inputs = Inputs(source, separator, border_of(tok, special))
     home = Path(folder)
     inputs.check_outside(home)
     with advise_on_full_disk(_MAKE_ROOM):
         home.mkdir(parents=True, exist_ok=True)
         with contextlib.ExitStack() as stack:
             _hold(home, stack)
-            new = Manifest(__version__, tok.digest, options.as_json(), inputs.files)
-            before = _before(home, new, inputs, resume)
-            shards = Shards(home, options, inputs, new, stack.pop_all().close)
-            size = inputs.left(total_bytes(source), before)
-            _run(tok, shards, inputs, before, options, threads, size, progress)
+            said = {**options.as_json(), **inputs.options}
+            new = Manifest(__version__, tok.digest, said, inputs.files)
+            tally = Tally(inputs.files)
+            _go_on(home, new, inputs, tally, options, resume, progress)
+            shards = Shards(home, options, inputs, new, tally, stack.pop_all().close)
+        _run(tok, shards, inputs, options, threads, progress)
+    inputs.seen.tell()
     return read_tokens(home)
+
+
+def cores() -> int:
+    """How many threads run at once: of a container's processors, those that it may use."""
+    try:
+        found = len(os.sched_getaffinity(0))
+    except (AttributeError, OSError):
+        found = os.cpu_count() or 1
+    with contextlib.suppress(OSError, ValueError):  # Linux, the share that a container has
+        share, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        found = min(found, math.ceil(int(share) / int(period)))
+    return max(found, 1)
 
 
 def _hold(home: Path, stack: contextlib.ExitStack) -> None:
@@ -85,8 +103,16 @@ def _hold(home: Path, stack: contextlib.ExitStack) -> None:
         )
 
 
-def _before(home: Path, new: Manifest, inputs: Inputs, resume: bool) -> Manifest | None:
-    """What a run before has done, once that is proved; `new` goes on from there."""
+def _go_on(
+    home: Path,
+    new: Manifest,
+    inputs: Inputs,
+    tally: Tally,
+    options: Options,
+    resume: bool,
+    progress: bool | None,
+) -> None:
+    """Prove what a run before has done, and have all go on behind it."""
     old = Manifest.load(home)
     if old is None:
         if any(home.glob("tokens-*")):
@@ -95,9 +121,9 @@ def _before(home: Path, new: Manifest, inputs: Inputs, resume: bool) -> Manifest
                 path=home,
                 hint="Give another folder.",
             )
-        remove_unfinished(home, None)
+        remove_unfinished(home, None, options.format)
         new.save(home)  # so that what a kill leaves can be told from what others put there
-        return None
+        return
     if not resume:
         raise CheckpointError(
             f"this folder holds a run that is {'done' if old.done else 'not done yet'}.",
@@ -106,10 +132,14 @@ def _before(home: Path, new: Manifest, inputs: Inputs, resume: bool) -> Manifest
         )
     _check_same(home, old, new)
     inputs.check_same(old, home)
-    old.check_files(home, digests=True)
-    remove_unfinished(home, old)
-    new.shards, new.documents, new.tokens = list(old.shards), old.documents, old.tokens
-    return old
+    written = sum(file.bytes for shard in old.shards for file in shard.files)
+    with progress_bar("Checking the shards", written, "B", progress) as advance:
+        old.check_files(home, digests=True, advance=advance)
+    with progress_bar("Checking the source", inputs.size, "B", progress) as advance:
+        inputs.prove(old, tally, advance)
+    remove_unfinished(home, old, options.format)
+    new.shards, new.documents, new.tokens = old.shards, old.documents, old.tokens
+    new.save(home)
 
 
 def _check_same(home: Path, old: Manifest, new: Manifest) -> None:
@@ -119,7 +149,8 @@ def _check_same(home: Path, old: Manifest, new: Manifest) -> None:
     names = {**old.options, **new.options}
     differ += [(f"{name}=", old.options.get(name), new.options.get(name)) for name in names]
     for name, was, now in differ:
-        if was != now:
+        # No record was skipped so far, and so a run that stopped at a bad one may skip it.
+        if was != now and (name, was, now) != ("on_error=", "raise", "skip"):
             raise CheckpointError(
                 f"the run there was made with another value of {name.rstrip('=')}: {was!r}, not "
                 f"{now!r}.",
@@ -132,18 +163,20 @@ def _run(
     tok: Tokenizer,
     shards: Shards,
     inputs: Inputs,
-    before: Manifest | None,
     options: Options,
     threads: int | None,
-    size: int | None,
     progress: bool | None,
 ) -> None:
     behind = Behind(shards.add, shards.end, shards.close)
-    batch_size = max(LEAST, BATCH * (threads or os.cpu_count() or 1))
+    texts = inputs.batches(max(LEAST, BATCH * (threads or cores())))
+    # What runs the caller's code, or may wait for another process, is read in this thread.
+    batches: Any = texts if inputs.is_callers else Ahead(texts, inputs.seen.end)
+    done = inputs.seen.done
+    left = None if inputs.size is None else max(inputs.size - done, 0)
     with (
         behind,
-        contextlib.closing(ahead(inputs.read(batch_size, before))) as batches,
-        progress_bar("Encoding", total=size, unit="B", enabled=progress) as advance,
+        contextlib.closing(batches),
+        progress_bar("Encoding", total=left, unit="B", enabled=progress) as advance,
     ):
         for batch in batches:
             try:
@@ -151,9 +184,21 @@ def _run(
                     batch.texts, special=options.special, threads=threads, out="numpy"
                 )
             except DigramError as error:
-                inputs.say(error, batch)
-                raise
-            read = sum(map(len, batch.texts))
-            behind.put(Encoded(batch._replace(texts=[]), flat))
-            advance(read)
+                raise _told(error, tok, inputs, batch, options) from None
+            behind.put(Encoded(batch, flat))
+            advance(batch.done - done)
+            done = batch.done
         behind.finish()
+
+
+def _told(
+    error: DigramError, tok: Tokenizer, inputs: Inputs, batch: Batch, options: Options
+) -> DigramError:
+    """The error of the first text of a batch that has one, with its place in the source."""
+    for number, text in enumerate(batch.texts):
+        try:
+            tok.encode(text, special=options.special)
+        except DigramError as of_text:
+            inputs.tell(of_text, batch, number)
+            return of_text
+    return error

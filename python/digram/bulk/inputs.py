@@ -3,184 +3,181 @@
 from __future__ import annotations
 
 import itertools
-import os
-import re
-import zlib
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from digram.bulk.manifest import Input, Manifest, Place
+from digram.bulk.pieces import Pieces
+from digram.bulk.tally import Tally, Unfinished
 from digram.errors import CheckpointError, DigramError
 from digram.sinks import Run
-from digram.sources import Files, Source, Text, batches, documents, separator_of, settled
+from digram.sources import Pass, Source, Text, Unread, batches
+from digram.sources.disk import changed
+from digram.sources.source import PER_TEXT
+from digram.sources.texts import LastBorder, in_parts
 
-__all__ = ["Batch", "Inputs"]
+__all__ = ["Batch", "Inputs", "Part"]
+
+_AT_ONCE = 1 << 20  # bytes of texts that are compared together
 
 
-class _Some(NamedTuple):
-    """So many documents of a file, from number `first` on."""
+class Ended(NamedTuple):
+    """An input that was read to its end."""
+
+    skipped: int
+    changed: int | None
+
+
+class Part(NamedTuple):
+    """So many documents of an input, from number `first` on, and whether it ends with them."""
 
     file: int
     first: int
     documents: int
+    ended: Ended | None
 
 
 class Batch(NamedTuple):
-    """Some documents, in which files they stand, and the sums that `Place` speaks of."""
+    """Some texts: documents, and where one is too long for a batch, parts of it.
+
+    Those at `unfinished` go on with the next text, maybe in the next batch. `places` has for each
+    text the record that it is of, or where the part begins in a document that comes in parts.
+    """
 
     texts: list[Text]
-    parts: list[_Some]
-    sums: list[int]
-
-    def place(self, index: int) -> Place:
-        """The place behind one of the documents."""
-        before = 0
-        for part in self.parts:
-            if index < before + part.documents:
-                return Place(part.file, part.first + index - before + 1, self.sums[index])
-            before += part.documents
-        raise AssertionError("a document of the batch")
+    unfinished: list[int]
+    places: list[int]
+    parts: list[Part]
+    done: int  # bytes of the source that were read up to here
 
 
 class Inputs:
-    """A source, taken apart into files where it has some.
+    """A source, taken apart into its pieces.
 
     >>> inputs = Inputs(["a", b"bc"], None)
-    >>> [batch.texts for batch in inputs.read(8 << 20)]
+    >>> [batch.texts for batch in inputs.batches(8 << 20)]
     [['a', b'bc']]
     """
 
-    def __init__(self, source: Source, separator: str | bytes | None) -> None:
-        source = settled(source, separator)
-        self.found = source if isinstance(source, Files) else None
-        self.separator = separator_of(source, separator)
-        self.files: list[Input] | None = None
-        # Refuses at once what is no source, and a separator that it cannot have.
-        self._documents = documents(source, separator)
-        if self.found is not None:
-            self.files = [Input(os.fspath(p), p.stat().st_size) for p in self.found.paths]
+    def __init__(
+        self,
+        source: Source | Mapping[str, Source],
+        separator: str | bytes | None,
+        last_border: LastBorder = lambda _text, _start: 0,
+    ) -> None:
+        found = Pieces(source, separator)
+        self._pieces = found.all
+        self._last_border = last_border
+        self.options, self.size = found.options, found.size
+        self.check_outside = found.check_outside
+        self.files: list[Input] = found.inputs()
+        self.seen = Pass()
+        self._begun: _Begun | None = None
+        self._next = 0
 
-    def name(self, file: int) -> str:
-        """What a file is called; nothing where the source is no files."""
-        return "" if self.files is None else self.files[file].path
-
-    def check_outside(self, folder: Path) -> None:
-        """`CheckpointError` where a file lies in the folder of the shards, and may be one."""
-        home = folder.resolve()
-        for path in () if self.found is None else self.found.paths:
-            if path.resolve().is_relative_to(home):
-                raise CheckpointError(
-                    "this input lies in the folder that shards are written to.",
-                    path=path,
-                    hint="Write to a folder elsewhere.",
-                )
+    @property
+    def is_callers(self) -> bool:
+        """Whether some of it has to be read in the caller's thread."""
+        return any(piece.is_callers for piece in self._pieces)
 
     def check_same(self, manifest: Manifest, folder: Path) -> None:
         """`CheckpointError` where a run had other inputs, by their names and sizes."""
         had, have = manifest.inputs, self.files
-        if had is None or have is None:
-            if had is not have:
-                what = ("files", "no files") if had is not None else ("no files", "files")
-                raise _other(folder, f"its source is {what[0]}, and this one {what[1]}")
-            return
         for old, new in zip(had, have, strict=False):
-            if old.path != new.path:
-                raise _other(folder, f"its input {old.path!r} is {new.path!r} now")
+            if (old.path, old.source) != (new.path, new.source):
+                raise _other(folder, f"its input {_called(old)} is {_called(new)} now")
             if old.bytes != new.bytes:
                 raise _other(
                     folder, f"its input {old.path!r} had {old.bytes:,} bytes, and has {new.bytes:,}"
                 )
         if len(had) != len(have):
-            raise _other(folder, f"it had {len(had):,} input files, and there are {len(have):,}")
+            raise _other(folder, f"it had {len(had):,} inputs, and there are {len(have):,}")
 
-    def read(self, size: int, done: Manifest | None = None) -> Iterator[Batch]:
-        """The documents in batches of about `size` bytes; those after what `done` says, if given.
+    def prove(self, old: Manifest, tally: Tally, advance: Callable[[int], None]) -> None:
+        """Go on behind what is done, which is read and compared with what a manifest says of it.
 
-        What is not given again is compared with what the manifest says of it: `CheckpointError`
-        names the file that differs. Files that were read to their end and have not been touched
-        since are not read again.
+        `CheckpointError` names the file that differs. Files that were read to their end and have
+        not been touched since are not read again. `tally` is brought to where this is then.
         """
-        held = _Held()
-        for texts in batches(self._texts(held, done), size):
-            yield Batch(texts, *held.take())
-
-    def _texts(self, held: _Held, done: Manifest | None) -> Iterator[Text]:
-        until = Place() if done is None else done.end
-        if self.found is None or self.files is None:
-            yield from self._rest(0, self._documents, held, until)
-            return
-        for number, (path, one) in enumerate(zip(self.found.paths, self.files, strict=True)):
-            changed = path.stat().st_mtime_ns
-            old = None if done is None or done.inputs is None else done.inputs[number]
-            if old is not None and number < until.file and old.changed == changed:
-                one.documents, one.crc32, one.changed = old.documents, old.crc32, old.changed
+        until = old.end
+        for number, (one, was) in enumerate(zip(self.files, old.inputs, strict=True)):
+            if number > until.file and not old.done:
+                return
+            whole = number < until.file or old.done
+            done = self.seen.done
+            if whole and self._is_untouched(number, was):
+                one.documents, one.blake2b = was.documents, was.blake2b
+                one.skipped, one.changed = was.skipped, was.changed
+                self.seen.done += one.bytes or 0
+                advance(one.bytes or 0)
+                self._next = number + 1
                 continue
-            texts = documents(replace(self.found, paths=(path,)), self.separator)
-            place = until if number == until.file else Place(number)
-            if old is not None and number < until.file:
-                place = Place(number, old.documents or 0, old.crc32 or 0)
-            last = Place(number)
-            rest = self._rest(number, texts, held, place, last)
-            if number < until.file:
-                for _ in rest:
-                    raise self._differs(number)
+            begun = self._begin(number)
+            tally.begin(number)
+            place = Place(number, was.documents or 0, was.blake2b or "") if whole else until
+            for texts in batches(_first(begun.texts, place.documents), _AT_ONCE):
+                tally.add(texts)
+                advance(self.seen.done - done)
+                done = self.seen.done
+            if tally.place() != place:
+                raise self._differs(number)
+            self._next = number + 1
+            if not whole:
+                begun.first, self._begun = place.documents, begun
+            elif next(begun.texts, None) is not None:
+                raise self._differs(number)
             else:
-                yield from rest
-            one.documents, one.crc32, one.changed = last.documents, last.crc32, changed
+                tally.end(*begun.ended(self.seen))
+                advance(self.seen.done - done)
 
-    def _rest(
-        self,
-        number: int,
-        texts: Iterable[Text],
-        held: _Held,
-        until: Place,
-        last: Place | None = None,
-    ) -> Iterator[Text]:
-        """The documents of a file after those that are done, which must be the same."""
-        texts = iter(texts)
-        done = total = 0
-        for text in itertools.islice(texts, until.documents):
-            total = _sum(text, total)
-            done += 1
-        if (done, total) != (until.documents, until.crc32):
-            raise self._differs(number)
-        sums = held.begin(number, done)
-        for text in texts:
-            total = _sum(text, total)
-            done += 1
-            sums.append(total)
-            yield text
-        if last is not None:
-            last.documents, last.crc32 = done, total
+    def batches(self, size: int) -> Iterator[Batch]:
+        """The documents that are left, in batches of about `size` bytes."""
+        texts: list[Text] = []
+        unfinished: list[int] = []
+        places: list[int] = []
+        parts: list[Part] = []
+        held, seen = 0, self.seen
+        for begun in self._left():
+            number, first, documents, at = begun.number, begun.first, 0, 0
+            in_parts = self._pieces[number].in_parts
+            for text in begun.texts:
+                places.append(at if in_parts else seen.record)
+                if type(text) is Unfinished:
+                    unfinished.append(len(texts))
+                    at += len(text)
+                else:
+                    documents += 1
+                texts.append(text)
+                held += len(text) + PER_TEXT
+                if held >= size:
+                    parts.append(Part(number, first, documents, None))
+                    yield Batch(texts, unfinished, places, parts, seen.done)
+                    texts, unfinished, places, parts = [], [], [], []
+                    first, documents, held = first + documents, 0, 0
+            parts.append(Part(number, first, documents, begun.ended(seen)))
+        if parts:
+            yield Batch(texts, unfinished, places, parts, seen.done)
 
-    def _differs(self, number: int) -> CheckpointError:
-        name = self.name(number)
-        which = f"{name!r} differs" if name else "the documents differ"
-        return CheckpointError(
-            f"the source is not the one that the shards were made of: {which}.",
-            path=name or None,
-            hint="Give the same source, or another folder to start anew.",
-        )
-
-    def left(self, size: int | None, done: Manifest | None) -> int | None:
-        """About how many bytes are still to be encoded, of so many."""
-        if size is None or done is None or self.files is None:
-            return size
-        return size - sum(one.bytes for one in self.files[: done.end.file])
-
-    def say(self, error: DigramError, batch: Batch) -> None:
+    def tell(self, error: DigramError, batch: Batch, text: int) -> None:
         """Let an error about a text of a batch say where that stands in the source."""
-        match = re.match(r"texts\[(\d+)\]", error.message)
-        if match is None:
-            return
-        place = batch.place(int(match[1]))
-        number = place.documents - 1
-        which = f"document {number}" if self.files is not None else f"source[{number}]"
-        error.message = which + error.message[match.end() :]
+        piece, place = self._pieces[_file_of(batch, text)], batch.places[text]
+        if piece.in_parts:
+            error.path = piece.name
+            if place and error.index is not None:
+                # What the message says counts from where the part begins.
+                error.message = f"in the text from byte {place} on, {error.message}"
+                error.index += place
+        elif found := piece.at(place):
+            error.path, error.record = found["path"], found["record"]
+            error.offset = found.get("offset")
+        else:
+            name = "source" if piece.source is None else f"source[{piece.source!r}]"
+            error.message = f"{name}[{place - 1}]: {error.message}"
+            error.index = place - 1 if error.index is None else error.index
         error.args = (error.message,)
-        error.path = self.name(place.file) or None
 
     def runs(self, batch: Batch, first: int, stop: int) -> list[Run]:
         """Where the documents of a batch from `first` to `stop` come from."""
@@ -188,41 +185,104 @@ class Inputs:
         for part in batch.parts:
             start, end = max(first - before, 0), min(stop - before, part.documents)
             if start < end:
-                found.append(Run(self.name(part.file), part.first + start, end - start))
+                name = self._pieces[part.file].name
+                found.append(Run(name, part.first + start, end - start))
             before += part.documents
         return found
 
+    def _is_untouched(self, number: int, was: Input) -> bool:
+        path = self._pieces[number].path
+        if path is None or was.changed is None:
+            return False
+        return path.stat().st_mtime_ns == was.changed
 
-class _Held:
-    """What is noted of documents on their way into a batch: their sums, and where files begin."""
+    def _left(self) -> Iterator[_Begun]:
+        if self._begun is not None:
+            yield self._begun
+        for number in range(self._next, len(self._pieces)):
+            yield self._begin(number)
 
-    def __init__(self) -> None:
-        self._begun: list[tuple[int, int, int]] = []  # file, number there, place among the sums
-        self._sums: list[int] = []
+    def _begin(self, number: int) -> _Begun:
+        piece, stamp = self._pieces[number], None
+        if piece.path is not None:
+            found = piece.path.stat()
+            stamp = found.st_mtime_ns
+            if found.st_size != piece.size:
+                raise changed(piece.path, piece.size or 0, found.st_size)
+        texts = _documents(piece.texts(self.seen), self._last_border)
+        return _Begun(number, texts, stamp, self.seen.skipped)
 
-    def begin(self, file: int, number: int) -> list[int]:
-        """A file, from a document on; gives the list to which the sum of each document is added."""
-        self._begun.append((file, number, len(self._sums)))
-        return self._sums
-
-    def take(self) -> tuple[list[_Some], list[int]]:
-        """What was noted since the last call."""
-        sums = self._sums.copy()
-        stops = [place for _, _, place in self._begun[1:]] + [len(sums)]
-        parts = [
-            _Some(file, number, stop - place)
-            for (file, number, place), stop in zip(self._begun, stops, strict=True)
-        ]
-        last = parts[-1]
-        self._begun = [(last.file, last.first + last.documents, 0)]
-        self._sums.clear()
-        return [part for part in parts if part.documents], sums
+    def _differs(self, number: int) -> CheckpointError:
+        one = self.files[number]
+        which = "the documents differ" if one.path is None else f"{one.path!r} differs"
+        return CheckpointError(
+            f"the source is not the one that the shards were made of: {which}.",
+            path=one.path,
+            hint="Give the same source, or another folder to start anew.",
+        )
 
 
-def _sum(text: Text, before: int) -> int:
-    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    # The length goes in too, so that the same bytes in other documents have another sum.
-    return zlib.crc32(data, before ^ len(data) & 0xFFFF_FFFF)
+@dataclass(slots=True)
+class _Begun:
+    """An input that is being read: its texts, and of how many documents they come behind."""
+
+    number: int
+    texts: Iterator[Text]
+    changed: int | None
+    skipped: int  # records of other inputs
+    first: int = 0
+
+    def ended(self, seen: Pass) -> Ended:
+        """What is known of it at its end."""
+        return Ended(seen.skipped - self.skipped, self.changed)
+
+
+def _documents(texts: Iterator[Text | Unread], last_border: LastBorder) -> Iterator[Text]:
+    """Texts, of which those that are not read yet come in parts where they are long."""
+    for text in texts:
+        if isinstance(text, Unread):
+            yield from _in_parts(text, last_border)
+        else:
+            yield text
+
+
+def _in_parts(text: Unread, last_border: LastBorder) -> Iterator[Text]:
+    blocks = iter(text.blocks)
+    start = list(itertools.islice(blocks, 2))
+    if len(start) < 2:
+        yield b"".join(start)
+        return
+    parts = in_parts(Unread(itertools.chain(start, blocks), text.name), last_border, None)
+    part = next(parts)
+    for further in parts:
+        yield Unfinished(part)
+        part = further
+    yield part
+
+
+def _first(texts: Iterator[Text], documents: int) -> Iterator[Text]:
+    """So many documents."""
+    while documents:
+        text = next(texts, None)
+        if text is None:
+            return
+        documents -= type(text) is not Unfinished
+        yield text
+
+
+def _file_of(batch: Batch, text: int) -> int:
+    """The input that a text of a batch is of."""
+    document = text - bisect_left(batch.unfinished, text)
+    for part in batch.parts:
+        if document < part.documents:
+            return part.file
+        document -= part.documents
+    return batch.parts[-1].file  # it goes on in the next batch
+
+
+def _called(one: Input) -> str:
+    name = "no file" if one.path is None else repr(one.path)
+    return name if one.source is None else f"{name} of source[{one.source!r}]"
 
 
 def _other(folder: Path, what: str) -> CheckpointError:

@@ -46,7 +46,6 @@ class Options:
     end: tuple[str, int] | None  # the token after each document, and its id
     shard_tokens: int
     special: OnSpecial
-    separator: str | bytes | None
 
     @classmethod
     def of(
@@ -59,7 +58,6 @@ class Options:
         shard_tokens: int | None,
         shard_size: int | str | None,
         special: OnSpecial,
-        separator: str | bytes | None,
     ) -> Options:
         """The options of a call; `OptionError` for those that cannot be met."""
         chosen = named(format)
@@ -67,19 +65,17 @@ class Options:
         kind = _dtype(chosen, dtype, tok.vocab_size)
         end = _end(tok, end_of_text)
         tokens = _tokens(shard_tokens, shard_size, kind.itemsize)
-        return cls(chosen, kind, end, min(tokens, chosen.most), special, separator)
+        return cls(chosen, kind, end, min(tokens, chosen.most), special)
 
     def as_json(self) -> dict[str, Any]:
         """The options as a manifest has them."""
-        special, cut = self.special, self.separator
+        special = self.special
         return {
             "format": self.format.name,
             "dtype": self.dtype.name,
             "end_of_text": None if self.end is None else {"token": self.end[0], "id": self.end[1]},
             "shard_tokens": self.shard_tokens,
             "special": special if isinstance(special, str) else sorted(special),
-            # Bytes that are no UTF-8 become lone surrogates, which JSON carries.
-            "separator": cut.decode("utf-8", "surrogateescape") if isinstance(cut, bytes) else cut,
         }
 
 

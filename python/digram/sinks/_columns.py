@@ -44,6 +44,8 @@ def read_by_pyarrow(path: Path) -> Iterator[Any]:
     except CorruptFileError:
         raise
     except (arrow.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the system: the file is gone, or there are too many open ones
         raise corrupt(path, f"pyarrow cannot read it: {error}") from None
 
 

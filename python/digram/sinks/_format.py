@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from digram.errors import CorruptFileError
+from digram.errors import CorruptFileError, LimitExceededError
 from digram.storage import NewFile, map_file
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Writer",
     "bounds_of",
     "check_bounds",
+    "check_lengths",
     "corrupt",
     "mapped",
 ]
@@ -79,8 +80,9 @@ class Writer(Protocol):
 class Stored(NamedTuple):
     """A shard that was found: what it says of itself, and how to get at its ids.
 
-    `tokens` and `documents` are None where only the ids tell. `load` gives these and their bounds,
-    which are None where the format does not store them.
+    `tokens` and `documents` are None where only the ids tell. `load` opens the files anew and gives
+    the ids and their bounds, which are None where the format does not store them. Nothing stays
+    open between the two: a run has more shards than a process may have files.
     """
 
     path: Path
@@ -94,9 +96,11 @@ class Stored(NamedTuple):
 class Format:
     """A format: its name, the suffix of the file that names a shard, and what it can hold.
 
+    `beside` are the suffixes of the other files that a shard has.
     `dtypes` are the types of ids that it can have, each with the largest vocabulary for which it
     is chosen; 0 for one that has to be asked for. `recognizes` says whether a file is certainly of
-    this format. Neither a file nor a document has more tokens than `most`.
+    this format. Neither a file nor a document has more tokens than `most`. `maps` says that ids are
+    read where they lie on the disk; else all of a shard is in memory when it is loaded.
     """
 
     name: str
@@ -106,6 +110,8 @@ class Format:
     read: Callable[[Path], Stored]
     recognizes: Callable[[Path], bool]
     most: int = (1 << 63) - 1
+    beside: tuple[str, ...] = ()
+    maps: bool = True
     needs: Callable[[], object] = lambda: None
 
 
@@ -136,6 +142,25 @@ def check_bounds(path: Path, bounds: Bounds, tokens: int) -> None:
     """Refuses ends that go backwards, or that are not those of so many tokens."""
     if bounds[0] != 0 or bounds[-1] != tokens or bool((np.diff(bounds) < 0).any()):
         raise corrupt(path, f"its documents are not those of {tokens:,} tokens.")
+
+
+def check_lengths(documents: Documents, longest: int, format: str) -> Ids:
+    """How many tokens each document has; refuses one with more than a format can say of it."""
+    lengths = np.diff(documents.ends, prepend=0)
+    if len(lengths) and int(lengths.max()) > longest:
+        number = int(np.argmax(lengths > longest))
+        tokens = int(lengths[number])
+        for run in documents.runs:
+            if number < run.documents:
+                raise LimitExceededError(
+                    f"document {run.first + number} has {tokens:,} tokens, and format={format!r} "
+                    f"holds {longest:,} in each at most.",
+                    path=run.source or None,
+                    index=run.first + number,
+                    hint="Cut it with separator=, or choose another format.",
+                )
+            number -= run.documents
+    return lengths
 
 
 def corrupt(path: Path, message: str, offset: int | None = None) -> CorruptFileError:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from digram.sinks import _columns
 from digram.sinks._format import About, Bounds, Documents, Format, Ids, Open, Stored
@@ -36,17 +39,22 @@ def _recognizes(path: Path) -> bool:
         return file.read(len(MAGIC)) == MAGIC
 
 
-def _read(path: Path) -> Stored:
+def _lists(path: Path) -> tuple[np.dtype[Any], list[Any]]:
+    """The type of ids, and the lists of each group, which lie on the disk."""
     with _columns.read_by_pyarrow(path) as arrow:
         file = arrow.ipc.open_file(arrow.py_buffer(map_file(path)))
         name, dtype = _columns.column(file.schema, path)
         batches = [file.get_batch(number) for number in range(file.num_record_batches)]
-        lists = [batch.column(name) for batch in batches]
+        return dtype, [batch.column(name) for batch in batches]
+
+
+def _read(path: Path) -> Stored:
+    dtype, lists = _lists(path)
 
     def load() -> tuple[Ids, Bounds]:
-        return _columns.flat(path, lists, dtype)
+        return _columns.flat(path, _lists(path)[1], dtype)
 
-    return Stored(path, dtype, None, sum(len(batch) for batch in batches), load)
+    return Stored(path, dtype, None, sum(map(len, lists)), load)
 
 
 FORMAT = Format(
@@ -57,5 +65,6 @@ FORMAT = Format(
     read=_read,
     recognizes=_recognizes,
     most=(1 << 31) - 1,
+    maps=False,  # groups are put together in memory
     needs=_columns.pyarrow,
 )

@@ -71,21 +71,23 @@ def _read(path: Path) -> Stored:
         width = size // int(ends[-1])
     else:
         raise corrupt(metadata, "without this file, nothing says how many bytes an id has.")
-    ids = mapped(path, f"<u{width}")
+    dtype = np.dtype(f"<u{width}")
+    tokens = len(mapped(path, dtype))
     bounds: Bounds | None = None
     if ends is not None:
         bounds = bounds_of(ends)
-        check_bounds(path, bounds, len(ids))
+        check_bounds(path, bounds, tokens)
 
     def load() -> tuple[Ids, Bounds | None]:
-        return ids, bounds
+        return mapped(path, dtype), bounds
 
-    return Stored(path, np.dtype(f"<u{width}"), len(ids), None if ends is None else len(ends), load)
+    return Stored(path, dtype, tokens, None if bounds is None else len(bounds) - 1, load)
 
 
 FORMAT = Format(
     name="datatrove",
     suffix=".ds",
+    beside=(".ds.index", ".ds.metadata"),
     dtypes={"uint16": 1 << 16, "uint32": 1 << 32},
     begin=_Writer,
     read=_read,

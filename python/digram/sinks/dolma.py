@@ -92,8 +92,10 @@ def _ends(path: Path) -> Iterator[int]:
         with gzip.open(path, "rt", encoding="utf-8", errors="replace", newline="") as file:
             for row in csv.reader(file):
                 start, end = map(int, row[:2])
-                if start != at or end < start:
+                if start != at:
                     raise corrupt(path, f"a document begins at {start} where one ended at {at}.")
+                if not start <= end < 1 << 63:
+                    raise corrupt(path, f"a document begins at {start} and ends at {end}.")
                 yield (at := end)
     except (EOFError, zlib.error, gzip.BadGzipFile, csv.Error) as error:
         raise corrupt(path, f"it cannot be read: {error}") from None
@@ -110,18 +112,19 @@ def _read(path: Path) -> Stored:
     width = size // tokens if tokens else 2
     if size != width * tokens or width not in (2, 4, 8):
         raise corrupt(path, f"its {size:,} bytes are not the {tokens:,} ids of {rows.name}.", size)
-    ids = mapped(path, f"<u{width}")
-    check_bounds(path, bounds, len(ids))
+    dtype = np.dtype(f"<u{width}")
+    check_bounds(path, bounds, tokens)
 
     def load() -> tuple[Ids, Bounds]:
-        return ids, bounds
+        return mapped(path, dtype), bounds
 
-    return Stored(path, ids.dtype, len(ids), len(bounds) - 1, load)
+    return Stored(path, dtype, tokens, len(bounds) - 1, load)
 
 
 FORMAT = Format(
     name="dolma",
     suffix=".npy",
+    beside=(".csv.gz",),
     dtypes={"uint16": 1 << 16, "uint32": 1 << 32},
     begin=_Writer,
     read=_read,

@@ -35,30 +35,33 @@ class _Writer:
         self._file.write_start(header.tobytes())
 
 
-def _head(path: Path) -> tuple[int, ...]:
-    with path.open("rb") as file:
-        start = file.read(SIZE)
-    return tuple(np.frombuffer(start, "<i4").tolist()) if len(start) == SIZE else ()
+def _head(path: Path) -> tuple[str, int] | None:
+    """The type of ids and how many there are, by the header; None where it is none of llm.c."""
+    start = mapped(path, "u1")[:SIZE]
+    if len(start) < SIZE:
+        return None
+    magic, version, tokens = np.frombuffer(start, "<i4", 3).tolist()
+    kind = KINDS.get((magic, version))
+    return None if kind is None else (kind, tokens)
 
 
 def _recognizes(path: Path) -> bool:
-    return path.suffix == ".bin" and path.is_file() and _head(path)[:2] in KINDS
+    return path.suffix == ".bin" and path.is_file() and _head(path) is not None
 
 
 def _read(path: Path) -> Stored:
-    head = mapped(path, "u1")[:SIZE]
-    numbers = np.frombuffer(head, "<i4").tolist() if len(head) == SIZE else []
-    kind = KINDS.get(tuple(numbers[:2]))
-    if kind is None:
+    head = _head(path)
+    if head is None:
         raise corrupt(path, "this is no file of tokens of llm.c.", 0)
-    ids = mapped(path, kind, SIZE)
-    if len(ids) != numbers[2]:
-        raise corrupt(path, f"it holds {len(ids):,} ids, and its header says {numbers[2]:,}.", 8)
+    dtype, tokens = np.dtype(head[0]), head[1]
+    held = len(mapped(path, dtype, SIZE))
+    if held != tokens:
+        raise corrupt(path, f"it holds {held:,} ids, and its header says {tokens:,}.", 8)
 
     def load() -> tuple[Ids, None]:
-        return ids, None
+        return mapped(path, dtype, SIZE), None
 
-    return Stored(path, ids.dtype, len(ids), None, load)
+    return Stored(path, dtype, tokens, None, load)
 
 
 FORMAT = Format(

@@ -3,7 +3,8 @@ r"""Megatron's `.bin` with its `.idx`, as Megatron-LM, NeMo and GPT-NeoX read th
 `.bin` is the ids back to back. `.idx`, all of it little-endian: `MMIDIDX\0\0`, version 1 (u64), the
 code of the type of ids (u8), the number of sequences S (u64), that of documents and one more (u64),
 the length of each sequence (i32), where each begins in `.bin` (i64, bytes), and the number of the
-sequence with which each document begins, with S at the end (i64). Here a document is one sequence.
+sequence with which each document begins, with S at the end (i64). Here a document is one sequence,
+so it has fewer than 2³¹ tokens, however many the file has.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from digram.sinks._format import (
     Open,
     Stored,
     check_bounds,
+    check_lengths,
     corrupt,
     mapped,
 )
@@ -32,6 +34,7 @@ __all__ = ["FORMAT"]
 MAGIC = b"MMIDIDX\0\0"
 HEAD = struct.Struct("<9sQBQQ")
 CODES = {1: "<u1", 2: "<i1", 3: "<i2", 4: "<i4", 5: "<i8", 8: "<u2"}
+LONGEST = (1 << 31) - 1  # tokens of a sequence, whose length is a signed number of 32 bits
 BLOCK = 1 << 16  # documents of which parts of the index are made at once
 
 
@@ -43,8 +46,9 @@ class _Writer:
         self._lengths: list[Any] = []
 
     def write(self, documents: Documents) -> None:
+        lengths = check_lengths(documents, LONGEST, "megatron")
         self._ids.write(documents.ids.data)
-        self._lengths.append(np.diff(documents.ends, prepend=0).astype("<i4"))
+        self._lengths.append(lengths.astype("<i4"))
 
     def finish(self) -> None:
         lengths = np.concatenate([np.zeros(0, "<i4"), *self._lengths])
@@ -87,29 +91,31 @@ def _read(path: Path) -> Stored:
             f"documents take {size:,}.",
             len(raw),
         )
-    ids = mapped(path, CODES[code])
+    dtype = np.dtype(CODES[code])
+    tokens = len(mapped(path, dtype))
     places = HEAD.size + np.array([0, 4, 12]) * sequences
     lengths = np.frombuffer(raw, "<i4", sequences, int(places[0]))
     begins = np.frombuffer(raw, "<i8", sequences, int(places[1]))
     first = np.frombuffer(raw, "<i8", documents, int(places[2]))
     ends = np.zeros(sequences + 1, np.int64)
     np.cumsum(lengths, out=ends[1:])
-    if not np.array_equal(begins, ends[:-1] * ids.itemsize):
+    if not np.array_equal(begins, ends[:-1] * dtype.itemsize):
         raise corrupt(index, "its sequences do not stand one after the other.")
     if bool((lengths < 0).any()) or bool((first < 0).any()) or bool((first > sequences).any()):
         raise corrupt(index, "it has negative lengths, or documents of no sequences.")
     bounds = ends[first]
-    check_bounds(path, bounds, len(ids))
+    check_bounds(path, bounds, tokens)
 
     def load() -> tuple[Ids, Bounds]:
-        return ids, bounds
+        return mapped(path, dtype), bounds
 
-    return Stored(path, ids.dtype, len(ids), documents - 1, load)
+    return Stored(path, dtype, tokens, documents - 1, load)
 
 
 FORMAT = Format(
     name="megatron",
     suffix=".bin",
+    beside=(".idx",),
     # Megatron itself takes 16 bits for vocabularies under 65,500, and knows no uint32.
     dtypes={"uint16": 65_499, "int32": 1 << 31},
     begin=_Writer,

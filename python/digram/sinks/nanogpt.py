@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from digram.sinks._format import About, Documents, Format, Ids, Open, Stored, mapped
 
 __all__ = ["FORMAT"]
@@ -21,12 +23,12 @@ class _Writer:
 
 
 def _read(path: Path) -> Stored:
-    ids = mapped(path, "<u2")
+    dtype = np.dtype("<u2")
 
     def load() -> tuple[Ids, None]:
-        return ids, None
+        return mapped(path, dtype), None
 
-    return Stored(path, ids.dtype, len(ids), None, load)
+    return Stored(path, dtype, len(mapped(path, dtype)), None, load)
 
 
 FORMAT = Format(

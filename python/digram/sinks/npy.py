@@ -57,14 +57,14 @@ def _read(path: Path) -> Stored:
         start = file.tell()
     if len(shape) != 1 or dtype.kind not in "iu":
         raise corrupt(path, f"it holds an array of {dtype} and shape {shape}, not a row of ids.")
-    ids = mapped(path, dtype, start)
-    if len(ids) != shape[0]:
-        raise corrupt(path, f"it holds {len(ids):,} ids, and its header says {shape[0]:,}.", 0)
+    held = len(mapped(path, dtype, start))
+    if held != shape[0]:
+        raise corrupt(path, f"it holds {held:,} ids, and its header says {shape[0]:,}.", 0)
 
     def load() -> tuple[Ids, None]:
-        return ids, None
+        return mapped(path, dtype, start), None
 
-    return Stored(path, ids.dtype, len(ids), None, load)
+    return Stored(path, dtype, held, None, load)
 
 
 FORMAT = Format(

@@ -58,5 +58,6 @@ FORMAT = Format(
     read=_read,
     recognizes=lambda path: path.suffix == ".parquet",
     most=(1 << 31) - 1,
+    maps=False,
     needs=_columns.pyarrow,
 )
