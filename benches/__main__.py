@@ -22,6 +22,7 @@ TABLES = (
     "load",
     "calls",
     "decode",
+    "evaluate",
     "sinks",
     "train",
     "within",

@@ -123,7 +123,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'digram' has no attribute {name!r}")
 
 
-_MODULES = frozenset({"engines", "formats", "reference", *_HOMES} - {"_core"})
+_MODULES = frozenset({"engines", "formats", "metrics", "reference", *_HOMES} - {"_core"})
 
 
 def __dir__() -> list[str]:

@@ -320,6 +320,9 @@ class Core:
     def _count_batch_numpy(
         self, texts: Sequence[_Text], special: _OnSpecial | None = None, threads: int | None = None
     ) -> NDArray[np.uint64]: ...
+    def _histogram_batch(
+        self, texts: Sequence[_Text], special: _OnSpecial | None = None, threads: int | None = None
+    ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]: ...
     def _chunks(self, text: _Text, size: int, overlap: int) -> list[tuple[Any, int, int, int]]: ...
     @overload
     def _truncate(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from digram.bulk import TokenFiles
     from digram.definition import Definition, OnUnknown, TrainingRecord, Unit
+    from digram.metrics import Evaluation
     from digram.sources import Source
 
 __all__ = ["Merge", "RunnerUp", "Tokenizer"]
@@ -331,7 +332,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
     def encode_files(
         self,
-        source: Source,
+        source: Source | Mapping[str, Source],
         folder: str | PathLike[str],
         *,
         format: str,
@@ -355,8 +356,9 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         >>> sorted(path.name for path in folder.iterdir())
         ['manifest.json', 'tokens-000000.bin', 'tokens-000000.idx']
 
-        What comes in is what `digram.train` takes: texts, files, or an iterator of texts; each text
-        is a document, and `separator` cuts them. Documents keep their order.
+        What comes in is what `digram.train` takes: texts, files of all kinds, tables, an iterator,
+        or a dictionary of these, which are read in its order (each document once: weights are for
+        counting). Each text is a document, and `separator` cuts them. Documents keep their order.
 
             format: "megatron", "nanogpt", "llmc", "datatrove", "dolma", "npy", "parquet", "arrow".
             end_of_text: the special token (or any id) after each document, None for none. Left
@@ -371,20 +373,25 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
         The bytes written depend on these, the source, and the versions of digram and of the
         libraries that compress (zlib for dolma, pyarrow for Parquet and Arrow), never on threads or
-        breaks. `manifest.json` holds the digests of the tokenizer and of all files, the inputs, and
-        how far the run is. Each shard appears whole, after it is on the disk; a run that is killed,
-        or whose disk is full, keeps those that are done. `resume` checks their digests, reads the
-        source up to where they end (but for files that were not touched since), compares it with
-        what it was, and goes on.
+        breaks. `manifest.json` holds the digests of the tokenizer, of all files and of the
+        documents of each input. Each shard appears whole, after it is on the disk; a run that is
+        killed, or whose disk is full, keeps those that are done. `resume` checks their digests,
+        reads the source up to where they end (but for files that were read to their end and not
+        touched since), compares it with what it was, and goes on.
 
-        Returns what `digram.read_tokens` gives for the folder. Raises `OptionError` where format
-        and vocabulary do not go together, `CheckpointError` for a folder of another run and for a
-        source that differs, `CorruptFileError` for a damaged shard; and as `encode`, with the file
-        and the number of the document.
+        Returns what `digram.read_tokens` gives for the folder; `skipped` says how many records
+        `digram.files(..., on_error="skip")` passed over. Raises `OptionError` where format and
+        vocabulary do not go together, and for a `str` that is the name of a file or folder;
+        `CheckpointError` for a folder of another run, one in the source, and a source that
+        differs; `CorruptFileError` for a damaged shard, a bad record, and a file that changed while
+        it was read; and as `encode`, with the file and the record.
 
-        Memory beside the tokenizer: some five times 1 MiB of text for each thread (4 MiB at least)
-        with its ids, the longest document, and up to 16 bytes for each document of a shard. Ctrl-C
-        stops it at once.
+        Memory beside the tokenizer: the texts and ids in work, some five times 1 MiB of text for
+        each thread (4 MiB at least), up to 16 bytes for each document of a shard, and the longest
+        record. A text file that is one document is read and encoded in parts, where the
+        pretokenizer lets one cut it, and its ids wait in a file (a row of Parquet or Arrow is in
+        memory). Files are read ahead by a thread; a caller's iterator, a table and stdin are read
+        in this one. Ctrl-C stops it at once.
         """
         from digram.bulk import encode_files
 
@@ -401,6 +408,56 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
             special=special,
             threads=threads,
             resume=resume,
+            progress=progress,
+        )
+
+    def evaluate(
+        self,
+        source: Source | Mapping[str, Source],
+        *,
+        reference: str | None = None,
+        separator: str | bytes | None = None,
+        alpha: float = 2.5,
+        threads: int | None = None,
+        progress: bool | None = None,
+    ) -> Evaluation:
+        """How well it does on text: compression, fertility, coverage, Rényi efficiency, and more.
+
+        >>> import digram
+        >>> tok = digram.train("low low lower lowest", vocab_size=260)
+        >>> found = tok.evaluate(["the lowest", "low é"])
+        >>> found.total.bytes_per_token, found.total.fertility, found.total.coverage
+        (1.6, 2.25, 0.93...)
+
+        What comes in is what `digram.train` takes: texts, files, or an iterator of texts; each text
+        is a document, and `separator` cuts them. Several sources, by name, are measured one by one
+        and together. With a `reference`, text n of each says the same as text n of the others, and
+        `parallel` has what each costs beside it:
+
+        >>> found = tok.evaluate({"en": "low tower", "sw": "mnara mfupi"}, reference="en")
+        >>> found.by_name["sw"].tokens, found.parallel.premium
+        (11, {'en': 1.0, 'sw': 1.57...})
+
+        `print(found)` shows all of it as a table, `found.as_dict()` gives it as plain values. Each
+        measure, its unit and its source are in docs/evaluation.md; `alpha` is the order of Rényi's
+        entropy. The text of special tokens stays text.
+
+        Raises `OptionError` for a reference that is no name, for sources of unequal numbers of
+        texts beside one, and for a negative `alpha`; else as `encode`, with the name of the source.
+
+        Takes two to three times as long as encoding, in parallel on `threads` threads, and some
+        1 µs for each token of the vocabulary. Memory: a batch of texts or the longest one, 8 bytes
+        for each text, and the distinct words.
+        """
+        from digram.metrics import evaluate
+
+        return evaluate(
+            self,
+            source,
+            reference=reference,
+            separator=separator,
+            alpha=alpha,
+            threads=threads,
             progress=progress,
         )
 
