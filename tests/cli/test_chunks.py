@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -72,3 +73,37 @@ def test_faults(run: Run, tok_path: str, folder: Path) -> None:
     told = run(*odd, "--json", input=b"a\xffb")
     assert (told.exit_code, told.stdout) == (3, "")
     assert "stdin: byte 1 is not UTF-8" in told.stderr
+
+
+def test_documents_have_numbers(
+    run: Run, tok: digram.Tokenizer, tok_path: str, folder: Path
+) -> None:
+    """Where files hold several texts, places are those in a document."""
+    texts = ["the cat sat on the mat", "", "中文 naïve foxes"]
+    lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
+    (folder / "b.txt").unlink()
+    (folder / "b.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    asked = ["chunks", "-t", tok_path, "--size", "5"]
+    held = {"a.txt": [TEXTS["a.txt"]], "b.jsonl.gz": texts, "c.txt": [TEXTS["c.txt"]]}
+    expected = [
+        [chunk.count, chunk.start, chunk.end, number, str(folder / name)]
+        for name, documents in held.items()
+        for number, text in enumerate(documents)
+        for chunk in tok.chunks(text.encode(), 5)
+    ]
+    shown = run(*asked, folder)
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    rows = [line.split() for line in shown.stdout.splitlines()]
+    assert rows == [[str(cell) for cell in row] for row in expected]
+    found = [json.loads(line) for line in run(*asked, "--json", folder).stdout.splitlines()]
+    assert list(found[0]) == ["tokens", "start", "end", "document", "path", "text"]
+    assert [[*chunk.values()][:5] for chunk in found] == expected
+    piped = run(*asked, "--source-format", "jsonl", input=lines)
+    assert [row[:4] for row in map(str.split, piped.stdout.splitlines())] == [
+        row[:4] for row in rows if row[-1].endswith("b.jsonl.gz")
+    ]
+    cut = run(*asked, "--separator", " ", folder / "c.txt").stdout.splitlines()
+    assert [line.split()[3] for line in cut][-1] == "2"
+    small = run("chunks", "-t", tok_path, "--size", "2", "--source-format", "jsonl", input=lines)
+    assert (small.exit_code, small.stdout) == (3, "")
+    assert "stdin: document 2: the character" in small.stderr

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow
 import pytest
+from backports import zstd
 from click.testing import Result
+from pyarrow import parquet
 
 import digram
 
@@ -78,3 +82,52 @@ def test_faults(run: Run, tok_path: str, folder: Path) -> None:
     assert (missing.exit_code, missing.stdout) == (4, "")
     assert "none.txt: there is no such file or folder" in missing.stderr
     assert run("count", folder / "a.txt").exit_code == 2
+
+
+LINES = '{"m": {"t": "the cat sat"}}\n{"m": {"t": "on the mat"}}\n'
+
+
+def test_records_and_documents_are_texts_of_their_own(
+    run: Run, tok: digram.Tokenizer, tok_path: str, tmp_path: Path
+) -> None:
+    """The same texts in files of every kind, and through stdin, give the same numbers."""
+    texts = ["the cat sat", "on the mat"]
+    joined = "\x1e".join(texts).encode()
+    (tmp_path / "a.jsonl").write_text(LINES)
+    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(LINES.encode()))
+    table = pyarrow.table({"m": [{"t": text} for text in texts]})
+    parquet.write_table(table, tmp_path / "c.parquet")
+    (tmp_path / "d.txt.zst").write_bytes(zstd.compress(joined))
+    asked = ["count", "-t", tok_path, "--field", "m.t", "--separator", r"\x1e"]
+    result = run(*asked, tmp_path)
+    assert (result.exit_code, result.stderr) == (0, "")
+    size = len("".join(texts))
+    expected = [sum(map(tok.count, texts)), size, size]
+    *each, total = map(numbers, result.stdout.splitlines())
+    assert each == [expected] * 4
+    assert total == [4 * number for number in expected]
+    piped = [(LINES, "jsonl"), (zstd.compress(LINES.encode()), "jsonl.zst"), (joined, "text")]
+    for data, told in piped:
+        found = run(*asked, "--source-format", told, input=data)
+        assert (found.exit_code, numbers(found.stdout)) == (0, expected), found.stderr
+    one = run("count", "-t", tok_path, tmp_path / "d.txt.zst")
+    assert numbers(one.stdout)[:2] == [tok.count(joined), len(joined)]
+
+
+def test_records_without_a_text(run: Run, tok_path: str, tmp_path: Path) -> None:
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_text('{"text": "a"}\n{"text": 1}\n{"text": "b<|end|>"}\n')
+    refused = run("count", "-t", tok_path, tmp_path)
+    assert (refused.exit_code, refused.stdout) == (3, "")
+    assert "a.jsonl, record 2 (byte 14): the field " in refused.stderr
+    assert "Pass --on-error skip to skip and count bad records." in refused.stderr
+    asked = ["count", "-t", tok_path, "--on-error", "skip"]
+    skipped = run(*asked, tmp_path)
+    assert (skipped.exit_code, len(skipped.stdout.splitlines())) == (0, 3)
+    assert skipped.stderr.count("Warning: ") == 1
+    assert "Warning: 2 records were skipped: " in skipped.stderr
+    special = run(*asked, "--special", "raise", tmp_path)
+    assert special.exit_code == 3
+    assert f"{tmp_path / 'a.jsonl'}: document 1: the text holds the special tok" in special.stderr
+    plain = run("count", "-t", tok_path, "--special", "raise", input="<|end|>")
+    assert plain.stderr.startswith("Error: stdin: the text holds the special token")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -57,3 +58,23 @@ def test_files_special_tokens_and_nothing(run: Run, tok_path: str, tmp_path: Pat
     assert run("show", "-t", tok_path, input="").stdout == "\n"
     both = run("show", "-t", tok_path, path, "--text", "a")
     assert both.exit_code == 2
+
+
+def test_documents_one_after_the_other(run: Run, tok_path: str, tmp_path: Path) -> None:
+    lines = b'{"body": "the cat"}\n{"body": "a\\n"}\n{"body": 7}\n'
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(lines))
+    asked = ["show", "-t", tok_path, "--field", "body", "--on-error", "skip"]
+    shown = run(*asked, path)
+    assert (shown.exit_code, shown.stdout) == (0, "[the][·cat]\n[a][↵]\n")
+    assert "Warning: 1 record was skipped: " in shown.stderr
+    assert run(*asked, "--source-format", "jsonl", input=lines).stdout == shown.stdout
+    told = run(*asked, "--json", path).stdout.splitlines()
+    assert [len(json.loads(line)) for line in told] == [2, 2]
+    cut = run("show", "-t", tok_path, "--separator", "--", input="the--cat")
+    assert cut.stdout == "[the]\n[c][at]\n"
+    refused = run("show", "-t", tok_path, "--field", "body", path)
+    assert refused.exit_code == 3
+    assert "record 3 (byte 36): " in refused.stderr
+    typed = run(*asked, "--text", "a")
+    assert (typed.exit_code, typed.stdout) == (2, "")

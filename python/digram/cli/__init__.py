@@ -26,6 +26,7 @@ VERBS = {
     "chunks": ("chunks", "Cut texts into chunks of so many tokens."),
     "show": ("show", "Show a text with its tokens in colour."),
     "inspect": ("inspect", "Show what a tokenizer holds."),
+    "evaluate": ("evaluate", "Measure how well a tokenizer does on text."),
     "counts": ("counts", "Count a corpus once, to train on it often."),
     "shrink": ("shrink", "Make a smaller tokenizer of the same family."),
     "plan": ("plan", "Say what a training run will need."),

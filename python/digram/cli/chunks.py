@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from digram.cli import common
+from digram.cli import common, texts
 
 if TYPE_CHECKING:
-    from digram.counting import Chunk
     from digram.tokenizer import Tokenizer
 
 __all__ = ["chunks"]
 
-_TITLES = ("tokens", "start", "end", "path")
+_PLACE = ("tokens", "start", "end")
 
 
 @click.command(
@@ -31,9 +30,16 @@ _TITLES = ("tokens", "start", "end", "path")
     metavar="N",
     help="The most tokens that a chunk shares with the one before.  [default: 0]",
 )
+@common.source_options
 @common.json_option
 def chunks(
-    *, tok: Tokenizer, files: tuple[str, ...], size: int, overlap: int, as_json: bool
+    *,
+    tok: Tokenizer,
+    files: tuple[str, ...],
+    size: int,
+    overlap: int,
+    told: common.Told,
+    as_json: bool,
 ) -> None:
     """Cut the texts of files into chunks of at most so many tokens, which together cover them.
 
@@ -42,45 +48,42 @@ def chunks(
     this order; a terminal shows these titles. With --json each line is an object with the text of
     the chunk too. A chunk ends where a token ends and never inside a character; special tokens in
     a text stay text.
+
+    Where files hold several documents (JSON lines, tables, or --separator), start and end are those
+    in the document, and its number in the file, from 0, comes before the name.
     """
-    rows: list[tuple[int, int, int, str]] = []
-    for path, data in common.read_each(files, "Cutting"):
-        if as_json:
-            _check_utf8(data, path)
-        for chunk in _cut(tok, data, size, overlap, path):
-            row = (chunk.count, chunk.start, chunk.end, path)
+    found = texts.named(files, told, "Cutting")
+    several = found.hold_several
+    titles = (*_PLACE, "document", "path") if several else (*_PLACE, "path")
+    rows: list[tuple[int | str, ...]] = []
+    for name, documents in found:
+        for number, data in enumerate(documents):
+            document = number if several else None
             if as_json:
-                common.emit_json(dict(zip(_TITLES, row, strict=True), text=chunk.text.decode()))
-            else:
-                rows.append(row)
+                _check_utf8(data, name, document)
+            with texts.where(name, document):
+                cut = tok.chunks(data, size, overlap=overlap)
+            for chunk in cut:
+                place = (chunk.count, chunk.start, chunk.end)
+                row = (*place, number, name) if several else (*place, name)
+                if as_json:
+                    text = chunk.text.decode()
+                    common.emit_json(dict(zip(titles, row, strict=True), text=text))
+                else:
+                    rows.append(row)
     if not as_json:
-        common.emit_table([*_TITLES[:3], "file"], rows)
+        common.emit_table([*titles[:-1], "file"], rows)
 
 
-def _cut(tok: Tokenizer, data: bytes, size: int, overlap: int, path: str) -> list[Chunk[bytes]]:
-    from digram.errors import DigramError, OptionError
-
-    try:
-        return tok.chunks(data, size, overlap=overlap)
-    except DigramError as error:
-        if not isinstance(error, OptionError):
-            error.path = _named(path)
-        raise
-
-
-def _named(path: str) -> str:
-    return "stdin" if path == "-" else path
-
-
-def _check_utf8(data: bytes, path: str) -> None:
+def _check_utf8(data: bytes, name: str, document: int | None) -> None:
     from digram.errors import InvalidTextError
 
     try:
         data.decode()
     except UnicodeDecodeError as error:
-        raise InvalidTextError(
-            f"byte {error.start} is not UTF-8, and JSON holds characters alone.",
-            path=_named(path),
-            offset=error.start,
-            hint="Leave out --json to get the places of the chunks.",
-        ) from None
+        with texts.where(name, document):
+            raise InvalidTextError(
+                f"byte {error.start} is not UTF-8, and JSON holds characters alone.",
+                offset=error.start,
+                hint="Leave out --json to get the places of the chunks.",
+            ) from None

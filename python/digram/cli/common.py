@@ -43,11 +43,11 @@ __all__ = [
     "log",
     "named_pretokenizer_option",
     "one_file",
+    "one_of",
     "open_input",
     "pretokenizer_from",
     "pretokenizer_options",
     "pretokenizer_spelled",
-    "read_each",
     "save",
     "several",
     "source_options",
@@ -346,32 +346,14 @@ def open_input(path: str, format: str | None = None) -> Iterator[BufferedReader]
 
 def one_file(path: str) -> Path:
     """The one file that an argument names."""
-    found = files(path).paths
-    if len(found) != 1:
-        raise click.UsageError(f"{path!r} names {len(found)} files; this verb reads one.")
-    return found[0]
+    return one_of(files(path), path)
 
 
-def read_each(arguments: Sequence[str], title: str) -> Iterator[tuple[str, bytes]]:
-    """Name and text of each text file that arguments name, and of stdin for -, or without any.
-
-    A bar with this title shows how far it is. What is not there is told before anything is read.
-    """
-    from digram.progress import progress
-    from digram.sources import open_text
-
-    arguments = arguments or ("-",)
-    named = {path: files(path) for path in arguments if path != "-"}
-    with progress(title, sum(found.size for found in named.values()) or None) as advance:
-        for argument in arguments:
-            if argument == "-":
-                yield "-", stdin().read()
-                continue
-            for path in named[argument].paths:
-                with open_text(path) as file:
-                    data = file.read()
-                yield click.format_filename(path), data
-                advance(path.stat().st_size)
+def one_of(found: Files, path: str) -> Path:
+    """The one file that was found for an argument."""
+    if len(found.paths) != 1:
+        raise click.UsageError(f"{path!r} names {len(found.paths)} files; this verb reads one.")
+    return found.paths[0]
 
 
 def files(*paths: str, told: Told | None = None) -> Files:

@@ -25,7 +25,8 @@ def texts_in(arguments: tuple[str, ...], told: common.Told) -> tuple[Source, tup
         found = common.files(*arguments, told=told)
         binary.warn_of_files(found)
         return found, found.paths
-    # All names are looked up before stdin is waited for.
+    # All names are looked up before stdin is waited for; it is read in this thread, where Ctrl-C is
+    # served at once.
     named = [None if name == "-" else common.files(name, told=told) for name in arguments]
     given = [found for found in named if found is not None]
     for found in given:
@@ -38,7 +39,9 @@ def texts_in(arguments: tuple[str, ...], told: common.Told) -> tuple[Source, tup
 def _stdin(told: common.Told) -> Stream:
     """What comes in through stdin, with a warning where it looks binary."""
     from digram import sources
+    from digram.sources.tables import column_path
 
+    field = column_path(told.field, "field")
     kind = sources.Kind("text") if told.format is None else sources.check_format(told.format)
     stream = common.stdin()
     start = stream.read(sources.BLOCK)
@@ -46,7 +49,7 @@ def _stdin(told: common.Told) -> Stream:
         binary.warn_of_stdin(start, told.separator)
     blocks = itertools.chain([start], iter(lambda: stream.read(sources.BLOCK), b""))
     file = cast("BinaryIO", sources.AsFile(blocks))
-    return sources.Stream(file, "stdin", kind, tuple(told.field.split(".")), told.on_error)
+    return sources.Stream(file, "stdin", kind, field, told.on_error)
 
 
 def counts_in(arguments: tuple[str, ...]) -> Counts | None:

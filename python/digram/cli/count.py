@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
-from digram.cli import common
+from digram.cli import common, texts
 
 if TYPE_CHECKING:
     from digram.tokenizer import Tokenizer
@@ -27,17 +28,24 @@ class _Row(NamedTuple):
 )
 @click.argument("files", nargs=-1, metavar="[FILES]...")
 @common.with_tokenizer
+@common.source_options
 @common.special_option
 @common.json_option
-def count(*, tok: Tokenizer, files: tuple[str, ...], special: Any, as_json: bool) -> None:
+def count(
+    *, tok: Tokenizer, files: tuple[str, ...], told: common.Told, special: Any, as_json: bool
+) -> None:
     """Count the tokens, bytes and characters of files, and the total.
 
     FILES are files, folders and quoted patterns; stdin without any, or for -. The columns are
     tokens, bytes, characters and the name, in this order, and a terminal shows these titles. Bytes
     are those of the file: in UTF-8, é is one character of two bytes, 日 one of three. A character
     is a code point, and bytes that continue one are not counted.
+
+    Of JSON lines and tables the texts of the records are counted, and of text cut by a separator
+    the documents: each is a text of its own, and a file has the sum of them.
     """
-    rows = [_row(tok, data, path, special) for path, data in common.read_each(files, "Counting")]
+    found = texts.named(files, told, "Counting")
+    rows = [_row(tok, holder, found.hold_several, special) for holder in found]
     total = _Row(
         sum(r.tokens for r in rows),
         sum(r.bytes for r in rows),
@@ -52,8 +60,31 @@ def count(*, tok: Tokenizer, files: tuple[str, ...], special: Any, as_json: bool
     common.emit_table(titles, rows if len(rows) == 1 else [*rows, total])
 
 
-def _row(tok: Tokenizer, data: bytes, path: str, special: Any) -> _Row:
+def _row(tok: Tokenizer, holder: texts.Holder, several: bool, special: Any) -> _Row:
     import numpy as np
 
-    continuing = np.count_nonzero((np.frombuffer(data, np.uint8) & 0xC0) == 0x80)
-    return _Row(tok.count(data, special=special), len(data), len(data) - int(continuing), path)
+    from digram.sources import batches
+
+    tokens = size = continuing = documents = 0
+    for batch in cast("Iterator[list[bytes]]", batches(holder.texts)):
+        tokens += _tokens(tok, batch, holder.name, documents if several else None, special)
+        documents += len(batch)
+        for text in batch:
+            size += len(text)
+            continuing += int(np.count_nonzero((np.frombuffer(text, np.uint8) & 0xC0) == 0x80))
+    return _Row(tokens, size, size - continuing, holder.name)
+
+
+def _tokens(
+    tok: Tokenizer, batch: Sequence[bytes], name: str, first: int | None, special: Any
+) -> int:
+    """The tokens of documents of a file, from number `first` on, or of a file that is one."""
+    from digram.errors import DigramError
+
+    try:
+        return sum(tok.count_batch(batch, special=special))
+    except DigramError:
+        for number, text in enumerate(batch, first or 0):  # which one it was
+            with texts.where(name, None if first is None else number):
+                tok.count(text, special=special)
+        raise

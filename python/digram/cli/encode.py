@@ -112,7 +112,8 @@ def _holds_documents(file: str, told: common.Told) -> bool:
 
     if file == "-":
         return told.format is not None and check_format(told.format).form != "text"
-    return common.files(file, told=told).kind(common.one_file(file)).form != "text"
+    found = common.files(file, told=told)
+    return found.kind(common.one_of(found, file)).form != "text"
 
 
 def _encode_documents(
@@ -176,7 +177,7 @@ def decode(
     if documents is not None or Path(file).is_dir():
         if raw:
             raise click.UsageError("--raw is for ids without a format; leave it out here.")
-        for text in training_files.texts(tok, file, documents):
+        for text in training_files.texts(tok, file, documents, lines=lines):
             common.emit_bytes(text + b"\n" if lines else text)
         return
     if lines and raw:

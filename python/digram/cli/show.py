@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import common
+from digram.cli import common, texts
 
 if TYPE_CHECKING:
     from digram.tokenizer import Tokenizer
@@ -29,6 +29,7 @@ __all__ = ["show"]
 @click.option(
     "--color/--no-color", default=None, help="Colours or brackets. Default: colours on a terminal."
 )
+@common.source_options
 @common.special_option
 @common.json_option
 def show(
@@ -38,6 +39,7 @@ def show(
     text: str | None,
     with_ids: bool,
     color: bool | None,
+    told: common.Told,
     special: Any,
     as_json: bool,
 ) -> None:
@@ -46,17 +48,38 @@ def show(
     Spaces show as ·, line feeds as ↵, tabs as →, other control characters as their pictures (␀).
     The bytes of a character that is spread over several tokens show as ⟨E4⟩ in each of them,
     characters that cannot be seen as ⟨U+200B⟩. In brackets a token that holds a line
-    feed ends its line.
+    feed ends its line. The records of JSON lines and tables and the documents between separators
+    are shown one after the other, with --json a line each.
     """
-    from digram.terminal import rendered, use_color
+    from digram.sources import Files
 
     if text is not None and file != "-":
         raise click.UsageError("give a FILE or --text, not both.")
-    if text is None:
-        with common.open_input(file) as stream:
-            data = stream.read()
-    else:
-        data = os.fsencode(text)  # the bytes that were typed, UTF-8 or not
+    if text is not None:
+        if told != common.Told():
+            raise click.UsageError(
+                "options that say how files are read do nothing beside --text; leave them out."
+            )
+        # The bytes that were typed, UTF-8 or not.
+        _show(tok, os.fsencode(text), with_ids, color, special, as_json)
+        return
+    found = texts.named((file,), told)
+    for one in found.sources:
+        if isinstance(one, Files):
+            common.one_of(one, file)
+    several = found.hold_several
+    for name, documents in found:
+        for number, data in enumerate(documents):
+            with texts.where(name, number if several else None):
+                _show(tok, data, with_ids, color, special, as_json)
+
+
+def _show(
+    tok: Tokenizer, data: bytes, with_ids: bool, color: bool | None, special: Any, as_json: bool
+) -> None:
+    """Show one text."""
+    from digram.terminal import rendered, use_color
+
     ids = tok.encode(data, special=special)
     tokens = tok.tokens(ids)
     if as_json:

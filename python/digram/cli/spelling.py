@@ -26,6 +26,8 @@ _ARGUMENT = re.compile(
     rf"(?<![\w./-])(?:(?P<name>[a-z_]+)=(?P<value>{_QUOTED}|[\w.]+\((?:{_QUOTED}|\.\.\.)\)|-?\w+)?"
     rf"|(?P<bare>[a-z]+(?:_[a-z]+)+)\b(?!=|\(|\.\w)|{_QUOTED})"
 )
+# What a verb reads is named by its arguments, and how it is read by options of the verb itself.
+_OF_FILES = re.compile(r"digram\.files\(path, ([^()]*)\)")
 
 
 class Spelling(NamedTuple):
@@ -52,7 +54,11 @@ def spelled(message: str, options: Mapping[str, Spelling]) -> str:
     >>> options = {"pretokenizer": Spelling("--pretokenizer"), "regex": Spelling("--regex")}
     >>> spelled('pretokenizer=None, pretokenizer="gpt2", pretokenizer=digram.Regex(...)', options)
     '--pretokenizer none, --pretokenizer gpt2, --regex PATTERN'
+    >>> options = {"on_error": Spelling("--on-error")}
+    >>> spelled('Pass digram.files(path, on_error="skip") to skip records.', options)
+    'Pass --on-error skip to skip records.'
     """
+    message = _OF_FILES.sub(r"\1", message)
     return _ARGUMENT.sub(functools.partial(_in_shell, options), message)
 
 

@@ -19,6 +19,7 @@ __all__ = ["FORMATS", "asked", "numbers", "options", "texts", "write"]
 
 # What `digram.sinks.FORMATS` holds, for the help page; the tests hold them equal.
 FORMATS = ("megatron", "nanogpt", "llmc", "datatrove", "dolma", "npy", "parquet", "arrow")
+_PART = 1 << 16  # ids that are decoded at once, where documents play no part
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
 _OPTIONS = (
@@ -66,7 +67,7 @@ def asked(options: dict[str, Any]) -> bool:
     context = click.get_current_context()
     spelled = {one.name: max(one.opts, key=len) for one in context.command.params}
     for name, value in options.items():
-        if value not in (None, False):
+        if value is not None and value is not False:  # 0 is a value, and equal to False
             raise click.UsageError(f"{spelled[name]} is for files; say where with -o FOLDER.")
     return False
 
@@ -108,6 +109,7 @@ def write(
             "dtype": found.dtype.name,
             "documents": found.documents,
             "tokens": found.tokens,
+            "skipped": found.skipped,
             "shards": len(found.paths),
             "seconds": round(seconds, 3),
         }
@@ -123,19 +125,54 @@ def numbers(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
         raise click.BadParameter(f"{value!r} is not of the form 0:3.")
     if match[3]:
         return slice(int(match[3]), int(match[3]) + 1)
-    return slice(int(match[1] or 0), int(match[2]) if match[2] else None)
+    first, stop = int(match[1] or 0), int(match[2]) if match[2] else None
+    if stop is not None and stop <= first:
+        raise click.BadParameter(f"{value!r} ends before it begins.")
+    return slice(first, stop)
 
 
-def texts(tok: Tokenizer, path: str, chosen: slice | None) -> Iterator[bytes]:
-    """What documents of training files say."""
+def texts(tok: Tokenizer, path: str, chosen: slice | None, *, lines: bool) -> Iterator[bytes]:
+    """What training files say: a text a document, or any parts where nothing goes between them."""
     from digram.bulk import read_tokens
 
     found = read_tokens(path)
-    if chosen is None:
+    _check_whose(found, tok, path)
+    if chosen is not None:
+        for number in _numbers(found, chosen, path):
+            yield tok.decode_bytes(found[number])
+    elif lines:
         yield from (tok.decode_bytes(ids) for ids in found)
-        return
-    for number in range(len(found))[chosen]:
-        yield tok.decode_bytes(found[number])
+    else:  # where documents end is of no matter, and not every file tells
+        for number in range(len(found.paths)):
+            ids = found.shard(number)
+            for start in range(0, len(ids), _PART):
+                yield tok.decode_bytes(ids[start : start + _PART])
+
+
+def _check_whose(found: TokenFiles, tok: Tokenizer, path: str) -> None:
+    """Refuses ids of another tokenizer: they would be other text, and nobody would notice."""
+    from digram.errors import ConfigMismatchError
+
+    if found.tokenizer not in (None, tok.digest):
+        raise ConfigMismatchError(
+            f"these ids are of the tokenizer with digest {str(found.tokenizer)[:16]}, and this one "
+            f"has {tok.digest[:16]}.",
+            path=path,
+            hint="Give the one that encoded them; digram inspect shows the digest of each.",
+        )
+
+
+def _numbers(found: TokenFiles, chosen: slice, path: str) -> range:
+    """The numbers of the documents that are asked for, of which the first must be there."""
+    from digram.errors import OptionError
+
+    count = len(found)
+    if chosen.start >= count and (chosen.start or chosen.stop is not None):
+        there = f"they are 0 to {count - 1:,}" if count else "there are none"
+        raise OptionError(
+            f"there is no document {chosen.start:,}: {there}.", path=path, value=chosen.start
+        )
+    return range(count)[chosen]
 
 
 def _summary(found: TokenFiles, output: str, seconds: float) -> str:
