@@ -49,7 +49,7 @@ demo: $(VENV)/.built
 	@$(BIN)/python examples/demo.py $(CORPUS)
 
 PYTEST := $(BIN)/python -m pytest --quiet $(PYTEST_ARGS)
-ELSEWHERE := tests/cli tests/encoding tests/formats tests/oracles tests/test_storage.py
+ELSEWHERE := tests/cli tests/encoding tests/formats tests/metrics tests/oracles tests/sinks tests/test_storage.py
 
 # Python keeps one core busy, so two processes share the tests, and what each prints comes in one
 # piece when it ends. Tests that measure time are marked, and run when nothing else does.
@@ -68,10 +68,11 @@ test-rest:
 
 # The engines are large, so they have an environment of their own, which takes the package from here with
 # the core that was built for the other one. Pages are run apart, since they start engines themselves.
-$(ENGINES)/.tools: $(VENV)/.built requirements-engines.lock
+$(ENGINES)/.tools: $(VENV)/.built requirements-engines.lock requirements-readers.lock
 	$(PYTHON) -m venv --clear $(ENGINES)
 	$(ENGINES)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(ENGINES)/bin/python -m pip install --quiet -r requirements-engines.lock
+	$(ENGINES)/bin/python -m pip install --quiet --no-deps -r requirements-readers.lock
 	@echo "$(CURDIR)/python" > $$($(ENGINES)/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')/digram.pth
 	@touch $@
 

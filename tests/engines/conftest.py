@@ -20,7 +20,7 @@ import pytest
 
 import digram
 
-SIZE = 9_000_000  # characters
+SIZE = 6_000_000  # characters
 OPTIONS: dict[str, Any] = {"vocab_size": 4_000, "special_tokens": ["<|endoftext|>"]}
 SECONDS: list[str] = []
 """What each engine took, for the summary."""

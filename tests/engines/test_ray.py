@@ -44,9 +44,6 @@ def test_training(ds: Dataset, local: Any, tmp_path: Path) -> None:
     with local.timed("Ray", "trained"):
         tok = engine.train(ds, column="text", **local.options)
     local.check_training(tok, tmp_path)
-    with local.timed("Ray, partitions=4,", "trained"):
-        tok = engine.train(ds, column="text", partitions=4, **local.options)
-    local.check_training(tok, tmp_path)
 
 
 def test_encoding(ds: Dataset, local: Any, texts: list[str]) -> None:

@@ -50,8 +50,9 @@ def count(
     <digram.Counts: 3 distinct pretokens, 3 in all, of 2 documents, pretokenizer="whitespace">
 
     The arguments are those of `digram.count_pretokens`; `partitions` is how many parts the sum is
-    made in, by default what Ray takes (200), which is slow for little text. What comes is equal to
-    the result of `digram.count_pretokens`, without first occurrences, since rows have no order.
+    made in, two for each core of the cluster by default: fewer take less time for little text, more
+    take less memory each. What comes is equal to the result of `digram.count_pretokens`, without
+    first occurrences, since rows have no order.
 
     Raises `OptionError` for a column that is not there or holds no text, `InvalidTextError` for a
     null, `ConfigMismatchError` for workers without this digram. Memory: on a worker some hundreds
@@ -152,12 +153,19 @@ def _count(ds: Dataset, column: str, task: CountTexts, partitions: int | None) -
     rows = ds.map_batches(
         _Counter(task, column), batch_format="pyarrow", batch_size=None, zero_copy_batch=True
     )
-    sums = rows.groupby(KEYS, num_partitions=partitions).sum("count")
+    sums = rows.groupby(KEYS, num_partitions=partitions or _partitions()).sum("count")
     arrow = pyarrow()
     with _in_our_words():
         found = list(sums.iter_batches(batch_format="pyarrow", batch_size=None))
     tables = [table.rename_columns([*KEYS, "count"]) for table in found if table.num_rows]
     return counts_of(arrow.concat_tables(tables) if tables else rows_of(task([])), task)
+
+
+def _partitions() -> int:
+    """Two for each core: what is summed is small, and each part costs a task (Ray takes 200)."""
+    import ray
+
+    return max(1, 2 * int(ray.cluster_resources().get("CPU", 1)))
 
 
 @contextmanager
