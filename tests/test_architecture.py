@@ -24,7 +24,7 @@ PYTHON = [
     ["batching", "choices", "counting", "encoding", "growth", "sizes"],
     ["formats", "progress", "sources", "storage", "terminal"],
     ["checkpoint", "sinks"],
-    ["bulk", "counts", "tokenizer"],
+    ["bulk", "counts", "metrics", "tokenizer"],
     ["loading", "planning", "training"],
     ["engines"],
     ["__init__"],

@@ -18,6 +18,7 @@ from benches import (  # noqa: E402
     calls,
     decode,
     encode,
+    evaluate,
     load,
     memory,
     plan,
@@ -143,6 +144,17 @@ def test_training_files_hold_the_same(
     assert len({one["digest"] for one in found.values()}) == 1
     assert sinks.measure(sinks.DISK, "", 1, 3 * sinks.BLOCK + 1)["written"] == 3 * sinks.BLOCK
     assert [path.name for path in tmp_path.iterdir()] == ["corpus.txt"], "what it wrote is gone"
+
+
+def test_evaluating_counts_what_encoding_gives(
+    shared_data: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared_data("vocabs/r50k_base.tiktoken")
+    monkeypatch.setattr(evaluate, "ENCODING", "r50k_base")
+    ways = (evaluate.ENCODE, evaluate.EVALUATE)
+    found = [evaluate.measure(who, "med", 0.05, 1) for who in ways]
+    assert len({one["digest"] for one in found}) == 1
+    assert len({one["size"] for one in found}) == 1
 
 
 def test_limits_and_checkpoints_give_the_same(corpus: Path) -> None:

@@ -50,7 +50,7 @@ SET_UP = {
     "PROPTEST_CASES=100000 cargo test --package digram --test encode",
     "make bench",
     "make valgrind",
-    "cargo test --release -p digram --lib -- ways --ignored",
+    "DIGRAM_CORPORA=whole cargo test --release -p digram --lib -- corpora",
     ".ci/run",
 }
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -95,7 +95,8 @@ def corrupt(damage: bytes, tmp_path: Path) -> digram.CorruptFileError | Counts:
 
 def test_every_truncation_is_told(counts: Counts, tmp_path: Path) -> None:
     whole = saved(counts)
-    for length in range(len(whole)):
+    # The ends of parts are at multiples of 8; a step of 3 meets all remainders.
+    for length in [*range(0, len(whole), 3), *range(len(whole) - 64, len(whole))]:
         assert isinstance(corrupt(whole[:length], tmp_path), digram.CorruptFileError), length
 
 
@@ -118,7 +119,7 @@ def test_every_changed_byte_is_told_or_harmless(counts: Counts, tmp_path: Path) 
 
 def test_bytes_put_in_or_left_out(counts: Counts, tmp_path: Path) -> None:
     whole = saved(counts)
-    for at in range(0, len(whole), 7):
+    for at in range(0, len(whole), 23):
         for damaged in (
             whole[:at] + b"\0" + whole[at:],
             whole[:at] + whole[at + 8 :],
@@ -140,7 +141,7 @@ def test_a_forged_digest_does_not_help(counts: Counts, tmp_path: Path) -> None:
     whole = saved(counts)
     chance = random.Random(8)
     told = 0
-    for at in range(8, digram._core.CountsReader(whole).digested):
+    for at in range(8, digram._core.CountsReader(whole).digested, 3):
         change = chance.randrange(1, 256)
         damaged = whole[:at] + bytes([whole[at] ^ change]) + whole[at + 1 :]
         try:
@@ -151,7 +152,7 @@ def test_a_forged_digest_does_not_help(counts: Counts, tmp_path: Path) -> None:
             assert (found.bytes, found.pretokens) == (counts.bytes, counts.pretokens)
             assert digram.train(found, max_merges=3).vocab_size >= 256
         told += not isinstance(found, Counts)
-    assert told > 500
+    assert told > 150
 
 
 def test_what_is_said_must_fit_the_rows(counts: Counts, tmp_path: Path) -> None:
@@ -201,11 +202,11 @@ def test_damaged_parquet(counts: Counts, tmp_path: Path) -> None:
     counts.save(path)
     whole = path.read_bytes()
     chance = random.Random(9)
-    for length in range(4, len(whole), 5):
+    for length in range(4, len(whole), 13):
         path.write_bytes(whole[:length])
         with pytest.raises(digram.CorruptFileError, match=r"counts.parquet"):
             Counts.load(path)
-    for at in range(4, len(whole), 3):
+    for at in range(4, len(whole), 7):
         path.write_bytes(
             whole[:at] + bytes([whole[at] ^ chance.randrange(1, 256)]) + whole[at + 1 :]
         )

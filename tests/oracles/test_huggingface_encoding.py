@@ -38,8 +38,8 @@ KINDS: dict[str, dict[str, Any]] = {
 @pytest.fixture(scope="module")
 def texts(corpus: Corpus) -> list[str]:
     """The beginnings of documents, some random Unicode, and special tokens."""
-    found = [text[:240] for name in CORPORA for text in corpus(name)[:30]]
-    return [*found, *soups(120), f"a<s>b{SEPARATOR} {SEPARATOR}é<pad>", "", "<s>", " ", "é"]
+    found = [text[:240] for name in CORPORA for text in corpus(name)[:16]]
+    return [*found, *soups(64), f"a<s>b{SEPARATOR} {SEPARATOR}é<pad>", "", "<s>", " ", "é"]
 
 
 @pytest.fixture(scope="module", params=KINDS)

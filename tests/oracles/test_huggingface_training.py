@@ -52,7 +52,7 @@ def train(texts: Sequence[str], pretokenizer: str | None, **options: Any) -> dig
 def test_merges_and_ids(
     corpus: Corpus, tmp_path: Path, full: bool, name: str, pretokenizer: str
 ) -> None:
-    texts = corpus(name) if full else first_megabytes(corpus(name), 1.5)
+    texts = corpus(name) if full else first_megabytes(corpus(name), 1)
     size = 32_000 if full else 6_000
     tokenizer = train(texts, pretokenizer, vocab_size=size, special_tokens=SPECIAL)
     model = ours(tokenizer, tmp_path)
@@ -88,7 +88,7 @@ def test_max_token_length(corpus: Corpus, tmp_path: Path, longest: int) -> None:
 def test_small_corpora(tmp_path: Path, full: bool) -> None:
     """Runs, whose pairs overlap, and ties without end: random words over few letters."""
     source = random.Random(7)
-    corpora, merges = (5_000 if full else 300), 0
+    corpora, merges = (5_000 if full else 150), 0
     for number in range(corpora):
         letters = "ab "[: source.randrange(1, 4)] + "é " * (number % 5 == 0)
         texts = [

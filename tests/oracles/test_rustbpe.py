@@ -48,7 +48,7 @@ def test_merges(corpus: Corpus, full: bool, name: str, pretokenizer: str) -> Non
 def test_small_corpora(full: bool) -> None:
     """Runs, whose pairs overlap, and ties without end: random words over few letters."""
     source = random.Random(11)
-    corpora, merges = (20_000 if full else 500), 0
+    corpora, merges = (20_000 if full else 250), 0
     for number in range(corpora):
         letters = "ab "[: source.randrange(1, 4)] + "é " * (number % 5 == 0)
         texts = [

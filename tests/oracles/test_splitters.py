@@ -84,7 +84,7 @@ def test_random_texts(corpus: Corpus, full: bool, name: str, engine: str) -> Non
 
 @cache
 def code_points(full: bool) -> list[str]:
-    """All code points that a text may hold, or where their category changes and every 16th."""
+    """All code points that a text may hold, or where their category changes and every 32nd."""
     points = [chr(point) for point in range(sys.maxunicode + 1) if not 0xD800 <= point < 0xE000]
     if full:
         return points
@@ -92,7 +92,7 @@ def code_points(full: bool) -> list[str]:
     return [
         point
         for number, point in enumerate(points)
-        if (number % 16 == 0 and number < 0x33000)
+        if (number % 32 == 0 and number < 0x33000)
         or len(set(kinds[max(number - 12, 0) : number + 12])) > 1
     ]
 

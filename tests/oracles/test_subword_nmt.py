@@ -61,7 +61,7 @@ def test_merges(corpus: Corpus, full: bool, name: str) -> None:
 def test_small_corpora(full: bool) -> None:
     """Runs, ties without end, and a minimum frequency: random words over few letters."""
     source = random.Random(13)
-    corpora, merges = (10_000 if full else 500), 0
+    corpora, merges = (10_000 if full else 250), 0
     for _ in range(corpora):
         letters = "abcé"[: source.randrange(1, 5)]
         words = Counter(

@@ -193,7 +193,8 @@ class Counting:
         except CorruptFileError as error:
             # With a checkpoint what stands before the record may be noted there.
             if error.record is not None and point is None:
-                error.message += " Nothing was counted from this file."
+                kind = "table" if error.path is None else "file"
+                error.message += f" Nothing was counted from this {kind}."
                 error.args = (error.message,)
             raise
         with progress_of_all(_titled("Joining", name), "pretokens", self.progress) as tell:
