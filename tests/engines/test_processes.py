@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import random
+import select
 import signal
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +76,35 @@ def test_pools_of_processes(
     assert first == digram.train(whole, ties="first_seen", max_merges=300)
 
 
+def test_what_travels_through_the_pool_is_written_at_once(
+    shards: list[list[str]],
+    local: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A worker that is killed cannot leave a part of it, for the rest of which a pool waits."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    futures: list[Future[Any]] = []
+
+    class Watched(ProcessPoolExecutor):
+        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            futures.append(super().submit(fn, *args, **kwargs))
+            return futures[-1]
+
+    with Watched(2, mp_context=multiprocessing.get_context("fork")) as pool:
+        for _ in executor.encode(pool, local.tok, shards[:6]):
+            pass
+        executor.count(pool, shards[:6])
+        assert len(futures) == 12
+        assert max(len(pickle.dumps(future.result())) for future in futures) < select.PIPE_BUF / 2
+        with pytest.raises(digram.InvalidTextError, match="shard 1"):
+            executor.count(pool, [["a"], [b"\xff"]], unit="char")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("_", range(4))
 def test_pools_whose_workers_are_killed(
-    shards: list[list[str]], local: Any, tmp_path: Path
+    _: int, shards: list[list[str]], local: Any, tmp_path: Path
 ) -> None:
     context = multiprocessing.get_context("fork")
 

@@ -71,7 +71,8 @@ def count(
     lost too often, or a pool that broke and cannot be replaced. Memory here: the shards that are
     out, and the counts of some of them, no more than the logarithm of their number beside
     `at_once`; on a worker, as `digram.count_pretokens` of a shard with one thread. A worker reads
-    a file twice, once for its digest.
+    a file twice, once for its digest. Processes of a `ProcessPoolExecutor` leave what they make in
+    a folder under `tempfile.gettempdir()`, since a killed one can otherwise stop the whole pool.
     """
     task = CountTexts.of(pretokenizer, unit, separator)
     each = over(pool, CountShard(task), shards, at_once, retries, patience, progress)

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import os
 import pickle
+import tempfile
 import warnings
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+)
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from digram.arguments import whole_number
 from digram.engines.complaints import without_digram
+from digram.engines.parcels import Parcel, left
 from digram.engines.roster import Result, Roster
 from digram.engines.shards import Shards, ShardWork, each_shard
 from digram.errors import LimitExceededError, OptionError, placed, several
@@ -111,9 +119,13 @@ class _Call(Generic[Value]):
     work: ShardWork[Value]
     number: int
     source: Source
+    folder: str | None
+    """Where the result is to be left, if not with the pool."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self.work, (self.number, self.source)
+        if self.folder is None:
+            return self.work, (self.number, self.source)
+        return left, (self.folder, self.work, self.number, self.source)
 
 
 class _Workers(Generic[Value]):
@@ -125,11 +137,15 @@ class _Workers(Generic[Value]):
         self._pool = pool if isinstance(pool, Executor) else pool()
         self._came: SimpleQueue[tuple[int, Executor, Future[Any]] | _Lost] = SimpleQueue()
         self._out: set[Future[Any]] = set()
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        if isinstance(self._pool, ProcessPoolExecutor):
+            self._folder = tempfile.TemporaryDirectory(prefix="digram-", ignore_cleanup_errors=True)
 
     def submit(self, number: int, source: Source) -> None:
         """Give a shard to the pool."""
         pool = self._pool
-        packed = pickle.dumps(_Call(self._work, number, source))
+        folder = None if self._folder is None else self._folder.name
+        packed = pickle.dumps(_Call(self._work, number, source, folder))
         try:
             future = pool.submit(pickle.loads, packed)
         except BrokenExecutor as error:
@@ -159,7 +175,8 @@ class _Workers(Generic[Value]):
             if explained is not None:
                 raise explained from why
             return _Lost(number, why)
-        result: Result[Value] | Exception = future.result()
+        found: Parcel[Value] | Result[Value] | Exception = future.result()
+        result = found.opened() if isinstance(found, Parcel) else found
         if isinstance(result, Exception):
             placed(result, f"shard {number}")
             raise result
@@ -183,3 +200,5 @@ class _Workers(Generic[Value]):
             future.cancel()
         if self._make is not None:
             self._pool.shutdown(wait=not self._out, cancel_futures=True)
+        if self._folder is not None:
+            self._folder.cleanup()
