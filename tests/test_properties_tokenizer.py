@@ -27,7 +27,7 @@ from strategies import (
 
 import digram
 from digram import reference
-from digram.definition import OnUnknown
+from digram.definition import OnUnknown, digest, packed
 from digram.pretokenizers import NAMED, resolve
 
 
@@ -88,6 +88,9 @@ def test_what_changes_behaviour_changes_the_digest(
     assert same == tok
     assert (same.digest, hash(same)) == (tok.digest, hash(tok))
     assert same.training is None
+    # The core packs the same bytes as plain values do.
+    assert tok._model.packed() == packed(definition)
+    assert tok.digest == digest(definition)
     free = tok.vocab_size
     changes: list[dict[str, Any]] = [
         {"ignore_merges": not definition.ignore_merges},

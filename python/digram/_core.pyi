@@ -5,7 +5,7 @@ from typing import Any, Literal, Self, SupportsIndex, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import disjoint_base
+from typing_extensions import Buffer, disjoint_base
 
 from digram.special import Special
 
@@ -14,6 +14,7 @@ __all__ = [
     "MAX_VOCAB_SIZE",
     "ArrowIds",
     "ArrowTexts",
+    "Blake3",
     "Core",
     "Counter",
     "Counts",
@@ -21,6 +22,7 @@ __all__ = [
     "CountsWriter",
     "Decoder",
     "Encoded",
+    "EncodedDocuments",
     "Intervals",
     "Joiner",
     "Model",
@@ -30,6 +32,7 @@ __all__ = [
     "Splitter",
     "Stream",
     "__version__",
+    "cut",
     "json_texts",
     "train",
 ]
@@ -55,6 +58,29 @@ class Splitter:
     @overload
     def split(self, text: bytes) -> list[bytes]: ...
     def last_border(self, text: bytes, start: int) -> int: ...
+
+@final
+class EncodedDocuments:
+    """Documents that are encoded, as threads left them."""
+
+    def gather(self, end: int | None, dtype: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Their ids with the id `end` after each, and where each document ends: once."""
+
+@final
+class Blake3:
+    """A BLAKE3 digest of what comes in pieces."""
+
+    def __new__(cls) -> Blake3: ...
+    def update(self, data: Buffer) -> None: ...
+    def update_documents(self, documents: Sequence[_Text]) -> None:
+        """Each text is followed by its length in eight bytes, little-endian."""
+    def hexdigest(self) -> str: ...
+
+def cut(held: bytearray, block: bytes, separator: bytes) -> tuple[list[bytes], int] | None:
+    """The documents that end in a block, and where what is behind them begins.
+
+    The first begins with `held`. None where there is no separator.
+    """
 
 def json_texts(
     lines: bytes, field: list[str]
@@ -234,6 +260,7 @@ class Model:
     def token(self, id: int) -> bytes | None: ...
     def tokens(self) -> list[bytes | None]: ...
     def merges(self) -> list[tuple[int, int, int]]: ...
+    def packed(self) -> tuple[int, int, bytes, bytes, bytes]: ...
     def missing_bytes(self) -> bytes: ...
     def __len__(self) -> int: ...
     def unmade(self) -> list[int]: ...
@@ -290,6 +317,13 @@ class Core:
         dropout: float | None = None,
         seed: int | None = None,
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]: ...
+    def _encode_documents(
+        self,
+        texts: Sequence[_Text],
+        unfinished: Sequence[int],
+        special: _OnSpecial | None = None,
+        threads: int | None = None,
+    ) -> EncodedDocuments: ...
     def _encode_batch_arrow(
         self,
         texts: Sequence[_Text],

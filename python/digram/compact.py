@@ -42,11 +42,20 @@ class Compact(NamedTuple):
 
     def plain(self) -> Definition:
         """The same as plain values, built anew at each call."""
+        return self._with(self.model.tokens(), self.model.merges())
+
+    def digest(self) -> str:
+        """That of the same as plain values, which are not made for it."""
+        from digram.definition import Packed, digest
+
+        return digest(self._with([], []), Packed(*self.model.packed()))
+
+    def _with(self, tokens: list[bytes | None], merges: list[tuple[int, int, int]]) -> Definition:
         from digram.definition import Definition
 
         return Definition(
-            tokens=self.model.tokens(),
-            merges=self.model.merges(),
+            tokens=tokens,
+            merges=merges,
             special_tokens=self.special_tokens,
             **{**self.settings._asdict(), "reserved": dict(self.settings.reserved or {})},
         )

@@ -20,8 +20,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Self, TypeAlias
 
+from digram._core import Blake3
+
 __all__ = [
-    "DIGEST_SIZE",
     "LEFT_BEHIND",
     "NewFile",
     "advise_on_full_disk",
@@ -35,10 +36,6 @@ __all__ = [
 
 LEFT_BEHIND = ".digram-*.tmp"
 """What a killed save leaves in the folder."""
-
-DIGEST_SIZE = 32
-"""Bytes of BLAKE2b: of the digests in Python's library the fastest that is safe where a processor
-has no instructions for SHA-256; half the time of that. `b2sum --length 256` prints the same."""
 
 StrPath: TypeAlias = str | os.PathLike[str]
 
@@ -252,21 +249,19 @@ class NewFile:
     ...     file.finish()
     >>> path.read_bytes(), file.size
     (b'4:body', 6)
-    >>> file.blake2b[:16]
-    'a3815eec2d86ab5f'
+    >>> file.blake3[:16]
+    '0ff6fbfa7db84f32'
 
     `reserved` bytes at the start are left for what is known at the end. Until `finish` the data
-    are in a temporary file beside `path`, which `close` removes. `blake2b` and `size` are those
+    are in a temporary file beside `path`, which `close` removes. `blake3` and `size` are those
     of the whole file; the first is taken as the data come, and by reading them again where a start
     is reserved. Raises OSError with errno and the path.
     """
 
     def __init__(self, path: StrPath, reserved: int = 0) -> None:
-        import hashlib
-
         self.path = os.fspath(path)
         self.size = reserved
-        self._hash = hashlib.blake2b(digest_size=DIGEST_SIZE)
+        self._hash = Blake3()
         self._reserved = reserved
         self._temporary, self._outcome = "", "this file was not written"
         self._begun = 0  # so many bytes are on their way to the disk
@@ -278,8 +273,8 @@ class NewFile:
             os.lseek(self._descriptor, reserved, os.SEEK_SET)
 
     @property
-    def blake2b(self) -> str:
-        """BLAKE2b, of `DIGEST_SIZE` bytes, of all that was written, in hexadecimal."""
+    def blake3(self) -> str:
+        """BLAKE3 of all that was written, in hexadecimal, as `b3sum` prints it."""
         return self._hash.hexdigest()
 
     def write(self, data: bytes | memoryview) -> None:

@@ -7,6 +7,7 @@ import errno
 import gzip
 import itertools
 import os
+import random
 import select
 import signal
 import subprocess
@@ -564,3 +565,32 @@ def test_progress(tmp_path: Path, capfd: pytest.CaptureFixture[str], kind: str) 
     assert "Encoding" in err
     size = path.stat().st_size
     assert f"{amount(size)} of {amount(size)}" in err
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("end", [None, 269])
+def test_ids_are_gathered_from_the_parts_of_threads(threads: int, end: int | None) -> None:
+    """Long documents are cut among threads, empty ones have no part, and some are unfinished."""
+    draw = random.Random(threads)
+    words = ["low", " lower", " newest", "\n", "é", " "]
+    sizes = [0, 1, 0, 70_000, 3, 200_000, 0, 0, 40, 5, 90_000, 0]
+    for dtype in ("uint16", "int32", "uint32", "int64"):
+        draw.shuffle(sizes)
+        texts = ["".join(draw.choices(words, k=size)) for size in sizes]
+        unfinished = sorted(draw.sample(range(len(texts)), draw.randrange(len(texts))))
+        held = TOK._encode_documents(texts, unfinished, None, threads)
+        ids, ends = held.gather(end, dtype)
+        expected: list[int] = []
+        borders = []
+        for number, text in enumerate(texts):
+            expected += TOK.encode(text)
+            if number not in unfinished:
+                expected += [] if end is None else [end]
+                borders.append(len(expected))
+        assert ids.dtype == dtype
+        assert ids.tolist() == expected
+        assert ends.tolist() == borders
+        with pytest.raises(digram.InternalError, match="before"):
+            held.gather(end, dtype)
+    with pytest.raises(digram.OptionError, match="float32"):
+        TOK._encode_documents([], []).gather(None, "float32")

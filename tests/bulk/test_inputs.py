@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import errno
 import gzip
-import hashlib
 import json
 import lzma
 import os
@@ -21,6 +20,7 @@ from typing import Any
 import pyarrow
 import pytest
 from backports import zstd
+from blake3 import blake3
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import ipc, parquet
@@ -46,7 +46,7 @@ def decoded(found: digram.TokenFiles) -> list[str]:
 
 def digest(texts: list[str]) -> str:
     """What a manifest says of these documents, by its definition."""
-    found = hashlib.blake2b(digest_size=32)
+    found = blake3()
     for text in texts:
         found.update(text.encode() + len(text.encode()).to_bytes(8, "little"))
     return found.hexdigest()
@@ -106,7 +106,7 @@ def test_files_of_every_kind(
             "path": str(path),
             "bytes": path.stat().st_size,
             "documents": len(TEXTS),
-            "blake2b": digest(TEXTS),
+            "blake3": digest(TEXTS),
             "skipped": 0,
         }
     ]
@@ -118,7 +118,7 @@ def test_a_table_an_iterator_and_a_dictionary_of_all(tmp_path: Path) -> None:
     found = TOK.encode_files(table, tmp_path / "table", format="arrow")
     assert decoded(found) == TEXTS
     [only] = manifest(tmp_path / "table")["inputs"]
-    assert only == {"documents": len(TEXTS), "blake2b": digest(TEXTS), "skipped": 0}
+    assert only == {"documents": len(TEXTS), "blake3": digest(TEXTS), "skipped": 0}
     source: dict[str, Any] = {
         "web": tmp_path / "a.jsonl",
         "table": table,
@@ -132,7 +132,7 @@ def test_a_table_an_iterator_and_a_dictionary_of_all(tmp_path: Path) -> None:
     said = manifest(tmp_path / "all")
     assert [one["source"] for one in said["inputs"]] == [*source]
     assert [one["documents"] for one in said["inputs"]] == [26, 26, 3, 0, 26]
-    assert said["inputs"][2]["blake2b"] == digest(["one", "two", "three"])
+    assert said["inputs"][2]["blake3"] == digest(["one", "two", "three"])
     assert said["options"]["sources"]["table"]["field"] == ["body"]
     with pytest.raises(TypeError, match=r"source\['a'\]: source\[1\] is of type int"):
         TOK.encode_files({"a": ["b", 7]}, tmp_path / "wrong", format="npy")
@@ -154,8 +154,8 @@ def test_empty_documents_and_borders_are_in_the_digest() -> None:
         for batch in inputs.batches(1 << 20):
             tally = Tally(inputs.files)
             tally.add(batch.texts)
-            found.add(tally.place().blake2b)
-            assert tally.place().blake2b == digest(source)
+            found.add(tally.place().blake3)
+            assert tally.place().blake3 == digest(source)
     assert len(found) == len(sources)
 
 
@@ -167,7 +167,7 @@ def test_a_callers_iterator_runs_in_the_callers_thread(tmp_path: Path) -> None:
         found = TOK.encode_files((row[0] for row in cursor), tmp_path / "out", format="arrow")
     rows.close()
     assert decoded(found) == TEXTS
-    assert manifest(tmp_path / "out")["inputs"][0]["blake2b"] == digest(TEXTS)
+    assert manifest(tmp_path / "out")["inputs"][0]["blake3"] == digest(TEXTS)
 
 
 def test_bad_records_are_skipped_and_counted_once(tmp_path: Path) -> None:

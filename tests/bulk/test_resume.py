@@ -55,8 +55,8 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Encode up to so many batches, then fail."""
 
     def run(source: Any, out: Path, after: int, **options: Any) -> None:
-        real = digram.Tokenizer.encode_batch
-        left = itertools.count(after + 1, -1)  # the first call is the check of the options
+        real = digram.Tokenizer._encode_documents
+        left = itertools.count(after, -1)
 
         def encode(self: digram.Tokenizer, *args: Any, **more: Any) -> Any:
             if not next(left):
@@ -64,7 +64,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
             return real(self, *args, **more)
 
         with monkeypatch.context() as patch:
-            patch.setattr(digram.Tokenizer, "encode_batch", encode)
+            patch.setattr(digram.Tokenizer, "_encode_documents", encode)
             with pytest.raises(BrokenError):
                 TOK.encode_files(source, out, **{**OPTIONS, **options})
 
@@ -386,7 +386,7 @@ def test_a_damaged_shard_is_found(
     whole = path.read_bytes()
     flipped = bytearray(whole)
     flipped[len(whole) // 2] ^= 4
-    for data, what in ((bytes(flipped), "another BLAKE2b"), (whole[:-1], "bytes, not"), (None, "")):
+    for data, what in ((bytes(flipped), "another BLAKE3"), (whole[:-1], "bytes, not"), (None, "")):
         path.unlink()
         if data is not None:
             path.write_bytes(data)
@@ -397,7 +397,7 @@ def test_a_damaged_shard_is_found(
     found = TOK.encode_files(corpus, out, **OPTIONS, resume=True)
     found.verify()
     path.write_bytes(flipped)
-    with pytest.raises(digram.CorruptFileError, match="another BLAKE2b"):
+    with pytest.raises(digram.CorruptFileError, match="another BLAKE3"):
         found.verify()
     path.write_bytes(whole[:-2])
     with pytest.raises(digram.CorruptFileError, match="bytes, not"):

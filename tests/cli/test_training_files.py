@@ -89,7 +89,7 @@ def test_files_beside_stdin(run: Run, tok_path: str, corpus: Path, tmp_path: Pat
         None,
     ]
     assert [one.get("bytes") for one in inputs] == [13, 7, None]
-    assert all(len(one["blake2b"]) == 64 for one in inputs)
+    assert all(len(one["blake3"]) == 64 for one in inputs)
     rows = gzip.decompress((out / "tokens-000000.csv.gz").read_bytes()).decode().splitlines()
     assert [row.split(",")[3] for row in rows] == [*map(str, sorted(corpus.iterdir())), "stdin"]
     inside = run(*arguments, corpus, "-", "-o", corpus / "out", input=b"from stdin")

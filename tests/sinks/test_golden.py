@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
+from blake3 import blake3
 
 import digram
 from digram.sinks import FORMATS
@@ -167,9 +168,9 @@ def test_what_columns_say(tmp_path: Path) -> None:
 
 
 def summed(*texts: bytes) -> str:
-    """BLAKE2b of texts, each followed by its length in eight bytes."""
+    """BLAKE3 of texts, each followed by its length in eight bytes."""
     data = b"".join(text + struct.pack("<Q", len(text)) for text in texts)
-    return hashlib.blake2b(data, digest_size=32).hexdigest()
+    return blake3(data).hexdigest()
 
 
 def shard(number: int, ids: list[int], documents: int, end: tuple[int, int, str]) -> dict[str, Any]:
@@ -178,9 +179,9 @@ def shard(number: int, ids: list[int], documents: int, end: tuple[int, int, str]
     file = {
         "name": f"tokens-{number:06d}.bin",
         "bytes": len(data),
-        "blake2b": hashlib.blake2b(data, digest_size=32).hexdigest(),
+        "blake3": blake3(data).hexdigest(),
     }
-    place = dict(zip(("file", "documents", "blake2b"), end, strict=True))
+    place = dict(zip(("file", "documents", "blake3"), end, strict=True))
     return {"files": [file], "documents": documents, "tokens": len(ids), "end": place}
 
 
@@ -209,7 +210,7 @@ def test_manifest(tmp_path: Path) -> None:
                 "path": str(path),
                 "bytes": size,
                 "documents": len(texts),
-                "blake2b": summed(*texts),
+                "blake3": summed(*texts),
                 "skipped": 0,
             }
             for path, size, texts in zip(source, (5, 1), ([b"ab", b"c"], [b"d"]), strict=True)

@@ -3,6 +3,8 @@
 mod arrow;
 mod convert;
 mod counts;
+mod cut;
+mod digest;
 mod errors;
 mod json;
 mod model;
@@ -86,11 +88,15 @@ mod _core {
     #[pymodule_export]
     use super::counts::{Counter, Counts, CountsReader, CountsWriter, Joiner, SortedCounts};
     #[pymodule_export]
+    use super::cut::cut;
+    #[pymodule_export]
+    use super::digest::Blake3;
+    #[pymodule_export]
     use super::json::json_texts;
     #[pymodule_export]
     use super::model::{Model, Ranks};
     #[pymodule_export]
-    use super::tokenizer::{Decoder, Encoded, Intervals, RunningCount, Stream};
+    use super::tokenizer::{Decoder, Encoded, EncodedDocuments, Intervals, RunningCount, Stream};
     #[pymodule_export]
     use super::training::train;
 

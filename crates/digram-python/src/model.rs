@@ -46,6 +46,14 @@ pub(crate) struct Model {
     pub(crate) model: digram::model::Model,
 }
 
+/// Numbers of tokens and merges, the lengths of the tokens, their bytes, and the merges.
+type Packed<'py> = (usize, usize, Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
+/// Numbers as 64 bits each, the lowest byte first.
+fn numbers(values: impl Iterator<Item = i64>) -> Vec<u8> {
+    values.flat_map(i64::to_le_bytes).collect()
+}
+
 #[pymethods]
 impl Model {
     /// The tokens by id, `None` for a hole, and the merges as (left id, right id, resulting id).
@@ -112,6 +120,24 @@ impl Model {
     /// The merges as (left id, right id, resulting id), in rank order.
     fn merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         merges_to_python(py, self.model.merges().in_order())
+    }
+
+    /// What a digest is taken of; see `digram.definition.Packed`.
+    fn packed<'py>(&self, py: Python<'py>) -> Packed<'py> {
+        let vocabulary = self.model.vocabulary();
+        let merges = self.model.merges().in_order();
+        let end = (0..vocabulary.size() as u32).rev().find(|&id| vocabulary.get(id).is_some());
+        let end = end.map_or(0, |id| id + 1);
+        let lengths = (0..end).map(|id| vocabulary.get(id).map_or(-1, |token| token.len() as i64));
+        let spelled = vocabulary.iter().flat_map(|(_, token)| token).copied();
+        let triples = merges.iter().flat_map(|merge| [merge.left, merge.right, merge.id].map(i64::from));
+        (
+            end as usize,
+            merges.len(),
+            PyBytes::new(py, &numbers(lengths)),
+            PyBytes::new(py, &spelled.collect::<Vec<_>>()),
+            PyBytes::new(py, &numbers(triples)),
+        )
     }
 
     /// The ids of tokens of several bytes that no merge makes.

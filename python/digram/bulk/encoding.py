@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from digram._core import __version__
-from digram.arguments import check_threads
+from digram.arguments import check_threads, rule_of
 from digram.bulk.borders import border_of
 from digram.bulk.inputs import Batch, Inputs
 from digram.bulk.manifest import Manifest
@@ -180,12 +180,12 @@ def _run(
     ):
         for batch in batches:
             try:
-                flat = tok.encode_batch(
-                    batch.texts, special=options.special, threads=threads, out="numpy"
+                held = tok._encode_documents(
+                    batch.texts, batch.unfinished, rule_of(options.special), threads
                 )
             except DigramError as error:
                 raise _told(error, tok, inputs, batch, options) from None
-            behind.put(Encoded(batch, flat))
+            behind.put(Encoded(batch, held))
             advance(batch.done - done)
             done = batch.done
         behind.finish()

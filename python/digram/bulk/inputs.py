@@ -109,7 +109,7 @@ class Inputs:
             whole = number < until.file or old.done
             done = self.seen.done
             if whole and self._is_untouched(number, was):
-                one.documents, one.blake2b = was.documents, was.blake2b
+                one.documents, one.blake3 = was.documents, was.blake3
                 one.skipped, one.changed = was.skipped, was.changed
                 self.seen.done += one.bytes or 0
                 advance(one.bytes or 0)
@@ -117,7 +117,7 @@ class Inputs:
                 continue
             begun = self._begin(number)
             tally.begin(number)
-            place = Place(number, was.documents or 0, was.blake2b or "") if whole else until
+            place = Place(number, was.documents or 0, was.blake3 or "") if whole else until
             for texts in batches(_first(begun.texts, place.documents), _AT_ONCE):
                 tally.add(texts)
                 advance(self.seen.done - done)

@@ -6,17 +6,16 @@ to `manifest.jsonl`, so neither ever speaks of a file that is not whole.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
+from digram._core import Blake3
 from digram.errors import CheckpointError, CorruptFileError
-from digram.storage import DIGEST_SIZE, atomic_write, read_file
+from digram.storage import atomic_write, read_file
 
 __all__ = ["LINES", "NAME", "Input", "Manifest", "Place", "Shard", "ShardFile"]
 
@@ -24,7 +23,8 @@ NAME = "manifest.json"
 LINES = "manifest.jsonl"
 VERSION = 1
 
-_NOTHING = hashlib.blake2b(digest_size=DIGEST_SIZE).hexdigest()
+_NOTHING = Blake3().hexdigest()
+_BLOCK = 1 << 20  # bytes of a file that are hashed at once
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class Place:
 
     file: int = 0
     documents: int = 0
-    blake2b: str = _NOTHING
+    blake3: str = _NOTHING
 
 
 @dataclass(slots=True)
@@ -50,7 +50,7 @@ class Input:
     bytes: int | None
     source: str | None = None
     documents: int | None = None
-    blake2b: str | None = None
+    blake3: str | None = None
     skipped: int | None = None
     changed: int | None = None
 
@@ -66,7 +66,7 @@ class ShardFile:
 
     name: str
     bytes: int
-    blake2b: str
+    blake3: str
 
 
 @dataclass(slots=True)
@@ -192,8 +192,8 @@ class Manifest:
             if path.stat().st_size != file.bytes:
                 raise _other(path, f"it has {path.stat().st_size:,} bytes, not {file.bytes:,}")
             if digests:
-                if _blake2b(path) != file.blake2b:
-                    raise _other(path, "its content has another BLAKE2b")
+                if _blake3(path) != file.blake3:
+                    raise _other(path, "its content has another BLAKE3")
                 advance(file.bytes)
 
 
@@ -233,7 +233,7 @@ def _take_lines(found: Manifest, path: Path) -> None:
 
 def _input(said: Any) -> Input:
     one = Input(**{"path": None, "bytes": None, **_is(said, dict)})
-    for text in (one.path, one.source, one.blake2b):
+    for text in (one.path, one.source, one.blake3):
         if text is not None:
             _is(text, str)
     for number in (one.bytes, one.documents, one.skipped, one.changed):
@@ -246,11 +246,11 @@ def _shard(said: Any, of: Manifest) -> Shard:
     files = [ShardFile(**file) for file in _is(_is(said, dict)["files"], list)]
     for file in files:
         _number(file.bytes)
-        _is(file.blake2b, str)
+        _is(file.blake3, str)
         if Path(_is(file.name, str)).name != file.name:  # a file of this folder
             raise ValueError
     end = Place(**said["end"])
-    _is(end.blake2b, str)
+    _is(end.blake3, str)
     for number in (end.file, end.documents):
         _number(number)
     if end.file >= len(of.inputs):
@@ -290,10 +290,12 @@ def _append(path: Path, data: bytes) -> None:
         raise
 
 
-def _blake2b(path: Path) -> str:
-    made = partial(hashlib.blake2b, digest_size=DIGEST_SIZE)
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, made).hexdigest()
+def _blake3(path: Path) -> str:
+    found = Blake3()
+    with path.open("rb", buffering=0) as file:
+        while block := file.read(_BLOCK):
+            found.update(block)
+    return found.hexdigest()
 
 
 def _other(path: Path, what: str) -> CorruptFileError:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from digram.batching import FlatIds
+from digram._core import EncodedDocuments
 from digram.bulk.inputs import Batch, Inputs
 from digram.bulk.long import Long
 from digram.bulk.manifest import Manifest, Place, Shard, ShardFile
@@ -20,7 +20,7 @@ from digram.errors import LimitExceededError
 from digram.sinks import About, Documents, Format, Ids, Writer
 from digram.storage import LEFT_BEHIND, NewFile
 
-__all__ = ["Encoded", "Shards", "remove_unfinished", "with_ends"]
+__all__ = ["Encoded", "Shards", "remove_unfinished"]
 
 _NAME = "tokens-{:06d}"
 _NAMED = re.compile(r"tokens-\d{6}(\..*)", re.DOTALL)
@@ -28,10 +28,10 @@ _MOST = 1_000_000  # shards; more of them would not sort by their names
 
 
 class Encoded(NamedTuple):
-    """Texts and their ids."""
+    """Texts, and what they became."""
 
     batch: Batch
-    flat: FlatIds
+    held: EncodedDocuments
 
 
 class _Open:
@@ -81,11 +81,9 @@ class Shards:
 
     def add(self, encoded: Encoded) -> None:
         """Write documents, and finish each shard that they fill."""
-        batch, flat = encoded
-        options = self._options
-        end = None if options.end is None else options.end[1]
-        ends = np.delete(flat.offsets[1:].astype(np.int64), batch.unfinished)
-        ids, ends = with_ends(flat.ids, ends, end, options.dtype)
+        batch, held = encoded
+        end = None if self._options.end is None else self._options.end[1]
+        ids, ends = held.gather(end, self._options.dtype.name)
         passed = _Passed(batch, self._tally)
         done = begins = 0
         if self._long is not None and len(ends):
@@ -99,7 +97,7 @@ class Shards:
         self._write(batch, ids[begins:], ends[done:] - begins, done, passed)
         passed.rest()
         if batch.unfinished and batch.unfinished[-1] == len(batch.texts) - 1:
-            self._long = self._long or Long(self.folder, options.dtype)
+            self._long = self._long or Long(self.folder, self._options.dtype)
             self._long.add(ids[ends[-1] if len(ends) else 0 :])
 
     def _write(
@@ -183,7 +181,7 @@ class Shards:
                 file.finish()
         finally:
             shard.close()
-        files = [ShardFile(Path(one.path).name, one.size, one.blake2b) for one in shard.files]
+        files = [ShardFile(Path(one.path).name, one.size, one.blake3) for one in shard.files]
         self.manifest.add(self.folder, Shard(files, shard.documents, shard.tokens, self._end))
 
 
@@ -240,27 +238,6 @@ def _last_text(batch: Batch, document: int) -> int:
             break
         text += 1
     return text
-
-
-def with_ends(
-    ids: NDArray[Any], ends: NDArray[np.int64], end: int | None, dtype: np.dtype[Any]
-) -> tuple[Ids, NDArray[np.int64]]:
-    """Ids of one type, with the token `end` after each document, and where each now ends.
-
-    >>> ids, ends = np.array([7, 8, 9], "u4"), np.array([2, 2])
-    >>> found, ends = with_ends(ids, ends, 1, np.dtype("u2"))
-    >>> found.tolist(), ends.tolist()
-    ([7, 8, 1, 1, 9], [3, 4])
-    """
-    if end is None:
-        return ids.astype(dtype), ends
-    ends = ends + np.arange(1, len(ends) + 1)
-    found = np.empty(len(ids) + len(ends), dtype)
-    plain = np.ones(len(found), np.bool_)
-    plain[ends - 1] = False
-    found[plain] = ids
-    found[ends - 1] = end
-    return found, ends
 
 
 def remove_unfinished(folder: Path, manifest: Manifest | None, format: Format) -> None:

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, TypeVar
 
+from digram._core import cut
 from digram.errors import OptionError
 from digram.sources.texts import Text, Unread, kind_name
 
@@ -27,11 +28,11 @@ def read(stream: BinaryIO, separator: str | bytes | None = None) -> Iterator[byt
     Without a separator the whole stream is one document; with one, memory is bounded by the
     longest document and a block of 64 KiB. Linear in the stream.
     """
-    cut = separator_bytes(separator)
-    if cut is None:
+    ends = separator_bytes(separator)
+    if ends is None:
         yield stream.read()
     else:
-        for document in cut_blocks(iter(lambda: stream.read(BLOCK), b""), cut):
+        for document in cut_blocks(iter(lambda: stream.read(BLOCK), b""), ends):
             yield document.whole() if isinstance(document, Unread) else document
 
 
@@ -92,23 +93,23 @@ def cut_blocks(
     stream, and is to be read before the next.
     """
     blocks = iter(blocks)
-    pending = bytearray()
+    pending = bytearray()  # searched: a document of many blocks costs its length, not its square
     for block in blocks:
-        # A separator may begin in one block and end in the next. What was searched before is not
-        # searched again, so a document of many blocks costs its length, not its square.
-        unsearched = max(0, len(pending) - len(separator) + 1)
-        pending += block
-        if pending.find(separator, unsearched) >= 0:
-            *whole, last = bytes(pending).split(separator)
-            yield from filter(None, whole)
-            pending = bytearray(last)
-        # What is as long as the separator may be its beginning, and no document at all.
-        if len(pending) > max(long, len(separator)):
-            document = _Long(pending, blocks, separator)
-            yield Unread(document, name)
-            *whole, last = document.after().split(separator)
-            yield from filter(None, whole)
-            pending = bytearray(last)
+        rest = block
+        while rest:
+            found = cut(pending, rest, separator)
+            if found is None:
+                pending += rest
+            else:
+                documents, end = found
+                yield from documents
+                pending = bytearray(memoryview(rest)[end:])
+            rest = b""
+            # What is as long as the separator may be its beginning, and no document at all.
+            if len(pending) > max(long, len(separator)):
+                document = _Long(pending, blocks, separator)
+                yield Unread(document, name)
+                rest, pending = document.after(), bytearray()
     if pending:
         yield bytes(pending)
 

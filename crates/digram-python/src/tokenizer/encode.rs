@@ -1,10 +1,12 @@
 //! Encoding and counting.
 
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 
+use digram::tokenizer::Documents;
 use digram::watch::available_threads;
 use digram::{Error, OnSpecial};
-use numpy::PyArray1;
+use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyTuple};
 
@@ -21,6 +23,9 @@ const SHARE: usize = 1 << 18;
 
 /// Ids and offsets as arrays.
 type Flat<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
+
+/// Ids of any type and the ends of documents, as arrays.
+type Gathered<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 
 #[pymethods]
 impl Core {
@@ -102,6 +107,22 @@ impl Core {
         Ok(ArrowIds::new(ids, offsets))
     }
 
+    /// The documents of training files, encoded. The texts at `unfinished` go on with the next one.
+    #[pyo3(signature = (texts, unfinished, special=None, threads=None))]
+    fn _encode_documents(
+        &self,
+        py: Python<'_>,
+        texts: Vec<Bound<'_, PyAny>>,
+        unfinished: Vec<usize>,
+        special: Option<&Bound<'_, PyAny>>,
+        threads: Option<usize>,
+    ) -> PyResult<EncodedDocuments> {
+        let encoded = self.with_texts(py, &texts, special, threads, |texts, special, threads, watch| {
+            self.tokenizer.encode_documents(texts, unfinished.clone(), special, threads, watch)
+        })?;
+        Ok(EncodedDocuments(Mutex::new(Some(encoded))))
+    }
+
     /// How many ids a text has. See `digram.Tokenizer`.
     #[pyo3(signature = (text, *, special=None), text_signature = "($self, text, *, special='text')")]
     fn count<'py>(
@@ -123,6 +144,39 @@ impl Core {
         }
         self.count_text(py, &Text::new(text)?, &special)
     }
+}
+
+/// Documents that are encoded, as threads left them.
+#[pyclass(frozen, module = "digram._core")]
+pub(crate) struct EncodedDocuments(Mutex<Option<Documents>>);
+
+#[pymethods]
+impl EncodedDocuments {
+    /// Their ids, of the type that `dtype` names, with the id `end` after each document, and where
+    /// each ends: once.
+    fn gather<'py>(&self, py: Python<'py>, end: Option<u32>, dtype: &str) -> PyResult<Gathered<'py>> {
+        let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(documents) = taken else {
+            return Err(errors::raise(py, "InternalError", "the ids were gathered before."));
+        };
+        match dtype {
+            "uint16" => gathered(py, documents, end, |id| id as u16),
+            "uint32" => gathered(py, documents, end, |id| id),
+            "int32" => gathered(py, documents, end, |id| id as i32),
+            "int64" => gathered(py, documents, end, i64::from),
+            _ => Err(errors::raise(py, "OptionError", format!("ids cannot be of dtype={dtype:?}."))),
+        }
+    }
+}
+
+fn gathered<'py, I: Element + Send>(
+    py: Python<'py>,
+    documents: Documents,
+    end: Option<u32>,
+    narrow: impl Fn(u32) -> I + Send,
+) -> PyResult<Gathered<'py>> {
+    let (ids, ends) = py.detach(|| documents.gather(end, narrow));
+    Ok((PyArray1::from_vec(py, ids).into_any(), PyArray1::from_vec(py, ends)))
 }
 
 /// A part of a text.

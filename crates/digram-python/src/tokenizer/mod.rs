@@ -20,14 +20,14 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString};
 
-pub(crate) use encoded::Encoded;
-
 use crate::Splitter;
 use crate::convert::{self, Text};
 use crate::errors;
 use crate::model::Model;
 
 pub(crate) use decoder::Decoder;
+pub(crate) use encode::EncodedDocuments;
+pub(crate) use encoded::Encoded;
 pub(crate) use measure::{Intervals, RunningCount};
 pub(crate) use stream::Stream;
 

@@ -17,6 +17,47 @@ use crate::watch::{OfItem, Watch, items_in_parallel};
 /// What several parts became, and how many ids there were after each of them.
 type Done<S> = (S, Vec<usize>);
 
+/// Documents that are encoded, in the parts that threads made.
+pub struct Documents {
+    texts: usize,
+    unfinished: Vec<usize>,
+    parts: Vec<Part>,
+    done: Vec<Done<Vec<TokenId>>>,
+}
+
+impl Documents {
+    /// The ids as files for training hold them, of the type of `narrow`: those of each document
+    /// followed by `end`, and where each document ends.
+    ///
+    /// This takes one thread's time, so whoever encodes can leave it to whoever writes.
+    pub fn gather<I>(self, end: Option<TokenId>, narrow: impl Fn(TokenId) -> I) -> (Vec<I>, Vec<i64>) {
+        let found: usize = self.done.iter().map(|(ids, _)| ids.len()).sum();
+        let mut ids = Vec::with_capacity(found + self.texts);
+        let mut ends = Vec::with_capacity(self.texts);
+        let (mut unfinished, mut next) = (self.unfinished.into_iter().peekable(), 0);
+        let mut finish_before = |text: usize, ids: &mut Vec<I>| {
+            while next < text {
+                if unfinished.next_if_eq(&next).is_none() {
+                    ids.extend(end.map(&narrow));
+                    ends.push(ids.len() as i64);
+                }
+                next += 1;
+            }
+        };
+        let mut parts = self.parts.iter();
+        for (part_ids, after) in self.done {
+            let mut start = 0;
+            for (stop, part) in after.into_iter().zip(&mut parts) {
+                finish_before(part.text, &mut ids);
+                ids.extend(part_ids[start..stop].iter().map(|&id| narrow(id)));
+                start = stop;
+            }
+        }
+        finish_before(self.texts, &mut ids);
+        (ids, ends)
+    }
+}
+
 /// Texts in parts, and which of these make a task each.
 struct Plan {
     threads: usize,
@@ -44,6 +85,22 @@ impl Tokenizer {
         let mut ids = Vec::with_capacity(done.iter().map(|(ids, _)| ids.len()).sum());
         done.into_iter().for_each(|(part, _)| ids.extend(part));
         Ok((ids, offsets))
+    }
+
+    /// Encodes documents, of which the texts at `unfinished`, in rising order, go on with the next
+    /// one, on up to `threads` threads.
+    ///
+    /// An error names the text by its index.
+    pub fn encode_documents<T: AsRef<[u8]> + Sync>(
+        &self,
+        texts: &[T],
+        unfinished: Vec<usize>,
+        special: OnSpecial<'_>,
+        threads: usize,
+        watch: &dyn Watch,
+    ) -> OfItem<Documents> {
+        let (plan, done) = self.in_parts(texts, special, threads, watch)?;
+        Ok(Documents { texts: texts.len(), unfinished, parts: plan.parts, done })
     }
 
     /// How many ids each of several texts has, on up to `threads` threads.

@@ -34,6 +34,7 @@ use crate::watch::Watch;
 
 use slots::Slots;
 
+pub use batch::Documents;
 pub use chunks::Chunk;
 pub use decode::{FlatBytes, OnInvalid};
 pub use decoder::Decoder;

