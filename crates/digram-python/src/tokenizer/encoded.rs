@@ -11,7 +11,7 @@ use pyo3::types::{PyList, PyTuple};
 
 use super::special::Special;
 use super::{Core, KEEP_GIL};
-use crate::convert::Text;
+use crate::convert::{BETWEEN_SIGNALS, Text};
 use crate::errors;
 use crate::watch::Signals;
 
@@ -113,14 +113,14 @@ impl Encoded {
 
     /// Where some of the tokens start and end in their texts.
     fn spans<'py>(&self, py: Python<'py>, start: usize, stop: usize) -> PyResult<Bound<'py, PyList>> {
-        let pair = |[start, end]: &[usize; 2]| PyTuple::new(py, [*start, *end]);
         let spans = slice(self.all_spans(py)?, start, stop);
-        PyList::new(py, spans.iter().map(pair).collect::<PyResult<Vec<_>>>()?)
+        listed(py, spans, |[start, end]| Ok(PyTuple::new(py, [*start, *end])?.into_any()))
     }
 
     /// The numbers of the pretokens, in its text, of some of the tokens.
     fn pretokens<'py>(&self, py: Python<'py>, start: usize, stop: usize) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, slice(self.all_pretokens(py)?, start, stop))
+        let pretokens = slice(self.all_pretokens(py)?, start, stop);
+        listed(py, pretokens, |number| Ok(number.into_pyobject(py)?.into_any()))
     }
 
     /// The first of some tokens of one text that covers a place of it.
@@ -235,6 +235,22 @@ fn threads_for(threads: Option<usize>, bytes: usize) -> usize {
 }
 
 /// A part of a list, or nothing where it has no such part.
+/// A list of an object for each; Ctrl-C is heeded while they are made, as many take seconds.
+fn listed<'py, R>(
+    py: Python<'py>,
+    all: &[R],
+    object: impl Fn(&R) -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let mut objects = Vec::with_capacity(all.len());
+    for some in all.chunks(BETWEEN_SIGNALS) {
+        py.check_signals()?;
+        for one in some {
+            objects.push(object(one)?);
+        }
+    }
+    PyList::new(py, objects)
+}
+
 fn slice<R>(all: &[R], start: usize, stop: usize) -> &[R] {
     all.get(start..stop).unwrap_or_default()
 }
