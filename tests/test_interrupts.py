@@ -65,7 +65,7 @@ CALLS: dict[str, tuple[Callable[[], Any], Callable[[Any], object]]] = {
 
 
 def interrupted(call: Callable[[], object], after: float, alarm: Callable[[float], None]) -> None:
-    """Holds a call to it that it ends soon after Ctrl-C, in one of five rounds: a machine may be slow."""
+    """Holds a call to it that it ends soon after Ctrl-C, in one of five rounds."""
 
     def run() -> None:
         try:

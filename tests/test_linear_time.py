@@ -1,9 +1,9 @@
 """Nothing takes more than in proportion: sixteen times the text, not a square's 256 times the time.
 
 Time is that of the processor, and rounds go on while the ratio is too high, so that a busy machine
-does not fail these tests. What is linear may take up to four times its share, as memory does on some
-machines once a text outgrows what is near the processor; what is quadratic stays above that in every
-round, and fails.
+does not fail these tests. What is linear may take up to four times its share, as memory does on
+some machines once a text outgrows what is near the processor; what is quadratic stays above that
+in every round, and fails.
 """
 
 from __future__ import annotations
