@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import digram
+from digram.arguments import available_cores
 
 TOK = digram.train("low low lower", vocab_size=258, special_tokens=["<s>"])
 COUNTS = digram.Counts({"low": 5, "lower": 1}, pretokenizer=None)
@@ -156,3 +158,7 @@ def test_arrow_lists_of_ids_are_decoded() -> None:
     ids = TOK.encode_batch(texts, special="parse", out="arrow")
     assert TOK.decode_batch(ids) == texts
     assert TOK.decode_batch(TOK.encode_batch([], out="arrow")) == []
+
+
+def test_of_a_container_its_share_counts() -> None:
+    assert 1 <= available_cores() <= (os.cpu_count() or 1)

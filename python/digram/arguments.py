@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import operator
+import os
 import re
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from digram._core import LEAST_MEMORY
@@ -13,6 +17,7 @@ from digram.errors import OptionError
 from digram.special import OnSpecial
 
 __all__ = [
+    "available_cores",
     "check_out",
     "check_threads",
     "fraction",
@@ -150,3 +155,15 @@ def memory_in_bytes(limit: int | str | None) -> int | None:
             hint="The less memory, the more often the disk is read; 1 GB is a good limit.",
         )
     return memory
+
+
+def available_cores() -> int:
+    """How many threads run at once: of a container's processors, those that it may use."""
+    try:
+        found = len(os.sched_getaffinity(0))
+    except (AttributeError, OSError):
+        found = os.cpu_count() or 1
+    with contextlib.suppress(OSError, ValueError):  # Linux, the share that a container has
+        share, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        found = min(found, math.ceil(int(share) / int(period)))
+    return max(found, 1)

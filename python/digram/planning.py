@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from digram.arguments import size_in_bytes, whole_number
+from digram.arguments import available_cores, size_in_bytes, whole_number
 from digram.errors import OptionError, several
 from digram.growth import GROWTH, KINDS, MEASURED_BYTES, Growth, fitted, points
 from digram.pretokenizers import Pretokenizer, Regex, resolve
@@ -194,7 +194,7 @@ def plan(
         size_in_bytes("corpus", corpus),
         size_in_bytes("memory", _memory() if memory is None else memory),
     )
-    cores = _cores() if cores is None else cores
+    cores = available_cores() if cores is None else cores
     vocab_size = whole_number("vocab_size", vocab_size, 1)
     cores, machines = whole_number("cores", cores, 1), whole_number("machines", machines, 1)
     if not speed > 0:
@@ -362,10 +362,6 @@ def _shares(kind: str | Mapping[str, float]) -> dict[str, float]:
 
 def _memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _rounded(number: float) -> int:

@@ -438,10 +438,6 @@ def threads() -> set[str]:
     return found & {"digram-reader", "digram-writes"}
 
 
-def test_of_a_container_its_share_counts() -> None:
-    assert 1 <= encoding.cores() <= (os.cpu_count() or 1)
-
-
 def test_a_piece_says_how_it_is_read(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("low")
     found = pieces.Pieces(tmp_path, b"\xff")

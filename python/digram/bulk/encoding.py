@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from digram._core import __version__
-from digram.arguments import check_threads, rule_of
+from digram.arguments import available_cores, check_threads, rule_of
 from digram.bulk.borders import border_of
 from digram.bulk.inputs import Batch, Inputs
 from digram.bulk.manifest import Manifest
@@ -80,18 +79,6 @@ def encode_files(
         _run(tok, shards, inputs, options, threads, progress)
     inputs.seen.tell()
     return read_tokens(home)
-
-
-def cores() -> int:
-    """How many threads run at once: of a container's processors, those that it may use."""
-    try:
-        found = len(os.sched_getaffinity(0))
-    except (AttributeError, OSError):
-        found = os.cpu_count() or 1
-    with contextlib.suppress(OSError, ValueError):  # Linux, the share that a container has
-        share, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        found = min(found, math.ceil(int(share) / int(period)))
-    return max(found, 1)
 
 
 def _hold(home: Path, stack: contextlib.ExitStack) -> None:
@@ -168,7 +155,7 @@ def _run(
     progress: bool | None,
 ) -> None:
     behind = Behind(shards.add, shards.end, shards.close)
-    texts = inputs.batches(max(LEAST, BATCH * (threads or cores())))
+    texts = inputs.batches(max(LEAST, BATCH * (threads or available_cores())))
     # What runs the caller's code, or may wait for another process, is read in this thread.
     batches: Any = texts if inputs.is_callers else Ahead(texts, inputs.seen.end)
     done = inputs.seen.done
