@@ -44,6 +44,7 @@ RUST = [
     "bits",
     "vocabulary",
     "index",
+    "words",
     "merges",
     "special",
     "ranks",

@@ -31,6 +31,7 @@ __all__ = [
     "SortedCounts",
     "Splitter",
     "Stream",
+    "Words",
     "__version__",
     "cut",
     "json_texts",
@@ -81,6 +82,14 @@ def cut(held: bytearray, block: bytes, separator: bytes) -> tuple[list[bytes], i
 
     The first begins with `held`. None where there is no separator.
     """
+
+@final
+class Words:
+    """A set of words, which are what stands between white space."""
+
+    def __new__(cls, words: Sequence[bytes]) -> Words: ...
+    def find(self, texts: Sequence[_Text], threads: int | None = None) -> tuple[int, int]:
+        """The number of words of several texts together, and of those that are in the set."""
 
 def json_texts(
     lines: bytes, field: list[str]

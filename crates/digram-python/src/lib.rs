@@ -11,6 +11,7 @@ mod model;
 mod tokenizer;
 mod training;
 mod watch;
+mod words;
 
 use std::sync::Arc;
 
@@ -99,6 +100,8 @@ mod _core {
     use super::tokenizer::{Decoder, Encoded, EncodedDocuments, Intervals, RunningCount, Stream};
     #[pymodule_export]
     use super::training::train;
+    #[pymodule_export]
+    use super::words::Words;
 
     #[pymodule_export]
     const LEAST_MEMORY: u64 = digram::train::LEAST_MEMORY;

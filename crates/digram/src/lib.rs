@@ -41,6 +41,7 @@ pub mod train;
 mod utf8;
 pub mod vocabulary;
 pub mod watch;
+pub mod words;
 
 pub use error::{Error, Result};
 pub use special::OnSpecial;

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from digram import _core
-from digram.metrics.vocabulary import SPACES, Vocabulary
-from digram.pretokenizers import Regex, resolve
+from digram.metrics.vocabulary import Vocabulary
 from digram.sources import Source, in_batches
 
 if TYPE_CHECKING:
@@ -19,11 +17,6 @@ if TYPE_CHECKING:
     from digram.tokenizer import Tokenizer
 
 __all__ = ["Tally", "tally", "together"]
-
-# Each space by itself, so that there are few of them to take out of the counts.
-_WORDS = Regex(r"\S+|\s")
-_SPACES = [space.encode() for space in SPACES]
-_AT_ONCE = 1 << 16  # distinct words
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,15 +62,13 @@ def tally(
     >>> found.words, found.whole_words, found.blank_tokens
     (4, 3, 2)
 
-    `advance` is told of bytes that are done. Memory: a batch of texts, 8 bytes for each text, and
-    the distinct words.
+    `advance` is told of bytes that are done. Memory: a batch of texts, and 8 bytes for each text.
     """
     import numpy as np
 
     times = np.zeros(tok.vocab_size, np.uint64)
     lengths: list[NDArray[np.uint64]] = []
-    counter = _core.Counter(resolve(_WORDS).splitter())
-    size = characters = first = done = 0
+    size = characters = words = whole_words = first = done = 0
     reading = in_batches(source, separator)
     with contextlib.closing(reading):
         for batch in reading:
@@ -89,12 +80,12 @@ def tally(
             first += len(batch)
             times += more
             lengths.append(each)
-            counter.add(batch, threads, len(batch))
+            words_of_batch, whole_of_batch = facts.words.find(batch, threads)
+            words, whole_words = words + words_of_batch, whole_words + whole_of_batch
             size_of_batch, characters_of_batch = _sizes(batch)
             size, characters = size + size_of_batch, characters + characters_of_batch
             advance(reading.done - done if reading.done else size_of_batch)
             done = reading.done
-    pieces = counter.finish()
     return Tally(
         times,
         np.concatenate(lengths) if lengths else np.zeros(0, np.uint64),
@@ -102,8 +93,8 @@ def tally(
         characters,
         int((times * facts.characters).sum()),
         int(times[facts.is_blank].sum()),
-        pieces.pretokens - sum(map(pieces.get, _SPACES)),
-        _in_counts(facts.words, pieces),
+        words,
+        whole_words,
         reading.skipped,
     )
 
@@ -136,15 +127,3 @@ def _sizes(batch: list[Any]) -> tuple[int, int]:
             size += len(text)
             characters += len(text) if text.isascii() else len(text.decode("utf-8", "replace"))
     return size, characters
-
-
-def _in_counts(words: Collection[bytes], pieces: _core.Counts) -> int:
-    """How often any of the words was counted; asks for whichever are fewer."""
-    if len(words) < len(pieces):
-        return sum(map(pieces.get, words))
-    return sum(
-        count
-        for start in range(0, len(pieces), _AT_ONCE)
-        for piece, count in pieces.items(start, _AT_ONCE)
-        if piece in words
-    )

@@ -1,0 +1,42 @@
+//! Words of texts that are in a set.
+
+use digram::watch::available_threads;
+use digram::words;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+
+use crate::convert;
+use crate::watch::Signals;
+
+/// A set of words. See `digram.metrics.tally`.
+#[pyclass(frozen, module = "digram._core")]
+pub(crate) struct Words {
+    words: words::Words,
+}
+
+#[pymethods]
+impl Words {
+    #[new]
+    fn new(words: Vec<PyBackedBytes>) -> Words {
+        Words { words: words::Words::new(&words) }
+    }
+
+    /// The number of words of several texts together, and of those that are in the set.
+    #[pyo3(signature = (texts, threads=None))]
+    fn find(
+        &self,
+        py: Python<'_>,
+        texts: Vec<Bound<'_, PyAny>>,
+        threads: Option<usize>,
+    ) -> PyResult<(u64, u64)> {
+        let texts = convert::texts(&texts, "texts")?;
+        let bytes: Vec<&[u8]> = texts.iter().map(|text| text.bytes()).collect();
+        let threads = threads.unwrap_or_else(available_threads);
+        let signals = Signals::new();
+        let found = py.detach(|| self.words.find(&bytes, threads, &signals));
+        match found {
+            Ok(found) => Ok((found.words, found.known)),
+            Err(error) => Err(signals.error(py, error, None)),
+        }
+    }
+}
