@@ -14,14 +14,23 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from digram.errors import OptionError, VocabError, several
 
 if TYPE_CHECKING:  # it takes longer to import than a file to read
     from digram.definition import Definition, TrainingRecord
 
-__all__ = ["PADDING", "blocks", "check_reserved", "padded", "shrunk", "with_blocks"]
+__all__ = [
+    "PADDING",
+    "Family",
+    "blocks",
+    "check_reserved",
+    "family",
+    "padded",
+    "shrunk",
+    "with_blocks",
+]
 
 PADDING = "unused"
 """The name of the block that pads."""
@@ -112,9 +121,8 @@ def shrunk(definition: Definition, vocab_size: int) -> Definition:
     multiple = None if record is None else record.options.get("pad_to_multiple")
     if type(multiple) is not int or multiple < 1:
         multiple = None
-    whole = _without_padding(definition)
-    removed = _removed(whole, _size(whole) - vocab_size)
-    small = _without(whole, removed)
+    removed = family(definition).removed(vocab_size)
+    small = _without(_without_padding(definition), removed)
     if record is not None:
         small = replace(small, training=_record(record, small, removed, vocab_size))
     if PADDING in small.reserved:
@@ -122,37 +130,55 @@ def shrunk(definition: Definition, vocab_size: int) -> Definition:
     return padded(small, multiple)
 
 
-def _removed(definition: Definition, number: int) -> list[int]:
-    """The ids of the last `number` tokens that merges make, rising."""
-    made = [id for _, _, id in definition.merges]
+class Family(NamedTuple):
+    """The vocabularies inside one: its own size before padding, and the tokens that may go."""
+
+    size: int
+    learned: list[int]
+    """The ids of the tokens that merges make, rising. The last go first."""
+
+    def removed(self, vocab_size: int) -> list[int]:
+        """The ids that the member of this size does not have; `OptionError` where it is none."""
+        number = self.size - vocab_size
+        if number < 0:
+            raise OptionError(
+                f"vocab_size={vocab_size} is more than the {self.size} there are.",
+                value=vocab_size,
+                hint=f"Choose at most {self.size}, or train to the larger size.",
+            )
+        if number >= len(self.learned):
+            least = self.least
+            raise OptionError(
+                f"vocab_size={vocab_size} leaves no room for a merge: "
+                f"it has {several(least - 1, 'token')} without one.",
+                value=vocab_size,
+                hint=f"It must be at least {least}."
+                if self.learned
+                else "This vocabulary holds no merges.",
+            )
+        return self.learned[len(self.learned) - number :]
+
+    @property
+    def least(self) -> int:
+        """The size of the smallest."""
+        return self.size - max(len(self.learned) - 1, 0)
+
+
+def family(definition: Definition) -> Family:
+    """The vocabularies inside this one; `VocabError` where there are none."""
+    whole = _without_padding(definition)
+    made = [id for _, _, id in whole.merges]
     if any(a >= b for a, b in pairwise(made)):
         raise VocabError(
             "this vocabulary has no smaller ones inside it: its ids do not follow the order of its "
             "merges.",
             hint="Train it to the smaller size.",
         )
-    base = _base(definition, set(made))
-    learned = [
-        id for id, token in enumerate(definition.tokens) if token is not None and id not in base
-    ]
+    base = _base(whole, set(made))
+    learned = [id for id, token in enumerate(whole.tokens) if token is not None and id not in base]
     if made:  # a token that nothing makes counts by its id among those that come after merges
         learned = learned[bisect_left(learned, made[0]) :]
-    size = _size(definition)
-    if number < 0:
-        raise OptionError(
-            f"vocab_size={size - number} is more than the {size} there are.",
-            value=size - number,
-            hint=f"Choose at most {size}, or train to the larger size.",
-        )
-    if number >= len(learned):
-        least = size - max(len(learned) - 1, 0)
-        raise OptionError(
-            f"vocab_size={size - number} leaves no room for a merge: "
-            f"it has {several(least - 1, 'token')} without one.",
-            value=size - number,
-            hint=f"It must be at least {least}." if learned else "This vocabulary holds no merges.",
-        )
-    return learned[len(learned) - number :]
+    return Family(_size(whole), learned)
 
 
 def _base(definition: Definition, made: set[int]) -> set[int]:

@@ -9,13 +9,17 @@ table       these as a person reads them in a terminal
 
 from __future__ import annotations
 
+from digram.metrics.curve import Curve, Point, curve
 from digram.metrics.evaluation import Evaluation, Measures, Parallel, evaluate
 from digram.metrics.formulas import entropy, gini, renyi_efficiency, renyi_entropy
 
 __all__ = [
+    "Curve",
     "Evaluation",
     "Measures",
     "Parallel",
+    "Point",
+    "curve",
     "entropy",
     "evaluate",
     "gini",

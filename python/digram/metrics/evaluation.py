@@ -12,7 +12,7 @@ from digram.arguments import check_threads
 from digram.errors import OptionError, placed, several
 from digram.metrics.formulas import check_order, entropy, gini, renyi_efficiency, renyi_entropy
 from digram.metrics.tally import Tally, tally, together
-from digram.metrics.vocabulary import vocabulary
+from digram.metrics.vocabulary import Vocabulary, vocabulary
 from digram.progress import progress as progress_bar
 from digram.sources import Source, settled, total_bytes
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from digram.tokenizer import Tokenizer
 
-__all__ = ["Evaluation", "Measures", "Parallel", "evaluate"]
+__all__ = ["Evaluation", "Measures", "Parallel", "evaluate", "named_sources", "tallied"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,28 +250,44 @@ def evaluate(
 ) -> Evaluation:
     """See `Tokenizer.evaluate`."""
     check_order(alpha)
-    threads = check_threads(threads)
-    named = _named(source, reference)
-    sources: dict[str | None, Source] = {}
-    for name, one in named.items():
-        with _inside(name):  # all files are looked up before the first is read
-            sources[name] = settled(one, separator)
-    sizes = [total_bytes(one) for one in sources.values()]
-    facts = vocabulary(tok, threads)
-    found: dict[str | None, Tally] = {}
-    whole = sum(filter(None, sizes)) if None not in sizes else None
-    with progress_bar("Evaluating", whole, "B", progress) as advance:
-        for name, one in sources.items():
-            with _inside(name):
-                found[name] = tally(
-                    tok, one, facts, separator=separator, threads=threads, advance=advance
-                )
+    named = named_sources(source, reference)
+    facts = vocabulary(tok, check_threads(threads))
+    found = tallied(
+        tok, named, facts, "Evaluating", separator=separator, threads=threads, progress=progress
+    )
     total = Measures(together([*found.values()]), facts.size, alpha)
     by_name = {n: Measures(t, facts.size, alpha) for n, t in found.items() if n is not None}
     return Evaluation(total, by_name, None if reference is None else _parallel(by_name, reference))
 
 
-def _named(
+def tallied(
+    tok: Tokenizer,
+    named: Mapping[Any, Source],
+    facts: Vocabulary,
+    title: str,
+    *,
+    separator: str | bytes | None = None,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> dict[str | None, Tally]:
+    """What is counted of each source, by its name; a bar with a title shows how far it is."""
+    sources: dict[str | None, Source] = {}
+    for name, one in named.items():
+        with _inside(name):  # all files are looked up before the first is read
+            sources[name] = settled(one, separator)
+    sizes = [total_bytes(one) for one in sources.values()]
+    whole = sum(filter(None, sizes)) if None not in sizes else None
+    found: dict[str | None, Tally] = {}
+    with progress_bar(title, whole, "B", progress) as advance:
+        for name, one in sources.items():
+            with _inside(name):
+                found[name] = tally(
+                    tok, one, facts, separator=separator, threads=threads, advance=advance
+                )
+    return found
+
+
+def named_sources(
     source: Source | Mapping[str, Source], reference: str | None
 ) -> Mapping[str, Source] | dict[None, Source]:
     """Sources by name, or one without; refuses a reference that is none of them."""

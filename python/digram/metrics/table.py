@@ -11,7 +11,7 @@ from digram.terminal import columns
 if TYPE_CHECKING:
     from digram.metrics.evaluation import Evaluation, Measures, Parallel
 
-__all__ = ["side_by_side", "table"]
+__all__ = ["WIDTH", "aligned", "share", "shortened", "side_by_side", "table"]
 
 WIDTH = 80
 _LEAST = 12  # columns of a name, however wide the rest is
@@ -23,7 +23,7 @@ _COLUMNS: dict[tuple[str, str], Callable[[Measures], str]] = {
     ("chars/", "token"): lambda of: f"{of.characters_per_token:.2f}",
     ("", "fertility"): lambda of: f"{of.fertility:.2f}",
     ("whole", "words"): lambda of: f"{of.whole_words:.0%}",
-    ("", "coverage"): lambda of: _share(of.coverage),
+    ("", "coverage"): lambda of: share(of.coverage),
     ("Rényi", "eff."): lambda of: f"{of.renyi_efficiency:.3f}",
 }
 
@@ -89,7 +89,7 @@ def _one(of: Measures) -> str:
         ("words per token", f"{of.words_per_token:.3f}", ""),
         ("fertility", f"{of.fertility:.3f}", "tokens for a word, without those of white space"),
         ("whole words", f"{of.whole_words:.1%}", "of the words are one token"),
-        ("coverage", _share(of.coverage), "of the characters stand whole in a token"),
+        ("coverage", share(of.coverage), "of the characters stand whole in a token"),
         ("entropy", f"{of.entropy:.3f}", "bits a token, Shannon's"),
         ("", f"{of.renyi_entropy:.3f}", f"bits a token, Rényi's of order {of.alpha:g}"),
         ("Rényi efficiency", f"{of.renyi_efficiency:.3f}", f"of log₂ of {of.vocab_size:,} tokens"),
@@ -108,7 +108,7 @@ def _verdict(of: Parallel) -> str:
     return f"Fewest tokens: {best}. Most: {worst}, {times}.\nGini {of.gini:.3f}."
 
 
-def _share(value: float) -> str:
+def share(value: float) -> str:
     """A share, of which 100% means all."""
     shown = f"{value:.1%}"
     return "99.9%" if shown == "100.0%" and value < 1 else shown

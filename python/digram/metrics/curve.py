@@ -1,0 +1,261 @@
+"""The curve of vocabulary size: what every smaller vocabulary inside one does with a text.
+
+One encoding gives all of them. A token of rank r that stands in the text is, to every vocabulary of
+no more than r merges, the two tokens that it was merged of, and nothing around it matters
+(docs/algorithm.md, locality). So merges are undone from the last to the first on the numbers of
+times that each token stands in the text, and the text itself is not looked at again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from digram.arguments import check_threads, whole_number
+from digram.errors import OptionError, several
+from digram.metrics.evaluation import named_sources, tallied
+from digram.metrics.tally import Tally, together
+from digram.metrics.vocabulary import Vocabulary, vocabulary
+from digram.pretokenizers import resolve
+from digram.sizes import Family, family
+from digram.sources import Source
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from digram.definition import Definition
+    from digram.tokenizer import Tokenizer
+
+__all__ = ["OFTEN", "SIZES", "Curve", "Point", "curve"]
+
+SIZES = (
+    1_000, 2_000, 4_000, 8_000, 12_000, 16_000, 24_000, 32_000, 40_000, 50_000, 64_000, 80_000,
+    100_000, 128_000, 160_000, 200_000, 250_000,
+)  # fmt: skip
+"""The sizes of a curve that names none, as far as the vocabulary goes; its own comes last."""
+
+OFTEN = 100
+"""So often must a token stand in a text to count as frequent there. Gowda, May 2020."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What the vocabulary of one size does with the text. Each number is defined in docs/advice.md.
+
+    `embedding_parameters` is None where the curve knows no width.
+    """
+
+    vocab_size: int
+    """As for `Tokenizer.shrink`: ids in all, special and reserved ones included, before padding."""
+    tokens: int
+    bytes_per_token: float
+    tokens_per_document: float
+    """The mean length of a sequence."""
+    attention: float
+    """`tokens_per_document` squared: the pairs that attention looks at in a text of mean length."""
+    fertility: float
+    """Tokens for a word, without those of white space."""
+    coverage: float
+    """The share of characters that stand whole in a token."""
+    vocabulary_used: float
+    """The share of the vocabulary that stands in the text."""
+    frequent: float
+    """The share of the vocabulary that stands there at least a hundred times."""
+    embedding_parameters: int | None
+
+    def as_dict(self) -> dict[str, float | int | None]:
+        """The numbers by name, as JSON has them."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What `tok.curve` returns; `print` shows it as a table.
+
+    >>> import digram
+    >>> text = "she sells sea shells by the sea shore; the shells she sells are sea shells"
+    >>> found = digram.train(text, vocab_size=280).curve(text, sizes=[260, 270, 280], width=64)
+    >>> [(point.vocab_size, point.tokens, point.embedding_parameters) for point in found.points]
+    [(260, 50, 16640), (270, 34, 17280), (280, 24, 17920)]
+    >>> found[270].attention
+    1156.0
+
+    `points` are in the order of their sizes. `documents`, `bytes`, `characters` and `words` are
+    those of the text, `skipped` is how many records without a text there were.
+    """
+
+    points: tuple[Point, ...]
+    width: int | None
+    documents: int
+    bytes: int
+    characters: int
+    words: int
+    skipped: int
+
+    @property
+    def sizes(self) -> list[int]:
+        """The sizes that were asked for, rising."""
+        return [point.vocab_size for point in self.points]
+
+    def __getitem__(self, vocab_size: int) -> Point:
+        """The point of a size; `OptionError` where it has none."""
+        for point in self.points:
+            if point.vocab_size == vocab_size:
+                return point
+        raise OptionError(
+            f"the curve has no point at {vocab_size}.",
+            value=vocab_size,
+            hint=f"Its sizes: {', '.join(map(str, self.sizes))}.",
+        )
+
+    def __iter__(self) -> Iterator[Point]:
+        return iter(self.points)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __str__(self) -> str:
+        from digram.metrics.curve_table import table
+
+        return table(self)
+
+    def __repr__(self) -> str:
+        sizes = f"{self.sizes[0]:,} to {self.sizes[-1]:,}"
+        return f"<digram.metrics.Curve: {several(len(self), 'size')}, {sizes}>"
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, as JSON has them."""
+        names = ("width", "documents", "bytes", "characters", "words", "skipped")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "points": [point.as_dict() for point in self.points],
+        }
+
+
+def curve(
+    tok: Tokenizer,
+    source: Source | Mapping[str, Source],
+    *,
+    sizes: Iterable[int] | None = None,
+    width: int | None = None,
+    separator: str | bytes | None = None,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> Curve:
+    """See `Tokenizer.curve`."""
+    width = None if width is None else whole_number("width", width, 1)
+    definition = tok.definition
+    inside = family(definition)
+    asked = _sizes(sizes, inside)
+    named = named_sources(source, None)
+    facts = vocabulary(tok, check_threads(threads))
+    each = tallied(
+        tok, named, facts, "Measuring", separator=separator, threads=threads, progress=progress
+    )
+    found = together([*each.values()])
+    points = [
+        _point(found, facts, size, removed, times, width)
+        for size, removed, times in _undone(definition, inside, asked, found.times)
+    ]
+    return Curve(
+        points=tuple(reversed(points)),
+        width=width,
+        documents=len(found.lengths),
+        bytes=found.bytes,
+        characters=found.characters,
+        words=found.words,
+        skipped=found.skipped,
+    )
+
+
+def _sizes(sizes: Iterable[int] | None, inside: Family) -> list[int]:
+    """The sizes to look at, falling; `OptionError` for one that is none of the family."""
+    if sizes is None:
+        return sorted({inside.size, *(n for n in SIZES if inside.least <= n < inside.size)})[::-1]
+    asked = sorted({whole_number("vocab_size", size, 1) for size in sizes}, reverse=True)
+    if not asked:
+        raise OptionError("sizes names no size.", value=sizes)
+    for size in asked:
+        inside.removed(size)
+    return asked
+
+
+class _Undone(NamedTuple):
+    """How often each token stands in the text under a vocabulary of this size, by old id."""
+
+    size: int
+    removed: int
+    times: NDArray[np.uint64]
+
+
+def _undone(
+    definition: Definition, inside: Family, sizes: Sequence[int], times: NDArray[np.uint64]
+) -> Iterator[_Undone]:
+    """Undo merges from the last to the first, and stop at each size; sizes fall."""
+    import numpy as np
+
+    parts: dict[int, Sequence[int]] = {
+        id: (left, right) for left, right, id in definition.merges
+    } | _whole(definition)
+    number, done = times.tolist(), 0
+    for size in sizes:
+        removed = inside.size - size
+        for place in range(done + 1, removed + 1):
+            id = inside.learned[-place]
+            count, number[id] = number[id], 0
+            if not count:
+                continue
+            of = [*parts[id]]
+            while of:
+                part = of.pop()
+                if part > id and part in parts:  # gone already
+                    of += parts[part]
+                else:
+                    number[part] += count
+        done = removed
+        yield _Undone(size, removed, np.array(number, np.uint64))
+
+
+def _whole(definition: Definition) -> dict[int, list[int]]:
+    """What becomes of tokens that stand for whole pretokens alone, once they are gone.
+
+    Where pretokens are looked up before anything is merged, a token may be in use that no merges
+    lead to. Without it they do what they do with its bytes.
+    """
+    if not definition.ignore_merges:
+        return {}
+    from digram.tokenizer import Tokenizer
+
+    merging = Tokenizer(replace(definition, ignore_merges=False, pretokenizer=resolve(None)))
+    ids = merging.unreachable()
+    return dict(zip(ids, merging.encode_batch(merging.tokens(ids)), strict=True))
+
+
+def _point(
+    of: Tally,
+    facts: Vocabulary,
+    size: int,
+    removed: int,
+    times: NDArray[np.uint64],
+    width: int | None,
+) -> Point:
+    tokens, known = int(times.sum()), facts.size - removed
+    length = _ratio(tokens, len(of.lengths))
+    return Point(
+        vocab_size=size,
+        tokens=tokens,
+        bytes_per_token=_ratio(of.bytes, tokens),
+        tokens_per_document=length,
+        attention=length**2,
+        fertility=_ratio(tokens - int(times[facts.is_blank].sum()), of.words),
+        coverage=_ratio(int((times * facts.characters).sum()), of.characters),
+        vocabulary_used=_ratio(int((times > 0).sum()), known),
+        frequent=_ratio(int((times >= OFTEN).sum()), known),
+        embedding_parameters=None if width is None else size * width,
+    )
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
