@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         VocabError,
     )
     from digram.loading import load
+    from digram.metrics import advise
     from digram.planning import Plan, plan
     from digram.pretokenizers import Pretokenizer, Regex, pretokenize
     from digram.sources import Files, Reading, Table, files, table
@@ -78,6 +79,7 @@ __all__ = [
     "TrainingRecord",
     "VocabError",
     "__version__",
+    "advise",
     "count_pretokens",
     "files",
     "load",
@@ -100,6 +102,7 @@ _HOMES = {
     "encoding": ["Encoding", "Encodings"],
     "errors": [name for name in __all__ if name.endswith("Error")],
     "loading": ["load"],
+    "metrics": ["advise"],
     "planning": ["Plan", "plan"],
     "pretokenizers": ["Pretokenizer", "Regex", "pretokenize"],
     "sources": ["Files", "Reading", "Table", "files", "table"],
@@ -123,7 +126,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'digram' has no attribute {name!r}")
 
 
-_MODULES = frozenset({"engines", "formats", "metrics", "reference", *_HOMES} - {"_core"})
+_MODULES = frozenset({"engines", "formats", "reference", *_HOMES} - {"_core"})
 
 
 def __dir__() -> list[str]:

@@ -475,10 +475,10 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
         >>> import digram
         >>> text = "she sells sea shells by the sea shore; the shells she sells are sea shells"
-        >>> tok = digram.train(text, vocab_size=280)
-        >>> found = tok.curve(text, sizes=[260, 270, 280])
+        >>> tok = digram.train(text, vocab_size=276)
+        >>> found = tok.curve(text, sizes=[260, 268, 276])
         >>> [(point.vocab_size, point.tokens) for point in found]
-        [(260, 50), (270, 34), (280, 24)]
+        [(260, 47), (268, 24), (276, 16)]
         >>> found[260].tokens == tok.shrink(260).count(text)
         True
 
@@ -503,6 +503,34 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
             threads=threads,
             progress=progress,
         )
+
+    def advise(
+        self,
+        source: Source | Mapping[str, Source],
+        *,
+        parameters: float | str | None = None,
+        width: int | None = None,
+        multilingual: bool = False,
+        separator: str | bytes | None = None,
+        threads: int | None = None,
+        progress: bool | None = None,
+    ) -> Advice:
+        """How large a vocabulary should be for a model of such text, with the reasons.
+
+        >>> import digram
+        >>> text = "she sells sea shells by the sea shore; the shells she sells are sea shells"
+        >>> tok = digram.train(text, vocab_size=276)
+        >>> print(tok.advise(text, parameters="7B"))
+        large: 62,000 tokens  (7B parameters beside it, width 4,096)
+        ...
+
+        `digram.advise` of `curve(source)`: the other arguments are theirs. Train to a larger size
+        than you expect to need, and see what the smaller ones inside it do.
+        """
+        from digram.metrics import advise
+
+        found = self.curve(source, separator=separator, threads=threads, progress=progress)
+        return advise(found, parameters=parameters, width=width, multilingual=multilingual)
 
     @property
     def digest(self) -> str:

@@ -9,7 +9,8 @@ times that each token stands in the text, and the text itself is not looked at a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from digram.arguments import check_threads, whole_number
@@ -76,11 +77,11 @@ class Curve:
 
     >>> import digram
     >>> text = "she sells sea shells by the sea shore; the shells she sells are sea shells"
-    >>> found = digram.train(text, vocab_size=280).curve(text, sizes=[260, 270, 280], width=64)
+    >>> found = digram.train(text, vocab_size=276).curve(text, sizes=[260, 268, 276], width=64)
     >>> [(point.vocab_size, point.tokens, point.embedding_parameters) for point in found.points]
-    [(260, 50, 16640), (270, 34, 17280), (280, 24, 17920)]
-    >>> found[270].attention
-    1156.0
+    [(260, 47, 16640), (268, 24, 17152), (276, 16, 17664)]
+    >>> found[268].attention
+    576.0
 
     `points` are in the order of their sizes. `documents`, `bytes`, `characters` and `words` are
     those of the text, `skipped` is how many records without a text there were.
@@ -93,6 +94,8 @@ class Curve:
     characters: int
     words: int
     skipped: int
+    every: NDArray[np.int64] = field(compare=False, repr=False)
+    """The tokens of the text at every size, from the first of `sizes` to the last."""
 
     @property
     def sizes(self) -> list[int]:
@@ -109,6 +112,35 @@ class Curve:
             value=vocab_size,
             hint=f"Its sizes: {', '.join(map(str, self.sizes))}.",
         )
+
+    def tokens_at(self, vocab_size: int) -> int:
+        """The tokens of the text at any size between the first and the last."""
+        place = vocab_size - self.sizes[0]
+        if not 0 <= place < len(self.every):
+            raise OptionError(
+                f"the curve goes from {self.sizes[0]} to {self.sizes[-1]}, and {vocab_size} is "
+                "not there.",
+                value=vocab_size,
+            )
+        return int(self.every[place])
+
+    def least(self, parameters: float, width: int) -> int:
+        """The size with which a model reads the text with the least arithmetic.
+
+        >>> import digram
+        >>> text = "she sells sea shells by the sea shore; the shells she sells are sea shells"
+        >>> found = digram.train(text, vocab_size=276).curve(text, sizes=[257, 276])
+        >>> found.least(1_000, width=64), found.least(100, width=1_000)
+        (276, 276)
+
+        A token takes some 2 (N + V d) operations, with the model's other parameters N, the size V
+        and the width d; in training three times that. So (N + V d) times the tokens of the text is
+        least. Of equal sizes the first.
+        """
+        import numpy as np
+
+        sizes = np.arange(self.sizes[0], self.sizes[-1] + 1, dtype=np.float64)
+        return int(sizes[((parameters + width * sizes) * self.every).argmin()])
 
     def __iter__(self) -> Iterator[Point]:
         return iter(self.points)
@@ -145,6 +177,8 @@ def curve(
     progress: bool | None = None,
 ) -> Curve:
     """See `Tokenizer.curve`."""
+    import numpy as np
+
     width = None if width is None else whole_number("width", width, 1)
     definition = tok.definition
     inside = family(definition)
@@ -155,10 +189,8 @@ def curve(
         tok, named, facts, "Measuring", separator=separator, threads=threads, progress=progress
     )
     found = together([*each.values()])
-    points = [
-        _point(found, facts, size, removed, times, width)
-        for size, removed, times in _undone(definition, inside, asked, found.times)
-    ]
+    states = [*_undone(definition, inside, asked, found.times)]
+    points = [_point(found, facts, state, width) for state in states]
     return Curve(
         points=tuple(reversed(points)),
         width=width,
@@ -167,6 +199,7 @@ def curve(
         characters=found.characters,
         words=found.words,
         skipped=found.skipped,
+        every=np.array(list(chain.from_iterable(state.totals for state in states)), np.int64)[::-1],
     )
 
 
@@ -183,11 +216,14 @@ def _sizes(sizes: Iterable[int] | None, inside: Family) -> list[int]:
 
 
 class _Undone(NamedTuple):
-    """How often each token stands in the text under a vocabulary of this size, by old id."""
+    """What stands in the text under a vocabulary of this size, without so many tokens."""
 
     size: int
     removed: int
     times: NDArray[np.uint64]
+    """How often each token does, by its id in the whole vocabulary."""
+    totals: list[int]
+    """How many there are, at each size from the one below the last state's down to this one."""
 
 
 def _undone(
@@ -199,23 +235,27 @@ def _undone(
     parts: dict[int, Sequence[int]] = {
         id: (left, right) for left, right, id in definition.merges
     } | _whole(definition)
-    number, done = times.tolist(), 0
+    number, total, done = times.tolist(), int(times.sum()), 0
     for size in sizes:
-        removed = inside.size - size
-        for place in range(done + 1, removed + 1):
-            id = inside.learned[-place]
+        removed, totals = inside.size - size, []
+        for place in range(done, removed):
+            id = inside.learned[-1 - place]
             count, number[id] = number[id], 0
-            if not count:
-                continue
-            of = [*parts[id]]
-            while of:
-                part = of.pop()
-                if part > id and part in parts:  # gone already
-                    of += parts[part]
-                else:
-                    number[part] += count
+            if count:
+                total -= count
+                of = [*parts[id]]
+                while of:
+                    part = of.pop()
+                    if part > id and part in parts:  # gone already
+                        of += parts[part]
+                    else:
+                        number[part] += count
+                        total += count
+            totals.append(total)
         done = removed
-        yield _Undone(size, removed, np.array(number, np.uint64))
+        # Of what is larger than the largest size nothing is asked.
+        known = totals if size < sizes[0] else [total]
+        yield _Undone(size, removed, np.array(number, np.uint64), known)
 
 
 def _whole(definition: Definition) -> dict[int, list[int]]:
@@ -233,18 +273,12 @@ def _whole(definition: Definition) -> dict[int, list[int]]:
     return dict(zip(ids, merging.encode_batch(merging.tokens(ids)), strict=True))
 
 
-def _point(
-    of: Tally,
-    facts: Vocabulary,
-    size: int,
-    removed: int,
-    times: NDArray[np.uint64],
-    width: int | None,
-) -> Point:
-    tokens, known = int(times.sum()), facts.size - removed
+def _point(of: Tally, facts: Vocabulary, state: _Undone, width: int | None) -> Point:
+    times = state.times
+    tokens, known = int(times.sum()), facts.size - state.removed
     length = _ratio(tokens, len(of.lengths))
     return Point(
-        vocab_size=size,
+        vocab_size=state.size,
         tokens=tokens,
         bytes_per_token=_ratio(of.bytes, tokens),
         tokens_per_document=length,
@@ -253,7 +287,7 @@ def _point(
         coverage=_ratio(int((times * facts.characters).sum()), of.characters),
         vocabulary_used=_ratio(int((times > 0).sum()), known),
         frequent=_ratio(int((times >= OFTEN).sum()), known),
-        embedding_parameters=None if width is None else size * width,
+        embedding_parameters=None if width is None else state.size * width,
     )
 
 
