@@ -59,7 +59,7 @@ def test_a_curve_is_what_the_smaller_tokenizers_do(
     tok: digram.Tokenizer, some: list[str], more: list[str]
 ) -> None:
     if tok.merges:  # without one there is no smaller one
-        check(tok, [*some, *more], every_size(tok)[::3] + [tok.vocab_size])
+        check(tok, [*some, *more], [*every_size(tok)[::3], tok.vocab_size])
 
 
 @pytest.mark.parametrize("name", NAMES)

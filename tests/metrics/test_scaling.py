@@ -47,7 +47,7 @@ def test_the_loss_is_least_there() -> None:
         ) -> float:
             vocabulary = size * d
             tokens = f / (6 * (n + vocabulary))
-            return (
+            return float(
                 0.19584238398665638 / (vocabulary / 1e6) ** 0.6707374679896795
                 + 2.1241123120064955 / (tokens / 1e9) ** 0.44660634152009615
             )

@@ -43,7 +43,8 @@ def _numbers(
 @click.option(
     "--parameters",
     metavar="N",
-    help="Those of your model, the vocabulary's left out: 350M, 7B.  [default: four typical models]",
+    help="Those of your model, the vocabulary's left out: 350M, 7B.  [default: four typical "
+    "models]",
 )
 @click.option(
     "--width",

@@ -170,7 +170,7 @@ def _law(predicted: Law) -> str:
 
 
 def _on_text(curve: Curve, parameters: float, width: int) -> tuple[int, float, str]:
-    """The size of least arithmetic on the text, as a multiple of that of the law's text, and why."""
+    """The size of least arithmetic, as a multiple of that on the text of the law, and in words."""
     least, theirs = curve.least(parameters, width), english_least(parameters, width)
     first, last = curve.sizes[0], curve.sizes[-1]
     times = least / theirs

@@ -232,9 +232,8 @@ def _undone(
     """Undo merges from the last to the first, and stop at each size; sizes fall."""
     import numpy as np
 
-    parts: dict[int, Sequence[int]] = {
-        id: (left, right) for left, right, id in definition.merges
-    } | _whole(definition)
+    parts: dict[int, Sequence[int]] = {id: (left, right) for left, right, id in definition.merges}
+    parts |= _whole(definition)
     number, total, done = times.tolist(), int(times.sum()), 0
     for size in sizes:
         removed, totals = inside.size - size, []
@@ -258,7 +257,7 @@ def _undone(
         yield _Undone(size, removed, np.array(number, np.uint64), known)
 
 
-def _whole(definition: Definition) -> dict[int, list[int]]:
+def _whole(definition: Definition) -> dict[int, Sequence[int]]:
     """What becomes of tokens that stand for whole pretokens alone, once they are gone.
 
     Where pretokens are looked up before anything is merged, a token may be in use that no merges

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from digram.arguments import check_threads
 from digram.errors import OptionError, placed, several
@@ -22,7 +22,17 @@ if TYPE_CHECKING:
 
     from digram.tokenizer import Tokenizer
 
-__all__ = ["Evaluation", "Measures", "Parallel", "evaluate", "named_sources", "tallied"]
+__all__ = [
+    "Evaluation",
+    "Measures",
+    "Parallel",
+    "each_source",
+    "evaluate",
+    "named_sources",
+    "tallied",
+]
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,19 +281,37 @@ def tallied(
     progress: bool | None = None,
 ) -> dict[str | None, Tally]:
     """What is counted of each source, by its name; a bar with a title shows how far it is."""
+    return each_source(
+        named,
+        lambda one, advance: tally(
+            tok, one, facts, separator=separator, threads=threads, advance=advance
+        ),
+        title,
+        separator=separator,
+        progress=progress,
+    )
+
+
+def each_source(
+    named: Mapping[Any, Source],
+    work: Callable[[Source, Callable[[int], object]], Found],
+    title: str,
+    *,
+    separator: str | bytes | None,
+    progress: bool | None,
+) -> dict[str | None, Found]:
+    """What `work` finds in each source, by its name; it tells its second argument of bytes done."""
     sources: dict[str | None, Source] = {}
     for name, one in named.items():
         with _inside(name):  # all files are looked up before the first is read
             sources[name] = settled(one, separator)
     sizes = [total_bytes(one) for one in sources.values()]
     whole = sum(filter(None, sizes)) if None not in sizes else None
-    found: dict[str | None, Tally] = {}
+    found: dict[str | None, Found] = {}
     with progress_bar(title, whole, "B", progress) as advance:
         for name, one in sources.items():
             with _inside(name):
-                found[name] = tally(
-                    tok, one, facts, separator=separator, threads=threads, advance=advance
-                )
+                found[name] = work(one, advance)
     return found
 
 

@@ -93,7 +93,7 @@ def _least_loss(others: float, arithmetic: float) -> float:
     def gains(vocabulary: float) -> bool:
         gain = _ALPHA2 * _A2 * vocabulary ** -(_ALPHA2 + 1)
         text = _BETA * _B * (6 / arithmetic) ** _BETA
-        return gain > text * (others + vocabulary) ** (_BETA - 1)
+        return bool(gain > text * (others + vocabulary) ** (_BETA - 1))
 
     low, high = 1e-6, 1e9
     for _ in range(100):

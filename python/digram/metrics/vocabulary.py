@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
     Ints: TypeAlias = NDArray[np.int64]
 
-__all__ = ["Vocabulary", "vocabulary"]
+__all__ = ["SPACES", "Vocabulary", "vocabulary"]
 
 # Unicode's White_Space, which is what `\s` means in the patterns of the core. Python's own knows
 # four controls more (U+001C to U+001F).
-_SPACES = (
+SPACES = (
     "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
     "\u200a\u2028\u2029\u202f\u205f\u3000"
 )
-_SPACE = re.compile(f"[{_SPACES}]")
-_BLANK = re.compile(f"[{_SPACES}]+")
+_SPACE = re.compile(f"[{SPACES}]")
+_BLANK = re.compile(f"[{SPACES}]+")
 _ASCII_SPACES = b"\t\n\x0b\x0c\r "
 
 
