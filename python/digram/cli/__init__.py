@@ -27,6 +27,7 @@ VERBS = {
     "show": ("show", "Show a text with its tokens in colour."),
     "inspect": ("inspect", "Show what a tokenizer holds."),
     "evaluate": ("evaluate", "Measure how well a tokenizer does on text."),
+    "compare": ("compare", "Compare two tokenizers on the same text."),
     "advise": ("advise", "Say how large a vocabulary should be."),
     "counts": ("counts", "Count a corpus once, to train on it often."),
     "shrink": ("shrink", "Make a smaller tokenizer of the same family."),

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import binary, common, corpus
+from digram.cli import common, corpus, naming
 
 if TYPE_CHECKING:
     from digram.metrics import Evaluation
-    from digram.sources import Source
 
 __all__ = ["evaluate"]
 
@@ -36,14 +35,7 @@ __all__ = ["evaluate"]
     help="A tokenizer's file or folder; repeat it to see several side by side.",
 )
 @common.described_options
-@click.option("--by-file", is_flag=True, help="Each of FILES by itself, under its name, and all.")
-@click.option(
-    "--name",
-    "named",
-    multiple=True,
-    metavar="NAME=FILES",
-    help="A file, folder or pattern by itself, under this name; repeat it.",
-)
+@naming.options
 @click.option(
     "--reference",
     metavar="NAME",
@@ -89,7 +81,7 @@ def evaluate(
         raise click.UsageError(
             "--reference names one of several sources: give --by-file, or --name NAME=FILES."
         )
-    source = _by_name(files, by_file, named, told) if by_file or named else None
+    source = naming.by_name(files, by_file, named, told) if by_file or named else None
     found = {}
     for path in paths:
         tok = common.load(path, dict(described))
@@ -99,50 +91,6 @@ def evaluate(
         common.emit_json({"tokenizers": {path: one.as_dict() for path, one in found.items()}})
         return
     common.emit("\n".join(_shown(found)))
-
-
-def _by_name(
-    arguments: Sequence[str], by_file: bool, named: Sequence[str], told: common.Told
-) -> dict[str, Source]:
-    """The sources of a command line by their names."""
-    if arguments and not by_file:
-        raise click.UsageError("FILES have names with --by-file only; give it beside --name.")
-    if by_file and (not arguments or "-" in arguments):
-        raise click.UsageError("--by-file is for files, and stdin is none; name FILES.")
-    sources: dict[str, Source] = {}
-    for one in named:
-        name, equals, path = one.partition("=")
-        if not (name and equals and path):
-            raise click.UsageError(f"--name {one!r} is not NAME=FILES, as in --name en=corpus/en.")
-        if name in sources:
-            raise click.UsageError(f"--name {name!r} is given twice.")
-        sources[name] = corpus.texts_in((path,), told)[0]
-    if by_file:
-        found = common.files(*arguments, told=told)
-        binary.warn_of_files(found)
-        for name, file in _names(found.paths).items():
-            if name in sources:
-                raise click.UsageError(f"--name {name!r} is the name of a file too: {file}.")
-            sources[name] = common.files(str(file), told=told)
-    return sources
-
-
-def _names(paths: Sequence[Path]) -> Mapping[str, Path]:
-    """Files by their names without what says their kind; in full where two are alike.
-
-    >>> list(_names([Path("a/en.jsonl.gz"), Path("a/sw.txt"), Path("b/sw.txt")]))
-    ['en', 'a/sw.txt', 'b/sw.txt']
-    """
-    from digram.sources import kind_of
-
-    short = []
-    for path in paths:
-        packed = kind_of(path).packing is not None
-        short.append(path.with_suffix("").stem if packed else path.stem)
-    return {
-        name if short.count(name) == 1 else str(path): path
-        for name, path in zip(short, paths, strict=True)
-    }
 
 
 def _shown(found: Mapping[str, Evaluation]) -> list[str]:

@@ -46,6 +46,7 @@ __all__ = [
     "Encoding",
     "Missing",
     "PretokenizerLike",
+    "describes_itself",
     "huggingface",
     "read",
     "read_compact",
@@ -59,6 +60,7 @@ FORMATS = ("huggingface", "tiktoken", "vocab_merges", "seed_pair")
 """The names that `write` knows."""
 
 _SUFFIXES = {".json": "huggingface", ".tiktoken": "tiktoken"}
+_UNDESCRIBED = {"tiktoken", "vocab_merges"}  # they do not say how text is cut
 _VOCAB_MERGES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 _SEED_PAIR = ("vocabulary.json", "merges.json")
 _PARTS = {name for pair in (*_VOCAB_MERGES, _SEED_PAIR) for name in pair}
@@ -99,6 +101,17 @@ def read_compact(
     found = _read(name, pretokenizer, encoding)
     _warn(found, name)
     return found if isinstance(found, Compact) else compacted(found)
+
+
+def describes_itself(path: str | PathLike[str]) -> bool:
+    """Whether a file or folder says how text is cut before it is encoded.
+
+    Others are read with `pretokenizer` or `encoding`. Raises as `read` does.
+    """
+    name = fspath(path)
+    is_folder = os.path.isdir(name)
+    kind = _kind_of_folder(name, False) if is_folder else _kind_of_file(read_file(name), name)
+    return kind not in _UNDESCRIBED
 
 
 def write(

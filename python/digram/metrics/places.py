@@ -170,7 +170,8 @@ def _cut(
     pretokens = ends
     if tok.pretokenizer.patterns or tok.pretokenizer.digits is not None:
         of = np.array(encoded.pretokens(0, len(ends)), np.int64)
-        is_last = np.append(of[1:] != of[:-1], True)
+        is_last = np.zeros(len(ends), np.bool_)
+        is_last[:-1] = of[1:] != of[:-1]
         # Pretokens are counted from each text anew, so those of two texts may have one number.
         is_last[bounds[1:][lengths > 0] - 1] = True
         pretokens = ends[is_last]

@@ -1,0 +1,97 @@
+"""`digram compare`: two tokenizers on the same text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from digram.cli import common, corpus, naming
+
+if TYPE_CHECKING:
+    from digram.tokenizer import Tokenizer
+
+__all__ = ["compare"]
+
+
+@click.command(
+    epilog=common.example(
+        "digram compare old.json new.json corpus/*.txt",
+        "digram compare old.json new.json --name en=en/ --name sw=sw/",
+        "digram compare mine.json cl100k_base.tiktoken --encoding cl100k_base corpus/",
+    ),
+)
+@click.argument("this", metavar="THIS")
+@click.argument("other", metavar="OTHER")
+@click.argument("files", nargs=-1, metavar="[FILES]...")
+@common.described_options
+@naming.options
+@click.option(
+    "--top",
+    type=int,
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="How many places, and tokens that one has alone, are shown of each sort.",
+)
+@common.source_options
+@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
+@common.json_option
+def compare(
+    *,
+    this: str,
+    other: str,
+    files: tuple[str, ...],
+    by_file: bool,
+    named: tuple[str, ...],
+    top: int,
+    told: common.Told,
+    threads: int | None,
+    as_json: bool,
+    **described: Any,
+) -> None:
+    """Say which of two tokenizers needs fewer tokens for a text, and where: by file, by kind of
+    text, place by place; how much of it both cut alike; and what each vocabulary has alone.
+
+    FILES are files, folders and quoted patterns; stdin without any, or for -. With --by-file or
+    --name each is also compared by itself.
+
+    THIS and OTHER are files or folders of tokenizers. Options that describe one are for those that
+    do not describe themselves. If neither does and they differ, rewrite one with digram convert.
+    """
+    source: Any = naming.by_name(files, by_file, named, told) if by_file or named else None
+    pair = [_load(path, dict(described)) for path in (this, other)]
+    if source is None:
+        source = corpus.texts_in(files or ("-",), told)[0]
+    names = (this, other) if as_json else _names(Path(this), Path(other))
+    found = pair[0].compare(pair[1], source, names=names, top=top, threads=threads)
+    if as_json:
+        common.emit_json(found.as_dict())
+    else:
+        common.emit(f"{found}\n")
+
+
+def _load(path: str, described: dict[str, Any]) -> Tokenizer:
+    """The tokenizer at a path; what describes one is for files that do not describe themselves."""
+    if any(described.values()):
+        from digram.formats import describes_itself
+
+        if describes_itself(path):
+            described = dict.fromkeys(described)
+    return common.load(path, described)
+
+
+def _names(this: Path, other: Path) -> tuple[str, str]:
+    """What tells two paths apart, for the titles of tables.
+
+    >>> _names(Path("vocabs/cl100k_base.tiktoken"), Path("mine.json"))
+    ('cl100k_base', 'mine')
+    >>> _names(Path("runs/1/tokenizer.json"), Path("runs/2/tokenizer.json"))
+    ('1', '2')
+    """
+    parts = zip(reversed(this.parts), reversed(other.parts), strict=False)
+    for one, two in [(this.stem, other.stem), *parts]:
+        if one != two:
+            return one, two
+    return str(this), str(other)
