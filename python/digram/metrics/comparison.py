@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from digram.arguments import check_threads, whole_number
 from digram.errors import several
-from digram.metrics.evaluation import each_source, named_sources
 from digram.metrics.kinds import Kinds
+from digram.metrics.naming import each_source, named_sources
 from digram.metrics.overlap import Overlap, overlap, plain
 from digram.metrics.places import Differences, Place, Sums, both
 from digram.sources import Source, in_batches

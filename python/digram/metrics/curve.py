@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from digram.arguments import check_threads, whole_number
 from digram.errors import OptionError, several
-from digram.metrics.evaluation import named_sources, tallied
+from digram.metrics.evaluation import tallied
+from digram.metrics.naming import named_sources
 from digram.metrics.tally import Tally, together
 from digram.metrics.vocabulary import Vocabulary, vocabulary
 from digram.pretokenizers import resolve

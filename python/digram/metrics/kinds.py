@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -87,32 +88,37 @@ def kind_of(piece: bytes) -> str:
         text = piece.decode()
     except UnicodeDecodeError:
         return OTHER
-    categories = [unicodedata.category(one)[0] for one in text]
-    digits = "N" in categories
-    if "L" in categories or "M" in categories:
-        letters = (one for one, of in zip(text, categories, strict=True) if of in "LM")
-        scripts = [script for script in map(_script, letters) if script]
+    facts = [*map(_facts, text)]
+    categories = [category for category, _ in facts]
+    sorts = {category[0] for category in categories}
+    digits = "N" in sorts
+    if sorts & {"L", "M"}:
+        scripts = {script: None for _, script in facts if script}
         if not scripts:
             return f"{WORDS}, {OTHER_SCRIPTS}"
-        if {*scripts} != {LATIN}:
+        if [*scripts] != [LATIN]:
             return f"{WORDS}, {next(script for script in scripts if script != LATIN)}"
-        inner = any(a.islower() and b.isupper() for a, b in pairwise(text))
+        inner = ("Ll", "Lu") in pairwise(categories)
         return IDENTIFIERS if digits or inner or "_" in text else f"{WORDS}, {LATIN}"
     if digits:
         return IDENTIFIERS if "_" in text else NUMBERS
     return PUNCTUATION if text.strip(SPACES) else WHITE_SPACE
 
 
-def _script(letter: str) -> str:
-    """The script of a letter or mark; none where its name does not say one.
+@lru_cache(1 << 16)
+def _facts(character: str) -> tuple[str, str]:
+    """The category of a character, and its script, where it is a letter or mark and has one.
 
-    >>> [_script(letter) for letter in ("a", "ｱ", "字", "\u0301", "ª")]
-    ['Latin', 'Katakana', 'Han', '', '']
+    >>> [_facts(character) for character in ("a", "ｱ", "字", "\u0301", "ª")]
+    [('Ll', 'Latin'), ('Lo', 'Katakana'), ('Lo', 'Han'), ('Mn', ''), ('Lo', '')]
     """
-    name = unicodedata.name(letter, "")
+    category = unicodedata.category(character)
+    if category[0] not in "LM":
+        return category, ""
+    name = unicodedata.name(character, "")
     for wide in _WIDE:
         name = name.removeprefix(wide)
-    return _SCRIPTS.get(name.partition(" ")[0], "")
+    return category, _SCRIPTS.get(name.partition(" ")[0], "")
 
 
 class Kinds:
