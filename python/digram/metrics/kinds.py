@@ -88,17 +88,17 @@ def kind_of(piece: bytes) -> str:
         text = piece.decode()
     except UnicodeDecodeError:
         return OTHER
-    facts = [*map(_facts, text)]
-    categories = [category for category, _ in facts]
-    sorts = {category[0] for category in categories}
+    facts = dict.fromkeys(map(_facts, text))  # few different ones, in their order
+    sorts = {category[0] for category, _ in facts}
     digits = "N" in sorts
     if sorts & {"L", "M"}:
-        scripts = {script: None for _, script in facts if script}
+        scripts = [script for _, script in facts if script]
+        for script in scripts:
+            if script != LATIN:
+                return f"{WORDS}, {script}"
         if not scripts:
             return f"{WORDS}, {OTHER_SCRIPTS}"
-        if [*scripts] != [LATIN]:
-            return f"{WORDS}, {next(script for script in scripts if script != LATIN)}"
-        inner = ("Ll", "Lu") in pairwise(categories)
+        inner = ("Ll", "Lu") in pairwise(_facts(one)[0] for one in text)
         return IDENTIFIERS if digits or inner or "_" in text else f"{WORDS}, {LATIN}"
     if digits:
         return IDENTIFIERS if "_" in text else NUMBERS
