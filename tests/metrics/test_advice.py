@@ -128,6 +128,7 @@ def test_of_a_tokenizer_it_is_that_of_its_curve() -> None:
     [
         ({"parameters": "big"}, "parameters='big' is no number of parameters"),
         ({"multilingual": True}, "multilingual=True is for one model"),
+        ({"width": 768}, "width=768 is for one model"),
         ({"width": 0}, "width=0 is not at least 1"),
     ],
 )

@@ -93,6 +93,8 @@ def advise(
         curve = tok.curve(texts, sizes=sizes, width=width, threads=threads)
     elif files or sizes is not None or told != common.Told():
         raise click.UsageError("FILES are looked at under a tokenizer: give one with -t.")
+    if curve is not None and parameters is None:
+        width = None  # it is the curve's alone: four models have four widths
     found = digram.advise(curve, parameters=parameters, width=width, multilingual=multilingual)
     if as_json:
         shown = {"curve": None if curve is None else curve.as_dict(), "advice": found.as_dict()}

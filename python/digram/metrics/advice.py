@@ -28,10 +28,8 @@ MODELS = {
     "large": Kind((50_000, 100_000), 7e9),
     "multilingual": Kind((100_000, 250_000), 7e9),
 }
-_BASE, _LARGE = (
-    500e6,
-    4e9,
-)  # the first parameters of each: where the law leaves what is usual before
+# The first parameters of each: where the law leaves what is usual before.
+_BASE, _LARGE = 500e6, 4e9
 
 
 @dataclass(frozen=True)
@@ -116,22 +114,23 @@ def advise(
         curve: what `tok.curve` found on a text; without it the advice knows of no text.
         parameters: those of your model, the vocabulary's left out, as a number or as "7B"; one
             recommendation then, for it. Without them typical models of the four kinds.
-        width: that of the model's embeddings. By default what models of its size have.
-        multilingual: the model is to read many languages; for `parameters`.
+        width: that of its embeddings. By default what models of its size have.
+        multilingual: it is to read many languages.
 
     `print` shows each size with its reasons, `as_dict()` gives plain values. How the size is chosen
     is told in docs/advice.md: the vocabulary scaling law, adapted to the text of the curve, kept
     within what is usual for such models, two digits of it. Raises `OptionError` for parameters that
-    are no number between a million and 10^15, and for `multilingual` without them.
+    are no number between a million and 10^15, and for `width` or `multilingual` without them.
     """
     width = None if width is None else whole_number("width", width, 1)
     if parameters is None:
-        if multilingual:
-            raise OptionError(
-                "multilingual=True is for one model, and parameters= is not given.",
-                value=multilingual,
-                hint='Pass parameters="7B" too, or look at advise()["multilingual"].',
-            )
+        for name, value in (("multilingual", multilingual or None), ("width", width)):
+            if value is not None:
+                raise OptionError(
+                    f"{name}={value} is for one model, and parameters= is not given.",
+                    value=value,
+                    hint='Pass parameters="7B" too, for the model you have in mind.',
+                )
         asked = {name: kind.parameters for name, kind in MODELS.items()}
     else:
         number = number_of(parameters)
