@@ -68,6 +68,20 @@ def test_a_pretokenizer_is_asked_for_or_refused(files: Path) -> None:
                 read(files / name, pretokenizer=pretokenizer, encoding=encoding)
 
 
+def test_which_describe_themselves(files: Path) -> None:
+    huggingface.write(PLAIN, files / "gpt2" / "tokenizer.json")
+    for name in ("tokenizer.json", "seed", ".", "gpt2"):
+        assert formats.describes_itself(files / name)
+        read(files / name)
+    (files / "gpt2" / "tokenizer.json").unlink()
+    for name in ("a.tiktoken", "gpt2"):
+        assert not formats.describes_itself(str(files / name))
+        with pytest.raises(OptionError):
+            read(files / name)
+    with pytest.raises(FileNotFoundError):
+        formats.describes_itself(files / "none.json")
+
+
 @pytest.mark.parametrize(
     ("name", "data", "error", "message"),
     [
