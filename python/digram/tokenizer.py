@@ -565,8 +565,8 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         Text that only one of them can encode raises as `encode` does.
 
         Costs both encodings with their offsets, and 0.3 to 0.6 µs for each token of either. Memory:
-        a batch of texts, the distinct places where the two differ, and the distinct pieces that are
-        not ASCII.
+        some 40 times the longest text, the distinct places where the two differ, and the distinct
+        pieces that are not ASCII.
         """
         from digram.metrics import compare
 
