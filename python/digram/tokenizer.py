@@ -490,7 +490,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
         All numbers are exactly those of `shrink`'s tokenizers, and cost one `evaluate` together:
         the text is encoded once, and merges are undone on how often each token stands in it, some
-        0.3 µs a token. Raises as `shrink` and `evaluate` do.
+        1 µs a token of the vocabulary. Raises as `shrink` and `evaluate` do.
         """
         from digram.metrics import curve
 
