@@ -26,6 +26,7 @@ VERBS = {
     "chunks": ("chunks", "Cut texts into chunks of so many tokens."),
     "show": ("show", "Show a text with its tokens in colour."),
     "inspect": ("inspect", "Show what a tokenizer holds."),
+    "serve": ("serve", "Look at tokenizers in a page of this machine."),
     "evaluate": ("evaluate", "Measure how well a tokenizer does on text."),
     "compare": ("compare", "Compare two tokenizers on the same text."),
     "advise": ("advise", "Say how large a vocabulary should be."),

@@ -1,0 +1,172 @@
+"""What the page asks: questions with arguments as JSON holds them, and their answers likewise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from digram.errors import DigramError, OptionError, TokenIdError
+from digram.web.tree import tree
+from digram.web.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from digram.tokenizer import Tokenizer
+
+__all__ = ["Answers", "problem"]
+
+MOST_ROWS = 1000
+"""Of the vocabulary, in one answer."""
+
+T = TypeVar("T")
+
+
+class _Named(NamedTuple):
+    name: str
+    tok: Tokenizer
+    vocabulary: Vocabulary
+
+
+class Answers:
+    """The questions that a page may ask about some tokenizers, by their names.
+
+    >>> import digram
+    >>> tok = digram.train("low low", max_merges=2)
+    >>> answers = Answers({"low": tok})
+    >>> answers("encode", {"text": "lows", "tokenizers": [0]})
+    {'encodings': [{'ids': [257, 115], 'sizes': [3, 1]}]}
+    >>> answers("tree", {"tokenizer": 0, "id": 115})
+    {'nodes': [{'id': 115, 'hex': '73', 'rank': None, 'count': None, 'parts': None}]}
+
+    Each answer is made of what JSON has. Bytes come in hexadecimal, and no text comes back: a page
+    has the text, and the sizes of its tokens say where to cut it. Raises `OptionError` for what is
+    no question, or has other arguments than it takes; else what the tokenizer raises.
+    """
+
+    def __init__(self, tokenizers: Mapping[str, Tokenizer]) -> None:
+        self._named = [_Named(name, tok, Vocabulary(tok)) for name, tok in tokenizers.items()]
+        self._questions: dict[str, Callable[[_Arguments], dict[str, Any]]] = {
+            "tokenizers": self._tokenizers,
+            "encode": self._encode,
+            "vocabulary": self._vocabulary,
+            "tree": self._tree,
+        }
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """The names of all questions."""
+        return tuple(self._questions)
+
+    def __call__(self, question: str, arguments: Any) -> dict[str, Any]:
+        """The answer to a question."""
+        if question not in self._questions:
+            names = ", ".join(self._questions)
+            raise OptionError(f"{question!r} is no question; these are: {names}.", value=question)
+        if type(arguments) is not dict:
+            raise OptionError("the arguments of a question are an object.", value=arguments)
+        taken = _Arguments(arguments)
+        answer = self._questions[question](taken)
+        return answer
+
+    def _tokenizers(self, asked: _Arguments) -> dict[str, Any]:
+        asked.none_left()
+        return {"tokenizers": [_facts(name, tok) for name, tok, _ in self._named]}
+
+    def _encode(self, asked: _Arguments) -> dict[str, Any]:
+        text = asked.take("text", str)
+        special = "parse" if asked.take("special", bool, False) else "text"
+        wanted = [self._one(number) for number in asked.take("tokenizers", list)]
+        asked.none_left()
+        return {"encodings": [_encoded(one.tok, text, special) for one in wanted]}
+
+    def _vocabulary(self, asked: _Arguments) -> dict[str, Any]:
+        one = self._one(asked.take("tokenizer", int))
+        search, by = asked.take("search", str, ""), asked.take("by", str, "text")
+        sort, descending = asked.take("sort", str, "id"), asked.take("descending", bool, False)
+        start, count = asked.take("start", int, 0), asked.take("count", int, 100)
+        asked.none_left()
+        if start < 0 or not 0 <= count <= MOST_ROWS:
+            raise OptionError(
+                f"start={start} and count={count} name no rows.",
+                hint=f"A list starts at 0, and an answer has at most {MOST_ROWS:,} rows.",
+            )
+        return one.vocabulary.rows(
+            search, by=by, sort=sort, descending=descending, start=start, count=count
+        )
+
+    def _tree(self, asked: _Arguments) -> dict[str, Any]:
+        one = self._one(asked.take("tokenizer", int))
+        id = asked.take("id", int)
+        asked.none_left()
+        if not 0 <= id < one.tok.vocab_size:  # which the core may not be able to hold
+            raise TokenIdError(
+                f"{id} is not in this vocabulary (0..{one.tok.vocab_size - 1}).", value=id
+            )
+        return {"nodes": tree(one.tok, id, one.vocabulary.made)}
+
+    def _one(self, number: Any) -> _Named:
+        if type(number) is not int or not 0 <= number < len(self._named):
+            last = len(self._named) - 1
+            raise OptionError(f"tokenizer {number!r} is not there (0..{last}).", value=number)
+        return self._named[number]
+
+
+class _Arguments:
+    """Arguments by name, each taken once, of exactly one type."""
+
+    _KINDS = {str: "a string", int: "a whole number", bool: "true or false", list: "a list"}
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        self._given = dict(given)
+
+    def take(self, name: str, kind: type[T], default: T | None = None) -> T:
+        """The argument; its default where it has one and was not given."""
+        value = self._given.pop(name, default)
+        if type(value) is not kind:  # so true is no number
+            missing = value is None
+            found = "is missing" if missing else f"is {value!r:.80}, not {self._KINDS[kind]}"
+            raise OptionError(f"the argument {name!r} {found}.", value=value)
+        return value
+
+    def none_left(self) -> None:
+        """Refuses arguments that the question does not take."""
+        if self._given:
+            name = min(self._given)
+            raise OptionError(f"the question takes no argument {name!r:.80}.", value=name)
+
+
+def problem(error: Exception) -> dict[str, Any]:
+    """An error as JSON: its kind, what happened, and what to do where that is known.
+
+    >>> problem(OptionError("no such thing.", hint="Take another."))
+    {'error': {'kind': 'OptionError', 'message': 'no such thing.', 'remedy': 'Take another.'}}
+    """
+    message, remedy = str(error), None
+    if isinstance(error, DigramError) and error.hint is not None:
+        message, remedy = message.removesuffix(f" {error.hint}"), error.hint
+    return {"error": {"kind": type(error).__name__, "message": message, "remedy": remedy}}
+
+
+def _facts(name: str, tok: Tokenizer) -> dict[str, Any]:
+    return {
+        "name": name,
+        "tokens": len(tok),
+        "vocab_size": tok.vocab_size,
+        "merges": len(tok._model.merges()),
+        "special_tokens": len(tok.special_tokens),
+        "unit": tok.unit,
+        "pretokenizer": tok.pretokenizer.name
+        or (" then ".join(tok.pretokenizer.patterns) if tok.pretokenizer.patterns else None),
+        "has_counts": tok.training is not None,
+    }
+
+
+def _encoded(tok: Tokenizer, text: str, special: Any) -> dict[str, Any]:
+    """Ids and how many bytes of the text each stands for; or why there are none."""
+    try:
+        encoding = tok(text, special=special, add_special_tokens=False, offsets="bytes")
+    except DigramError as error:
+        return problem(error)
+    return {
+        "ids": encoding.ids,
+        "sizes": [end - start for start, end in encoding.offsets],
+    }

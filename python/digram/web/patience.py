@@ -1,0 +1,99 @@
+"""A connection that waits for nobody: requests that dribble in, and answers that nobody takes."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from digram.formats._json import dump
+from digram.web.guard import HEADERS, Refusal, refused
+
+__all__ = ["patient"]
+
+
+def patient(seconds: float) -> type[asyncio.Protocol]:
+    """uvicorn's protocol for one connection, with an end to its patience.
+
+    uvicorn waits for ever for the rest of a request, and for a browser to take an answer.
+    """
+
+    class Patient(H11Protocol):  # type: ignore[misc]  # of a library that lint does not install
+        _timer: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self._wait(seconds)
+
+        def data_received(self, data: bytes) -> None:
+            was_whole = self._is_whole()
+            super().data_received(data)
+            if self._is_whole():
+                self._wait(3 * seconds)
+            elif was_whole:  # the begin of the next one
+                self._wait(seconds)
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            self._wait(3 * seconds)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._stop_waiting()
+            super().connection_lost(exc)
+
+        def send_400_response(self, msg: str) -> None:
+            self._refuse(Refusal(400, "this is no HTTP request.", "Ask with a browser."))
+
+        def _is_whole(self) -> bool:
+            """Whether all of a request is there that has come at all."""
+            return self.conn.their_state not in (h11.IDLE, h11.SEND_BODY)
+
+        def _wait(self, most: float) -> None:
+            self._stop_waiting()
+            if not self.transport.is_closing() or self.transport.get_write_buffer_size():
+                self._timer = self.loop.call_later(most, self._give_up)
+
+        def _stop_waiting(self) -> None:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+
+        def _give_up(self) -> None:
+            self._timer = None
+            if not self._is_whole() and not self.transport.get_write_buffer_size():
+                self._refuse(
+                    Refusal(
+                        408,
+                        f"the request was not there whole within {seconds:g} s.",
+                        "Send it at once.",
+                    )
+                )
+                # Whoever does not read that either has had his time.
+                self._timer = self.loop.call_later(seconds, self.transport.abort)
+            else:
+                self.transport.abort()
+
+        def _refuse(self, refusal: Refusal) -> None:
+            """Say why, where an answer has not begun, and close."""
+            if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+                self.transport.abort()
+                return
+            body = dump(refused(refusal))
+            headers: list[tuple[str, Any]] = [
+                *HEADERS.items(),
+                ("content-type", "application/json"),
+                ("content-length", str(len(body))),
+                ("connection", "close"),
+            ]
+            events = [
+                h11.Response(status_code=refusal.status, headers=headers),
+                h11.Data(data=body),
+                h11.EndOfMessage(),
+            ]
+            for event in events:
+                self.transport.write(self.conn.send(event) or b"")
+            self.transport.close()
+
+    return Patient

@@ -1,0 +1,74 @@
+// Questions to the server, with the token of this run.
+
+const KEPT = "digram token";
+const LARGEST = 1 << 20; // as the server has it
+
+// An error as the server tells it: what happened, and what to do.
+export class Problem extends Error {
+  constructor(message, remedy, kind) {
+    super(message);
+    this.remedy = remedy;
+    this.kind = kind;
+  }
+}
+
+// The token comes in the address after the #, and goes from there into the memory of this tab, so
+// that nobody reads it over a shoulder or out of the history.
+export function takeToken() {
+  const found = location.hash.slice(1);
+  if (/^[\w-]{32}$/.test(found)) {
+    sessionStorage.setItem(KEPT, found);
+    history.replaceState(null, "", "/");
+  }
+}
+
+export async function ask(question, args, { signal } = {}) {
+  const body = new TextEncoder().encode(JSON.stringify(args));
+  if (body.length > LARGEST) {
+    throw new Problem(
+      `This text takes ${body.length.toLocaleString("en")} bytes, and the page takes up to 1 MiB.`,
+      "For longer ones there are digram count and digram encode.",
+    );
+  }
+  let response;
+  try {
+    response = await fetch(`/api/${question}`, {
+      method: "POST",
+      headers: {
+        "authorization": `Bearer ${sessionStorage.getItem(KEPT) ?? ""}`,
+        "content-type": "application/json",
+      },
+      body,
+      signal,
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem("The server does not answer.", "Start digram serve again, and open its address.");
+  }
+  let answer;
+  try {
+    answer = await response.json();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem(`The server answers with status ${response.status}.`, "Load the page again.");
+  }
+  if (answer.error) throw new Problem(answer.error.message, answer.error.remedy, answer.error.kind);
+  return answer;
+}
+
+// Only the last question of its kind matters: each stops the one before. Gives null for one that was
+// stopped.
+export function latest() {
+  let running = null;
+  return async (question, args) => {
+    running?.abort();
+    const mine = (running = new AbortController());
+    try {
+      const answer = await ask(question, args, { signal: mine.signal });
+      return mine === running ? answer : null;
+    } catch (error) {
+      if (mine !== running || error.name === "AbortError") return null;
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,43 @@
+// What is known of the token that a person looks at, at the foot of the page.
+
+import { element, fill, number } from "./dom.js";
+import { drawn, toHex, tokenPieces, tokenText } from "./visible.js";
+
+export function tokenDetails(tokenizers) {
+  const root = element("aside", { "class": "details", "aria-label": "This token", "hidden": true });
+  return {
+    root,
+    clear() {
+      root.hidden = true;
+    },
+    // Shows a token of the text, and gives what to say of it.
+    show(tokenizer, { index, of, id, bytes, start, end, isShared, text }) {
+      const place = `bytes ${number(start)} to ${number(end)}`; // as Python counts
+      fill(
+        root,
+        chip(bytes, index),
+        fact("id", element("b", {}, String(id))),
+        fact("bytes", toHex(bytes)),
+        fact("token", `${number(index + 1)} of ${number(of)}, ${place}`),
+        isShared ? fact("shares", `the character ${drawn(text)}`) : "",
+        element("a", { href: `#tree/${tokenizer}/${id}` }, "Merge tree"),
+        tokenizers.length > 1 ? element("span", { class: "quiet" }, tokenizers[tokenizer].name) : "",
+      );
+      root.hidden = false;
+      return `${tokenText(bytes)}, id ${id}, token ${index + 1} of ${of}`;
+    },
+  };
+}
+
+// A token by itself, on the colour of its place.
+export function chip(bytes, place = 0) {
+  const made = element("span", { class: `token chip c${place % 6}` });
+  for (const [text, isMark] of tokenPieces(bytes)) {
+    made.append(isMark ? element("span", { class: "mark" }, text) : text);
+  }
+  return made;
+}
+
+function fact(name, value) {
+  return element("span", { class: "fact" }, element("span", { class: "quiet" }, name), " ", value);
+}

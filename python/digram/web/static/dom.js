@@ -1,0 +1,40 @@
+// Elements with text in them, and never markup made of text: `append` makes text nodes of strings.
+
+export function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === true) made.setAttribute(key, "");
+    else if (value !== false && value !== null && value !== undefined) made.setAttribute(key, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+export function fill(parent, ...children) {
+  parent.replaceChildren(...children);
+  return parent;
+}
+
+export function number(value) {
+  return value.toLocaleString("en");
+}
+
+export function several(value, noun) {
+  return `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
+}
+
+// For those who listen; what is seen says it too.
+export function announce(text) {
+  document.getElementById("said").textContent = text;
+}
+
+// A choice between a few things with a label: [value, what it says] each.
+export function choice(label, options, onChange) {
+  const select = element(
+    "select",
+    {},
+    ...options.map(([value, title]) => element("option", { value }, title)),
+  );
+  select.addEventListener("change", () => onChange(select.value));
+  return { select, field: element("label", { class: "field" }, element("span", {}, label), select) };
+}

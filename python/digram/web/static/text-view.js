@@ -1,0 +1,176 @@
+// Type text, see its tokens: by one tokenizer or by several, side by side.
+
+import { latest } from "./ask.js";
+import { card } from "./card.js";
+import { announce, element, fill, number, several } from "./dom.js";
+import { disagreements } from "./places.js";
+import { tokenDetails } from "./details.js";
+
+const KEPT = "digram text";
+const SAMPLE = `Type or paste a text here. Tokenizers cut it into tokens, and each token has an id.
+
+Patient received 0.75mg of paracetamol at 08:30; temperature 38.5°C.
+def tokenize(text):
+    return [ids[word] for word in text.split()]
+敏捷的棕色狐狸跳过懒狗。 Η γρήγορη αλεπού. الثعلب البني السريع 🦊👩‍👩‍👧 naïve café
+`;
+
+export function textView(tokenizers) {
+  const encode = latest();
+  const utf8 = new TextEncoder();
+  const details = tokenDetails(tokenizers);
+  const cards = tokenizers.map((facts, i) =>
+    card(facts, {
+      onToken: (token, how) => look(i, token, how),
+      onOpen: (id) => {
+        location.hash = `tree/${i}/${id}`;
+      },
+    }),
+  );
+  const area = element("textarea", {
+    "id": "text",
+    "rows": "7",
+    "spellcheck": "false",
+    "autocapitalize": "off",
+    "autocomplete": "off",
+    "aria-describedby": "size",
+  });
+  area.value = sessionStorage.getItem(KEPT) ?? SAMPLE;
+  const size = element("p", { id: "size", class: "quiet" });
+  const problem = element("p", { class: "problem", role: "alert", hidden: true });
+  const differences = differencesBar(step);
+  const special = element("input", { type: "checkbox", id: "special" });
+  const choosing = tokenizers.length > 1 ? tokenizers.map(chosen) : [];
+  const grid = element("div", { class: "cards" }, ...cards.map((one) => one.root));
+  let shown = { text: "", bytes: new Uint8Array(), stretches: [] };
+
+  const root = element(
+    "section",
+    { "aria-label": "Text" },
+    element("label", { class: "title", for: "text" }, "Text"),
+    area,
+    element(
+      "div",
+      { class: "bar" },
+      size,
+      ...choosing.map(({ field }) => field),
+      element("label", { class: "check" }, special, "Parse special tokens"),
+      differences.root,
+    ),
+    problem,
+    grid,
+    details.root,
+  );
+
+  area.addEventListener("input", update);
+  special.addEventListener("change", update);
+
+  function chosen({ name }, i) {
+    const box = element("input", { type: "checkbox", checked: true });
+    box.addEventListener("change", () => {
+      cards[i].root.hidden = !box.checked;
+      update();
+    });
+    return { box, field: element("label", { class: "check" }, box, name) };
+  }
+
+  function visible() {
+    return tokenizers.map((_, i) => i).filter((i) => choosing.length === 0 || choosing[i].box.checked);
+  }
+
+  async function update() {
+    const text = area.value.toWellFormed?.() ?? area.value;
+    keep(text);
+    const wanted = visible();
+    let answer;
+    try {
+      answer = await encode("encode", { text, special: special.checked, tokenizers: wanted });
+    } catch (error) {
+      fill(problem, error.message, error.remedy ? ` ${error.remedy}` : "");
+      problem.hidden = false;
+      return;
+    }
+    if (answer === null) return; // a later one is on its way
+    problem.hidden = true;
+    const bytes = utf8.encode(text);
+    fill(size, `${several(bytes.length, "byte")}, ${several(countCharacters(text), "character")}`);
+    wanted.forEach((i, k) => cards[i].take(text, bytes, answer.encodings[k]));
+    const encoded = wanted.map((i) => cards[i]).filter((one) => one.starts !== null);
+    const stretches = disagreements(encoded.map((one) => one.starts));
+    shown = { text, bytes, stretches };
+    for (const one of encoded) one.draw(stretches);
+    differences.show(encoded.length > 1 ? stretches.length : null);
+    details.clear();
+    performance.mark("digram drawn");
+  }
+
+  // A person looks at a token: it is marked wherever it stands, and what others have in its place.
+  function look(i, token, how) {
+    const mine = cards[i];
+    const [start, end] = [mine.starts[token], mine.starts[token + 1]];
+    mine.look(token, how.pane);
+    for (const j of visible()) if (j !== i && cards[j].starts) cards[j].lookAcross(start, end);
+    const told = details.show(i, mine.token(token));
+    if (how.by === "keys") announce(told);
+  }
+
+  function step(at) {
+    const [start, end] = shown.stretches[at];
+    for (const j of visible()) if (cards[j].starts) cards[j].lookAcross(start, end);
+    const cut = visible()
+      .filter((j) => cards[j].starts)
+      .map((j) => `${tokenizers[j].name}: ${cards[j].between(start, end).join(" | ")}`);
+    announce(cut.join("; "));
+  }
+
+  return {
+    root,
+    show() {
+      if (shown.text === "" && area.value !== "") update();
+    },
+  };
+}
+
+function keep(text) {
+  try {
+    sessionStorage.setItem(KEPT, text); // so that it is there after a reload
+  } catch {
+    sessionStorage.removeItem(KEPT); // more than a browser keeps
+  }
+}
+
+function countCharacters(text) {
+  let count = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0xdc00 || unit > 0xdfff) count += 1;
+  }
+  return count;
+}
+
+// How many places are cut differently, and a way from one to the next.
+function differencesBar(step) {
+  let total = 0;
+  let at = -1;
+  const says = element("span", { "class": "quiet", "aria-live": "polite" });
+  const go = (by) => {
+    at = (at + by + total + (at < 0 && by < 0 ? 1 : 0)) % total;
+    fill(says, `${number(at + 1)} of ${several(total, "difference")}`);
+    step(at);
+  };
+  const before = element("button", { "type": "button", "aria-label": "Previous difference" }, "‹");
+  const after = element("button", { "type": "button", "aria-label": "Next difference" }, "›");
+  before.addEventListener("click", () => go(-1));
+  after.addEventListener("click", () => go(1));
+  const root = element("span", { class: "differences", hidden: true }, before, says, after);
+  return {
+    root,
+    // null where there is nothing to compare
+    show(count) {
+      [total, at] = [count ?? 0, -1];
+      root.hidden = count === null;
+      before.disabled = after.disabled = total === 0;
+      fill(says, total === 0 ? "No differences" : several(total, "difference"));
+    },
+  };
+}

@@ -1,0 +1,146 @@
+// How tokens were merged: the tree of each token of a text, and the merges in their order.
+
+import { Problem, ask, latest } from "./ask.js";
+import { chip } from "./details.js";
+import { choice, element, fill, number, several } from "./dom.js";
+import { fromHex } from "./visible.js";
+
+const MOST = 24; // trees at once
+
+export function treeView(tokenizers) {
+  const encode = latest();
+  let tokenizer = 0;
+  let run = 0;
+
+  const which = choice("Tokenizer", tokenizers.map(({ name }, i) => [i, name]), (value) => {
+    tokenizer = Number(value);
+    showText();
+  });
+  const input = element("input", {
+    type: "text",
+    id: "word",
+    value: " tokenization",
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
+  });
+  input.addEventListener("input", showText);
+  const trees = element("div", { class: "trees" });
+  const problem = element("p", { class: "problem", role: "alert", hidden: true });
+  const note = element("p", { "class": "quiet", "role": "status" });
+  const root = element(
+    "section",
+    { "aria-label": "Merge tree" },
+    element(
+      "div",
+      { class: "bar" },
+      tokenizers.length > 1 ? which.field : "",
+      element("label", { class: "field wide" }, element("span", {}, "Text"), input),
+      note,
+    ),
+    problem,
+    trees,
+  );
+
+  async function showText() {
+    if (/^#tree\//.test(location.hash)) history.replaceState(null, "", "#tree");
+    await trying(async () => {
+      const text = input.value.toWellFormed?.() ?? input.value;
+      const answer = await encode("encode", { text, tokenizers: [tokenizer] });
+      if (answer === null) return;
+      const [{ ids, error }] = answer.encodings;
+      if (error) throw new Problem(error.message, error.remedy);
+      await showIds(ids);
+    });
+  }
+
+  async function showIds(ids) {
+    const mine = (run += 1);
+    const shown = ids.slice(0, MOST);
+    const found = await Promise.all(shown.map((id) => ask("tree", { tokenizer, id })));
+    if (mine !== run) return;
+    const rest = ids.length > MOST ? `, of which the first ${MOST} are shown` : "";
+    fill(note, ids.length === 1 ? "" : `${several(ids.length, "token")}${rest}`);
+    fill(trees, ...found.map(({ nodes }, i) => figure(nodes, i, tokenizer)));
+  }
+
+  async function trying(action) {
+    try {
+      await action();
+      problem.hidden = true;
+    } catch (error) {
+      fill(problem, error instanceof Problem ? `${error.message} ${error.remedy ?? ""}` : String(error));
+      problem.hidden = false;
+      fill(trees);
+    }
+  }
+
+  return {
+    root,
+    // `#tree/0/262` shows one token of one tokenizer, `#tree` those of the text.
+    show([wanted, id]) {
+      if (/^\d{1,4}$/.test(wanted) && Number(wanted) < tokenizers.length && /^\d{1,12}$/.test(id)) {
+        tokenizer = Number(wanted);
+        which.select.value = wanted;
+        trying(() => showIds([Number(id)]));
+      } else showText();
+    },
+  };
+}
+
+// The tree of one token, with what it is, and the merges from first to last.
+function figure(nodes, place, tokenizer) {
+  const [top] = nodes;
+  const bytes = fromHex(top.hex);
+  const counted = top.count === null ? "" : `, counted ${number(top.count)} times in training`;
+  const how = top.rank === null ? "made by no merge" : `rank ${number(top.rank)}${counted}`;
+  return element(
+    "figure",
+    { class: "tree" },
+    element(
+      "figcaption",
+      {},
+      chip(bytes, place),
+      element("span", { class: "quiet" }, ` id ${top.id}, ${several(bytes.length, "byte")}, ${how}`),
+    ),
+    element("div", { class: "branches", tabindex: "0", role: "group", "aria-label": "Tree" },
+      element("ul", {}, branch(nodes, 0, tokenizer)),
+    ),
+    merges(nodes),
+  );
+}
+
+function branch(nodes, at, tokenizer) {
+  const node = nodes[at];
+  const label = element(
+    at === 0 ? "span" : "a",
+    { class: "node", href: at === 0 ? null : `#tree/${tokenizer}/${node.id}` },
+    chip(fromHex(node.hex), at),
+    element("span", { class: "quiet" }, node.rank === null ? `id ${node.id}` : `rank ${number(node.rank)}`),
+  );
+  if (node.parts === null) return element("li", {}, label);
+  return element("li", {}, label, element("ul", {}, ...node.parts.map((part) => branch(nodes, part, tokenizer))));
+}
+
+function merges(nodes) {
+  const made = new Map();
+  for (const node of nodes) if (node.parts && !made.has(node.rank)) made.set(node.rank, node);
+  if (made.size < 2) return "";
+  const steps = [...made.values()].sort((a, b) => a.rank - b.rank);
+  const one = (node) => chip(fromHex(node.hex), nodes.indexOf(node));
+  return element(
+    "details",
+    {},
+    element("summary", {}, `${several(steps.length, "merge")}, in their order`),
+    element(
+      "ol",
+      { class: "merges" },
+      ...steps.map((node) => {
+        const [left, right] = node.parts.map((part) => nodes[part]);
+        const count = node.count === null ? "" : `, counted ${number(node.count)} times`;
+        const told = ` rank ${number(node.rank)}${count}`;
+        return element("li", {}, one(left), " + ", one(right), " → ", one(node), element("span", { class: "quiet" }, told));
+      }),
+    ),
+  );
+}
