@@ -44,8 +44,8 @@ def starlette() -> Any:
 def static_files() -> Mapping[str, tuple[bytes, str]]:
     """What the browser loads: contents and type by path. All of it is in memory.
 
-    >>> sorted(path for path in static_files() if path.endswith(".css"))
-    ['/page.css']
+    >>> static_files()["/icon.svg"]
+    (b'<svg...', 'image/svg+xml')
     """
     found = {}
     for file in (files("digram.web") / "static").iterdir():

@@ -1,0 +1,202 @@
+"""What the page is answered, against the tokenizer itself."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import vocabularies
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import cases
+
+import digram
+from digram.errors import DigramError, LimitExceededError, OptionError, TokenIdError
+from digram.web import Answers
+
+TOKENIZERS = {name: digram.Tokenizer(one) for name, one in vocabularies.SAMPLES.items()}
+ANSWERS = Answers(TOKENIZERS)
+TEXTS = vocabularies.texts(40, seed=5)
+
+
+def rows(**asked: Any) -> list[list[Any]]:
+    asked = {"tokenizer": 0, "count": 1000} | asked
+    found: list[list[Any]] = ANSWERS("vocabulary", asked)["rows"]
+    return found
+
+
+@pytest.mark.parametrize("special", [False, True])
+def test_encodings_have_the_ids_and_cover_the_text(special: bool) -> None:
+    for text in TEXTS:
+        asked = {"text": text, "special": special, "tokenizers": [*range(len(TOKENIZERS))]}
+        answer = json.loads(json.dumps(ANSWERS("encode", asked)))
+        for tok, found in zip(TOKENIZERS.values(), answer["encodings"], strict=True):
+            try:
+                ids = tok.encode(text, special="parse" if special else "text")
+            except DigramError as error:
+                assert found["error"]["kind"] == type(error).__name__
+                continue
+            assert found["ids"] == ids
+            assert len(found["sizes"]) == len(ids)
+            assert sum(found["sizes"]) == len(text.encode())
+            if tok.unit == "byte":
+                assert found["sizes"] == [len(token) for token in tok.tokens(ids)]
+
+
+def test_the_facts(tok: digram.Tokenizer) -> None:
+    assert Answers({"one": tok})("tokenizers", {}) == {
+        "tokenizers": [
+            {
+                "name": "one",
+                "tokens": 290,
+                "vocab_size": 290,
+                "merges": 33,
+                "special_tokens": 1,
+                "unit": "byte",
+                "pretokenizer": "o200k",
+                "has_counts": True,
+            }
+        ]
+    }
+
+
+@pytest.mark.parametrize("number", range(len(TOKENIZERS)), ids=[*TOKENIZERS])
+def test_the_vocabulary_is_all_of_it(number: int) -> None:
+    tok = [*TOKENIZERS.values()][number]
+    found = ANSWERS("vocabulary", {"tokenizer": number, "count": 1000})
+    assert found["total"] == len(found["rows"]) == len(tok)
+    assert [row[0] for row in found["rows"]] == sorted(row[0] for row in found["rows"])
+    for id, hex, _, _, special in found["rows"]:
+        assert bytes.fromhex(hex) == tok.token_bytes(id)
+        assert special == (id in tok.special_tokens.values())
+    made: dict[int, list[int | None]] = {}
+    for merge in tok.merge_log:
+        made.setdefault(merge.id, [merge.rank, merge.count])  # the first, of two that make one token
+    found_made = {id: [rank, count] for id, _, rank, count, _ in found["rows"] if rank is not None}
+    assert found_made == made
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("sort", ["id", "token", "bytes", "rank", "count"])
+def test_orders(sort: str, descending: bool) -> None:
+    keys = {
+        "id": lambda row: row[0],
+        "token": lambda row: bytes.fromhex(row[1]),
+        "bytes": lambda row: len(row[1]),
+        "rank": lambda row: row[2],
+        "count": lambda row: row[3],
+    }
+    every = rows()
+    known = [row for row in every if keys[sort](row) is not None]
+    unknown = [row for row in every if keys[sort](row) is None]
+    want = sorted(known, key=keys[sort], reverse=descending) + unknown
+    assert rows(sort=sort, descending=descending) == want
+    assert rows(sort=sort, descending=descending, start=7, count=5) == want[7:12]
+    assert rows(sort=sort, descending=descending, start=len(want)) == []
+
+
+@cases(200)
+@given(st.sampled_from([*TOKENIZERS]), st.sampled_from(TEXTS), st.integers(0, 40), st.integers(1, 3))
+def test_a_search_finds_what_holds_the_text(name: str, text: str, start: int, size: int) -> None:
+    tok, search = TOKENIZERS[name], text[start : start + size]
+    found = Answers({name: tok})("vocabulary", {"tokenizer": 0, "search": search, "count": 1000})
+    in_any_case = search == search.lower()
+    for row in rows(tokenizer=[*TOKENIZERS].index(name)):
+        token = bytes.fromhex(row[1]).decode("utf-8", "surrogateescape")
+        holds = search in (token.lower() if in_any_case else token)
+        assert (row in found["rows"]) == holds
+
+
+@pytest.mark.parametrize(
+    ("search", "by", "wanted"),
+    [
+        ("ö", "text", ["ö\ufffd", "Grö\ufffd", "Größe"]),
+        ("Größ", "text", ["Größe"]),
+        ("größ", "text", ["Größe"]),
+        ("GRÖSS", "text", []),
+        ("5", "id", ["\x05"]),
+        (" 1,0 ", "id", ["\n"]),
+        ("99999", "id", []),
+        ("9" * 100, "id", []),
+        ("none", "id", []),
+        ("-1", "id", []),
+        ("²", "id", []),
+        ("٣", "id", ["\x03"]),
+        ("C3 9F", "hex", ["Größe"]),
+        ("00", "hex", ["\0"]),
+    ],
+)
+def test_searches_by_example(search: str, by: str, wanted: list[str]) -> None:
+    tok = digram.train("Größe " * 9, max_merges=6)
+    found = Answers({"tok": tok})("vocabulary", {"tokenizer": 0, "search": search, "by": by})
+    assert [bytes.fromhex(row[1]).decode("utf-8", "replace") for row in found["rows"]] == wanted
+
+
+def joined(nodes: list[dict[str, Any]], at: int = 0) -> bytes:
+    parts = nodes[at]["parts"]
+    return bytes.fromhex(nodes[at]["hex"]) if parts is None else b"".join(joined(nodes, p) for p in parts)
+
+
+@pytest.mark.parametrize("number", range(len(TOKENIZERS)), ids=[*TOKENIZERS])
+def test_trees(number: int) -> None:
+    tok = [*TOKENIZERS.values()][number]
+    pairs = {(m.left, m.right, m.rank, m.count, m.id) for m in tok.merge_log}
+    made = {m.id for m in tok.merge_log}
+    for row in ANSWERS("vocabulary", {"tokenizer": number, "count": 1000})["rows"]:
+        nodes = ANSWERS("tree", {"tokenizer": number, "id": row[0]})["nodes"]
+        assert nodes[0]["id"] == row[0]
+        assert joined(nodes) == tok.token_bytes(row[0])
+        for node in nodes:
+            assert (node["parts"] is not None) == (node["id"] in made)
+            if node["parts"] is not None:
+                left, right = (bytes.fromhex(nodes[part]["hex"]) for part in node["parts"])
+                assert (left, right, node["rank"], node["count"], node["id"]) in pairs
+
+
+def test_a_tree_that_is_too_large() -> None:
+    merges = [(97, 97)] + [(255 + n, 97) for n in range(1, 1100)]
+    answers = Answers({"long": digram.Tokenizer(vocabularies.of_bytes(*merges))})
+    assert len(answers("tree", {"tokenizer": 0, "id": 1000})["nodes"]) == 2 * 746 - 1
+    with pytest.raises(LimitExceededError, match="more than 2,000 nodes"):
+        answers("tree", {"tokenizer": 0, "id": 1354})
+
+
+@pytest.mark.parametrize(
+    ("question", "arguments", "message"),
+    [
+        ("shutdown", {}, "'shutdown' is no question; these are: tokenizers, encode"),
+        ("_encode", {}, "is no question"),
+        ("tokenizers", [], "are an object"),
+        ("tokenizers", None, "are an object"),
+        ("tokenizers", {"a": 1}, "takes no argument 'a'"),
+        ("encode", {}, "the argument 'text' is missing"),
+        ("encode", {"text": 3, "tokenizers": [0]}, "'text' is 3, not a string"),
+        ("encode", {"text": ["a"], "tokenizers": [0]}, "not a string"),
+        ("encode", {"text": "a", "tokenizers": 0}, "not a list"),
+        ("encode", {"text": "a", "tokenizers": [-1]}, "tokenizer -1 is not there"),
+        ("encode", {"text": "a", "tokenizers": [True]}, "tokenizer True is not there"),
+        ("encode", {"text": "a", "tokenizers": [None]}, "tokenizer None is not there"),
+        ("encode", {"text": "a", "tokenizers": [10**30]}, "is not there"),
+        ("encode", {"text": "a", "tokenizers": [0], "special": 1}, "not true or false"),
+        ("encode", {"text": "a", "tokenizers": [0], "dropout": 1}, "no argument 'dropout'"),
+        ("vocabulary", {"tokenizer": 0, "sort": "hash"}, "sort='hash' is none of"),
+        ("vocabulary", {"tokenizer": 0, "by": "regex"}, "by='regex' is none of"),
+        ("vocabulary", {"tokenizer": 0, "by": "hex", "search": "q"}, "no bytes in hexadecimal"),
+        ("vocabulary", {"tokenizer": 0, "start": -1}, "name no rows"),
+        ("vocabulary", {"tokenizer": 0, "count": 1001}, "name no rows"),
+        ("vocabulary", {"tokenizer": 0, "count": True}, "not a whole number"),
+        ("vocabulary", {"tokenizer": 0, "start": 1.5}, "not a whole number"),
+        ("vocabulary", {"tokenizer": "0"}, "not a whole number"),
+        ("tree", {"tokenizer": 0, "id": "5"}, "not a whole number"),
+    ],
+)
+def test_what_is_no_question(question: str, arguments: Any, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        ANSWERS(question, arguments)
+
+
+@pytest.mark.parametrize("id", [-1, 2**31, 10**30])
+def test_ids_that_are_not_there(id: int) -> None:
+    with pytest.raises(TokenIdError, match="is not in this vocabulary"):
+        ANSWERS("tree", {"tokenizer": 0, "id": id})
