@@ -4,16 +4,18 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ENGINES := .venv-engines
+WEB := .venv-web
 CORPUS ?=
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup develop demo test test-elsewhere test-rest test-engines lint format valgrind bench clean
+.PHONY: help setup develop demo test test-elsewhere test-rest test-engines test-web lint format valgrind bench clean
 
 help:
 	@echo "make demo    train, save, load, encode, decode and show, on real text (CORPUS=path for your own)"
 	@echo "make test    all tests"
 	@echo "make test-engines  those of Spark, Ray, Dask and data frames, in an environment of their own"
+	@echo "make test-web  those of the page, in an environment of their own, in Chromium where there is one"
 	@echo "make lint    formatting, lint and types"
 	@echo "make format  format the sources"
 	@echo "make valgrind  the core's tests, each access to memory checked"
@@ -66,14 +68,17 @@ test-elsewhere:
 test-rest:
 	$(PYTEST) -m "not alone" $(ELSEWHERE:%=--ignore=%)
 
-# The engines are large, so they have an environment of their own, which takes the package from here with
-# the core that was built for the other one. Pages are run apart, since they start engines themselves.
+# An environment takes the package from here, with the core that was built for the other one.
+takes-digram = echo "$(CURDIR)/python" > $$($(1)/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')/digram.pth
+
+# The engines are large, so they have an environment of their own. Pages are run apart, since they
+# start engines themselves.
 $(ENGINES)/.tools: $(VENV)/.built requirements-engines.lock requirements-readers.lock
 	$(PYTHON) -m venv --clear $(ENGINES)
 	$(ENGINES)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(ENGINES)/bin/python -m pip install --quiet -r requirements-engines.lock
 	$(ENGINES)/bin/python -m pip install --quiet --no-deps -r requirements-readers.lock
-	@echo "$(CURDIR)/python" > $$($(ENGINES)/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')/digram.pth
+	@$(call takes-digram,$(ENGINES))
 	@touch $@
 
 # What engines and their libraries warn of is none of our warnings.
@@ -82,6 +87,18 @@ ENGINE_TESTS := PYSPARK_PYTHON=$(CURDIR)/$(ENGINES)/bin/python $(ENGINES)/bin/py
 test-engines: $(ENGINES)/.tools
 	$(ENGINE_TESTS) tests/engines python/digram/engines
 	$(ENGINE_TESTS) tests/test_docs.py -k "every_block and frames"
+
+$(WEB)/.tools: $(VENV)/.built requirements-web.lock
+	$(PYTHON) -m venv --clear $(WEB)
+	$(WEB)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(WEB)/bin/python -m pip install --quiet -r requirements-web.lock
+	@$(call takes-digram,$(WEB))
+	@touch $@
+
+# The browser is the system's: one of PATH, or CHROMIUM=path. Without it, the tests that look at the page
+# are skipped, and say so; those of the server run.
+test-web: $(WEB)/.tools
+	$(WEB)/bin/python -m pytest --quiet -rs tests/web python/digram/web $(PYTEST_ARGS)
 
 lint: $(VENV)/.tools
 	cargo fmt --check
@@ -111,4 +128,4 @@ bench: $(VENV)/.tools
 	$(BIN)/python -m benches $(BENCH)
 
 clean:
-	rm -rf $(VENV) $(ENGINES) target demo-output
+	rm -rf $(VENV) $(ENGINES) $(WEB) target demo-output

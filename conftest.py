@@ -1,13 +1,17 @@
-"""What needs an engine is collected where the engines are installed: see `make test-engines`."""
+"""What needs an engine or a server is collected where these are installed: see `make test-engines`
+and `make test-web`.
+"""
 
 from importlib.util import find_spec
 
 collect_ignore = [
     path
-    for path, engine in (
+    for path, library in (
         ("tests/engines", "pyspark"),
         ("python/digram/engines/spark.py", "pyspark"),
         ("python/digram/engines/ray.py", "ray"),
+        ("tests/web", "playwright"),
+        ("python/digram/web", "uvicorn"),
     )
-    if find_spec(engine) is None
+    if find_spec(library) is None
 ]

@@ -26,7 +26,7 @@ PYTHON = [
     ["checkpoint", "sinks"],
     ["bulk", "counts", "metrics", "tokenizer"],
     ["loading", "planning", "training"],
-    ["engines"],
+    ["engines", "web"],
     ["__init__"],
     ["cli"],
     ["__main__"],

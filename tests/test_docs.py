@@ -43,6 +43,7 @@ SET_UP = {
     "make demo CORPUS=path/to/your/text",
     "make test",
     "make test-engines",
+    "make test-web",
     "make lint",
     "make format",
     ".venv/bin/python tests/cli/test_help.py",

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 import digram
 from digram.web import Server, serve
 
-CORPUS = "the cat sat on the mat, and the other cats sat there too.\n" * 40 + "中文 naïve 🙂🙂\n" * 3
+CORPUS = (
+    "the cat sat on the mat, and the other cats sat there too.\n" * 40 + "中文 naïve 🙂🙂\n" * 3
+)
 FIGURES: list[str] = []
 """What was measured, for the summary."""
 
@@ -57,8 +59,9 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def opened(browser: Browser) -> Iterator[Open]:
-    """Opens the page of a server; in the end it has asked nobody else, and complained of nothing."""
-    contexts, wrong = [], []
+    """Opens the page of a server; in the end it has asked nobody else, and all was well."""
+    contexts: list[BrowserContext] = []
+    wrong: list[str] = []
 
     def go(server: Server, view: str = "", **options: Any) -> Page:
         context = browser.new_context(**options)

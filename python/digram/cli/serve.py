@@ -36,13 +36,11 @@ def serve(*, tokenizers: tuple[str, ...], port: int, opening: bool, **described:
 
     TOKENIZERS are files and folders. The page is for browsers of this machine alone: open the
     address that is printed, with all that is after the #. Nothing is loaded from elsewhere, and
-    what one types is kept nowhere. Ctrl-C stops it.
+    no text leaves this machine. Ctrl-C stops it.
     """
     from digram import web
 
-    named = {
-        name: common.load(path, dict(described)) for name, path in _names(tokenizers).items()
-    }
+    named = {name: common.load(path, dict(described)) for name, path in _names(tokenizers).items()}
     server = web.serve(named, port=port)
     common.emit(f"{server.address}\n")
     common.log("Open this address in a browser. Ctrl-C stops it.")

@@ -63,9 +63,7 @@ class Answers:
             raise OptionError(f"{question!r} is no question; these are: {names}.", value=question)
         if type(arguments) is not dict:
             raise OptionError("the arguments of a question are an object.", value=arguments)
-        taken = _Arguments(arguments)
-        answer = self._questions[question](taken)
-        return answer
+        return self._questions[question](_Arguments(arguments))
 
     def _tokenizers(self, asked: _Arguments) -> dict[str, Any]:
         asked.none_left()
@@ -110,10 +108,11 @@ class Answers:
         return self._named[number]
 
 
+_KINDS = {str: "a string", int: "a whole number", bool: "true or false", list: "a list"}
+
+
 class _Arguments:
     """Arguments by name, each taken once, of exactly one type."""
-
-    _KINDS = {str: "a string", int: "a whole number", bool: "true or false", list: "a list"}
 
     def __init__(self, given: dict[str, Any]) -> None:
         self._given = dict(given)
@@ -123,7 +122,7 @@ class _Arguments:
         value = self._given.pop(name, default)
         if type(value) is not kind:  # so true is no number
             missing = value is None
-            found = "is missing" if missing else f"is {value!r:.80}, not {self._KINDS[kind]}"
+            found = "is missing" if missing else f"is {value!r:.80}, not {_KINDS[kind]}"
             raise OptionError(f"the argument {name!r} {found}.", value=value)
         return value
 

@@ -15,7 +15,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, NamedTuple
 
-__all__ = ["HEADERS", "LARGEST", "Guard", "Refusal", "refused"]
+__all__ = ["HEADERS", "LARGEST", "Guard", "RefusalError", "refused"]
 
 LARGEST = 1 << 20
 """Bytes of a body."""
@@ -41,7 +41,7 @@ _Send = Callable[[_Message], Awaitable[None]]
 _App = Callable[[_Scope, _Receive, _Send], Awaitable[None]]
 
 
-class Refusal(Exception):
+class RefusalError(Exception):
     """Why a request is refused: the status, what is wrong with it, and what to do."""
 
     def __init__(self, status: int, message: str, remedy: str, **headers: str) -> None:
@@ -52,7 +52,7 @@ class Refusal(Exception):
         self.headers = headers
 
 
-def refused(refusal: Refusal) -> dict[str, Any]:
+def refused(refusal: RefusalError) -> dict[str, Any]:
     """A refusal as JSON, in the form of all errors of the page."""
     return {
         "error": {"kind": "Refusal", "message": refusal.message, "remedy": refusal.remedy},
@@ -78,7 +78,7 @@ class _Request(NamedTuple):
         """The value of a header, which may be there once."""
         values = self.headers.get(name, [])
         if len(values) > 1:
-            raise Refusal(400, f"there are {len(values)} headers {name}.", "Send one.")
+            raise RefusalError(400, f"there are {len(values)} headers {name}.", "Send one.")
         return values[0] if values else None
 
 
@@ -109,7 +109,7 @@ class Guard:
             if request.path in self._questions:
                 self._check_question(request)
                 receive = await _whole(request, receive)
-        except Refusal as refusal:
+        except RefusalError as refusal:
             await _answer(refusal, send)
             return
         except _GoneError:
@@ -119,21 +119,21 @@ class Guard:
     def _check_origin(self, request: _Request) -> None:
         host = request.one("host")
         if host is None or host.lower() not in self._hosts:
-            raise Refusal(
+            raise RefusalError(
                 421,
                 f"this server is not {(host or 'without a name')!r:.80}.",
                 "Open the address that `digram serve` printed.",
             )
         origin = request.one("origin")
         if origin is not None and origin.lower() != f"http://{host.lower()}":
-            raise Refusal(
+            raise RefusalError(
                 403,
                 f"requests from {origin!r:.80} are refused.",
                 "Use the page of this server; no other site may ask it.",
             )
         site = request.one("sec-fetch-site")
         if site not in (None, "same-origin", "none"):
-            raise Refusal(
+            raise RefusalError(
                 403,
                 f"a request that another site makes (Sec-Fetch-Site: {site!r:.40}) is refused.",
                 "Put the address that `digram serve` printed into the browser's address bar.",
@@ -142,13 +142,13 @@ class Guard:
     def _check_path(self, request: _Request) -> None:
         allowed = "GET, HEAD" if request.path in self._files else "POST"
         if request.path not in self._files | self._questions:
-            raise Refusal(
+            raise RefusalError(
                 404, f"there is nothing at {request.path!r:.80}.", "The page is at /."
             )
         if request.query:
-            raise Refusal(400, "an address here has nothing after a ?.", "Leave that out.")
+            raise RefusalError(400, "an address here has nothing after a ?.", "Leave that out.")
         if request.method not in allowed.split(", "):
-            raise Refusal(
+            raise RefusalError(
                 405,
                 f"{request.path} does not take the method {request.method!r:.40}.",
                 f"It takes {allowed}.",
@@ -159,7 +159,7 @@ class Guard:
         scheme, _, token = (request.one("authorization") or "").partition(" ")
         right = hmac.compare_digest(token.encode("utf-8", "replace"), self._token.encode())
         if scheme.lower() != "bearer" or not right:
-            raise Refusal(
+            raise RefusalError(
                 401,
                 "the token of this run is missing or wrong.",
                 "Open the address that `digram serve` printed, with all that is after the #.",
@@ -167,14 +167,14 @@ class Guard:
             )
         kind = request.one("content-type") or ""
         if not re.fullmatch(r"application/json(; ?charset=utf-8)?", kind, re.IGNORECASE):
-            raise Refusal(
+            raise RefusalError(
                 415, f"a body of type {kind!r:.80} is not taken.", "Send application/json in UTF-8."
             )
         if request.one("content-encoding") is not None:
-            raise Refusal(415, "a packed body is not taken.", "Send it as it is.")
+            raise RefusalError(415, "a packed body is not taken.", "Send it as it is.")
         length = request.one("content-length")
         if length is not None and not re.fullmatch(r"[0-9]{1,20}", length):
-            raise Refusal(400, f"{length!r:.40} is no length.", "Send the length in bytes.")
+            raise RefusalError(400, f"{length!r:.40} is no length.", "Send the length in bytes.")
         if length is not None and int(length) > LARGEST:
             raise _too_large()
 
@@ -183,8 +183,8 @@ class _GoneError(Exception):
     """Whoever asked has closed the connection."""
 
 
-def _too_large() -> Refusal:
-    return Refusal(
+def _too_large() -> RefusalError:
+    return RefusalError(
         413,
         f"the request has more than {LARGEST:,} bytes.",
         "The page takes texts of up to 1 MiB; for longer ones there are `digram count` and "
@@ -224,7 +224,7 @@ def _with_headers(send: _Send) -> _Send:
     return sending
 
 
-async def _answer(refusal: Refusal, send: _Send) -> None:
+async def _answer(refusal: RefusalError, send: _Send) -> None:
     from digram.formats._json import dump
 
     body = dump(refused(refusal))

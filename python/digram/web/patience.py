@@ -9,7 +9,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from digram.formats._json import dump
-from digram.web.guard import HEADERS, Refusal, refused
+from digram.web.guard import HEADERS, RefusalError, refused
 
 __all__ = ["patient"]
 
@@ -23,7 +23,7 @@ def patient(seconds: float) -> type[asyncio.Protocol]:
     class Patient(H11Protocol):  # type: ignore[misc]  # of a library that lint does not install
         _timer: asyncio.TimerHandle | None = None
 
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)
             self._wait(seconds)
 
@@ -44,7 +44,7 @@ def patient(seconds: float) -> type[asyncio.Protocol]:
             super().connection_lost(exc)
 
         def send_400_response(self, msg: str) -> None:
-            self._refuse(Refusal(400, "this is no HTTP request.", "Ask with a browser."))
+            self._refuse(RefusalError(400, "this is no HTTP request.", "Ask with a browser."))
 
         def _is_whole(self) -> bool:
             """Whether all of a request is there that has come at all."""
@@ -64,7 +64,7 @@ def patient(seconds: float) -> type[asyncio.Protocol]:
             self._timer = None
             if not self._is_whole() and not self.transport.get_write_buffer_size():
                 self._refuse(
-                    Refusal(
+                    RefusalError(
                         408,
                         f"the request was not there whole within {seconds:g} s.",
                         "Send it at once.",
@@ -75,7 +75,7 @@ def patient(seconds: float) -> type[asyncio.Protocol]:
             else:
                 self.transport.abort()
 
-        def _refuse(self, refusal: Refusal) -> None:
+        def _refuse(self, refusal: RefusalError) -> None:
             """Say why, where an answer has not begun, and close."""
             if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
                 self.transport.abort()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from digram.errors import OptionError
 from digram.web.answers import Answers

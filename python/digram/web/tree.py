@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from digram.errors import LimitExceededError
 
@@ -17,7 +18,8 @@ MOST_NODES = 2000
 """What a page can still show; a token of 1,000 bytes."""
 
 
-class Made(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Made:
     """How a token is made: the rank of its merge, the two parts, and their count in training."""
 
     rank: int

@@ -103,7 +103,9 @@ class Vocabulary:
         key = self._key(sort)
         known = [id for id in found if key(id) is not None]
         known.sort(key=key, reverse=descending)
-        return known + [id for id in found if key(id) is None] if sort in ("rank", "count") else known
+        return (
+            known + [id for id in found if key(id) is None] if sort in ("rank", "count") else known
+        )
 
     def _searched(self, search: str, by: str) -> list[int]:
         """The ids found, in their order."""
@@ -135,12 +137,12 @@ class Vocabulary:
         if sort == "token":
             return tokens.__getitem__
         if sort == "bytes":
-            return lambda id: len(tokens[id])
+            return lambda one: len(tokens[one])
         if sort == "rank":
-            return lambda id: made[id].rank if id in made else None
+            return lambda one: made[one].rank if one in made else None
         if sort == "count":
-            return lambda id: made[id].count if id in made else None
-        return lambda id: id
+            return lambda one: made[one].count if one in made else None
+        return lambda one: one
 
 
 def _folded(token: bytes) -> bytes:
