@@ -20,9 +20,14 @@ CORPUS = (
     "the cat sat on the mat, and the other cats sat there too.\n" * 40 + "中文 naïve 🙂🙂\n" * 3
 )
 FIGURES: list[str] = []
-"""What was measured, for the summary."""
 
 Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def tell() -> Callable[[str], None]:
+    """Notes what was measured, for the summary."""
+    return FIGURES.append
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,8 @@ __all__ = ["Answers", "problem"]
 MOST_ROWS = 1000
 """Of the vocabulary, in one answer."""
 
+_OTHER = "Load the page again: it may be of another version than the server."
+
 T = TypeVar("T")
 
 
@@ -60,9 +62,13 @@ class Answers:
         """The answer to a question."""
         if question not in self._questions:
             names = ", ".join(self._questions)
-            raise OptionError(f"{question!r} is no question; these are: {names}.", value=question)
+            raise OptionError(
+                f"{question!r} is no question; these are: {names}.", value=question, hint=_OTHER
+            )
         if type(arguments) is not dict:
-            raise OptionError("the arguments of a question are an object.", value=arguments)
+            raise OptionError(
+                "the arguments of a question are an object.", value=arguments, hint=_OTHER
+            )
         return self._questions[question](_Arguments(arguments))
 
     def _tokenizers(self, asked: _Arguments) -> dict[str, Any]:
@@ -72,8 +78,11 @@ class Answers:
     def _encode(self, asked: _Arguments) -> dict[str, Any]:
         text = asked.take("text", str)
         special = "parse" if asked.take("special", bool, False) else "text"
-        wanted = [self._one(number) for number in asked.take("tokenizers", list)]
+        numbers = asked.take("tokenizers", list)
         asked.none_left()
+        if len(numbers) > len(self._named):
+            raise OptionError(f"there are no {len(numbers)} tokenizers.", hint=_OTHER)
+        wanted = [self._one(number) for number in numbers]
         return {"encodings": [_encoded(one.tok, text, special) for one in wanted]}
 
     def _vocabulary(self, asked: _Arguments) -> dict[str, Any]:
@@ -104,7 +113,9 @@ class Answers:
     def _one(self, number: Any) -> _Named:
         if type(number) is not int or not 0 <= number < len(self._named):
             last = len(self._named) - 1
-            raise OptionError(f"tokenizer {number!r} is not there (0..{last}).", value=number)
+            raise OptionError(
+                f"tokenizer {number!r:.40} is not there (0..{last}).", value=number, hint=_OTHER
+            )
         return self._named[number]
 
 
@@ -123,14 +134,16 @@ class _Arguments:
         if type(value) is not kind:  # so true is no number
             missing = value is None
             found = "is missing" if missing else f"is {value!r:.80}, not {_KINDS[kind]}"
-            raise OptionError(f"the argument {name!r} {found}.", value=value)
+            raise OptionError(f"the argument {name!r} {found}.", value=value, hint=_OTHER)
         return value
 
     def none_left(self) -> None:
         """Refuses arguments that the question does not take."""
         if self._given:
             name = min(self._given)
-            raise OptionError(f"the question takes no argument {name!r:.80}.", value=name)
+            raise OptionError(
+                f"the question takes no argument {name!r:.80}.", value=name, hint=_OTHER
+            )
 
 
 def problem(error: Exception) -> dict[str, Any]:

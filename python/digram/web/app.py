@@ -89,7 +89,7 @@ def application(answers: Answers, *, port: int, token: str) -> Guard:
 def _answered(answers: Answers, question: str, body: bytes) -> tuple[int, bytes]:
     """The status and the body of what a question is answered with."""
     try:
-        return 200, dump(answers(question, parse(body, "the body of the request")))
+        return 200, dump(answers(question, _parsed(body)))
     except DigramError as error:
         return 400, dump(problem(error))
     except Exception as error:  # whatever it is, the page shows it
@@ -98,6 +98,16 @@ def _answered(answers: Answers, question: str, body: bytes) -> tuple[int, bytes]
             hint="This should not happen; please report what you did and this message.",
         )
         return 500, dump(problem(fault))
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return parse(body, None)
+    except DigramError as error:  # which speaks of files
+        raise OptionError(
+            f"the body of the request is no JSON: {problem(error)['error']['message']}",
+            hint="Send one object in UTF-8, with each key once.",
+        ) from None
 
 
 def _response(loaded: Any, content: bytes, status: int, kind: str) -> Response:

@@ -15,10 +15,13 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, NamedTuple
 
-__all__ = ["HEADERS", "LARGEST", "Guard", "RefusalError", "refused"]
+__all__ = ["HEADERS", "LARGEST", "LARGEST_HEAD", "Guard", "RefusalError", "refused"]
 
 LARGEST = 1 << 20
 """Bytes of a body."""
+
+LARGEST_HEAD = 16 << 10
+"""Bytes of a request before its body."""
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -104,6 +107,7 @@ class Guard:
             return
         try:
             request = _Request.of(scope)
+            self._check_head(scope)
             self._check_origin(request)
             self._check_path(request)
             if request.path in self._questions:
@@ -115,6 +119,19 @@ class Guard:
         except _GoneError:
             return
         await self._app(scope, receive, _with_headers(send))
+
+    @staticmethod
+    def _check_head(scope: _Scope) -> None:
+        size = sum(len(name) + len(value) + 4 for name, value in scope["headers"])
+        if size + len(scope["path"]) + len(scope["query_string"]) > LARGEST_HEAD:
+            raise RefusalError(
+                431,
+                f"the address and the headers have more than {LARGEST_HEAD:,} bytes.",
+                "Delete the cookies that other servers of this machine have set.",
+            )
+        if scope["http_version"] not in ("1.0", "1.1"):
+            version = scope["http_version"]
+            raise RefusalError(505, f"HTTP {version} is not spoken here.", "Speak HTTP 1.1.")
 
     def _check_origin(self, request: _Request) -> None:
         host = request.one("host")
@@ -173,6 +190,8 @@ class Guard:
         if request.one("content-encoding") is not None:
             raise RefusalError(415, "a packed body is not taken.", "Send it as it is.")
         length = request.one("content-length")
+        if length is not None and request.one("transfer-encoding") is not None:
+            raise RefusalError(400, "a body has a length and comes in chunks.", "Send one of them.")
         if length is not None and not re.fullmatch(r"[0-9]{1,20}", length):
             raise RefusalError(400, f"{length!r:.40} is no length.", "Send the length in bytes.")
         if length is not None and int(length) > LARGEST:

@@ -14,20 +14,33 @@ from digram.web.guard import HEADERS, RefusalError, refused
 __all__ = ["patient"]
 
 
+MOST_CONNECTIONS = 64
+"""That are answered at a time; a browser keeps six."""
+
+
 def patient(seconds: float) -> type[asyncio.Protocol]:
     """uvicorn's protocol for one connection, with an end to its patience.
 
-    uvicorn waits for ever for the rest of a request, and for a browser to take an answer.
+    uvicorn waits for ever for the rest of a request, and for a browser to take an answer. Of more
+    connections than are answered, as many again are told so, and the rest are closed.
     """
 
     class Patient(H11Protocol):  # type: ignore[misc]  # of a library that lint does not install
         _timer: asyncio.TimerHandle | None = None
+        _is_one_too_many = False
 
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)
             self._wait(seconds)
+            self._is_one_too_many = len(self.connections) > MOST_CONNECTIONS
+            if len(self.connections) > 2 * MOST_CONNECTIONS:
+                transport.abort()
 
         def data_received(self, data: bytes) -> None:
+            if self._is_one_too_many:
+                message = f"there are more than {MOST_CONNECTIONS} connections."
+                self._refuse(RefusalError(503, message, "Close other pages of this server."))
+                return
             was_whole = self._is_whole()
             super().data_received(data)
             if self._is_whole():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from digram.errors import OptionError
 from digram.web.answers import Answers
 from digram.web.app import application, starlette
+from digram.web.guard import LARGEST_HEAD
 
 if TYPE_CHECKING:
     import uvicorn
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["Server", "serve"]
 
 HOST = "127.0.0.1"
-MOST_CONNECTIONS = 64
-_LARGEST_HEAD = 16 << 10  # bytes of a request before its body
 
 
 @dataclass(frozen=True)
@@ -91,6 +90,7 @@ def serve(
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((HOST, port))
+        bound.listen()  # so that who comes before `run` waits, and is not sent away
     except OSError as error:
         bound.close()
         error.filename = f"{HOST}:{port}"
@@ -110,9 +110,7 @@ def serve(
         proxy_headers=False,
         server_header=False,
         date_header=False,
-        limit_concurrency=MOST_CONNECTIONS,
-        backlog=MOST_CONNECTIONS,
-        h11_max_incomplete_event_size=_LARGEST_HEAD,
+        h11_max_incomplete_event_size=LARGEST_HEAD,
         timeout_keep_alive=5,
         timeout_graceful_shutdown=2,
     )
