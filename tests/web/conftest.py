@@ -11,7 +11,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    sync_playwright,
+)
 
 import digram
 from digram.web import Server, serve
@@ -58,6 +65,7 @@ def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         # Without its sandbox it starts also where tests run as root.
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        FIGURES.append(f"the page was looked at in Chromium {browser.version}")
         yield browser
         browser.close()
 
@@ -68,22 +76,26 @@ def opened(browser: Browser) -> Iterator[Open]:
     contexts: list[BrowserContext] = []
     wrong: list[str] = []
 
-    def go(server: Server, view: str = "", **options: Any) -> Page:
+    def go(server: Server, view: str = "", expected: str | None = None, **options: Any) -> Page:
         context = browser.new_context(**options)
-        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        context.set_default_timeout(20_000)
         contexts.append(context)
-        page = context.new_page()
         base = f"http://127.0.0.1:{server.port}/"
 
-        def check(url: str) -> None:
-            if not url.startswith(base):
-                wrong.append(f"asked {url}")
+        def check(request: Request) -> None:
+            if not request.url.startswith(base):
+                wrong.append(f"asked {request.url}")
 
-        page.on("request", lambda request: check(request.url))
-        page.on("websocket", lambda socket: check(socket.url))
-        page.on("dialog", lambda dialog: wrong.append(f"dialog {dialog.message}"))
-        page.on("pageerror", lambda error: wrong.append(f"error {error}"))
-        page.on("console", lambda message: wrong.append(f"console: {message.text}"))
+        def listen(message: ConsoleMessage) -> None:
+            if expected is None or expected not in message.text:
+                wrong.append(f"console: {message.text}")
+
+        context.on("request", check)
+        context.on("console", listen)
+        context.on("dialog", lambda dialog: wrong.append(f"dialog {dialog.message}"))
+        context.on("weberror", lambda error: wrong.append(f"error {error.error}"))
+        page = context.new_page()
+        page.on("websocket", lambda socket: wrong.append(f"asked {socket.url}"))
         page.goto(server.address)
         page.wait_for_selector("nav a")
         if view:

@@ -63,7 +63,7 @@ class Answers:
         if question not in self._questions:
             names = ", ".join(self._questions)
             raise OptionError(
-                f"{question!r} is no question; these are: {names}.", value=question, hint=_OTHER
+                f"{question!r:.40} is no question; these are: {names}.", value=question, hint=_OTHER
             )
         if type(arguments) is not dict:
             raise OptionError(

@@ -98,7 +98,7 @@ class Vocabulary:
 
     def _list(self, search: str, by: str, sort: str, descending: bool) -> Sequence[int]:
         if sort not in SORTS:
-            raise OptionError(f"sort={sort!r} is none of {', '.join(SORTS)}.", value=sort)
+            raise OptionError(f"sort={sort!r:.40} is none of {', '.join(SORTS)}.", value=sort)
         found = self._searched(search, by)
         key = self._key(sort)
         known = [id for id in found if key(id) is not None]
@@ -110,7 +110,7 @@ class Vocabulary:
     def _searched(self, search: str, by: str) -> list[int]:
         """The ids found, in their order."""
         if by not in SEARCHES:
-            raise OptionError(f"by={by!r} is none of {', '.join(SEARCHES)}.", value=by)
+            raise OptionError(f"by={by!r:.40} is none of {', '.join(SEARCHES)}.", value=by)
         if not search:
             return [*self._tokens]
         if by == "id":
@@ -122,7 +122,7 @@ class Vocabulary:
                 wanted = bytes.fromhex(search)
             except ValueError:
                 raise OptionError(
-                    f"{search!r} is no bytes in hexadecimal.",
+                    f"{search!r:.80} is no bytes in hexadecimal.",
                     value=search,
                     hint="Write two digits a byte, as in e4 b8 ad.",
                 ) from None

@@ -4,6 +4,7 @@ import { Problem, ask, takeToken } from "./ask.js";
 import { element, fill } from "./dom.js";
 import { textView } from "./text-view.js";
 import { treeView } from "./tree-view.js";
+import { drawnName } from "./visible.js";
 import { vocabularyView } from "./vocabulary-view.js";
 
 // A view is made once, at its first visit, of the tokenizers; `show` gets what stands in the address
@@ -21,6 +22,7 @@ async function begin() {
   let tokenizers;
   try {
     ({ tokenizers } = await ask("tokenizers", {}));
+    for (const one of tokenizers) one.name = drawnName(one.name); // as files are called, which may be anything
   } catch (error) {
     fill(main, complaint(error));
     return;

@@ -80,6 +80,7 @@ export function textView(tokenizers) {
 
   async function update() {
     const text = area.value.toWellFormed?.() ?? area.value;
+    grid.setAttribute("aria-busy", "true");
     keep(text);
     const wanted = visible();
     let answer;
@@ -88,9 +89,11 @@ export function textView(tokenizers) {
     } catch (error) {
       fill(problem, error.message, error.remedy ? ` ${error.remedy}` : "");
       problem.hidden = false;
+      grid.removeAttribute("aria-busy");
       return;
     }
     if (answer === null) return; // a later one is on its way
+    grid.removeAttribute("aria-busy");
     problem.hidden = true;
     const bytes = utf8.encode(text);
     fill(size, `${several(bytes.length, "byte")}, ${several(countCharacters(text), "character")}`);
@@ -101,7 +104,6 @@ export function textView(tokenizers) {
     for (const one of encoded) one.draw(stretches);
     differences.show(encoded.length > 1 ? stretches.length : null);
     details.clear();
-    performance.mark("digram drawn");
   }
 
   // A person looks at a token: it is marked wherever it stands, and what others have in its place.

@@ -48,6 +48,11 @@ export function drawn(text, options) {
   return pieces(text, options).map(([shown]) => shown).join("");
 }
 
+// A name, in which a space is no matter.
+export function drawnName(text) {
+  return text.split(" ").map((word) => drawn(word)).join(" ");
+}
+
 const STRICT = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 // The pieces of a token by itself: bytes that are no whole character stand in brackets, and a mark

@@ -8,6 +8,7 @@ import { fromHex, tokenText } from "./visible.js";
 const HEIGHT = 36; // of a row, in pixels, as in lists.css
 const PAGE = 200; // rows of one answer
 const PAGES = 20; // answers that are kept
+const BYTES = /^\s*([0-9a-f]{2}\s*)*$/i; // as the server reads them
 
 export function vocabularyView(tokenizers) {
   const asked = { tokenizer: 0, search: "", by: "text", sort: "id", descending: false };
@@ -23,6 +24,7 @@ export function vocabularyView(tokenizers) {
   let run = 0;
   let total = 0;
   let active = -1;
+  let scrolled = 0; // which the list forgets while another view is shown
 
   const which = choice("Tokenizer", tokenizers.map(({ name }, i) => [i, name]), (value) => {
     change({ tokenizer: Number(value) });
@@ -68,7 +70,10 @@ export function vocabularyView(tokenizers) {
     clearTimeout(typing);
     typing = setTimeout(() => change({ search: search.value }), 120);
   });
-  body.addEventListener("scroll", draw, { passive: true });
+  body.addEventListener("scroll", () => {
+    scrolled = body.scrollTop;
+    draw();
+  }, { passive: true });
   new ResizeObserver(draw).observe(body);
   body.addEventListener("keydown", (event) => {
     const page = Math.max(1, Math.floor(body.clientHeight / HEIGHT) - 1);
@@ -80,7 +85,9 @@ export function vocabularyView(tokenizers) {
   });
   body.addEventListener("click", (event) => {
     const row = event.target.closest(".row");
-    if (row) open(rowAt(row.number));
+    if (!row) return;
+    active = row.number;
+    open(rowAt(active));
   });
 
   function sorter(name, title) {
@@ -110,6 +117,9 @@ export function vocabularyView(tokenizers) {
       else heads[i].setAttribute("aria-sort", asked.descending ? "descending" : "ascending");
     });
     try {
+      if (asked.by === "hex" && !BYTES.test(asked.search)) {
+        throw new Problem("These are no bytes yet.", "Write two digits a byte, as in e4 b8 ad.");
+      }
       const answer = await rows(0, mine);
       if (mine !== run) return;
       total = answer.total;
@@ -118,6 +128,7 @@ export function vocabularyView(tokenizers) {
       total = 0;
       fill(problem, error instanceof Problem ? `${error.message} ${error.remedy ?? ""}` : String(error));
       problem.hidden = false;
+      fill(status);
       draw();
       return;
     }
@@ -206,6 +217,10 @@ export function vocabularyView(tokenizers) {
     root,
     show() {
       if (run === 0) change({});
+      else {
+        body.scrollTop = scrolled;
+        draw();
+      }
     },
   };
 }
