@@ -99,6 +99,7 @@ $(WEB)/.tools: $(VENV)/.built requirements-web.lock
 # are skipped, and say so; those of the server run.
 test-web: $(WEB)/.tools
 	$(WEB)/bin/python -m pytest --quiet -rs tests/web python/digram/web $(PYTEST_ARGS)
+	$(WEB)/bin/python -m pytest --quiet tests/test_docs.py -k "every_block and page.md"
 
 lint: $(VENV)/.tools
 	cargo fmt --check

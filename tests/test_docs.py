@@ -4,7 +4,7 @@ The blocks of a page run in order, in one namespace and one temporary folder.
 
 - ```python    runs; where it has `>>>` lines it is a doctest, and its output is compared
 - ```console   each `$ command` runs in a shell, and its output is compared (`...` stands for any)
-- ```sh        commands that set up a machine; they cannot run here and are listed below
+- ```sh        commands that set up a machine, or never end; they cannot run here, and are listed
 - anything else fails, so that no block escapes
 """
 
@@ -30,13 +30,20 @@ PAGES = [
     ROOT / "CHANGELOG.md",
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
-FRAMES = ROOT / "docs" / "frames"
-"""Pages whose blocks need an engine: they run where the engines are, with `make test-engines`."""
-RUNNING = [p for p in PAGES if not p.is_relative_to(FRAMES) or find_spec("pyspark")]
+NEEDS = {ROOT / "docs" / "frames": "pyspark", ROOT / "docs" / "page.md": "uvicorn"}
+"""Pages whose blocks need more: they run with `make test-engines` and `make test-web`."""
+RUNNING = [
+    page
+    for page in PAGES
+    if all(find_spec(need) for path, need in NEEDS.items() if page.is_relative_to(path))
+]
 SET_UP = {
     "git clone <this repository> digram && cd digram",
     "python3 -m venv .venv && source .venv/bin/activate",
     "pip install .",
+    'pip install "digram[web]"',
+    "digram serve tokenizer.json",  # which has no end; tests/web start it
+    "digram serve old.json new.json --open",
     "make setup",
     "make develop",
     "make demo",
