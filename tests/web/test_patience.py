@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import select
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -84,6 +85,18 @@ def test_a_second_request_that_dribbles_in(hasty: Server) -> None:
         assert answer(connection).status == 200
         dribble(connection, data)
         assert b"200 OK" not in rest(connection)
+
+
+def test_a_second_request_has_no_more_time_than_the_first(hasty: Server) -> None:
+    data = question(hasty, "encode", ARGUMENTS)
+    with connected(hasty) as slow, connected(hasty) as idle:
+        for connection in (idle, slow):
+            connection.sendall(data)
+            assert answer(connection).status == 200
+        slow.sendall(data[:10])
+        first, _, _ = select.select([slow, idle], [], [], 10)
+        assert first == [slow]
+        refuses(answer(slow), 408)
 
 
 def test_an_answer_that_nobody_takes(hasty: Server) -> None:

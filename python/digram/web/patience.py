@@ -28,6 +28,7 @@ def patient(seconds: float) -> type[asyncio.Protocol]:
     class Patient(H11Protocol):  # type: ignore[misc]  # of a library that lint does not install
         _timer: asyncio.TimerHandle | None = None
         _is_one_too_many = False
+        _is_between = False
 
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)
@@ -41,16 +42,17 @@ def patient(seconds: float) -> type[asyncio.Protocol]:
                 message = f"there are more than {MOST_CONNECTIONS} connections."
                 self._refuse(RefusalError(503, message, "Close other pages of this server."))
                 return
-            was_whole = self._is_whole()
+            if self._is_between:  # so the next request begins
+                self._is_between = False
+                self._wait(seconds)
             super().data_received(data)
             if self._is_whole():
                 self._wait(3 * seconds)
-            elif was_whole:  # the begin of the next one
-                self._wait(seconds)
 
         def on_response_complete(self) -> None:
-            super().on_response_complete()
+            self._is_between = True
             self._wait(3 * seconds)
+            super().on_response_complete()  # which goes on with a request that is there already
 
         def connection_lost(self, exc: Exception | None) -> None:
             self._stop_waiting()
