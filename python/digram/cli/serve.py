@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -46,10 +47,9 @@ def serve(*, tokenizers: tuple[str, ...], port: int, opening: bool, **described:
     common.log("Open this address in a browser. Ctrl-C stops it.")
     if opening:
         click.launch(server.address)
-    try:
+    with contextlib.suppress(KeyboardInterrupt):  # which is not raised in a shell's background
         server.run()
-    except KeyboardInterrupt:
-        common.log("Stopped.")
+    common.log("Stopped.")
 
 
 def _names(paths: Sequence[str]) -> Mapping[str, str]:
