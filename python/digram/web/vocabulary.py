@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,7 @@ class Vocabulary:
     def __init__(self, tok: Tokenizer) -> None:
         self._tok = tok
         self._lists: dict[tuple[str, str, str, bool], Sequence[int]] = {}
+        self._lock = threading.Lock()
 
     def rows(
         self,
@@ -58,12 +60,13 @@ class Vocabulary:
         first use of an order, that of sorting it).
         """
         asked = (search, by, sort, descending)
-        found = self._lists.get(asked)
-        if found is None:
-            found = self._list(*asked)
-            while len(self._lists) >= _REMEMBERED:
-                self._lists.pop(next(iter(self._lists)), None)
-            self._lists[asked] = found
+        with self._lock:  # a page asks for several parts of a list at once
+            found = self._lists.get(asked)
+            if found is None:
+                found = self._list(*asked)
+                while len(self._lists) >= _REMEMBERED:
+                    self._lists.pop(next(iter(self._lists)))
+                self._lists[asked] = found
         rows = [self._row(id) for id in found[start : start + count]]
         return {"total": len(found), "rows": rows}
 
