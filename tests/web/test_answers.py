@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -138,6 +139,16 @@ def test_searches_by_example(search: str, by: str, wanted: list[str]) -> None:
     tok = digram.train("Größe " * 9, max_merges=6)
     found = Answers({"tok": tok})("vocabulary", {"tokenizer": 0, "search": search, "by": by})
     assert [bytes.fromhex(row[1]).decode("utf-8", "replace") for row in found["rows"]] == wanted
+
+
+def test_many_ask_at_once() -> None:
+    tok = TOKENIZERS["gpt2"]
+    searches = [token.decode("latin-1") for token in map(tok.token_bytes, range(97, 123))] * 8
+    asked = [{"tokenizer": 0, "search": search, "count": 1000} for search in searches]
+    one_by_one = [Answers({"gpt2": tok})("vocabulary", one) for one in asked[:26]] * 8
+    answers = Answers({"gpt2": tok})
+    with ThreadPoolExecutor(8) as threads:
+        assert [*threads.map(lambda one: answers("vocabulary", one), asked)] == one_by_one
 
 
 def joined(nodes: list[dict[str, Any]], at: int = 0) -> bytes:
