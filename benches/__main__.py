@@ -29,6 +29,7 @@ TABLES = (
     "shapes",
     "memory",
     "plan",
+    "adapt",
 )
 
 

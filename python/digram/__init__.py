@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from digram._core import ArrowIds, Decoder, Intervals, RunningCount, __version__
+    from digram.adapt import Change, EmbeddingPlan
     from digram.batching import FlatIds
     from digram.bulk import TokenFiles, read_tokens
     from digram.counting import Chunk
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArrowIds",
+    "Change",
     "CheckpointError",
     "Chunk",
     "ConfigMismatchError",
@@ -52,6 +54,7 @@ __all__ = [
     "Decoder",
     "Definition",
     "DigramError",
+    "EmbeddingPlan",
     "Encoding",
     "Encodings",
     "Files",
@@ -93,6 +96,7 @@ __all__ = [
 # Where each name lives. A module is imported when its first name is used, so that the command line
 # starts at once and nobody pays for what they do not use.
 _HOMES = {
+    "adapt": ["Change", "EmbeddingPlan"],
     "_core": ["ArrowIds", "Decoder", "Intervals", "RunningCount", "__version__"],
     "batching": ["FlatIds"],
     "bulk": ["TokenFiles", "read_tokens"],

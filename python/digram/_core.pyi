@@ -395,7 +395,7 @@ class Encoded:
 
 def train(
     counts: Counts | SortedCounts,
-    base: str | bytes,
+    base: str | bytes | Core,
     *,
     with_bytes: bool,
     max_merges: int | None,

@@ -35,10 +35,10 @@ class TrainingRecord:
 
     `bytes` and `pretokens` are totals over the corpus, `distinct_pretokens` counts different ones;
     `counts[r]` is how often the pair of the merge of rank r stood in the corpus when it was
-    chosen; `options` holds the arguments of `train` that shaped the result. `runners_up[r]` are the
-    pairs that came next at that moment, as (left id, right id, count), where they were asked for.
-    `skipped` counts the records of files and tables that held no text and were passed over, which
-    happens under `on_error="skip"` alone.
+    chosen, None where a tokenizer was extended that did not say it; `options` holds the arguments
+    that shaped the result. `runners_up[r]` are the pairs that came next at that moment, as
+    (left id, right id, count), where they were asked for. `skipped` counts the records of files
+    and tables that held no text and were passed over, which happens under `on_error="skip"` alone.
     """
 
     ties: str
@@ -48,7 +48,7 @@ class TrainingRecord:
     pretokens: int
     distinct_pretokens: int
     options: dict[str, Any]
-    counts: list[int] = field(repr=False)  # a number for each merge
+    counts: list[int | None] = field(repr=False)  # one for each merge
     version: str
     runners_up: list[list[tuple[int, int, int]]] | None = field(default=None, repr=False)
     skipped: int = 0

@@ -139,7 +139,9 @@ def train(
 
     It ends with `vocab_size` tokens (base included), after `max_merges` merges, when every pair
     stands less than `min_frequency` times, or when no pair is left. A pair whose token would have
-    more than `max_token_length` bytes is never chosen; the others go on.
+    more than `max_token_length` bytes, or the bytes of a token that there is, is never chosen; the
+    others go on. From single symbols on no pair makes a token twice; words of larger tokens, which
+    a tokenizer that is to grow made, may hold one that does.
 
     >>> use = "use byte pair encoding to tokenize text".split()
     >>> base = characters(["abcdefghijklmnopqrstuvwxyz"])
@@ -167,7 +169,7 @@ def train(
         raise ValueError(f"vocab_size must be greater than {len(base)}.")
     if vocab_size is None and max_merges is None and min_frequency < 2:
         raise ValueError("min_frequency must be at least 2 when no size is given.")
-    now, tokens = list(corpus), list(base)
+    now, tokens, known = list(corpus), list(base), set(base)
     merges: dict[Pair, int] = {}
     counts: list[int] = []
 
@@ -184,6 +186,7 @@ def train(
         if max_token_length is not None:
             long = [p for p in found if len(tokens[p[0]] + tokens[p[1]]) > max_token_length]
             found = {pair: count for pair, count in found.items() if pair not in long}
+        found = {p: n for p, n in found.items() if tokens[p[0]] + tokens[p[1]] not in known}
         if len(tokens) == vocab_size:
             reason = "vocab_size"
         elif len(merges) == max_merges:
@@ -195,6 +198,7 @@ def train(
         else:
             new = merges[best] = len(tokens)
             tokens.append(tokens[best[0]] + tokens[best[1]])
+            known.add(tokens[-1])
             counts.append(found[best])
             now = [(merge(word, best, new), weight) for word, weight in now]
             continue

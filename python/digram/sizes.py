@@ -27,9 +27,11 @@ __all__ = [
     "blocks",
     "check_reserved",
     "family",
+    "multiple_of",
     "padded",
     "shrunk",
     "with_blocks",
+    "without_padding",
 ]
 
 PADDING = "unused"
@@ -95,6 +97,13 @@ def padded(definition: Definition, multiple: int | None) -> Definition:
     return with_blocks(definition, {PADDING: missing}) if missing else definition
 
 
+def multiple_of(definition: Definition) -> int | None:
+    """What the size was padded to a multiple of, where that is known."""
+    record = definition.training
+    multiple = None if record is None else record.options.get("pad_to_multiple")
+    return multiple if type(multiple) is int and multiple > 0 else None
+
+
 def check_reserved(
     reserved: Mapping[str, range], special_tokens: Mapping[str, int], path: str | None = None
 ) -> None:
@@ -118,16 +127,13 @@ def shrunk(definition: Definition, vocab_size: int) -> Definition:
     if isinstance(vocab_size, bool) or not isinstance(vocab_size, int):
         raise TypeError(f"vocab_size is a whole number, not {vocab_size!r}")
     record = definition.training
-    multiple = None if record is None else record.options.get("pad_to_multiple")
-    if type(multiple) is not int or multiple < 1:
-        multiple = None
     removed = family(definition).removed(vocab_size)
-    small = _without(_without_padding(definition), removed)
+    small = _without(without_padding(definition), removed)
     if record is not None:
         small = replace(small, training=_record(record, small, removed, vocab_size))
     if PADDING in small.reserved:
         return small  # other tokens follow it, and keep their distance
-    return padded(small, multiple)
+    return padded(small, multiple_of(definition))
 
 
 class Family(NamedTuple):
@@ -166,7 +172,7 @@ class Family(NamedTuple):
 
 def family(definition: Definition) -> Family:
     """The vocabularies inside this one; `VocabError` where there are none."""
-    whole = _without_padding(definition)
+    whole = without_padding(definition)
     made = [id for _, _, id in whole.merges]
     if any(a >= b for a, b in pairwise(made)):
         raise VocabError(
@@ -257,7 +263,7 @@ def _record(
     )
 
 
-def _without_padding(definition: Definition) -> Definition:
+def without_padding(definition: Definition) -> Definition:
     """The definition without the block that pads, where that is what it ends with."""
     ids = definition.reserved.get(PADDING)
     if ids is None or ids.stop != _size(definition):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from os import PathLike
@@ -22,7 +22,10 @@ from digram.template import Template
 if TYPE_CHECKING:
     from types import EllipsisType
 
+    from digram.adapt import Change
     from digram.bulk import TokenFiles
+    from digram.choices import Ties
+    from digram.counts import Counts, Sources
     from digram.definition import Definition, OnUnknown, TrainingRecord, Unit
     from digram.metrics import Advice, Comparison, Curve, Evaluation
     from digram.sources import Source
@@ -285,6 +288,66 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         from digram.sizes import shrunk
 
         return Tokenizer(shrunk(self.definition, vocab_size))
+
+    def extend(
+        self,
+        source: Sources | Counts,
+        *,
+        add: int,
+        min_frequency: int = 1,
+        max_token_length: int | None = None,
+        ties: Ties = "ids",
+        separator: str | bytes | None = None,
+        weights: Mapping[str, Any] | None = None,
+        threads: int | None = None,
+        memory_limit: int | str | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        runners_up: int = 0,
+        on_merge: Callable[[Merge], object] | None = None,
+        progress: bool | None = None,
+    ) -> tuple[Tokenizer, Change]:
+        """Learn the next merges on another corpus; every token and every merge stays as it is.
+
+        >>> import digram
+        >>> tok = digram.train("low low lower lowest", vocab_size=259, pretokenizer="whitespace")
+        >>> tok, change = tok.extend("slowly slower slow", add=2)
+        >>> print(change)
+        259 ids became 261, 2 tokens added, 0 removed
+        >>> [(merge.left, merge.right) for merge in tok.merge_log[-2:]]
+        [(b's', b'low'), (b' ', b'slow')]
+
+        This is continued BPE: the corpus is split as this tokenizer splits it, and merging goes on
+        from there, with new ids after the highest one. So what a text becomes afterwards is what
+        it became before, with some neighbours joined, and no new token is unreachable, as tokens
+        are that are only appended to a list. A merge that would make the bytes of a token that
+        there is already is passed over. Ids that pad the size (`pad_to_multiple`) are used first,
+        and the new size is padded again. `add` is how many tokens at most; fewer where no pair is
+        left that occurs `min_frequency` times. The other arguments are those of `digram.train`.
+
+        Works for published vocabularies too, and where rank and id are the same, as in `.tiktoken`
+        files, they stay the same. Returns the new tokenizer, and a `Change` that says what became
+        of the ids and how a model's embeddings begin. Raises what `train` raises, and what
+        `encode` raises for text that this tokenizer has no tokens for. Cost: training on the
+        corpus, and encoding its distinct pretokens.
+        """
+        from digram.adapt import extend
+
+        return extend(
+            self,
+            source,
+            add=add,
+            min_frequency=min_frequency,
+            max_token_length=max_token_length,
+            ties=ties,
+            separator=separator,
+            weights=weights,
+            threads=threads,
+            memory_limit=memory_limit,
+            checkpoint=checkpoint,
+            runners_up=runners_up,
+            on_merge=on_merge,
+            progress=progress,
+        )
 
     def with_template(self, template: Template | None) -> Tokenizer:
         """A new tokenizer that puts these special tokens around texts (`tok(text)`); None for none.

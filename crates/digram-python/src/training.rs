@@ -10,6 +10,7 @@ use pyo3::types::{PyBytes, PyList};
 use crate::convert::merges_to_python;
 use crate::counts::Held;
 use crate::errors;
+use crate::tokenizer::Core;
 use crate::watch::{BETWEEN_REPORTS, Signals};
 
 /// A pair that was not merged: left id, right id, count.
@@ -22,7 +23,7 @@ type Trained<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<Vec<N
 /// base.
 ///
 /// `base` is the 256 bytes in the order of their ids, or the characters in the order of theirs,
-/// after the 256 bytes if `with_bytes`. With `memory`, a number of bytes and a folder, what does not
+/// after the 256 bytes if `with_bytes`; or a tokenizer, whose tokens are there already. With `memory`, a number of bytes and a folder, what does not
 /// fit goes to the folder. `journal` is a file that merges are noted in, and taken from where an
 /// earlier run was broken off.
 #[pyfunction]
@@ -43,12 +44,13 @@ pub(crate) fn train<'py>(
     on_merge: Option<Py<PyAny>>,
     on_progress: Option<Py<PyAny>>,
 ) -> PyResult<Trained<'py>> {
-    let base = match base.cast::<PyBytes>() {
-        Ok(order) => Base::Bytes(Box::new(order.as_bytes().try_into()?)),
-        Err(_) => {
-            let chars = base.extract::<String>()?.chars().collect();
-            if with_bytes { Base::CharsAndBytes(chars) } else { Base::Chars(chars) }
-        }
+    let base = if let Ok(order) = base.cast::<PyBytes>() {
+        Base::Bytes(Box::new(order.as_bytes().try_into()?))
+    } else if let Ok(core) = base.cast::<Core>() {
+        Base::Tokens(core.get().tokenizer.clone())
+    } else {
+        let chars = base.extract::<String>()?.chars().collect();
+        if with_bytes { Base::CharsAndBytes(chars) } else { Base::Chars(chars) }
     };
     let ties = match ties {
         "ids" => Ties::Ids,

@@ -175,9 +175,10 @@ def training(
         shown = show(said["stop_reason"])
         raise CorruptFileError(f"{where}.stop_reason {shown} is not known.", path=path)
     counts = expect(said["counts"], list, f"{where}.counts", path)
-    if len(counts) != merges or not set(map(type, counts)) <= {int}:
+    if len(counts) != merges or not set(map(type, counts)) <= {int, type(None)}:
         raise CorruptFileError(
-            f"{where}.counts should be a whole number for each of {several(merges, 'merge')}.",
+            f"{where}.counts should be a whole number, or null where it is not known, for each of "
+            f"{several(merges, 'merge')}.",
             path=path,
         )
     if "runners_up" in said:

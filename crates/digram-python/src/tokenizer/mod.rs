@@ -11,6 +11,7 @@ mod special;
 mod stream;
 
 use digram::Tokenizer;
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use digram::encode::{OnUnknown, Unit};
@@ -40,7 +41,8 @@ const KEEP_GIL: usize = 1 << 14;
 /// the class that a method was written in. The module calls it `Core`.
 #[pyclass(name = "Tokenizer", frozen, subclass, module = "digram._core")]
 pub(crate) struct Core {
-    tokenizer: Tokenizer,
+    /// Shared with training that goes on from it.
+    pub(crate) tokenizer: Arc<Tokenizer>,
     /// What the façade needs to know again, and the core does not.
     extra: Py<PyAny>,
     digest: PyOnceLock<Py<PyString>>,
@@ -75,7 +77,7 @@ impl Core {
             .detach(|| Tokenizer::with_model(model, special_tokens, unit, pretokenizer, ignore_merges))
             .map_err(|error| errors::from_core(py, error, None))?;
         Ok(Core {
-            tokenizer,
+            tokenizer: Arc::new(tokenizer),
             extra,
             digest: PyOnceLock::new(),
             integers: PyOnceLock::new(),

@@ -8,6 +8,7 @@ mod decoder;
 mod dropout;
 mod fits;
 mod intervals;
+mod pretokens;
 mod running;
 mod slots;
 mod spans;
@@ -40,6 +41,7 @@ pub use decode::{FlatBytes, OnInvalid};
 pub use decoder::Decoder;
 pub use dropout::WithDropout;
 pub use intervals::Intervals;
+pub(crate) use pretokens::Pretokens;
 pub use running::Running;
 pub use spans::{EncodedTexts, OffsetUnit};
 pub use stream::Stream;
@@ -75,8 +77,15 @@ pub struct Tokenizer {
     slots: Lazy<Slots>,
     /// The most bytes of text that one id stands for.
     most_bytes: usize,
+    ignore_merges: bool,
     /// What threads worked in, for the next call.
     kept: Kept,
+}
+
+impl std::fmt::Debug for Tokenizer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Tokenizer of {} tokens", self.token_count())
+    }
 }
 
 impl Tokenizer {
@@ -132,7 +141,7 @@ impl Tokenizer {
         // A character that no token holds becomes one id too.
         let most_bytes = all.iter().map(|(_, token)| token.len()).fold(char::MAX.len_utf8(), usize::max);
         let (index, slots, kept) = (Lazy::new(), Lazy::new(), Kept::default());
-        Ok(Tokenizer { encoder, pretokenizer, special, all, index, slots, most_bytes, kept })
+        Ok(Tokenizer { encoder, pretokenizer, special, all, index, slots, most_bytes, ignore_merges, kept })
     }
 
     /// One more than the highest id.
@@ -165,6 +174,16 @@ impl Tokenizer {
     /// The merges in rank order.
     pub fn merges(&self) -> &[Merge] {
         self.encoder.merges().in_order()
+    }
+
+    /// What text is made of before anything is merged.
+    pub fn unit(&self) -> &Unit {
+        self.encoder.unit()
+    }
+
+    /// Whether a whole pretoken that is a token becomes it even where the merges say otherwise.
+    pub fn ignores_merges(&self) -> bool {
+        self.ignore_merges
     }
 
     /// The special tokens with their ids.

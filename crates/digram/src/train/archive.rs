@@ -353,7 +353,7 @@ fn for_each_run(
     watch: &dyn Watch,
     visit: &mut dyn FnMut(Vec<u8>, u64) -> Result<()>,
 ) -> Result<()> {
-    let symbols = Symbols::new(base);
+    let mut symbols = Symbols::new(base);
     let (mut word, mut longest, mut paced) = (Vec::new(), 0, Paced::new(watch));
     pieces.for_each(&mut |piece| {
         longest = longest.max(piece.bytes.len() as u64);
@@ -363,7 +363,7 @@ fn for_each_run(
             return Ok(());
         }
         word.clear();
-        symbols.append(piece.bytes, &mut word)?;
+        symbols.append(piece.bytes, &mut word, watch)?;
         let mut offset = 0u32;
         // What stands between characters that are in no token merges alone.
         for run in word.split(|&symbol| symbol == BORDER) {

@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 use crate::count::{Counts, sort};
 use crate::error::{Error, Result};
 use crate::memory::prefetch;
+use crate::tokenizer::Pretokens;
 use crate::vocabulary::TokenId;
 use crate::watch::{BETWEEN_CHECKS, Paced, Watch};
 
@@ -84,7 +85,7 @@ impl Builder {
 
 impl Corpus {
     pub(super) fn new(counts: &Counts, base: &Base, order: Order, watch: &dyn Watch) -> Result<Corpus> {
-        let symbols = Symbols::new(base);
+        let mut symbols = Symbols::new(base);
         let mut pieces: Vec<(&[u8], u64)> = counts.iter().filter(|&(_, count)| count > 0).collect();
         if let Order::ByCount = order {
             sort(&mut pieces, &|a, b| b.1.cmp(&a.1), watch)?;
@@ -97,7 +98,7 @@ impl Corpus {
         let mut paced = Paced::new(watch);
         for &(piece, count) in &pieces {
             let start = words.places.len();
-            symbols.append(piece, &mut words.places)?;
+            symbols.append(piece, &mut words.places, watch)?;
             paced.after(1 + piece.len())?;
             if words.len() - start < 2 {
                 words.places.truncate(start);
@@ -277,13 +278,14 @@ impl Words<'_> {
 }
 
 /// From text to base symbols.
-pub(super) enum Symbols {
+pub(super) enum Symbols<'a> {
     Bytes(Box<[TokenId; 256]>),
     Chars(HashMap<char, TokenId>),
+    Tokens(Box<Pretokens<'a>>),
 }
 
-impl Symbols {
-    pub(super) fn new(base: &Base) -> Symbols {
+impl Symbols<'_> {
+    pub(super) fn new(base: &Base) -> Symbols<'_> {
         let number = |chars: &[char], from: usize| {
             Symbols::Chars(chars.iter().enumerate().map(|(i, &c)| (c, (from + i) as TokenId)).collect())
         };
@@ -295,17 +297,24 @@ impl Symbols {
             }
             Base::Chars(chars) => number(chars, 0),
             Base::CharsAndBytes(chars) => number(chars, 256),
+            Base::Tokens(tokenizer) => Symbols::Tokens(Box::new(tokenizer.pretokens())),
         }
     }
 
     /// Appends the symbols of a pretoken, [`BORDER`] for characters that are none.
-    pub(super) fn append(&self, piece: &[u8], places: &mut Vec<TokenId>) -> Result<()> {
+    pub(super) fn append(
+        &mut self,
+        piece: &[u8],
+        places: &mut Vec<TokenId>,
+        watch: &dyn Watch,
+    ) -> Result<()> {
         match self {
             Symbols::Bytes(ids) => places.extend(piece.iter().map(|&byte| ids[byte as usize])),
             // A character outside the alphabet is in no merge, as the border of a pretoken.
             Symbols::Chars(ids) => {
                 places.extend(utf8(piece)?.chars().map(|c| ids.get(&c).copied().unwrap_or(BORDER)));
             }
+            Symbols::Tokens(pretokens) => pretokens.append(piece, BORDER, places, watch)?,
         }
         Ok(())
     }

@@ -28,14 +28,19 @@ pub(super) struct Limits {
     pub(super) round: usize,
     /// How many of the pairs that came next are kept with each merge.
     pub(super) runners_up: usize,
+    /// The bytes of all tokens, where two pairs may make the same.
+    pub(super) taken: HashSet<Vec<u8>>,
 }
 
 impl Limits {
-    /// Whether the token of a pair would not be too long.
+    /// Whether a pair may be merged: its token would not be too long, and is not there yet.
     #[inline]
     pub(super) fn allow(&self, tokens: &[Vec<u8>], left: TokenId, right: TokenId) -> bool {
-        self.max_token_length == usize::MAX
-            || tokens[left as usize].len() + tokens[right as usize].len() <= self.max_token_length
+        self.max_token_length == usize::MAX && self.taken.is_empty() || {
+            let (left, right) = (&tokens[left as usize][..], &tokens[right as usize][..]);
+            left.len() + right.len() <= self.max_token_length
+                && (self.taken.is_empty() || !self.taken.contains(&[left, right].concat()))
+        }
     }
 }
 
@@ -102,7 +107,7 @@ impl<T: TieRule> Learner<T> {
     pub(super) fn best(&mut self) -> Option<usize> {
         while let Some(candidate) = self.queue.pop() {
             let number = candidate.pair as usize;
-            if self.pairs.get(number).count < self.floor {
+            if self.pairs.get(number).count < self.floor || self.is_taken(number) {
                 continue;
             }
             let moved = T::MOVES && self.move_to_first(number);
@@ -112,6 +117,12 @@ impl<T: TieRule> Learner<T> {
             self.enqueue(candidate.pair);
         }
         None
+    }
+
+    /// Whether another pair made the same token since this one was found.
+    fn is_taken(&self, number: usize) -> bool {
+        let pair = self.pairs.get(number);
+        !self.limits.taken.is_empty() && !self.limits.allow(&self.tokens, pair.left, pair.right)
     }
 
     /// The pairs that would come next if the best, which is out of the queue, were not there. None

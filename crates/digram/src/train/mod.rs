@@ -25,12 +25,14 @@ mod ties;
 use std::path::Path;
 use std::sync::Arc;
 
+use hashbrown::HashSet;
+
 use crate::count::{Counts, Pieces};
 use crate::encode::{OnUnknown, Unit};
 use crate::error::{Error, Result};
 use crate::merges::Merge;
 use crate::pretokenize::Pretokenizer;
-use crate::tokenizer::Definition;
+use crate::tokenizer::{Definition, Tokenizer};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId};
 use crate::watch::Watch;
 
@@ -63,6 +65,9 @@ pub enum Base {
     Chars(Vec<char>),
     /// The 256 bytes first, then characters. Other characters are in no merge.
     CharsAndBytes(Vec<char>),
+    /// The tokens of a tokenizer: pretokens begin as what they become under it, and no merge makes
+    /// the bytes of a token that there is. What it has no token for is in no merge.
+    Tokens(Arc<Tokenizer>),
 }
 
 impl Base {
@@ -75,6 +80,20 @@ impl Base {
             Base::Bytes(order) => bytes(&mut order.iter().copied()),
             Base::Chars(chars) => texts(chars),
             Base::CharsAndBytes(chars) => [bytes(&mut (0..=255)), texts(chars)].concat(),
+            Base::Tokens(tokenizer) => {
+                let mut tokens = vec![Vec::new(); tokenizer.vocab_size()];
+                let model = tokenizer.model();
+                model.vocabulary().iter().for_each(|(id, token)| tokens[id as usize] = token.into());
+                tokens
+            }
+        }
+    }
+
+    /// The bytes that no merge may make.
+    fn taken(&self) -> HashSet<Vec<u8>> {
+        match self {
+            Base::Tokens(_) => self.tokens().into_iter().collect(),
+            _ => HashSet::new(), // what is learned from single symbols is never learned twice
         }
     }
 
@@ -93,6 +112,7 @@ impl Base {
                 let ids = Box::new(std::array::from_fn(|byte| byte as TokenId));
                 Unit::Char { on_unknown: OnUnknown::Bytes { ids } }
             }
+            Base::Tokens(tokenizer) => tokenizer.unit().clone(),
         }
     }
 }
@@ -190,15 +210,30 @@ impl Trained {
         tokens
     }
 
-    /// A tokenizer of these merges, without special tokens.
+    /// A tokenizer of these merges, after those of the one that training started from, if it did:
+    /// its special tokens stay.
     pub fn into_definition(self, pretokenizer: impl Into<Arc<Pretokenizer>>) -> Definition {
+        let learned = self.merges.iter().map(|learned| learned.merge);
+        let (merges, special_tokens, ignore_merges) = match &self.base {
+            Base::Tokens(tokenizer) => (
+                tokenizer.merges().iter().copied().chain(learned).collect(),
+                tokenizer.special_tokens().tokens().to_vec(),
+                tokenizer.ignores_merges(),
+            ),
+            _ => (learned.collect(), Vec::new(), false),
+        };
         Definition {
-            tokens: self.tokens().into_iter().map(Some).collect(),
-            merges: self.merges.iter().map(|learned| learned.merge).collect(),
-            special_tokens: Vec::new(),
+            // A hole and a special token have no bytes.
+            tokens: self
+                .tokens()
+                .into_iter()
+                .map(|token| Some(token).filter(|token| !token.is_empty()))
+                .collect(),
+            merges,
+            special_tokens,
             unit: self.base.unit(),
             pretokenizer: pretokenizer.into(),
-            ignore_merges: false,
+            ignore_merges,
         }
     }
 }
@@ -327,6 +362,7 @@ fn learn(
         max_token_length: options.max_token_length.unwrap_or(usize::MAX),
         round: options.round.max(1),
         runners_up: options.runners_up,
+        taken: options.base.taken(),
     };
     let known = &known[..known.len().min(limits.max_merges)];
     let tokens = options.base.tokens();
@@ -366,6 +402,19 @@ mod tests {
         };
         let trained = learn(laid_out, options, known, &mut |_| Ok(()), &Unwatched)?;
         Ok((trained.merges, trained.stop))
+    }
+
+    /// What was learned, with ids one higher from `first` on, if an unknown token has that id.
+    fn shifted(learned: &Learned, has_unknown: bool, first: usize) -> Learned {
+        let id = |id: TokenId| id + TokenId::from(has_unknown && id as usize >= first);
+        let Merge { left, right, id: made } = learned.merge;
+        let merge = Merge { left: id(left), right: id(right), id: id(made) };
+        let runner_up = |next: &RunnerUp| RunnerUp { left: id(next.left), right: id(next.right), ..*next };
+        Learned {
+            merge,
+            count: learned.count,
+            runners_up: learned.runners_up.iter().map(runner_up).collect(),
+        }
     }
 
     #[test]
@@ -408,9 +457,30 @@ mod tests {
                 base, ties, min_frequency, max_merges: Some(merges), max_token_length: Some(longest), round: 1, runners_up,
             };
             let expected = train(&counts, &options, &[], &mut |_| Ok(()), &Unwatched).unwrap();
-            let known = &expected.merges[..expected.merges.len() * part / 4];
+            let some = expected.merges.len() * part / 4;
+            let known = &expected.merges[..some];
             let found = bounded(&counts, memory, &options, known).unwrap();
             prop_assert_eq!(found, (expected.merges.clone(), expected.stop));
+
+            // So does training that goes on from a tokenizer of the first merges.
+            let first = Options { max_merges: Some(some), ..options.clone() };
+            let first = train(&counts, &first, &[], &mut |_| Ok(()), &Unwatched).unwrap();
+            let uncut = Pretokenizer::new(&[]).unwrap();
+            let mut definition = first.into_definition(uncut);
+            if chars {
+                let unknown = definition.tokens.len() as TokenId;
+                definition.special_tokens.push(("<unknown>".into(), unknown));
+                definition.unit = Unit::Char { on_unknown: OnUnknown::Token(unknown) };
+            }
+            let tokenizer = Arc::new(Tokenizer::new(definition).unwrap());
+            let more = Options {
+                max_merges: Some(merges - some.min(merges)), base: Base::Tokens(tokenizer), ..options.clone()
+            };
+            let rest: Vec<Learned> = expected.merges[some..].iter().map(|learned| shifted(learned, chars, 3 + some)).collect();
+            let (again, _) = bounded(&counts, memory, &more, &rest[..rest.len() / 2]).unwrap();
+            prop_assert_eq!(&again, &rest);
+            let found = train(&counts, &more, &[], &mut |_| Ok(()), &Unwatched).unwrap();
+            prop_assert_eq!((found.merges, found.stop), (rest, expected.stop));
         }
     }
 }

@@ -83,6 +83,9 @@ impl<T: TieRule> Learner<T> {
             return Err(of_another_run(number));
         }
         on_merge(&learned)?;
+        if !self.limits.taken.is_empty() {
+            self.limits.taken.insert(self.tokens[learned.merge.id as usize].clone());
+        }
         self.merges.push(learned);
         Ok(())
     }

@@ -1,0 +1,48 @@
+//! Pretokens that were cut before, as training goes on from them.
+
+use hashbrown::HashSet;
+
+use crate::encode::{Lent, OnUnknown, Unit};
+use crate::error::Result;
+use crate::vocabulary::TokenId;
+use crate::watch::Watch;
+
+use super::Tokenizer;
+
+/// Encodes pretokens one by one.
+pub(crate) struct Pretokens<'a> {
+    tokenizer: &'a Tokenizer,
+    scratch: Lent<'a>,
+    /// The ids that stand for what has no token.
+    unknown: HashSet<TokenId>,
+}
+
+impl Tokenizer {
+    pub(crate) fn pretokens(&self) -> Pretokens<'_> {
+        let unknown = match self.unit() {
+            Unit::Char { on_unknown: OnUnknown::Bytes { ids } } => ids.iter().copied().collect(),
+            Unit::Char { on_unknown: OnUnknown::Token(id) } => [*id].into(),
+            Unit::Byte { .. } | Unit::Char { on_unknown: OnUnknown::Fail } => HashSet::new(),
+        };
+        Pretokens { tokenizer: self, scratch: self.kept.lend(), unknown }
+    }
+}
+
+impl Pretokens<'_> {
+    /// Appends the ids of a pretoken, and `border` for what has no token.
+    pub(crate) fn append(
+        &mut self,
+        pretoken: &[u8],
+        border: TokenId,
+        ids: &mut Vec<TokenId>,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        let start = ids.len();
+        let encoder = &self.tokenizer.encoder;
+        encoder.encode(pretoken, 0, &[pretoken.len()], &mut self.scratch, watch, ids)?;
+        if !self.unknown.is_empty() {
+            ids[start..].iter_mut().filter(|id| self.unknown.contains(*id)).for_each(|id| *id = border);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,216 @@
+"""What a change of vocabulary means for a model: which ids stay, and where new rows come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from digram.errors import DigramError, OptionError, several
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from digram.metrics import Comparison
+    from digram.sources import Source
+    from digram.tokenizer import Tokenizer
+
+__all__ = ["Change", "EmbeddingPlan"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class EmbeddingPlan:
+    """The rows of a new embedding matrix as weighted sums of those of the old one.
+
+    >>> import digram, numpy as np
+    >>> tok = digram.train("low low", max_merges=1, pretokenizer=None)
+    >>> tok, change = tok.extend("low low low", add=1)
+    >>> change.added, tok.tokens(change.added)
+    ([257], [b'low'])
+    >>> plan = change.embedding_plan()
+    >>> plan.row(257)  # of `lo` and `w`
+    [(256, 0.5), (119, 0.5)]
+    >>> old = np.arange(257 * 2).reshape(257, 2) / 1.0
+    >>> plan.apply(old)[257].tolist()
+    [375.0, 376.0]
+
+    In compressed rows: what new id n comes from is `ids[starts[n]:starts[n + 1]]`, each with its
+    weight; those of a row sum to 1. A row that nothing is known of, as a hole's, has none.
+    """
+
+    old_size: int
+    starts: NDArray[np.int64]
+    ids: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    @property
+    def new_size(self) -> int:
+        """The number of rows, one more than the highest new id."""
+        return len(self.starts) - 1
+
+    def row(self, id: int) -> list[tuple[int, float]]:
+        """What a new id comes from: old ids, each with its weight."""
+        part = slice(self.starts[id], self.starts[id + 1])
+        return [*zip(self.ids[part].tolist(), self.weights[part].tolist(), strict=True)]
+
+    def apply(self, embeddings: NDArray[Any], unknown: NDArray[Any] | None = None) -> NDArray[Any]:
+        """The new matrix, a row for each new id, in the type of the old one.
+
+        `embeddings` has a row for each old id; rows beyond them, as models pad their matrices, are
+        left out. Rows that nothing is known of are `unknown`, by default the mean of all old ones.
+        Sums are of 64-bit floats; rows that stay are copied as they are. Raises `OptionError` for a
+        matrix with too few rows.
+        """
+        import numpy as np
+
+        if embeddings.ndim != 2 or len(embeddings) < self.old_size:
+            raise OptionError(
+                f"embeddings has the shape {embeddings.shape}, and there are {self.old_size} old "
+                "ids.",
+                hint="Give a matrix with a row for each old id.",
+            )
+        old = embeddings[: self.old_size]
+        lengths = np.diff(self.starts)
+        new = np.empty((self.new_size, old.shape[1]), old.dtype)
+        alone = np.flatnonzero(lengths == 1)
+        new[alone] = old[self.ids[self.starts[alone]]]
+        new[lengths == 0] = old.mean(axis=0, dtype=np.float64) if unknown is None else unknown
+        for id in np.flatnonzero(lengths > 1).tolist():
+            part = slice(self.starts[id], self.starts[id + 1])
+            new[id] = self.weights[part] @ old[self.ids[part]].astype(np.float64)
+        return new
+
+    def matrix(self) -> Any:
+        """The same as a `scipy.sparse.csr_matrix` of new by old ids: `plan.matrix() @ old`.
+
+        Raises `ImportError` where SciPy is not installed. Rows that nothing is known of are 0.
+        """
+        from scipy.sparse import csr_matrix
+
+        shape = (self.new_size, self.old_size)
+        return csr_matrix((self.weights, self.ids, self.starts), shape=shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """From one tokenizer to the next; what `extend` returns beside the new one.
+
+    `id_map[id]` is what has the meaning of an old id in the new vocabulary, -1 where nothing has.
+    `print` shows a summary.
+    """
+
+    before: Tokenizer
+    after: Tokenizer
+    id_map: NDArray[np.int64] = field(repr=False)
+
+    @classmethod
+    def of(cls, before: Tokenizer, after: Tokenizer) -> Change:
+        """The change between two tokenizers in which tokens with the same id are the same."""
+        import numpy as np
+
+        old, new = _spelled(before), _spelled(after)
+        new += [None] * (len(old) - len(new))
+        same = [
+            id if a == b and a is not None else -1
+            for id, (a, b) in enumerate(zip(old, new, strict=False))
+        ]
+        return cls(before, after, np.array(same, np.int64))
+
+    @cached_property
+    def added(self) -> list[int]:
+        """New ids without an old one, rising."""
+        stayed = set(self.id_map.tolist())
+        return [id for id, token in enumerate(_spelled(self.after)) if token and id not in stayed]
+
+    @cached_property
+    def removed(self) -> list[int]:
+        """Old ids that have no new one, rising."""
+        map, old = self.id_map.tolist(), _spelled(self.before)
+        return [id for id, token in enumerate(old) if token and map[id] < 0]
+
+    def embedding_plan(self) -> EmbeddingPlan:
+        """How to begin the rows of a model's embedding and output matrices.
+
+        A token that stays keeps its row. One that is new starts as the mean of the rows of the
+        tokens that its bytes were before [1]. Special tokens that are new, and what the old
+        tokenizer had no tokens for, have no row. Takes some µs for each new token.
+
+        1. Gee et al. 2022, "Fast Vocabulary Transfer for Language Model Compression".
+        """
+        import numpy as np
+
+        stays = np.flatnonzero(self.id_map >= 0)
+        rows: dict[int, list[int]] = dict(
+            zip(self.id_map[stays].tolist(), ([id] for id in stays.tolist()), strict=True)
+        )
+        special = set(self.after.special_tokens.values())
+        new = [id for id in self.added if id not in special]
+        for id, token in zip(new, self.after.tokens(new), strict=True):
+            try:
+                rows[id] = self.before.encode(token)
+            except DigramError:  # a character that it has no token for
+                continue
+        known = [rows.get(id, []) for id in range(self.after.vocab_size)]
+        lengths = np.array([*map(len, known)], np.int64)
+        ids = np.array([id for row in known for id in row], np.int64)
+        weights = np.repeat(1 / np.maximum(lengths, 1), lengths)
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        return EmbeddingPlan(self.before.vocab_size, starts, ids, weights)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write `id_map` and the plan's `starts`, `ids` and `weights` as a NumPy `.npz` file.
+
+        >>> import digram, numpy as np
+        >>> _, change = digram.train("low low", max_merges=1).extend("low", add=1)
+        >>> path = getfixture("tmp_path") / "change.npz"
+        >>> change.save(path)
+        >>> with np.load(path) as arrays:
+        ...     arrays["id_map"].shape
+        (257,)
+
+        A crash leaves the old file or the new one.
+        """
+        import io
+
+        import numpy as np
+
+        from digram.storage import advise_on_full_disk, atomic_write
+
+        plan, file = self.embedding_plan(), io.BytesIO()
+        np.savez(
+            file,
+            id_map=self.id_map,
+            starts=plan.starts,
+            ids=plan.ids,
+            weights=plan.weights,
+        )
+        with advise_on_full_disk():
+            atomic_write(path, file.getvalue())
+
+    def compare(self, source: Source | Mapping[str, Source], **options: Any) -> Comparison:
+        """What changes on a sample: `before.compare(after, source)`, with the options of that."""
+        return self.before.compare(self.after, source, **options)
+
+    def __str__(self) -> str:
+        parts = [
+            f"{several(self.before.vocab_size, 'id')} became {self.after.vocab_size:,}",
+            f"{several(len(self.added), 'token')} added",
+            f"{len(self.removed):,} removed",
+        ]
+        return ", ".join(parts)
+
+    def __repr__(self) -> str:
+        return f"<digram.Change: {self}>"
+
+
+def _spelled(tok: Tokenizer) -> list[bytes | None]:
+    """What each id stands for, None for a hole; of special tokens their text, told apart."""
+    tokens = [*tok._model.tokens()]
+    tokens += [None] * (tok.vocab_size - len(tokens))
+    for text, id in tok.special_tokens.items():
+        tokens[id] = b"special " + text.encode()
+    return tokens
