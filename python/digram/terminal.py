@@ -4,29 +4,24 @@ r"""Tokens as a person reads them in a terminal.
 [It]['s][·2][↵]
 <BLANKLINE>
 >>> print(render([b"\xe4\xb8", b"\xad", b" \xe2\x80\xae"], color=False))
-[⟨E4⟩⟨B8⟩][⟨AD⟩][·⟨U+202E⟩]
+[⟨E4 B8…⟩][⟨…AD=中⟩][·⟨U+202E⟩]
 """
 
 from __future__ import annotations
 
 import os
-import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
-__all__ = ["chip", "columns", "render", "rendered", "use_color", "visible"]
+from digram.drawing import Drawn, color_of, columns, drawn, in_context, runs, visible
 
-# Background colours of the 256-colour palette: light, so that black text reads well on each, in
-# an order in which neighbours differ in hue, also to most colour-blind eyes.
-_BACKGROUNDS = (153, 222, 158, 218, 189, 187)
+__all__ = ["chip", "columns", "render", "rendered", "shown", "use_color", "visible"]
+
 _TEXT, _FAINT = 16, 241  # black, and a grey for what is not the text itself
 _RESET = "\x1b[0m"
-_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+_UNDERLINED, _PLAIN = "\x1b[4m", "\x1b[24m"
 _BREAK = "\n"
-_SPACE = "·"
-_MARKS = {_BREAK: "↵", "\r": "␍", "\t": "→"}
-_JOINERS = "\u200c\u200d"
+_LEAST = 12  # columns; in fewer, signs are cut off at the edge
 
 
 def use_color(stream: TextIO) -> bool:
@@ -34,38 +29,15 @@ def use_color(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def visible(token: bytes) -> str:
-    r"""A token as one line of harmless text.
-
-    >>> visible("naïve\t☕\n".encode()), visible(b"\xff\x00"), visible(b" a")
-    ('naïve→☕↵', '⟨FF⟩␀', '·a')
-
-    A space stands as `·`, a line feed as `↵`, a tab as `→`. Bytes that are no whole character
-    stand as `⟨FF⟩`, characters that cannot be seen or that would rearrange the line (bidi
-    controls, odd spaces, unassigned ones) as `⟨U+202E⟩`, control characters as their pictures. A
-    combining mark that starts the token sits on `◌`.
-    """
-    return _body(token)
-
-
 def chip(token: bytes, position: int = 0, *, color: bool = True) -> str:
     r"""One token on one line: on the background of its `position`, or in brackets.
 
     >>> chip(b" the\n", color=False), chip(b"a")
     ('[·the↵]', '\x1b[48;5;153;38;5;16ma\x1b[0m')
+
+    A token that is written from right to left stays in its place among the others.
     """
-    if not color:
-        return f"[{visible(token)}]"
-    return _paint(position) + _body(token, faint=True) + _RESET
-
-
-def columns(text: str) -> int:
-    r"""How many terminal columns a text takes: two for a wide character, none for a mark.
-
-    >>> columns("abc"), columns("中文"), columns("e\u0301"), columns("\x1b[1mbold\x1b[0m")
-    (3, 4, 1, 4)
-    """
-    return sum(_width(character) for character in _STYLE.sub("", text))
+    return _chip(drawn(token), position, color)
 
 
 def render(
@@ -86,8 +58,11 @@ def render(
     With `color` neighbours have different backgrounds, and the signs for white space are faint;
     without, each token stands in brackets. Line feeds show as `↵` and break the line: in colour
     where they stand, in brackets after the token, so that each line closes what it opens. With
-    `ids` each id stands below its token, in lines of at most `width` columns. White space,
-    incomplete characters and what cannot be seen are drawn as in `visible`. Linear in the tokens.
+    `ids` each id stands below its token, in lines of at most `width` columns (12 at least), and a
+    token that is longer goes on in the next lines. White space and what cannot be seen are drawn as
+    in `visible`. The bytes of a character that several tokens share are told in each, dots stand
+    for those of the others, and the last has the character; in colour they are underlined. Linear
+    in the tokens.
     """
     return "".join(rendered(tokens, ids, color=color, width=width))
 
@@ -101,20 +76,56 @@ def rendered(
 ) -> Iterator[str]:
     """The string of `render` piece by piece, for texts of any length."""
     if ids is not None:
-        yield from _with_ids(tokens, ids, color, width)
+        yield from _with_ids(tokens, ids, color, max(width, _LEAST))
         return
-    for position, token in enumerate(tokens):
-        yield _flowing(token, position, color)
+    for position, parts in enumerate(in_context(tokens)):
+        yield _flowing(parts, position, color)
 
 
-def _flowing(token: bytes, position: int, color: bool) -> str:
+def shown(
+    tokens: Iterable[bytes],
+    ids: Sequence[int] | None = None,
+    *,
+    color: bool = True,
+    width: int = 80,
+) -> Iterator[str]:
+    r"""The same as whole lines: the last one is ended too.
+
+    >>> "".join(shown([b"a", b"b"], color=False)), "".join(shown([b"a\n"], color=False))
+    ('[a][b]\n', '[a↵]\n')
+    """
+    last = ""
+    for piece in rendered(tokens, ids, color=color, width=width):
+        yield piece
+        last = piece
+    if not last.endswith(_BREAK):
+        yield _BREAK
+
+
+def _chip(parts: Sequence[Drawn], position: int, color: bool) -> str:
+    if not color:
+        return f"[{''.join([run.text for run in runs(parts)])}]"
+    return _paint(position) + _styled(parts) + _RESET
+
+
+def _flowing(parts: Sequence[Drawn], position: int, color: bool) -> str:
     if not color:
         # A token is never cut in two: it would look like two, or like a bracket in the text.
-        return chip(token, color=False) + (_BREAK if b"\n" in token else "")
-    on = _paint(position)
+        return _chip(parts, position, color) + (_BREAK if _breaks(parts) else "")
     # The background ends before each line break: terminals would paint the rest of the line.
-    body = _body(token, line_break=f"{_RESET}{_BREAK}{on}", faint=True)
-    return on + body + _RESET
+    lines = _BREAK.join(_chip(line, position, color) for line in _lines(parts))
+    return lines + _BREAK if parts and parts[-1].kind == "break" else lines
+
+
+def _lines(parts: Sequence[Drawn]) -> Iterator[Sequence[Drawn]]:
+    """The lines of one token, each with the sign of its line feed."""
+    start = 0
+    for at, part in enumerate(parts, 1):
+        if part.kind == "break":
+            yield parts[start:at]
+            start = at
+    if start < len(parts) or not parts:
+        yield parts[start:]
 
 
 def _with_ids(
@@ -123,22 +134,36 @@ def _with_ids(
     upper: list[str] = []
     lower: list[str] = []
     used = 0
-    for position, (token, id_) in enumerate(zip(tokens, ids, strict=True)):
-        text = chip(token, position, color=color)
+    for position, (parts, id_) in enumerate(zip(in_context(tokens), ids, strict=True)):
         number = str(id_)
-        wide = columns(text)
-        cell = max(wide, len(number))
-        if upper and used + cell > width:
-            yield _two_lines(upper, lower)
-            upper, lower, used = [], [], 0
-        upper.append(text + " " * (cell - wide))
-        lower.append((_dim(number) if color else number) + " " * (cell - len(number)))
-        used += cell + 1
-        if token.endswith(b"\n"):
+        for line in _cut(parts, width if color else width - 2):
+            text = _chip(line, position, color)
+            wide = columns(text)
+            cell = max(wide, len(number))
+            if upper and used + cell > width:
+                yield _two_lines(upper, lower)
+                upper, lower, used = [], [], 0
+            upper.append(text + " " * (cell - wide))
+            lower.append((_dim(number) if color and number else number) + " " * (cell - len(number)))
+            used += cell + 1
+            number = ""  # below the beginning of its token
+        if parts and parts[-1].kind == "break":
             yield _two_lines(upper, lower)
             upper, lower, used = [], [], 0
     if upper:
         yield _two_lines(upper, lower)
+
+
+def _cut(parts: Sequence[Drawn], width: int) -> Iterator[Sequence[Drawn]]:
+    """A token in pieces of so many columns; one, but for very long ones."""
+    start, used = 0, 0
+    for at, part in enumerate(parts):
+        wide = columns(part.text)
+        if used + wide > width and at > start:
+            yield parts[start:at]
+            start, used = at, 0
+        used += wide
+    yield parts[start:]
 
 
 def _two_lines(upper: list[str], lower: list[str]) -> str:
@@ -146,65 +171,27 @@ def _two_lines(upper: list[str], lower: list[str]) -> str:
 
 
 def _paint(position: int) -> str:
-    return f"\x1b[48;5;{_BACKGROUNDS[position % len(_BACKGROUNDS)]};38;5;{_TEXT}m"
+    return f"\x1b[48;5;{color_of(position).terminal};38;5;{_TEXT}m"
 
 
 def _dim(text: str) -> str:
     return f"\x1b[2m{text}{_RESET}"
 
 
-def _body(token: bytes, *, line_break: str = "", faint: bool = False) -> str:
-    out = []
-    in_mark = False
-    for shown, is_mark in _drawn(token):
-        if faint and is_mark != in_mark:
-            out.append(f"\x1b[38;5;{_FAINT if is_mark else _TEXT}m")
-            in_mark = is_mark
-        out.append(shown)
-        if is_mark and shown == _MARKS[_BREAK]:
-            out.append(line_break)
-            in_mark = in_mark and not line_break  # what follows a break is painted anew
+def _breaks(parts: Iterable[Drawn]) -> bool:
+    return any(part.kind == "break" for part in parts)
+
+
+def _styled(parts: Iterable[Drawn]) -> str:
+    """Signs in grey, and what tokens share underlined."""
+    out: list[str] = []
+    is_faint = is_shared = False
+    for text, kind in runs(parts):
+        if is_faint != (kind != "text"):
+            is_faint = not is_faint
+            out.append(f"\x1b[38;5;{_FAINT if is_faint else _TEXT}m")
+        if is_shared != (kind == "part"):
+            is_shared = not is_shared
+            out.append(_UNDERLINED if is_shared else _PLAIN)
+        out.append(text)
     return "".join(out)
-
-
-def _drawn(token: bytes) -> Iterator[tuple[str, bool]]:
-    """What to draw for each character, and whether it stands for something unseen."""
-    # UTF-8 never takes part of one character for another, so a token can be read by itself;
-    # surrogateescape turns each byte that is no whole character into one lone surrogate.
-    text = token.decode("utf-8", "surrogateescape")
-    base = False  # whether the character before can carry a combining mark
-    for i, character in enumerate(text):
-        if " " < character < "\x7f":
-            yield character, False
-            base = True
-        elif character == " ":
-            yield _SPACE, True
-            base = True
-        elif "\udc80" <= character <= "\udcff":
-            yield f"⟨{ord(character) - 0xDC00:02X}⟩", True
-            base = False
-        elif character in _MARKS:
-            yield _MARKS[character], True
-            base = False
-        elif character < " " or character == "\x7f":
-            yield chr(0x2421 if character == "\x7f" else 0x2400 + ord(character)), True
-            base = False
-        elif character in _JOINERS and base and i + 1 < len(text) and text[i + 1] not in _JOINERS:
-            yield character, False
-        else:
-            category = unicodedata.category(character)
-            if category in ("Mn", "Me", "Mc"):
-                yield character if base else "◌" + character, False
-                base = True
-            elif category[0] in "CZ":
-                yield f"⟨U+{ord(character):04X}⟩", True
-                base = False
-            else:
-                yield character, False
-                base = True
-
-
-def _width(character: str) -> int:
-    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -644,6 +644,43 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
             progress=progress,
         )
 
+    def show(
+        self,
+        text: str | bytes,
+        *,
+        ids: bool = False,
+        color: bool | None = None,
+        special: OnSpecial = "text",
+    ) -> None:
+        r"""Print the tokens of a text: neighbours in different colours, or in brackets.
+
+        >>> import digram
+        >>> tok = digram.train("low lower lowest", max_merges=3, pretokenizer="gpt2")
+        >>> tok.show("low é", ids=True)
+        [low] [·] [⟨C3…⟩] [⟨…A9=é⟩]
+        257   32  195     169
+
+        With `ids` each id stands below its token, in lines as wide as the terminal. White space
+        and what cannot be seen have signs, and a character that is spread over several tokens shows
+        in each which bytes of it these are (docs/seeing.md). `color` is for a terminal that is not
+        known as one, or against colours; by default they are used on a terminal, unless `NO_COLOR`
+        is set. Raises as `encode`.
+        """
+        import shutil
+        import sys
+
+        from digram.terminal import shown, use_color
+
+        found = self.encode(text, special=special)
+        sys.stdout.writelines(
+            shown(
+                self.tokens(found),
+                found if ids else None,
+                color=use_color(sys.stdout) if color is None else color,
+                width=shutil.get_terminal_size().columns,
+            )
+        )
+
     @property
     def digest(self) -> str:
         """SHA-256, in hexadecimal, of what the tokenizer does, the same in every version.

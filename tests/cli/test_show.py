@@ -18,7 +18,7 @@ Run = Callable[..., Result]
 def test_brackets_off_a_terminal(run: Run, tok: digram.Tokenizer, tok_path: str) -> None:
     result = run("show", "-t", tok_path, "--text", "the cat 日")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout == "[the][·cat][·][⟨E6⟩][⟨97⟩][⟨A5⟩]\n"
+    assert result.stdout == "[the][·cat][·][⟨E6…⟩][⟨…97…⟩][⟨…A5=日⟩]\n"
     assert run("show", "-t", tok_path, input="the cat 日").stdout == result.stdout
 
 

@@ -46,10 +46,11 @@ def show(
     """Show the tokens of FILE or stdin: neighbours in different colours, or in brackets.
 
     Spaces show as ·, line feeds as ↵, tabs as →, other control characters as their pictures (␀).
-    The bytes of a character that is spread over several tokens show as ⟨E4⟩ in each of them,
-    characters that cannot be seen as ⟨U+200B⟩. In brackets a token that holds a line
-    feed ends its line. The records of JSON lines and tables and the documents between separators
-    are shown one after the other, with --json a line each.
+    Of a character that is spread over several tokens each shows its bytes, with dots for those of
+    the others, and the last one what they make: [⟨E4…⟩][⟨…B8 AD=中⟩]. Characters that cannot be
+    seen show as ⟨U+200B⟩. In brackets a token that holds a line feed ends its line. The records of
+    JSON lines and tables and the documents between separators are shown one after the other, with
+    --json a line each.
     """
     from digram.sources import Files
 
@@ -78,7 +79,7 @@ def _show(
     tok: Tokenizer, data: bytes, with_ids: bool, color: bool | None, special: Any, as_json: bool
 ) -> None:
     """Show one text."""
-    from digram.terminal import rendered, use_color
+    from digram.terminal import shown, use_color
 
     ids = tok.encode(data, special=special)
     tokens = tok.tokens(ids)
@@ -92,12 +93,6 @@ def _show(
         return
     colored = use_color(sys.stdout) if color is None else color
     width = shutil.get_terminal_size().columns
-    pieces = rendered(tokens, ids if with_ids else None, color=colored, width=width)
+    pieces = shown(tokens, ids if with_ids else None, color=colored, width=width)
     while block := "".join(islice(pieces, 1000)):
         common.emit(block)
-    if not with_ids and not (tokens and _ends_its_line(tokens[-1], colored)):
-        common.emit("\n")
-
-
-def _ends_its_line(token: bytes, colored: bool) -> bool:
-    return token.endswith(b"\n") if colored else b"\n" in token

@@ -1,0 +1,26 @@
+"""How tokens are drawn, wherever that is: in a terminal, in a notebook, in a page.
+
+spelling   what stands for each character, so that nothing is hidden and nothing does harm
+colors     backgrounds that stay apart side by side
+cells      how many columns of a terminal a text takes
+html       tokens as markup that is safe anywhere and needs nothing else
+"""
+
+from __future__ import annotations
+
+from digram.drawing.cells import columns, isolated
+from digram.drawing.colors import COLORS, Color, color_of
+from digram.drawing.spelling import Drawn, drawn, in_context, runs, visible
+
+__all__ = [
+    "COLORS",
+    "Color",
+    "Drawn",
+    "color_of",
+    "columns",
+    "drawn",
+    "in_context",
+    "isolated",
+    "runs",
+    "visible",
+]
