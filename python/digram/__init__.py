@@ -130,7 +130,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'digram' has no attribute {name!r}")
 
 
-_MODULES = frozenset({"engines", "formats", "reference", *_HOMES} - {"_core"})
+_MODULES = frozenset({"engines", "formats", "reference", "seeing", *_HOMES} - {"_core"})
 
 
 def __dir__() -> list[str]:

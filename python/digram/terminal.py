@@ -15,7 +15,7 @@ from typing import TextIO
 
 from digram.drawing import Drawn, color_of, columns, drawn, in_context, runs, visible
 
-__all__ = ["chip", "columns", "render", "rendered", "shown", "use_color", "visible"]
+__all__ = ["chip", "chips", "columns", "render", "rendered", "shown", "use_color", "visible"]
 
 _TEXT, _FAINT = 16, 241  # black, and a grey for what is not the text itself
 _RESET = "\x1b[0m"
@@ -38,6 +38,15 @@ def chip(token: bytes, position: int = 0, *, color: bool = True) -> str:
     A token that is written from right to left stays in its place among the others.
     """
     return _chip(drawn(token), position, color)
+
+
+def chips(tokens: Iterable[bytes], *, color: bool = True, first: int = 0) -> list[str]:
+    r"""Tokens that stand side by side, each on one line; `first` is the position of the first.
+
+    >>> chips([b"a", b"\xe4\xb8", b"\xad\n"], color=False)
+    ['[a]', '[⟨E4 B8…⟩]', '[⟨…AD=中⟩↵]']
+    """
+    return [_chip(parts, at, color) for at, parts in enumerate(in_context(tokens), first)]
 
 
 def render(
@@ -144,7 +153,9 @@ def _with_ids(
                 yield _two_lines(upper, lower)
                 upper, lower, used = [], [], 0
             upper.append(text + " " * (cell - wide))
-            lower.append((_dim(number) if color and number else number) + " " * (cell - len(number)))
+            lower.append(
+                (_dim(number) if color and number else number) + " " * (cell - len(number))
+            )
             used += cell + 1
             number = ""  # below the beginning of its token
         if parts and parts[-1].kind == "break":

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from digram.counts import Counts, Sources
     from digram.definition import Definition, OnUnknown, TrainingRecord, Unit
     from digram.metrics import Advice, Comparison, Curve, Evaluation
+    from digram.seeing import Explanation, Places, Tree
     from digram.sources import Source
 
 __all__ = ["Merge", "RunnerUp", "Tokenizer"]
@@ -681,6 +682,109 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
             )
         )
 
+    def explain(self, text: str | bytes, *, special: OnSpecial = "text") -> Explanation:
+        """Why a text becomes its tokens: where it is cut, and each merge in the order of applying.
+
+        >>> import digram
+        >>> tok = digram.train("low low lower lowest newer", max_merges=5, pretokenizer="gpt2")
+        >>> print(tok.explain(" lower"))
+        6 bytes, 1 pretoken, 2 tokens
+        <BLANKLINE>
+        [·lower]  bytes 0 to 5, cut out by ` ?\\p{L}+`, part 8 of gpt2
+          [·][l][o][w][e][r]
+            rank 0, count 4: [l] + [o]; not yet rank 3 [e] + [r]
+          [·][lo][w][e][r]
+            rank 1, count 4: [lo] + [w]; not yet rank 3 [e] + [r]
+          [·][low][e][r]
+            rank 2, count 3: [·] + [low]; not yet rank 3 [e] + [r]
+          [·low][e][r]
+            rank 3, count 2: [e] + [r]
+          [·low][er] 258 259
+        >>> step = tok.explain("lower").pretokens[0].steps[0]
+        >>> step.merge.token, step.merge.rank, step.merge.count, step.after
+        (b'lo', 0, 4, [b'lo', b'w', b'e', b'r'])
+
+        Each step has the merges that could have been applied (`candidates`), of which the one of
+        the lowest rank was, at the leftmost of its places; and the tokens before and after. The
+        last tokens are what `encode` gives. What is not merged says so: special tokens (`special`
+        as for `encode`), and pretokens that a vocabulary takes whole (`ignore_merges`).
+
+        Raises as `encode`. Takes some 0.5 µs for each token of the vocabulary, and time in
+        proportion to n log n for a pretoken of n bytes; printing shows the first steps of each.
+        """
+        from digram.seeing import explain
+
+        return explain(self, text, special=special)
+
+    def tree(self, token: int | str | bytes) -> Tree:
+        """What a token was merged of, down to bytes or characters.
+
+        >>> import digram
+        >>> tok = digram.train("low low lower lowest", max_merges=4, pretokenizer="gpt2")
+        >>> print(tok.tree(" low"))
+        [·low]  id 258, rank 2, count 3
+        ├─ [·]  id 32
+        └─ [low]  id 257, rank 1, count 4
+           ├─ [lo]  id 256, rank 0, count 4
+           │  ├─ [l]  id 108
+           │  └─ [o]  id 111
+           └─ [w]  id 119
+        >>> tok.tree(257).left.token, tok.tree(257).leaves
+        (b'lo', [b'l', b'o', b'w'])
+
+        `token` is its id, its text or its bytes. Where several merges make it, the tree has the one
+        that its bytes are encoded by; vocabularies that are told by ranks (`.tiktoken`) have the
+        merges that their order implies. Counts are there where the tokenizer was trained here.
+        Raises `TokenIdError` or `VocabError` for what is no token. Takes some 0.5 µs for each token
+        of the vocabulary.
+        """
+        from digram.seeing import tree
+
+        return tree(self, token)
+
+    def where(
+        self,
+        token: int | str | bytes,
+        source: Source,
+        *,
+        samples: int = 10,
+        separator: str | bytes | None = None,
+        threads: int | None = None,
+        progress: bool | None = None,
+    ) -> Places:
+        """Where a token stands in a corpus: in which words, how often, and in what context.
+
+        >>> import digram
+        >>> texts = ["low low lower lowest", "the lowlands are low"]
+        >>> tok = digram.train(texts, max_merges=3, pretokenizer="gpt2")
+        >>> found = tok.where(" low", texts)
+        >>> found.times, found.words[:2]
+        (5, [Word(word=b' low', count=2, times=1), Word(word=b' lower', count=1, times=1)])
+        >>> found.samples[0].before, found.samples[0].after, found.samples[0].document
+        (b'low', b' lower lowest', 0)
+
+        What comes in is what `digram.train` takes: texts, files, or an iterator of texts; each text
+        is a document, and `separator` cuts them. `words` are the pretokens that have the token
+        among theirs when they are encoded: a token of which all words are merged further stands
+        nowhere. `samples` are at most so many places, each in another word, the most frequent first
+        as far as was read; they tell the file, the record and the byte. Memory: 8 MiB of text or
+        the longest part that cannot be cut, and up to 65,536 words (see `Places.missed`).
+
+        Raises `TokenIdError` or `VocabError` for what is no token, `OptionError` for a special one,
+        else as `encode`. Takes little more time than counting pretokens does.
+        """
+        from digram.seeing import where
+
+        return where(
+            self,
+            token,
+            source,
+            samples=samples,
+            separator=separator,
+            threads=threads,
+            progress=progress,
+        )
+
     @property
     def digest(self) -> str:
         """SHA-256, in hexadecimal, of what the tokenizer does, the same in every version.
@@ -704,6 +808,11 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
             f"<digram.Tokenizer: {several(len(self), 'token')}{special}, "
             f"pretokenizer={_shown(self.pretokenizer)}{unit}>"
         )
+
+    def _repr_html_(self) -> str:
+        from digram.seeing.pages import tokenizer_page
+
+        return tokenizer_page(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self._model.to_bytes(), self.special_tokens, self._settings)

@@ -93,7 +93,9 @@ def drawn(token: bytes, before: bytes = b"", after: bytes = b"") -> list[Drawn]:
             continue
         found += _drawn("".join(own))
         own = []
-        found.append(_part(character, first < start, at > end, whole[max(first, start) : min(at, end)]))
+        found.append(
+            _part(character, first < start, at > end, whole[max(first, start) : min(at, end)])
+        )
     return [*found, *_drawn("".join(own))]
 
 
@@ -199,7 +201,12 @@ def _alone(character: str) -> tuple[Drawn, bool]:
     if "\udc80" <= character <= "\udcff":
         return Drawn(f"⟨{ord(character) - 0xDC00:02X}⟩", "sign"), False
     category = unicodedata.category(character)
-    if category[0] in "CZ" or character in _UNSEEN or _is_skin(character) or _is_inner_jamo(character):
+    if (
+        category[0] in "CZ"
+        or character in _UNSEEN
+        or _is_skin(character)
+        or _is_inner_jamo(character)
+    ):
         return Drawn(f"⟨U+{ord(character):04X}⟩", "sign"), False
     if category[0] == "M":
         return Drawn("◌" + character, "text"), True

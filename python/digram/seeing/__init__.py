@@ -1,0 +1,31 @@
+"""Looking into a tokenizer: why a text became its tokens, what a token is made of, where it stands.
+
+explanation  the merges of a text, step by step
+cuts         which part of a pattern cut a pretoken out
+tree         the merge tree of a token
+places       the words of a corpus that a token is in
+symbols      merges by pair and by token, which the others look up
+text, pages  all of these for a terminal, and for a notebook
+"""
+
+from __future__ import annotations
+
+from digram.seeing.cuts import Cut
+from digram.seeing.explanation import Candidate, Explanation, Merging, Step, explain
+from digram.seeing.places import Places, Sample, Word, where
+from digram.seeing.tree import Tree, tree
+
+__all__ = [
+    "Candidate",
+    "Cut",
+    "Explanation",
+    "Merging",
+    "Places",
+    "Sample",
+    "Step",
+    "Tree",
+    "Word",
+    "explain",
+    "tree",
+    "where",
+]

@@ -1,0 +1,289 @@
+"""Why a text became its tokens: where it was cut, and which merges were applied, one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any, Literal
+
+from digram.errors import InternalError, several
+from digram.seeing.cuts import Cut, cuts
+from digram.seeing.symbols import Applied, Rule, Symbols, merged
+
+if TYPE_CHECKING:
+    from digram.special import OnSpecial
+    from digram.tokenizer import Merge, Tokenizer
+
+__all__ = ["Candidate", "Explanation", "Merging", "Step", "explain"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A merge that could be applied, and at which tokens of that moment its left part stands."""
+
+    merge: Merge
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One merge, applied at one place.
+
+    `before` are the tokens that there were and `after` those that it left; `place` is the index in
+    `before` of its left part. `candidates` are all merges that could have been applied, by rank:
+    the first of them was, at the first of its places, since the lowest rank wins, and of several
+    places the leftmost. Each is worked out when it is asked for, in time linear in the pretoken
+    and the steps before.
+    """
+
+    _of: Merging
+    number: int
+    """From 0."""
+
+    @property
+    def merge(self) -> Merge:
+        """What was merged, with its rank, and its count in training where that is known."""
+        return self._of._merge(self._of._applied[self.number].rule)
+
+    @property
+    def place(self) -> int:
+        """The index in `before` of the left part."""
+        return self._of._applied[self.number].at
+
+    @property
+    def before(self) -> list[bytes]:
+        """The tokens before it."""
+        return self._of._tokens_at(self.number)
+
+    @property
+    def after(self) -> list[bytes]:
+        """The tokens after it."""
+        return self._of._tokens_at(self.number + 1)
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """All merges that could be applied at that moment, by rank."""
+        return self._of._candidates(self._of._state(self.number))
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, as JSON has them."""
+        return {
+            **_plain(self.merge),
+            "place": self.place,
+            "after": [token.hex() for token in self.after],
+            "candidates": [
+                {**_plain(one.merge), "places": [*one.places]} for one in self.candidates
+            ],
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Merging:
+    """A pretoken, and how it became its tokens.
+
+    `start` is where it stands in the text, in bytes. `how` says what was done: "merges", one after
+    the other; "whole", where a vocabulary takes a pretoken that is a token without merging
+    (`ignore_merges`): the steps are then those that would have led to the same, and none if they
+    lead elsewhere; "special" for the text of a special token.
+    """
+
+    start: int
+    pretoken: bytes
+    ids: list[int]
+    how: Literal["merges", "whole", "special"]
+    cut: Cut
+    _symbols: Symbols = field(repr=False)
+    _first: list[int] = field(repr=False)
+    _applied: list[Applied] = field(repr=False)
+
+    @property
+    def tokens(self) -> list[bytes]:
+        """The tokens that it became."""
+        return [self._symbols.token(id) for id in self.ids]
+
+    @property
+    def first(self) -> list[bytes]:
+        """The tokens that merging starts from: bytes, or characters."""
+        return self._tokens_at(0)
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        """The merges, in the order in which they are applied."""
+        return [Step(self, number) for number in range(len(self._applied))]
+
+    @property
+    def states(self) -> Iterator[list[bytes]]:
+        """The tokens at first and after each step, one after the other."""
+        for state in self._states():
+            yield self._shown(state)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, as JSON has them."""
+        return {
+            "start": self.start,
+            "text": self.pretoken.decode("utf-8", "replace"),
+            "hex": self.pretoken.hex(),
+            "how": self.how,
+            "cut": self.cut.as_dict(),
+            "first": [token.hex() for token in self.first],
+            "steps": [step.as_dict() for step in self.steps],
+            "ids": self.ids,
+        }
+
+    def _states(self) -> Iterator[list[int]]:
+        state = list(self._first)
+        yield state
+        for rule, at in self._applied:
+            state[at : at + 2] = [rule.id]
+            yield state
+
+    def _state(self, number: int) -> list[int]:
+        state = list(self._first)
+        for rule, at in self._applied[:number]:
+            state[at : at + 2] = [rule.id]
+        return state
+
+    def _tokens_at(self, number: int) -> list[bytes]:
+        return self._shown(self._state(number))
+
+    def _shown(self, state: Sequence[int]) -> list[bytes]:
+        return [self._symbols.token(id) for id in _ids(state)]
+
+    def _candidates(self, state: Sequence[int]) -> list[Candidate]:
+        rules, places = self._symbols.rules, dict[Rule, list[int]]()
+        for at, pair in enumerate(pairwise(state)):
+            if pair in rules:
+                places.setdefault(rules[pair], []).append(at)
+        return [Candidate(self._merge(rule), tuple(places[rule])) for rule in sorted(places)]
+
+    def _merge(self, rule: Rule) -> Merge:
+        from digram.tokenizer import Merge
+
+        token = self._symbols.token
+        return Merge(
+            rule.rank, token(rule.left), token(rule.right), token(rule.id), rule.id, rule.count
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """What `tok.explain` returns; `print` shows it step by step."""
+
+    text: bytes
+    pretokens: list[Merging]
+    pretokenizer: str | None
+    """Its name, where it has one."""
+
+    @cached_property
+    def ids(self) -> list[int]:
+        """What `encode` gives for the text."""
+        return [id for one in self.pretokens for id in one.ids]
+
+    @property
+    def tokens(self) -> list[bytes]:
+        """The tokens of `ids`."""
+        return [token for one in self.pretokens for token in one.tokens]
+
+    def __str__(self) -> str:
+        from digram.seeing.text import explained
+
+        return explained(self)
+
+    def __repr__(self) -> str:
+        steps = sum(len(one._applied) for one in self.pretokens)
+        parts = [
+            several(len(self.pretokens), "pretoken"),
+            several(steps, "merge"),
+            several(len(self.ids), "token"),
+        ]
+        return f"<digram.seeing.Explanation: {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        from digram.seeing.pages import explained
+
+        return explained(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, as JSON has them; bytes are hexadecimal."""
+        return {
+            "text": self.text.decode("utf-8", "replace"),
+            "hex": self.text.hex(),
+            "pretokenizer": self.pretokenizer,
+            "ids": self.ids,
+            "pretokens": [one.as_dict() for one in self.pretokens],
+        }
+
+
+def explain(tok: Tokenizer, text: str | bytes, *, special: OnSpecial = "text") -> Explanation:
+    """See `Tokenizer.explain`."""
+    from digram.arguments import rule_of
+
+    encoded = tok._encoded([text], rule_of(special), "bytes")
+    number = encoded.bounds()[1]
+    data = text.encode() if isinstance(text, str) else text
+    symbols = Symbols(tok)
+    found = zip(
+        encoded.pretokens(0, number), encoded.ids(0, number), encoded.spans(0, number), strict=True
+    )
+    whole: list[tuple[int, int, list[int]]] = []
+    for _, together in groupby(found, key=lambda one: one[0]):
+        group = list(together)
+        whole.append((group[0][2][0], group[-1][2][1], [id for _, id, _ in group]))
+    return Explanation(data, list(_mergings(tok, data, whole, symbols)), tok.pretokenizer.name)
+
+
+def _mergings(
+    tok: Tokenizer, text: bytes, whole: Sequence[tuple[int, int, list[int]]], symbols: Symbols
+) -> Iterator[Merging]:
+    """The pretokens, with the special tokens among them, which end one text and begin another."""
+
+    def is_special(one: tuple[int, int, list[int]]) -> bool:
+        start, end, ids = one
+        return len(ids) == 1 and symbols.special.get(ids[0]) == text[start:end]
+
+    for special, together in groupby(whole, key=is_special):
+        group = list(together)
+        if special:
+            for start, end, ids in group:
+                yield Merging(start, text[start:end], ids, "special", Cut(), symbols, [], [])
+            continue
+        first, last = group[0][0], group[-1][1]
+        spans = [(start - first, end - first) for start, end, _ in group]
+        reasons = cuts(text[first:last], spans, tok.pretokenizer)
+        for (start, end, ids), cut in zip(group, reasons, strict=True):
+            yield _merging(tok, start, text[start:end], ids, cut, symbols)
+
+
+def _merging(
+    tok: Tokenizer, start: int, pretoken: bytes, ids: list[int], cut: Cut, symbols: Symbols
+) -> Merging:
+    first = symbols.first(pretoken)
+    applied, state = merged(first, symbols.rules)
+    last = _ids(state)
+    if tok._settings.ignore_merges and ids == [symbols.whole(pretoken)]:
+        steps = applied if last == ids else []
+        return Merging(start, pretoken, ids, "whole", cut, symbols, first, steps)
+    if last != ids:
+        raise InternalError(
+            f"explaining {pretoken!r} comes to {last}, and encoding it to {ids}.",
+            hint="Please report it with the tokenizer.",
+        )
+    return Merging(start, pretoken, ids, "merges", cut, symbols, first, applied)
+
+
+def _ids(state: Sequence[int]) -> list[int]:
+    """The ids of symbols, also of those that nothing joins."""
+    return [symbol if symbol >= 0 else ~symbol for symbol in state]
+
+
+def _plain(merge: Merge) -> dict[str, Any]:
+    return {
+        "rank": merge.rank,
+        "left": merge.left.hex(),
+        "right": merge.right.hex(),
+        "hex": merge.token.hex(),
+        "id": merge.id,
+        "count": merge.count,
+    }
