@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 from digram.drawing.cells import isolated
 
-__all__ = ["Drawn", "drawn", "in_context", "runs", "visible"]
+__all__ = ["Drawn", "drawn", "in_context", "joined", "runs", "visible"]
 
 _BREAK = "↵"
 _SPACE = "·"
@@ -124,9 +124,14 @@ def runs(parts: Iterable[Drawn]) -> Iterator[Drawn]:
 
     So letters of Arabic join, while signs and tokens stay in the order of the bytes.
     """
-    for kind, together in groupby(parts, key=attrgetter("kind")):
-        text = "".join([one.text for one in together])
+    for text, kind in joined(parts):
         yield Drawn(isolated(text, "own" if kind == "text" else "left to right"), kind)
+
+
+def joined(parts: Iterable[Drawn]) -> Iterator[Drawn]:
+    """The same with neighbours of one kind as one."""
+    for kind, together in groupby(parts, key=attrgetter("kind")):
+        yield Drawn("".join([one.text for one in together]), kind)
 
 
 def _part(character: str, goes_on: bool, is_unfinished: bool, own: bytes) -> Drawn:

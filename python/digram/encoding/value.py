@@ -292,6 +292,11 @@ class Encoding:
         masks = (self.type_ids, self.sequence_ids, self.special_tokens_mask, self.attention_mask)
         return (self.ids, self.tokens, self.offsets, self.word_ids, *masks)
 
+    def _repr_html_(self) -> str:
+        from digram.seeing.pages import encoding_page
+
+        return encoding_page(self)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Encoding):
             return NotImplemented

@@ -225,6 +225,11 @@ class Evaluation:
         ]
         return f"<digram.metrics.Evaluation: {', '.join(parts)}>"
 
+    def _repr_html_(self) -> str:
+        from digram.seeing.pages import evaluation_page
+
+        return evaluation_page(self)
+
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them."""
         return {

@@ -45,10 +45,10 @@ class Cut:
 
 
 def cuts(text: bytes, spans: Sequence[tuple[int, int]], pretokenizer: Pretokenizer) -> list[Cut]:
-    """Why each pretoken was cut out; `spans` are where these stand in the text, in bytes.
+    r"""Why each pretoken was cut out; `spans` are where these stand in the text, in bytes.
 
     >>> [cut.pattern for cut in cuts(b"it's", [(0, 2), (2, 4)], Pretokenizer("gpt2"))]
-    [' ?\\\\p{L}+', "'s"]
+    [' ?\\p{L}+', "'s"]
     """
     stages = list(_stages(text, pretokenizer))
     return [_cut(text, span, stages) for span in spans]

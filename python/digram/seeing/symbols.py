@@ -1,9 +1,10 @@
-"""What an explanation and a tree look up in a vocabulary: merges by pair and by token, first symbols."""
+"""What explanations and trees look up in a vocabulary: merges by pair and by token."""
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from digram.special import Special
@@ -130,7 +131,7 @@ def merged(symbols: Sequence[int], rules: dict[Pair, Rule]) -> tuple[list[Applie
     places = _Places(len(ids))
     heap = [
         (rules[pair].rank, at)
-        for at, pair in enumerate(zip(symbols, symbols[1:], strict=False))
+        for at, pair in enumerate(pairwise(symbols))
         if pair in rules
     ]
     heapq.heapify(heap)

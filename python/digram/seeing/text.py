@@ -12,7 +12,7 @@ from digram.pretokenizers import NAMED
 from digram.terminal import chip, chips, columns
 
 if TYPE_CHECKING:
-    from digram.seeing.explanation import Candidate, Explanation, Merging, Step
+    from digram.seeing.explanation import Explanation, Merging, Step
     from digram.seeing.places import Places, Sample
     from digram.seeing.tree import Tree
     from digram.tokenizer import Merge
@@ -25,19 +25,20 @@ __all__ = [
     "how",
     "left_out",
     "made",
+    "named",
     "place_of",
     "places",
-    "reason",
     "told",
     "totals",
     "tree_lines",
 ]
 
 WIDTH = 80
+NO_MORE = "No two neighbours are left that have a merge."
 STEPS = 60
 """Merges of one pretoken that are shown; longer ones are nothing to read."""
 _STATE = 3  # lines that the tokens of a moment may take
-_OTHERS = 3  # candidates that are named
+OTHERS = 3  # candidates that are named
 _WORDS = 20
 _NODES = 500  # lines of a tree
 _DEEPEST = 20  # levels that are drawn
@@ -59,12 +60,11 @@ def explained(found: Explanation, *, color: bool = False, width: int = WIDTH) ->
       [b][an][an][a]
         rank 1, count 1: [b] + [an]
       [ban][an][a] 257 256 97
+        No two neighbours are left that have a merge.
     """
     parts = [totals(found)]
-    position = 0
-    for one in found.pretokens:
+    for position, one in enumerate(found.pretokens):
         parts.append("\n".join(_merging(one, found.pretokenizer, color, width, position)))
-        position += 1
     return "\n\n".join(parts)
 
 
@@ -94,12 +94,14 @@ def _merging(
     last = len(one.steps)
     for step in one.steps[:STEPS]:
         yield from _state(next(states), color, width)
-        yield f"    {reason(step, color)}"
+        yield f"    {_reason(step, color, width - 4)}"
     if last > STEPS:
         yield f"    ... {several(last - STEPS, 'more merge')}"
     *upper, end = _state(one.tokens, color, width)
     yield from upper
     yield f"{end} {ids}" if len(ids) < width else f"{end} {ids[:width]} ..."
+    if len(one.ids) > 1 and one.how == "merges":
+        yield f"    {NO_MORE}"
 
 
 def how(one: Merging) -> str:
@@ -139,24 +141,25 @@ def cut_out(one: Merging, name: str | None) -> str:
     return f"cut out by `{cut.pattern}`, part {cut.alternative + 1}{split} of {of}"
 
 
-def reason(step: Step, color: bool) -> str:
+def _reason(step: Step, color: bool, width: int) -> str:
     """Which merge was applied, and which others not yet."""
     chosen, *others = step.candidates
-    text = f"{_named(step.merge)}: {_pair(step.merge, color)}"
+    text = f"{named(step.merge)}: {_pair(step.merge, color)}"
     if len(chosen.places) > 1:
         text += f", the first of {len(chosen.places):,} places"
-    if others:
-        text += f"; not yet {', '.join(_later(other, color) for other in others[:_OTHERS])}"
-    if len(others) > _OTHERS:
-        text += f" and {several(len(others) - _OTHERS, 'other')} of higher rank"
-    return text
+    if not others:
+        return text
+    later = [f"rank {one.merge.rank:,} {_pair(one.merge, color)}" for one in others[:OTHERS]]
+    if len(others) > OTHERS:
+        later[-1] += f" and {several(len(others) - OTHERS, 'other')}"
+    line = f"; not yet {', '.join(later)}"
+    if columns(text + line) <= width:
+        return text + line
+    return f"{text};\n      not yet {', '.join(later)}"
 
 
-def _later(candidate: Candidate, color: bool) -> str:
-    return f"rank {candidate.merge.rank:,} {_pair(candidate.merge, color)}"
-
-
-def _named(merge: Merge) -> str:
+def named(merge: Merge) -> str:
+    """The rank of a merge, and its count in training where that is known."""
     count = "" if merge.count is None else f", count {merge.count:,}"
     return f"rank {merge.rank:,}{count}"
 
@@ -303,7 +306,7 @@ _PLACE = 20  # columns that are left for where it stands
 
 
 def _sample(sample: Sample, color: bool, width: int) -> str:
-    before, token, after = in_context([sample.before, sample.token, sample.after])
+    before, _, after = in_context([sample.before, sample.token, sample.after])
     own = chips([sample.before, sample.token, sample.after], color=color)[1]
     side = max((width - columns(own)) // 2, 4)
     left = _text(_fitting(before[::-1], side)[::-1])

@@ -1,0 +1,211 @@
+"""Tokenizers, encodings, evaluations and what this room finds, as markup for a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from digram.drawing import html
+from digram.errors import several
+from digram.seeing import text
+
+if TYPE_CHECKING:
+    from digram.encoding import Encoding
+    from digram.metrics import Evaluation
+    from digram.seeing.explanation import Explanation, Merging, Step
+    from digram.seeing.places import Places
+    from digram.seeing.tree import Tree
+    from digram.tokenizer import Tokenizer
+
+__all__ = [
+    "encoding_page",
+    "evaluation_page",
+    "explained",
+    "places",
+    "tokenizer_page",
+    "tree_page",
+]
+
+_PRETOKENS = 100
+_TOKENS = 40  # of a vocabulary
+_STATE = 120  # tokens of one moment
+_WORDS = 30
+_NODES = 1000
+_INDENTED = '<div style="margin-left:1.5em">{}</div>'
+_NODE = (
+    '<div style="display:inline-flex;flex-direction:column;align-items:stretch">'
+    '<div style="text-align:center;display:grid">{}'
+    '<span style="opacity:.65;font-size:.7em;line-height:1.1">{}</span></div>'
+    '<div style="display:flex;align-items:flex-start;justify-content:center">'
+)
+_END_OF_NODE = "</div></div>"
+
+
+def tokenizer_page(tok: Tokenizer) -> str:
+    """What a tokenizer holds, and some of its tokens."""
+    special, merges = tok.special_tokens, tok._model.merges()
+    facts = [
+        ("ids", f"0 to {tok.vocab_size - 1:,}"),
+        ("merges", f"{len(merges):,}"),
+        ("unit", tok.unit),
+        ("pretokenizer", _shown(tok)),
+    ]
+    if tok.training is not None:
+        record = tok.training
+        facts.append(
+            ("trained on", f"{several(record.documents, 'document')}, {record.bytes:,} bytes")
+        )
+    rows = [(html.faint(name), html.harmless(value)) for name, value in facts]
+    parts = [html.heading(several(len(tok), "token")), html.table(rows)]
+    if special:
+        names = [name.encode() for name in islice(special, _TOKENS)]
+        parts += [
+            html.heading(several(len(special), "special token")),
+            html.tokens(names, [str(id) for id in special.values()]),
+        ]
+    made = [id for _, _, id in merges]
+    for title, ids in (
+        ("First merges", made[:_TOKENS]),
+        ("Last merges", made[_TOKENS:][-_TOKENS:]),
+    ):
+        if ids:
+            parts += [html.heading(title), _ids_below(tok.tokens(ids), ids)]
+    return html.fragment(*parts)
+
+
+def encoding_page(encoding: Encoding) -> str:
+    """The tokens of a text with their ids; to point at one tells its place and its word."""
+    ids = encoding.ids
+    titles = [
+        f"token {at}, id {id}, {start} to {end}" + ("" if word is None else f", word {word}")
+        for at, (id, (start, end), word) in enumerate(
+            islice(zip(ids, encoding.offsets, encoding.word_ids, strict=True), html.MOST)
+        )
+    ]
+    added = [bool(mask) for mask in encoding.special_tokens_mask]
+    parts = [
+        html.heading(several(len(ids), "token")),
+        html.tokens(encoding.tokens, [str(id) for id in ids[: html.MOST]], titles, added),
+    ]
+    if any(added):
+        parts.append(html.faint("In a frame: added by the template or by padding."))
+    return html.fragment(*parts)
+
+
+def evaluation_page(found: Evaluation) -> str:
+    """The tables of an evaluation."""
+    style = "background:none;color:inherit;margin:0;line-height:1.35"
+    return html.fragment(f'<pre style="{style}">{html.harmless(str(found))}</pre>')
+
+
+def explained(found: Explanation) -> str:
+    """An explanation, step by step."""
+    parts = [html.heading(text.totals(found)), html.tokens(found.tokens)]
+    for position, one in enumerate(found.pretokens[:_PRETOKENS]):
+        parts.append(_merging(one, found.pretokenizer, position))
+    if len(found.pretokens) > _PRETOKENS:
+        rest = len(found.pretokens) - _PRETOKENS
+        parts.append(html.faint(f"and {several(rest, 'pretoken')} more"))
+    return html.fragment(*parts)
+
+
+def _merging(one: Merging, name: str | None, position: int) -> str:
+    reason = f" {text.place_of(one)}, {text.cut_out(one, name)}"
+    note = text.how(one)
+    rows = []
+    states = one.states
+    for step in one.steps[: text.STEPS]:
+        rows += [_state(next(states)), _INDENTED.format(_reason(step))]
+    if len(one.steps) > text.STEPS:
+        rest = len(one.steps) - text.STEPS
+        rows.append(_INDENTED.format(html.faint(f"... {several(rest, 'more merge')}")))
+    rows.append(_state(one.tokens, one.ids))
+    if len(one.ids) > 1 and one.how == "merges":
+        rows.append(_INDENTED.format(html.faint(text.NO_MORE)))
+    lines = "".join(map(_INDENTED.format, rows))
+    return (
+        f'<details open style="margin:.5em 0"><summary style="cursor:pointer">'
+        f"{html.token(one.pretoken, position)}{html.faint(reason)}</summary>"
+        f"{html.faint(note) if note else ''}{lines}</details>"
+    )
+
+
+def _reason(step: Step) -> str:
+    """Which merge was applied, and which others not yet."""
+    chosen, *others = step.candidates
+    parts = [html.faint(f"{text.named(step.merge)}: "), _pair(step.merge.left, step.merge.right)]
+    if len(chosen.places) > 1:
+        parts.append(html.faint(f", the first of {len(chosen.places):,} places"))
+    for number, other in enumerate(others[: text.OTHERS]):
+        said = f"{'; not yet' if number == 0 else ','} rank {other.merge.rank:,} "
+        parts += [html.faint(said), _pair(other.merge.left, other.merge.right)]
+    if len(others) > text.OTHERS:
+        parts.append(html.faint(f" and {several(len(others) - text.OTHERS, 'other')}"))
+    return "".join(parts)
+
+
+def tree_page(tree: Tree) -> str:
+    """A merge tree: each token above the two that it was merged of."""
+    out: list[str] = []
+    levels = 0  # nodes that are open
+    for lefts, node, note in islice(text.branches(tree), _NODES):
+        out.append(_END_OF_NODE * (levels - len(lefts)))
+        levels = len(lefts) + 1
+        title = text.made(node, note)
+        rank = "" if node.rank is None or note == "as above" else f"{node.rank:,}"
+        out.append(
+            '<div style="display:inline-flex;flex-direction:column;align-items:stretch">'
+            f'<div style="text-align:center;display:grid">{html.token(node.token, len(lefts), title)}'
+            f'<span style="opacity:.65;font-size:.7em;line-height:1.1">{rank or "&nbsp;"}</span></div>'
+            '<div style="display:flex;align-items:flex-start;justify-content:center">'
+        )
+    out.append(_END_OF_NODE * levels)
+    said = f"{text.made(tree)}. Below each token its rank."
+    return html.fragment(html.heading(said), *out)
+
+
+def places(found: Places) -> str:
+    """Where a token stands: its words, and lines of context."""
+    said = f" id {found.id}, stands {several(found.times, 'time')} {text.amount(found)}"
+    parts = [f"<div>{html.token(found.token)}{html.faint(said)}</div>"]
+    words = [(f"{word.count:,}", html.token(word.word)) for word in found.words[:_WORDS]]
+    if words:
+        parts.append(html.table([(html.faint("count"), html.faint("word")), *words], numbers=[0]))
+    if len(found.words) > _WORDS:
+        parts.append(html.faint(f"and {several(len(found.words) - _WORDS, 'word')} more"))
+    if found.missed:
+        parts.append(html.faint(text.left_out(found)))
+    samples = [
+        (html.context(one.before, one.token, one.after), html.faint(text.told(one)))
+        for one in found.samples
+    ]
+    if samples:
+        parts.append(html.table(samples))
+    return html.fragment(*parts)
+
+
+def _shown(tok: Tokenizer) -> str:
+    pretokenizer = tok.pretokenizer
+    name = pretokenizer.name or " then ".join(pretokenizer.patterns) or "none"
+    return name if pretokenizer.digits is None else f"{name}, digits {pretokenizer.digits}"
+
+
+def _ids_below(tokens: Sequence[bytes], ids: Sequence[int]) -> str:
+    # Each by itself: they are no text, so none has a part of a character with the next.
+    drawn = [
+        html.token(token, at, f"id {id}")
+        for at, (token, id) in enumerate(zip(tokens, ids, strict=True))
+    ]
+    return f"<div>{''.join(drawn)}</div>"
+
+
+def _state(tokens: Sequence[bytes], ids: Sequence[int] | None = None) -> str:
+    below = None if ids is None else [str(id) for id in ids[:_STATE]]
+    more = len(tokens) - _STATE
+    rest = html.faint(f"and {more:,} more") if more > 0 else ""
+    return html.tokens(tokens[:_STATE], below) + rest
+
+
+def _pair(left: bytes, right: bytes) -> str:
+    return html.pair(left, right)
