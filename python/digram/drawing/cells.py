@@ -10,7 +10,7 @@ import re
 import unicodedata
 from typing import Literal
 
-__all__ = ["columns", "isolated"]
+__all__ = ["columns", "is_inner_jamo", "isolated"]
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 # Unicode's isolates: of the direction of the first letter, from left to right, and their end.
@@ -67,11 +67,11 @@ def isolated(text: str, direction: Literal["own", "left to right"] = "own") -> s
 def _width(character: str) -> int:
     if " " <= character <= "~":
         return 1
-    if unicodedata.category(character) in ("Mn", "Me", "Cf") or _is_inner_jamo(character):
+    if unicodedata.category(character) in ("Mn", "Me", "Cf") or is_inner_jamo(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def _is_inner_jamo(character: str) -> bool:
+def is_inner_jamo(character: str) -> bool:
     """Vowels and ends of Korean syllables that stand in the cells of their beginning."""
     return "\u1160" <= character <= "\u11ff" or "\ud7b0" <= character <= "\ud7fb"

@@ -15,13 +15,13 @@ from itertools import groupby, islice
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
-from digram.drawing.cells import isolated
+from digram.drawing.cells import is_inner_jamo, isolated
 
 __all__ = ["Drawn", "drawn", "in_context", "joined", "runs", "visible"]
 
 _BREAK = "↵"
 _SPACE = "·"
-_SIGNS = {"\n": _BREAK, "\r": "␍", "\t": "→"}
+_SIGNS = {"\r": "␍", "\t": "→"}
 _JOINERS = "\u200c\u200d"
 _MARKS_AT_MOST = 8
 """Marks on one character; a pile of a hundred would cover the lines above."""
@@ -188,7 +188,7 @@ def _adds(character: str, held: str, following: str) -> bool:
     return (
         unicodedata.category(character) in ("Mn", "Me", "Mc")
         or _is_skin(character)
-        or _is_inner_jamo(character)
+        or is_inner_jamo(character)
     )
 
 
@@ -198,24 +198,27 @@ def _alone(character: str) -> tuple[Drawn, bool]:
         return Drawn(character, "text"), True
     if character == " ":
         return Drawn(_SPACE, "sign"), True
-    if character in _SIGNS:
-        return Drawn(_SIGNS[character], "break" if character == "\n" else "sign"), False
-    if character < " " or character == "\x7f":
-        picture = 0x2421 if character == "\x7f" else 0x2400 + ord(character)
-        return Drawn(chr(picture), "sign"), False
-    if "\udc80" <= character <= "\udcff":
-        return Drawn(f"⟨{ord(character) - 0xDC00:02X}⟩", "sign"), False
-    category = unicodedata.category(character)
-    if (
-        category[0] in "CZ"
-        or character in _UNSEEN
-        or _is_skin(character)
-        or _is_inner_jamo(character)
-    ):
-        return Drawn(f"⟨U+{ord(character):04X}⟩", "sign"), False
-    if category[0] == "M":
-        return Drawn("◌" + character, "text"), True
-    return Drawn(character, "text"), True
+    if character == "\n":
+        return Drawn(_BREAK, "break"), False
+    sign = _sign(character)
+    if sign is not None:
+        return Drawn(sign, "sign"), False
+    is_mark = unicodedata.category(character)[0] == "M"
+    return Drawn("◌" + character if is_mark else character, "text"), True
+
+
+def _sign(character: str) -> str | None:
+    """The sign for what cannot be seen, or would change what stands around it."""
+    if character < " ":
+        return _SIGNS.get(character, chr(0x2400 + ord(character)))
+    if character == "\x7f":
+        return "␡"
+    if "\udc80" <= character <= "\udcff":  # a byte that is no character
+        return f"⟨{ord(character) - 0xDC00:02X}⟩"
+    hidden = unicodedata.category(character)[0] in "CZ" or character in _UNSEEN
+    if hidden or _is_skin(character) or is_inner_jamo(character):
+        return f"⟨U+{ord(character):04X}⟩"
+    return None
 
 
 def _is_skin(character: str) -> bool:
@@ -224,8 +227,3 @@ def _is_skin(character: str) -> bool:
 
 def _is_letter_of_flag(character: str) -> bool:
     return "\U0001f1e6" <= character <= "\U0001f1ff"
-
-
-def _is_inner_jamo(character: str) -> bool:
-    """Vowels and ends of Korean syllables, which join what stands before them."""
-    return "\u1160" <= character <= "\u11ff" or "\ud7b0" <= character <= "\ud7fb"

@@ -163,7 +163,7 @@ class Merging:
 
         token = self._symbols.token
         return Merge(
-            rule.rank, token(rule.left), token(rule.right), token(rule.id), rule.id, rule.count
+            rule.rank, token(rule.left), token(rule.right), token(rule.id), rule.id, rule.frequency
         )
 
 

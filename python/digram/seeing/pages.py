@@ -154,12 +154,8 @@ def tree_page(tree: Tree) -> str:
         levels = len(lefts) + 1
         title = text.made(node, note)
         rank = "" if node.rank is None or note == "as above" else f"{node.rank:,}"
-        out.append(
-            '<div style="display:inline-flex;flex-direction:column;align-items:stretch">'
-            f'<div style="text-align:center;display:grid">{html.token(node.token, len(lefts), title)}'
-            f'<span style="opacity:.65;font-size:.7em;line-height:1.1">{rank or "&nbsp;"}</span></div>'
-            '<div style="display:flex;align-items:flex-start;justify-content:center">'
-        )
+        token = html.token(node.token, len(lefts), title)
+        out.append(_NODE.format(token, rank or "&nbsp;"))
     out.append(_END_OF_NODE * levels)
     said = f"{text.made(tree)}. Below each token its rank."
     return html.fragment(html.heading(said), *out)

@@ -33,7 +33,8 @@ _MOST_WORDS = 1 << 16
 """Words with the token that are kept; some have millions, and most of these stand once."""
 
 
-class Word(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Word:
     """A pretoken that the token is in, how often it stands, and how often the token is in it."""
 
     word: bytes

@@ -24,7 +24,7 @@ class Rule(NamedTuple):
     left: int
     right: int
     id: int
-    count: int | None
+    frequency: int | None
 
 
 class Applied(NamedTuple):
@@ -129,11 +129,7 @@ def merged(symbols: Sequence[int], rules: dict[Pair, Rule]) -> tuple[list[Applie
     after = [*range(1, len(ids)), -1]
     before = [*range(-1, len(ids) - 1)]
     places = _Places(len(ids))
-    heap = [
-        (rules[pair].rank, at)
-        for at, pair in enumerate(pairwise(symbols))
-        if pair in rules
-    ]
+    heap = [(rules[pair].rank, at) for at, pair in enumerate(pairwise(symbols)) if pair in rules]
     heapq.heapify(heap)
     found: list[Applied] = []
     while heap:
@@ -152,7 +148,7 @@ def merged(symbols: Sequence[int], rules: dict[Pair, Rule]) -> tuple[list[Applie
         for start in (before[at], at):
             end = after[start] if start >= 0 else -1
             if end >= 0 and (pair := (ids[start], ids[end])) in rules:
-                heapq.heappush(heap, (rules[pair].rank, start))  # type: ignore[index]
+                heapq.heappush(heap, (rules[pair].rank, start))
     return found, [id for id in ids if id is not None]
 
 

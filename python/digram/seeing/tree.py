@@ -136,7 +136,7 @@ def _node(id: int, symbols: Symbols) -> Tree:
     token = symbols.token(id)
     rule = None if id in symbols.special else symbols.making(id)
     if rule is not None:
-        return Tree(id, token, "merge", rule.rank, rule.count, rule, symbols)
+        return Tree(id, token, "merge", rule.rank, rule.frequency, rule, symbols)
     kind: Kind = "whole"
     if id in symbols.special:
         kind = "special"
