@@ -15,8 +15,20 @@ from typing import TextIO
 
 from digram.drawing import Drawn, color_of, columns, drawn, in_context, runs, visible
 
-__all__ = ["chip", "chips", "columns", "render", "rendered", "shown", "use_color", "visible"]
+__all__ = [
+    "WIDTH",
+    "chip",
+    "chips",
+    "columns",
+    "render",
+    "rendered",
+    "shown",
+    "use_color",
+    "visible",
+]
 
+WIDTH = 80
+"""Columns, where nobody says how many there are."""
 _TEXT, _FAINT = 16, 241  # black, and a grey for what is not the text itself
 _RESET = "\x1b[0m"
 _UNDERLINED, _PLAIN = "\x1b[4m", "\x1b[24m"
@@ -54,7 +66,7 @@ def render(
     ids: Sequence[int] | None = None,
     *,
     color: bool = True,
-    width: int = 80,
+    width: int = WIDTH,
 ) -> str:
     r"""Tokens as one string for the terminal.
 
@@ -81,7 +93,7 @@ def rendered(
     ids: Sequence[int] | None = None,
     *,
     color: bool = True,
-    width: int = 80,
+    width: int = WIDTH,
 ) -> Iterator[str]:
     """The string of `render` piece by piece, for texts of any length."""
     if ids is not None:
@@ -96,7 +108,7 @@ def shown(
     ids: Sequence[int] | None = None,
     *,
     color: bool = True,
-    width: int = 80,
+    width: int = WIDTH,
 ) -> Iterator[str]:
     r"""The same as whole lines: the last one is ended too.
 

@@ -690,7 +690,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         >>> print(tok.explain(" lower"))
         6 bytes, 1 pretoken, 2 tokens
         <BLANKLINE>
-        [·lower]  bytes 0 to 5, cut out by ` ?\p{L}+`, part 8 of gpt2
+        [·lower]  bytes 0 to 5, cut out by part 8 of gpt2
           [·][l][o][w][e][r]
             rank 0, count 4: [l] + [o]; not yet rank 3 [e] + [r]
           [·][lo][w][e][r]
@@ -701,6 +701,8 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
             rank 3, count 2: [e] + [r]
           [·low][er] 258 259
             No two neighbours are left that have a merge.
+        <BLANKLINE>
+        part 8 of gpt2   ?\p{L}+
         >>> step = tok.explain("lower").pretokens[0].steps[0]
         >>> step.merge.token, step.merge.rank, step.merge.count, step.after
         (b'lo', 0, 4, [b'lo', b'w', b'e', b'r'])

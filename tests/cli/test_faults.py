@@ -90,7 +90,7 @@ def test_any_locale(process: Process, tok_path: str) -> None:
     assert (page.returncode, page.stderr) == (0, b"")
     assert rb"\u27e8U+200B\u27e9" in page.stdout
     shown = process("show", "-t", tok_path, "--text", "日", env=latin)
-    assert shown.stdout.decode() == "[⟨E6⟩][⟨97⟩][⟨A5⟩]\n"  # data is UTF-8 everywhere
+    assert shown.stdout.decode() == "[⟨E6…⟩][⟨…97…⟩][⟨…A5=日⟩]\n"  # data is UTF-8 everywhere
     odd = process("show", "-t", tok_path, "--text", b"a\xff")
     assert odd.stdout.decode() == "[a][⟨FF⟩]\n"
 

@@ -30,6 +30,8 @@ __all__ = [
     "Told",
     "Verbs",
     "allow_loss_option",
+    "by_option",
+    "color_option",
     "described_options",
     "emit",
     "emit_bytes",
@@ -53,6 +55,7 @@ __all__ = [
     "source_options",
     "special_option",
     "stdin",
+    "token_named",
     "unescaped",
     "with_tokenizer",
 ]
@@ -82,6 +85,16 @@ allow_loss_option = click.option(
     "--allow-loss", is_flag=True, help="Leave out what the format cannot carry."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+color_option = click.option(
+    "--color/--no-color", default=None, help="Colours or brackets. Default: colours on a terminal."
+)
+by_option = click.option(
+    "--by",
+    type=click.Choice(["text", "id", "hex"]),
+    default="text",
+    show_default=True,
+    help="What TOKEN is: the token's text, its id, or its bytes in hexadecimal.",
+)
 special_option = click.option(
     "--special",
     type=click.Choice(["text", "parse", "raise"]),
@@ -153,6 +166,20 @@ def load(path: str, options: dict[str, Any]) -> Tokenizer:
 
 def _either(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def token_named(value: str, by: str) -> int | str | bytes:
+    """The id, the text or the bytes of a token as `by_option` says they are typed."""
+    import os
+
+    if by == "text":
+        typed = os.fsencode(value)
+        return value if typed == value.encode("utf-8", "replace") else typed
+    try:
+        return int(value) if by == "id" else bytes.fromhex(value)
+    except ValueError:
+        wanted = "an id, as in 300" if by == "id" else "hexadecimal, as in e4b8"
+        raise click.UsageError(f"with --by {by} TOKEN is {wanted}, not {value!r}.") from None
 
 
 def named_pretokenizer_option(verb: _Verb) -> _Verb:

@@ -26,9 +26,7 @@ __all__ = ["show"]
 @common.with_tokenizer
 @click.option("--text", help="Show this text instead of a file.")
 @click.option("--ids", "with_ids", is_flag=True, help="Each id below its token.")
-@click.option(
-    "--color/--no-color", default=None, help="Colours or brackets. Default: colours on a terminal."
-)
+@common.color_option
 @common.source_options
 @common.special_option
 @common.json_option

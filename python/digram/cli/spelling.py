@@ -27,6 +27,7 @@ _ARGUMENT = re.compile(
     rf"|(?P<bare>[a-z]+(?:_[a-z]+)+)\b(?!=|\(|\.\w)|{_QUOTED})"
 )
 # What a verb reads is named by its arguments, and how it is read by options of the verb itself.
+_VERB = re.compile(r"\btok\.(explain|show|tree|where)\(\.\.\.\)")
 _OF_FILES = re.compile(r"digram\.files\(path, ([^()]*)\)")
 
 
@@ -57,7 +58,10 @@ def spelled(message: str, options: Mapping[str, Spelling]) -> str:
     >>> options = {"on_error": Spelling("--on-error")}
     >>> spelled('Pass digram.files(path, on_error="skip") to skip records.', options)
     'Pass --on-error skip to skip records.'
+    >>> spelled("See what it becomes with tok.explain(...).", {})
+    'See what it becomes with digram explain.'
     """
+    message = _VERB.sub(r"digram \1", message)
     message = _OF_FILES.sub(r"\1", message)
     return _ARGUMENT.sub(functools.partial(_in_shell, options), message)
 

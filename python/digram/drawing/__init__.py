@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from digram.drawing.cells import columns, isolated
 from digram.drawing.colors import COLORS, Color, color_of
-from digram.drawing.spelling import Drawn, drawn, in_context, joined, runs, visible
+from digram.drawing.spelling import Drawn, drawn, harmless, in_context, joined, runs, visible
 
 __all__ = [
     "COLORS",
@@ -19,6 +19,7 @@ __all__ = [
     "color_of",
     "columns",
     "drawn",
+    "harmless",
     "in_context",
     "isolated",
     "joined",

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import islice
 
+from digram.drawing import spelling
 from digram.drawing.colors import color_of
 from digram.drawing.spelling import Drawn, drawn, in_context, joined
 
@@ -50,9 +51,7 @@ def harmless(text: str) -> str:
     >>> harmless("<b> a\u202eb")
     '&lt;b&gt; a⟨U+202E⟩b'
     """
-    lines = text.encode("utf-8", "replace").split(b"\n")
-    # Spaces stay spaces here; each piece between them is drawn by itself.
-    return "\n".join(" ".join(_plain(drawn(piece)) for piece in line.split(b" ")) for line in lines)
+    return "\n".join([escape(spelling.harmless(line)) for line in text.split("\n")])
 
 
 def heading(text: str) -> str:
@@ -147,10 +146,6 @@ def _marked(parts: Iterable[Drawn]) -> str:
         line = ";text-decoration:underline dotted" if kind == "part" else ""
         out.append(f'<bdi dir="ltr" style="opacity:.65{line}">{escape(text)}</bdi>')
     return "".join(out)
-
-
-def _plain(parts: Iterable[Drawn]) -> str:
-    return "".join([escape(one.text) for one in parts])
 
 
 def _cell(markup: str, is_number: bool) -> str:

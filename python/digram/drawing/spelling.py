@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 from digram.drawing.cells import is_inner_jamo, isolated
 
-__all__ = ["Drawn", "drawn", "in_context", "joined", "runs", "visible"]
+__all__ = ["Drawn", "drawn", "harmless", "in_context", "joined", "runs", "visible"]
 
 _BREAK = "↵"
 _SPACE = "·"
@@ -59,6 +59,15 @@ def visible(token: bytes) -> str:
     characters as their pictures. A combining mark that starts the token sits on `◌`.
     """
     return "".join([one.text for one in drawn(token)])
+
+
+def harmless(text: str) -> str:
+    r"""A text that is no token, as a name or a pattern: spaces stay, and all else is as in tokens.
+
+    >>> harmless("my \x1b[31mfile\u202e")
+    'my ␛[31mfile⟨U+202E⟩'
+    """
+    return " ".join([visible(part.encode("utf-8", "replace")) for part in text.split(" ")])
 
 
 def drawn(token: bytes, before: bytes = b"", after: bytes = b"") -> list[Drawn]:

@@ -4,15 +4,17 @@ explanation  the merges of a text, step by step
 cuts         which part of a pattern cut a pretoken out
 tree         the merge tree of a token
 places       the words of a corpus that a token is in
+looking      how these are looked for
 symbols      merges by pair and by token, which the others look up
-text, pages  all of these for a terminal, and for a notebook
+lines, pages  all of these for a terminal, and for a notebook
 """
 
 from __future__ import annotations
 
 from digram.seeing.cuts import Cut
 from digram.seeing.explanation import Candidate, Explanation, Merging, Step, explain
-from digram.seeing.places import Places, Sample, Word, where
+from digram.seeing.looking import where
+from digram.seeing.places import Places, Sample, Word
 from digram.seeing.tree import Tree, tree
 
 __all__ = [

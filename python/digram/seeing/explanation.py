@@ -69,14 +69,7 @@ class Step:
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them."""
-        return {
-            **_plain(self.merge),
-            "place": self.place,
-            "after": [token.hex() for token in self.after],
-            "candidates": [
-                {**_plain(one.merge), "places": [*one.places]} for one in self.candidates
-            ],
-        }
+        return _as_dict(self.merge, self.place, self.after, self.candidates)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +121,7 @@ class Merging:
             "how": self.how,
             "cut": self.cut.as_dict(),
             "first": [token.hex() for token in self.first],
-            "steps": [step.as_dict() for step in self.steps],
+            "steps": [*self._steps()],
             "ids": self.ids,
         }
 
@@ -138,6 +131,15 @@ class Merging:
         for rule, at in self._applied:
             state[at : at + 2] = [rule.id]
             yield state
+
+    def _steps(self) -> Iterator[dict[str, Any]]:
+        """The steps as plain values; a state is made of the one before it."""
+        states = self._states()
+        state = [*next(states)]
+        for rule, at in self._applied:
+            candidates = self._candidates(state)
+            state = [*next(states)]
+            yield _as_dict(self._merge(rule), at, self._shown(state), candidates)
 
     def _state(self, number: int) -> list[int]:
         state = list(self._first)
@@ -187,7 +189,7 @@ class Explanation:
         return [token for one in self.pretokens for token in one.tokens]
 
     def __str__(self) -> str:
-        from digram.seeing.text import explained
+        from digram.seeing.lines.explanation import explained
 
         return explained(self)
 
@@ -206,7 +208,10 @@ class Explanation:
         return explained(self)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them; bytes are hexadecimal."""
+        """All of it as plain values, as JSON has them; bytes are hexadecimal.
+
+        Each step has all tokens after it, so of a pretoken of n bytes it is as large as n².
+        """
         return {
             "text": self.text.decode("utf-8", "replace"),
             "hex": self.text.hex(),
@@ -276,6 +281,17 @@ def _merging(
 def _ids(state: Sequence[int]) -> list[int]:
     """The ids of symbols, also of those that nothing joins."""
     return [symbol if symbol >= 0 else ~symbol for symbol in state]
+
+
+def _as_dict(
+    merge: Merge, place: int, after: Sequence[bytes], candidates: Sequence[Candidate]
+) -> dict[str, Any]:
+    return {
+        **_plain(merge),
+        "place": place,
+        "after": [token.hex() for token in after],
+        "candidates": [{**_plain(one.merge), "places": [*one.places]} for one in candidates],
+    }
 
 
 def _plain(merge: Merge) -> dict[str, Any]:

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 from digram.drawing import html
 from digram.errors import several
-from digram.seeing import text
+from digram.seeing.lines import explanation as words
+from digram.seeing.lines.places import amount, left_out, told
+from digram.seeing.lines.tree import branches, made
 
 if TYPE_CHECKING:
     from digram.encoding import Encoding
     from digram.metrics import Evaluation
     from digram.seeing.explanation import Explanation, Merging, Step
-    from digram.seeing.places import Places
+    from digram.seeing.places import Places, Sample
     from digram.seeing.tree import Tree
     from digram.tokenizer import Tokenizer
 
@@ -101,28 +103,31 @@ def evaluation_page(found: Evaluation) -> str:
 
 def explained(found: Explanation) -> str:
     """An explanation, step by step."""
-    parts = [html.heading(text.totals(found)), html.tokens(found.tokens)]
+    parts = [html.heading(words.totals(found)), html.tokens(found.tokens)]
     for position, one in enumerate(found.pretokens[:_PRETOKENS]):
         parts.append(_merging(one, found.pretokenizer, position))
     if len(found.pretokens) > _PRETOKENS:
         rest = len(found.pretokens) - _PRETOKENS
         parts.append(html.faint(f"and {several(rest, 'pretoken')} more"))
+    used = words.parts_used(found)
+    if used:
+        parts.append(html.table([(html.faint(name), html.harmless(text)) for name, text in used]))
     return html.fragment(*parts)
 
 
 def _merging(one: Merging, name: str | None, position: int) -> str:
-    reason = f" {text.place_of(one)}, {text.cut_out(one, name)}"
-    note = text.how(one)
+    reason = f" {words.place_of(one)}, {words.cut_out(one, name)}"
+    note = words.how(one)
     rows = []
     states = one.states
-    for step in one.steps[: text.STEPS]:
+    for step in one.steps[: words.STEPS]:
         rows += [_state(next(states)), _INDENTED.format(_reason(step))]
-    if len(one.steps) > text.STEPS:
-        rest = len(one.steps) - text.STEPS
+    if len(one.steps) > words.STEPS:
+        rest = len(one.steps) - words.STEPS
         rows.append(_INDENTED.format(html.faint(f"... {several(rest, 'more merge')}")))
     rows.append(_state(one.tokens, one.ids))
     if len(one.ids) > 1 and one.how == "merges":
-        rows.append(_INDENTED.format(html.faint(text.NO_MORE)))
+        rows.append(_INDENTED.format(html.faint(words.NO_MORE)))
     lines = "".join(map(_INDENTED.format, rows))
     return (
         f'<details open style="margin:.5em 0"><summary style="cursor:pointer">'
@@ -134,14 +139,14 @@ def _merging(one: Merging, name: str | None, position: int) -> str:
 def _reason(step: Step) -> str:
     """Which merge was applied, and which others not yet."""
     chosen, *others = step.candidates
-    parts = [html.faint(f"{text.named(step.merge)}: "), _pair(step.merge.left, step.merge.right)]
+    parts = [html.faint(f"{words.named(step.merge)}: "), _pair(step.merge.left, step.merge.right)]
     if len(chosen.places) > 1:
         parts.append(html.faint(f", the first of {len(chosen.places):,} places"))
-    for number, other in enumerate(others[: text.OTHERS]):
+    for number, other in enumerate(others[: words.OTHERS]):
         said = f"{'; not yet' if number == 0 else ','} rank {other.merge.rank:,} "
         parts += [html.faint(said), _pair(other.merge.left, other.merge.right)]
-    if len(others) > text.OTHERS:
-        parts.append(html.faint(f" and {several(len(others) - text.OTHERS, 'other')}"))
+    if len(others) > words.OTHERS:
+        parts.append(html.faint(f" and {several(len(others) - words.OTHERS, 'other')}"))
     return "".join(parts)
 
 
@@ -149,36 +154,40 @@ def tree_page(tree: Tree) -> str:
     """A merge tree: each token above the two that it was merged of."""
     out: list[str] = []
     levels = 0  # nodes that are open
-    for lefts, node, note in islice(text.branches(tree), _NODES):
+    for lefts, node, note in islice(branches(tree), _NODES):
         out.append(_END_OF_NODE * (levels - len(lefts)))
         levels = len(lefts) + 1
-        title = text.made(node, note)
+        title = made(node, note)
         rank = "" if node.rank is None or note == "as above" else f"{node.rank:,}"
         token = html.token(node.token, len(lefts), title)
         out.append(_NODE.format(token, rank or "&nbsp;"))
     out.append(_END_OF_NODE * levels)
-    said = f"{text.made(tree)}. Below each token its rank."
+    said = f"{made(tree)}. Below each token its rank."
     return html.fragment(html.heading(said), *out)
 
 
 def places(found: Places) -> str:
     """Where a token stands: its words, and lines of context."""
-    said = f" id {found.id}, stands {several(found.times, 'time')} {text.amount(found)}"
+    said = f" id {found.id}, stands {several(found.times, 'time')} {amount(found)}"
     parts = [f"<div>{html.token(found.token)}{html.faint(said)}</div>"]
-    words = [(f"{word.count:,}", html.token(word.word)) for word in found.words[:_WORDS]]
-    if words:
-        parts.append(html.table([(html.faint("count"), html.faint("word")), *words], numbers=[0]))
+    entries = [(f"{word.count:,}", html.token(word.word)) for word in found.words[:_WORDS]]
+    if entries:
+        parts.append(html.table([(html.faint("count"), html.faint("word")), *entries], numbers=[0]))
     if len(found.words) > _WORDS:
         parts.append(html.faint(f"and {several(len(found.words) - _WORDS, 'word')} more"))
     if found.missed:
-        parts.append(html.faint(text.left_out(found)))
+        parts.append(html.faint(left_out(found)))
     samples = [
-        (html.context(one.before, one.token, one.after), html.faint(text.told(one)))
+        (html.context(one.before, one.token, one.after), html.faint(_place(one)))
         for one in found.samples
     ]
     if samples:
         parts.append(html.table(samples))
     return html.fragment(*parts)
+
+
+def _place(sample: Sample) -> str:
+    return told(sample) if sample.path is None else f"{sample.path}, {told(sample)}"
 
 
 def _shown(tok: Tokenizer) -> str:

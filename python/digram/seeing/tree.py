@@ -68,7 +68,7 @@ class Tree:
                 ]
 
     def __str__(self) -> str:
-        from digram.seeing.text import tree_lines
+        from digram.seeing.lines.tree import tree_lines
 
         return "\n".join(tree_lines(self))
 

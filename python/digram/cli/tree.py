@@ -1,0 +1,44 @@
+"""`digram tree`: what a token was merged of."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from digram.cli import common
+
+if TYPE_CHECKING:
+    from digram.tokenizer import Tokenizer
+
+__all__ = ["tree"]
+
+
+@click.command(
+    options_metavar="-t PATH [OPTIONS]",
+    epilog=common.example(
+        "digram tree -t tokenizer.json ' the'",
+        "digram tree -t tokenizer.json --by id 300",
+    ),
+)
+@click.argument("token", metavar="TOKEN")
+@common.with_tokenizer
+@common.by_option
+@common.color_option
+@common.json_option
+def tree(*, tok: Tokenizer, token: str, by: str, color: bool | None, as_json: bool) -> None:
+    """Show what TOKEN was merged of: its two parts, theirs, and so on down to bytes.
+
+    Each has its id, the rank of its merge, and how often its pair stood in the training corpus when
+    it was merged, where that is known.
+    """
+    from digram.seeing.lines.tree import tree_lines
+    from digram.terminal import use_color
+
+    found = tok.tree(common.token_named(token, by))
+    if as_json:
+        common.emit_json(found.as_dict())
+        return
+    colored = use_color(sys.stdout) if color is None else color
+    common.emit("".join([f"{line}\n" for line in tree_lines(found, color=colored)]))

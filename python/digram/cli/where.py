@@ -1,0 +1,80 @@
+"""`digram where`: in which words and texts of a corpus a token stands."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from digram.cli import common, corpus
+
+if TYPE_CHECKING:
+    from digram.tokenizer import Tokenizer
+
+__all__ = ["where"]
+
+
+@click.command(
+    options_metavar="-t PATH [OPTIONS]",
+    epilog=common.example(
+        "digram where -t tokenizer.json ' the' corpus/*.txt",
+        "digram where -t tokenizer.json --by id 300 pages.jsonl.zst",
+    ),
+)
+@click.argument("token", metavar="TOKEN")
+@click.argument("files", nargs=-1, metavar="[FILES]...")
+@common.with_tokenizer
+@common.by_option
+@click.option(
+    "-n",
+    "--rows",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=20,
+    help="Words that are shown.  [default: 20]",
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=10,
+    help="Places that are shown, each in another word.  [default: 10]",
+)
+@common.source_options
+@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
+@common.color_option
+@common.json_option
+def where(
+    *,
+    tok: Tokenizer,
+    token: str,
+    files: tuple[str, ...],
+    by: str,
+    rows: int,
+    samples: int,
+    told: common.Told,
+    threads: int | None,
+    color: bool | None,
+    as_json: bool,
+) -> None:
+    """Show where TOKEN stands in FILES: in which words, how often, and in what context.
+
+    FILES are files, folders and quoted patterns; stdin without any, or for -. A word is a pretoken
+    that has TOKEN among its tokens. Where TOKEN is a part of longer tokens alone, it stands
+    nowhere. With --json all words are listed.
+    """
+    from digram.seeing.lines.places import places
+    from digram.terminal import use_color
+
+    source, _ = corpus.texts_in(files or ("-",), told)
+    named = common.token_named(token, by)
+    found = tok.where(named, source, samples=samples, threads=threads)
+    if as_json:
+        common.emit_json(found.as_dict())
+        return
+    colored = use_color(sys.stdout) if color is None else color
+    width = shutil.get_terminal_size().columns
+    lines = places(found, color=colored, rows=rows, width=width)
+    common.emit("".join([f"{line}\n" for line in lines]))

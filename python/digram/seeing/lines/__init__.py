@@ -1,0 +1,1 @@
+"""What this room finds, as lines of text for a terminal; notebooks take the words from here."""
