@@ -64,7 +64,7 @@ def test_all_tokens_gone_through(
         assert data[: sample.offset].endswith(sample.before)
         assert data[end:].startswith(sample.after)
         assert sample.word in words
-        assert sample.path is sample.record is None
+        assert (sample.path, sample.record) == (None, None)
 
 
 @pytest.mark.parametrize("batch", [1, 100, 1 << 20])
@@ -106,11 +106,8 @@ def test_files_of_all_kinds(tmp_path: Path) -> None:
     assert found.documents == 8
     for sample in found.samples:
         assert sample.path is not None
-        text = {
-            "a.txt": lambda _: "a low wall",
-            "b.jsonl.gz": lambda number: TEXTS[number - 1],
-            "c.parquet": lambda number: ["x", " low"][number - 1],
-        }[Path(sample.path).name](sample.record)
+        texts = {"a.txt": ["a low wall"], "b.jsonl.gz": TEXTS, "c.parquet": ["x", " low"]}
+        text = texts[Path(sample.path).name][(sample.record or 1) - 1]
         assert text.encode()[sample.offset :].startswith(b" low")
     places = {(Path(s.path or "").name, s.record, s.offset) for s in found.samples}
     assert ("a.txt", None, 1) in places
