@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from digram.terminal import chip, columns, render, rendered, use_color, visible
+import digram
+from digram.terminal import chip, columns, render, rendered, shown, use_color, visible
 
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -137,3 +138,36 @@ def test_colour_on_a_terminal_only_and_never_against_the_wish(
     monkeypatch.delenv("NO_COLOR")
     monkeypatch.setenv("TERM", "dumb")
     assert not use_color(Terminal())
+
+
+def test_python_prints_what_the_command_line_does(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tok = digram.train("low lower lowest", max_merges=4, pretokenizer="gpt2")
+    text = "low é\nשלום 中文"
+    tokens, ids = tok.tokens(tok.encode(text)), tok.encode(text)
+    tok.show(text)
+    assert capsys.readouterr().out == "".join(shown(tokens, color=False))
+    tok.show(text, color=True)
+    assert capsys.readouterr().out == "".join(shown(tokens))
+    monkeypatch.setenv("COLUMNS", "30")
+    tok.show(text, ids=True)
+    assert capsys.readouterr().out == "".join(shown(tokens, ids, color=False, width=30))
+    tok.show("")
+    assert capsys.readouterr().out == "\n"
+
+
+@given(st.lists(st.text("אבגע1(= )", min_size=1, max_size=5).map(str.encode), max_size=8))
+def test_right_to_left_text_stays_in_its_tokens(tokens: list[bytes]) -> None:
+    """What is written from right to left is isolated inside each token."""
+    for piece in rendered(tokens, color=False):
+        assert (piece[0], piece[-1]) == ("[", "]")
+        inside = re.sub("\u2068[^\u2069]*\u2069", "", piece[1:-1])
+        assert not [c for c in inside if unicodedata.bidirectional(c) in ("R", "AL", "AN")]
+
+
+def test_a_long_token_goes_on_in_the_next_line() -> None:
+    lines = render([b"x" * 50, b"y"], [7, 8], color=False, width=22).splitlines()
+    assert lines == [
+        f"[{'x' * 20}]", "7", f"[{'x' * 20}]", "", f"[{'x' * 10}] [y]", "             8",
+    ]  # fmt: skip

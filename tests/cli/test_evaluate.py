@@ -46,6 +46,8 @@ def test_stdin(run: Run, tok: digram.Tokenizer, tok_path: str) -> None:
     piped = run("evaluate", "-t", tok_path, input=EN)
     assert piped.stdout == f"{tok.evaluate(EN)}\n"
     assert run("evaluate", "-t", tok_path, "-", input=EN).stdout == piped.stdout
+    cut = run("evaluate", "-t", tok_path, "--separator", r"\n", input=EN)
+    assert cut.stdout == f"{tok.evaluate(EN.splitlines())}\n"
 
 
 def test_a_file_a_language(run: Run, tok: digram.Tokenizer, tok_path: str, folder: Path) -> None:

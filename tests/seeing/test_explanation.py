@@ -48,7 +48,7 @@ def check(one: Merging, merges: dict[tuple[bytes, bytes], int]) -> None:
     assert state == one.tokens
 
 
-@cases(500)
+@cases(300)
 @given(any_vocabularies(), over("abcd", 24) | long_texts)
 def test_any_merges(vocabulary: Vocabulary, text: str) -> None:
     tok = Tokenizer(vocabulary.definition)
@@ -66,7 +66,7 @@ def test_any_merges(vocabulary: Vocabulary, text: str) -> None:
         assert not [pair for pair in pairwise(state) if pair in ranks]
 
 
-@cases(400)
+@cases(250)
 @given(any_tokenizers, texts | any_bytes)
 def test_any_text(tok: Tokenizer, text: str | bytes) -> None:
     found = tok.explain(text)
@@ -85,7 +85,7 @@ def test_any_text(tok: Tokenizer, text: str | bytes) -> None:
 @pytest.mark.parametrize("name", TOKENIZERS)
 def test_every_kind_of_vocabulary(name: str) -> None:
     tok = TOKENIZERS[name]
-    for text in vocabularies.texts(12):
+    for text in vocabularies.texts(8):
         try:
             ids = tok.encode(text, special="parse")
         except digram.InvalidTextError:  # a character that this one does not know

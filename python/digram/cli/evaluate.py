@@ -86,7 +86,9 @@ def evaluate(
     for path in paths:
         tok = common.load(path, dict(described))
         texts = corpus.texts_in(files or ("-",), told)[0] if source is None else source
-        found[path] = tok.evaluate(texts, reference=reference, alpha=alpha, threads=threads)
+        found[path] = tok.evaluate(
+            texts, reference=reference, separator=told.separator, alpha=alpha, threads=threads
+        )
     if as_json:
         common.emit_json({"tokenizers": {path: one.as_dict() for path, one in found.items()}})
         return

@@ -70,7 +70,8 @@ def where(
 
     source, _ = corpus.texts_in(files or ("-",), told)
     named = common.token_named(token, by)
-    found = tok.where(named, source, samples=samples, threads=threads)
+    cut = told.separator
+    found = tok.where(named, source, samples=samples, separator=cut, threads=threads)
     if as_json:
         common.emit_json(found.as_dict())
         return

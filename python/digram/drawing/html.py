@@ -89,14 +89,15 @@ def tokens(
     below: Sequence[str] | None = None,
     titles: Sequence[str] | None = None,
     framed: Sequence[bool] | None = None,
+    most: int = MOST,
 ) -> str:
     """Tokens side by side, with a word below each, a title to point at, and a frame around some.
 
-    A line feed ends a line. Those after the first 2,000 are counted.
+    A line feed ends a line. Those after the first `most` are counted.
     """
     out = []
     every = in_context(data)
-    for at, parts in enumerate(islice(every, MOST)):
+    for at, parts in enumerate(islice(every, most)):
         title = titles[at] if titles is not None else ""
         chip = _chip(parts, at, title, is_framed=framed is not None and framed[at])
         if below is not None:

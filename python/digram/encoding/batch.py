@@ -64,6 +64,11 @@ class Encodings(Sequence[Encoding]):
     def __iter__(self) -> Iterator[Encoding]:
         return map(self._at, range(self._call.texts))
 
+    def _repr_html_(self) -> str:
+        from digram.seeing.pages import encodings_page
+
+        return encodings_page(self)
+
     def _at(self, index: int) -> Encoding:
         return Encoding(self._call, index, self._call.first(index), True)
 

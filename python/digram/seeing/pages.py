@@ -13,7 +13,7 @@ from digram.seeing.lines.places import amount, left_out, told
 from digram.seeing.lines.tree import branches, made
 
 if TYPE_CHECKING:
-    from digram.encoding import Encoding
+    from digram.encoding import Encoding, Encodings
     from digram.metrics import Evaluation
     from digram.seeing.explanation import Explanation, Merging, Step
     from digram.seeing.places import Places, Sample
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "encoding_page",
+    "encodings_page",
     "evaluation_page",
     "explained",
     "places",
@@ -30,6 +31,7 @@ __all__ = [
 ]
 
 _PRETOKENS = 100
+_TEXTS = 20  # of a batch
 _TOKENS = 40  # of a vocabulary
 _STATE = 120  # tokens of one moment
 _WORDS = 30
@@ -78,21 +80,36 @@ def tokenizer_page(tok: Tokenizer) -> str:
 
 def encoding_page(encoding: Encoding) -> str:
     """The tokens of a text with their ids; to point at one tells its place and its word."""
+    return html.fragment(*_encoding(encoding, html.MOST))
+
+
+def encodings_page(encodings: Encodings) -> str:
+    """The first texts of a batch, one below the other."""
+    parts = [html.heading(several(len(encodings), "text"))]
+    for encoding in islice(encodings, _TEXTS):
+        parts += _encoding(encoding, _STATE)
+    if len(encodings) > _TEXTS:
+        parts.append(html.faint(f"and {several(len(encodings) - _TEXTS, 'text')} more"))
+    return html.fragment(*parts)
+
+
+def _encoding(encoding: Encoding, most: int) -> list[str]:
     ids = encoding.ids
     titles = [
         f"token {at}, id {id}, {start} to {end}" + ("" if word is None else f", word {word}")
         for at, (id, (start, end), word) in enumerate(
-            islice(zip(ids, encoding.offsets, encoding.word_ids, strict=True), html.MOST)
+            islice(zip(ids, encoding.offsets, encoding.word_ids, strict=True), most)
         )
     ]
     added = [bool(mask) for mask in encoding.special_tokens_mask]
+    below = [str(id) for id in ids[:most]]
     parts = [
         html.heading(several(len(ids), "token")),
-        html.tokens(encoding.tokens, [str(id) for id in ids[: html.MOST]], titles, added),
+        html.tokens(encoding.tokens, below, titles, added, most),
     ]
     if any(added):
         parts.append(html.faint("In a frame: added by the template or by padding."))
-    return html.fragment(*parts)
+    return parts
 
 
 def evaluation_page(found: Evaluation) -> str:
