@@ -769,9 +769,10 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         What comes in is what `digram.train` takes: texts, files, or an iterator of texts; each text
         is a document, and `separator` cuts them. `words` are the pretokens that have the token
         among theirs when they are encoded: a token of which all words are merged further stands
-        nowhere. `samples` are at most so many places, each in another word, the most frequent first
-        as far as was read; they tell the file, the record and the byte. Memory: 8 MiB of text or
-        the longest part that cannot be cut, and up to 65,536 words (see `Places.missed`).
+        nowhere. `samples` are at most so many places, in as many different words as can be, the
+        most frequent first as far as was read; they tell the file, the record and the byte.
+        Memory: 8 MiB of text or the longest part that cannot be cut, and up to 65,536 words (see
+        `Places.missed`).
 
         Raises `TokenIdError` or `VocabError` for what is no token, `OptionError` for a special one,
         else as `encode`. Takes little more time than counting pretokens does.

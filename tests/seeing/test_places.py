@@ -55,8 +55,10 @@ def test_all_tokens_gone_through(
     assert (found.documents, found.bytes) == (len(texts), sum(len(t.encode()) for t in texts))
     assert found.pretokens == sum(len(tok.pretokenize(text)) for text in texts)
     assert sum(one.count * one.times for one in found.words) == times
-    assert len(found.samples) == min(samples, len(words))
-    assert len({sample.word for sample in found.samples}) == len(found.samples)
+    assert len(found.samples) == min(samples, times)
+    assert len({sample.word for sample in found.samples}) == min(samples, len(words))
+    places = [(sample.document, sample.offset) for sample in found.samples]
+    assert places == sorted(set(places))
     for sample in found.samples:
         data = texts[sample.document].encode()
         end = sample.offset + len(sample.token)

@@ -40,7 +40,7 @@ __all__ = ["where"]
     type=click.IntRange(min=0),
     metavar="N",
     default=10,
-    help="Places that are shown, each in another word.  [default: 10]",
+    help="Places that are shown, in different words first.  [default: 10]",
 )
 @common.source_options
 @click.option("--threads", type=int, metavar="N", help="Default: one for each core.")

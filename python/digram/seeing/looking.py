@@ -82,7 +82,8 @@ class _Looking:
         self.whole = tok._with(tok._settings._replace(pretokenizer=Pretokenizer(None)))
         self.counts: Counter[bytes] = Counter()
         self.in_word: dict[bytes, int] = {}
-        self.sampled: list[Sample] = []
+        self.sampled: list[Sample] = []  # each in another word
+        self.again: list[Sample] = []  # places in words that have one already
         self.most_samples = samples
         self.times = self.documents = self.bytes = self.pretokens = self.missed = 0
 
@@ -105,9 +106,11 @@ class _Looking:
         """All of it."""
         order = sorted(self.counts.items(), key=lambda one: (-one[1], one[0]))
         words = [Word(word, count, self.in_word[word]) for word, count in order]
+        samples = [*self.sampled, *self.again][: self.most_samples]
+        samples.sort(key=lambda one: (one.document, one.offset))
         return Places(
             self.id, self.token, self.times, self.documents, self.bytes, self.pretokens, words,
-            self.missed, self.sampled, skipped,
+            self.missed, samples, skipped,
         )  # fmt: skip
 
     def _batches(
@@ -171,46 +174,53 @@ class _Looking:
         self.in_word = {word: self.in_word[word] for word in self.counts}
 
     def _sample(self, batch: Sequence[_Text], words: Counter[bytes]) -> None:
-        """A place of each of the most frequent words that have none yet."""
-        room = self.most_samples - len(self.sampled)
-        have = {sample.word for sample in self.sampled}
+        """A place of each of the most frequent words that have none yet, and some more."""
         order = sorted(words.items(), key=lambda one: (-one[1], one[0]))
-        wanted = {word for word, _ in order if word not in have} if room else set()
-        wanted = set([word for word, _ in order if word in wanted][:room])
+        likely = {word for word, _ in order[: self.most_samples]}
+        have = {sample.word for sample in self.sampled}
+        new = [word for word, _ in order if word not in have]
+        wanted = {*new[: self.most_samples - len(self.sampled)]}
         for text in batch:
-            if not wanted:
+            if not wanted and len(self.again) == self.most_samples:
                 return
-            if any(word in text.data for word in wanted):
-                self.sampled += self._samples(text, wanted)
+            if any(word in text.data for word in wanted | likely):
+                self._samples(text, wanted, likely)
 
-    def _samples(self, text: _Text, wanted: set[bytes]) -> Iterator[Sample]:
-        """The first places of wanted words in a text, which are wanted no longer."""
+    def _samples(self, text: _Text, wanted: set[bytes], likely: set[bytes]) -> None:
+        """The places in a text: first ones of wanted words, which are wanted no longer, and more
+        of likely ones.
+        """
         encoded = self.tok._encoded([text.data], None, "bytes", self.threads)
         number = encoded.bounds()[1]
         numbers = encoded.pretokens(0, number)
-        data = text.data
         for at, id in enumerate(encoded.ids(0, number)):
             if id != self.id:
                 continue
             first, after = encoded.of_pretoken(0, number, numbers[at])
             spans = encoded.spans(first, after)
-            word = data[spans[0][0] : spans[-1][1]]
-            if word not in wanted:
-                continue
-            wanted.discard(word)
-            start, end = spans[at - first]
-            yield Sample(
-                _from_character(data[max(0, start - _AROUND) : start]),
-                data[start:end],
-                _to_character(data[end : end + _AROUND]),
-                word,
-                text.document,
-                text.offset + start,
-                text.path,
-                text.record,
-            )
-            if not wanted:
+            word = text.data[spans[0][0] : spans[-1][1]]
+            if word in wanted:
+                wanted.discard(word)
+                self.sampled.append(_at(text, spans[at - first], word))
+            elif word in likely and len(self.again) < self.most_samples:
+                self.again.append(_at(text, spans[at - first], word))
+            if not wanted and len(self.again) == self.most_samples:
                 return
+
+
+def _at(text: _Text, span: tuple[int, int], word: bytes) -> Sample:
+    start, end = span
+    data = text.data
+    return Sample(
+        _from_character(data[max(0, start - _AROUND) : start]),
+        data[start:end],
+        _to_character(data[end : end + _AROUND]),
+        word,
+        text.document,
+        text.offset + start,
+        text.path,
+        text.record,
+    )
 
 
 def _of_files(

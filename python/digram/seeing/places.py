@@ -51,7 +51,8 @@ class Places:
     `times` is how often the token stands in `pretokens` pretokens of `documents` texts. `words` are
     the pretokens that it is in, the most frequent first. More than 65,536 of them are not kept;
     then the rarest were left out now and then, and a word may stand up to `missed` times more than
-    its `count` says. `times` is exact all the same. `samples` are places, each in another word.
+    its `count` says. `times` is exact all the same. `samples` are places, in as many different
+    words as there are.
     """
 
     id: int
