@@ -712,7 +712,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         last tokens are what `encode` gives. What is not merged says so: special tokens (`special`
         as for `encode`), and pretokens that a vocabulary takes whole (`ignore_merges`).
 
-        Raises as `encode`. Takes some 0.5 µs for each token of the vocabulary, and time in
+        Raises as `encode`. Takes some 1.5 µs for each token of the vocabulary, and time in
         proportion to n log n for a pretoken of n bytes; printing shows the first steps of each.
         """
         from digram.seeing import explain
@@ -738,7 +738,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         `token` is its id, its text or its bytes. Where several merges make it, the tree has the one
         that its bytes are encoded by; vocabularies that are told by ranks (`.tiktoken`) have the
         merges that their order implies. Counts are there where the tokenizer was trained here.
-        Raises `TokenIdError` or `VocabError` for what is no token. Takes some 0.5 µs for each token
+        Raises `TokenIdError` or `VocabError` for what is no token. Takes some 2 µs for each token
         of the vocabulary.
         """
         from digram.seeing import tree
