@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from digram.errors import InternalError, several
 from digram.seeing.cuts import Cut, cuts
+from digram.seeing.pieces import Piece, pieces
 from digram.seeing.symbols import Applied, Rule, Symbols, merged
 
 if TYPE_CHECKING:
     from digram.special import OnSpecial
     from digram.tokenizer import Merge, Tokenizer
 
-__all__ = ["Candidate", "Explanation", "Merging", "Step", "explain"]
+__all__ = ["Candidate", "Explanation", "How", "Merging", "Step", "explain", "way"]
+
+
+How = Literal["merges", "whole", "special"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ class Merging:
     start: int
     pretoken: bytes
     ids: list[int]
-    how: Literal["merges", "whole", "special"]
+    how: How
     cut: Cut
     _symbols: Symbols = field(repr=False)
     _first: list[int] = field(repr=False)
@@ -128,7 +132,7 @@ class Merging:
     def _states(self) -> Iterator[list[int]]:
         state = list(self._first)
         yield state
-        for rule, at in self._applied:
+        for rule, at, *_ in self._applied:
             state[at : at + 2] = [rule.id]
             yield state
 
@@ -136,14 +140,14 @@ class Merging:
         """The steps as plain values; a state is made of the one before it."""
         states = self._states()
         state = [*next(states)]
-        for rule, at in self._applied:
+        for rule, at, *_ in self._applied:
             candidates = self._candidates(state)
             state = [*next(states)]
             yield _as_dict(self._merge(rule), at, self._shown(state), candidates)
 
     def _state(self, number: int) -> list[int]:
         state = list(self._first)
-        for rule, at in self._applied[:number]:
+        for rule, at, *_ in self._applied[:number]:
             state[at : at + 2] = [rule.id]
         return state
 
@@ -223,59 +227,48 @@ class Explanation:
 
 def explain(tok: Tokenizer, text: str | bytes, *, special: OnSpecial = "text") -> Explanation:
     """See `Tokenizer.explain`."""
-    from digram.arguments import rule_of
-
-    encoded = tok._encoded([text], rule_of(special), "bytes")
-    number = encoded.bounds()[1]
+    found = pieces(tok, text, special)
     data = text.encode() if isinstance(text, str) else text
-    symbols = Symbols(tok)
-    found = zip(
-        encoded.pretokens(0, number), encoded.ids(0, number), encoded.spans(0, number), strict=True
-    )
-    whole: list[tuple[int, int, list[int]]] = []
-    for _, together in groupby(found, key=lambda one: one[0]):
-        group = list(together)
-        whole.append((group[0][2][0], group[-1][2][1], [id for _, id, _ in group]))
-    return Explanation(data, list(_mergings(tok, data, whole, symbols)), tok.pretokenizer.name)
+    return Explanation(data, list(_mergings(tok, data, found)), tok.pretokenizer.name)
 
 
-def _mergings(
-    tok: Tokenizer, text: bytes, whole: Sequence[tuple[int, int, list[int]]], symbols: Symbols
-) -> Iterator[Merging]:
+def _mergings(tok: Tokenizer, text: bytes, found: Sequence[Piece]) -> Iterator[Merging]:
     """The pretokens, with the special tokens among them, which end one text and begin another."""
-
-    def is_special(one: tuple[int, int, list[int]]) -> bool:
-        start, end, ids = one
-        return len(ids) == 1 and symbols.special.get(ids[0]) == text[start:end]
-
-    for special, together in groupby(whole, key=is_special):
+    symbols = Symbols(tok)
+    for special, together in groupby(found, key=lambda piece: piece.is_special):
         group = list(together)
         if special:
-            for start, end, ids in group:
-                yield Merging(start, text[start:end], ids, "special", Cut(), symbols, [], [])
+            for piece in group:
+                yield Merging(piece.start, piece.text, piece.ids, "special", Cut(), symbols, [], [])
             continue
-        first, last = group[0][0], group[-1][1]
-        spans = [(start - first, end - first) for start, end, _ in group]
-        reasons = cuts(text[first:last], spans, tok.pretokenizer)
-        for (start, end, ids), cut in zip(group, reasons, strict=True):
-            yield _merging(tok, start, text[start:end], ids, cut, symbols)
+        first = group[0].start
+        spans = [(piece.start - first, piece.end - first) for piece in group]
+        reasons = cuts(text[first : group[-1].end], spans, tok.pretokenizer)
+        for piece, cut in zip(group, reasons, strict=True):
+            yield _merging(tok, piece, cut, symbols)
 
 
-def _merging(
-    tok: Tokenizer, start: int, pretoken: bytes, ids: list[int], cut: Cut, symbols: Symbols
-) -> Merging:
+def _merging(tok: Tokenizer, piece: Piece, cut: Cut, symbols: Symbols) -> Merging:
+    start, pretoken, ids, _ = piece
+    how, first, applied = way(tok, pretoken, ids, symbols)
+    return Merging(start, pretoken, ids, how, cut, symbols, first, applied)
+
+
+def way(
+    tok: Tokenizer, pretoken: bytes, ids: Sequence[int], symbols: Symbols
+) -> tuple[How, list[int], list[Applied]]:
+    """How a pretoken became its ids: what it starts from, and the merges; checked."""
     first = symbols.first(pretoken)
     applied, state = merged(first, symbols.rules)
     last = _ids(state)
     if tok._settings.ignore_merges and ids == [symbols.whole(pretoken)]:
-        steps = applied if last == ids else []
-        return Merging(start, pretoken, ids, "whole", cut, symbols, first, steps)
+        return "whole", first, applied if last == ids else []
     if last != ids:
         raise InternalError(
             f"explaining {pretoken!r} comes to {last}, and encoding it to {ids}.",
             hint="Please report it with the tokenizer.",
         )
-    return Merging(start, pretoken, ids, "merges", cut, symbols, first, applied)
+    return "merges", first, applied
 
 
 def _ids(state: Sequence[int]) -> list[int]:

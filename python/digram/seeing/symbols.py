@@ -29,10 +29,16 @@ class Rule(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """A merge at one place: `at` is the index of its left part among the symbols of that moment."""
+    """A merge at one place.
+
+    `at` is the index of its left part among the symbols of that moment; `left` and `right` are
+    those of the first symbols of both parts among all that there were at first.
+    """
 
     rule: Rule
     at: int
+    left: int
+    right: int
 
 
 class Symbols:
@@ -89,6 +95,17 @@ class Symbols:
             else:
                 assert self._unknown is not None, "else the text was refused"
                 found.append(~self._unknown)
+        return found
+
+    def widths(self, pretoken: bytes) -> list[int]:
+        """How many bytes of a pretoken each of its first symbols stands for."""
+        if self.unit == "byte":
+            return [1] * len(pretoken)
+        found: list[int] = []
+        for character in pretoken.decode():
+            data = character.encode()
+            apart = self._fallback is not None and data not in self._first
+            found += [1] * len(data) if apart else [len(data)]
         return found
 
     def whole(self, pretoken: bytes) -> int | None:
@@ -149,7 +166,7 @@ def merged(symbols: Sequence[int], rules: dict[Pair, Rule]) -> tuple[list[Applie
         rule = rules.get((left, right)) if left is not None and right is not None else None
         if rule is None or rule.rank != rank:
             continue  # one of its parts was merged away meanwhile
-        found.append(Applied(rule, places.before(at)))
+        found.append(Applied(rule, places.before(at), at, nearest))
         places.remove(nearest)
         ids[at], ids[nearest] = rule.id, None
         after[at] = after[nearest]

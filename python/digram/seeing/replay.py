@@ -1,0 +1,233 @@
+"""Training played again on a text: merge by merge, with what each does to the text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from digram.arguments import whole_number
+from digram.errors import several
+from digram.seeing.pieces import pieces
+from digram.seeing.playing import Pair, State, Word, word_of
+from digram.seeing.symbols import Rule, Symbols
+
+if TYPE_CHECKING:
+    from digram.special import OnSpecial
+    from digram.tokenizer import Merge, Tokenizer
+
+__all__ = ["Frame", "PairCount", "Replay", "replay"]
+
+
+@dataclass(frozen=True, slots=True)
+class PairCount:
+    """Two neighbours, and at how many places of the text they stand.
+
+    `rank` is that of their merge; None where they are never merged.
+    """
+
+    left: bytes
+    right: bytes
+    count: int
+    rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A merge that the text has a place for, and what it does.
+
+    `merge` has its rank, its count in the training corpus and the pairs that came next there
+    (`runners_up`), where the record of training has them. `count` is at how many places of this
+    text the pair stood, and `times` how often it was merged: less, where places overlap. `pairs`
+    are the most frequent pairs of the text at that moment, before the merge. `joined` are the
+    places in the text, in bytes, where one token ended before the merge and none does after it.
+    `vocab_size` is the number of tokens with the new one, special tokens aside. `skipped` merges
+    were learned since the frame before, for which the text has no place.
+    """
+
+    number: int
+    """From 0."""
+    merge: Merge
+    count: int
+    times: int
+    pairs: list[PairCount]
+    joined: list[int]
+    vocab_size: int
+    skipped: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, as JSON has them; bytes are hexadecimal."""
+        merge = self.merge
+        return {
+            "rank": merge.rank,
+            "left": merge.left.hex(),
+            "right": merge.right.hex(),
+            "hex": merge.token.hex(),
+            "id": merge.id,
+            "training": {
+                "count": merge.count,
+                "runners_up": [
+                    {"left": one.left.hex(), "right": one.right.hex(), "count": one.count}
+                    for one in merge.runners_up
+                ],
+            },
+            "count": self.count,
+            "times": self.times,
+            "pairs": [
+                {
+                    "left": one.left.hex(),
+                    "right": one.right.hex(),
+                    "count": one.count,
+                    "rank": one.rank,
+                }
+                for one in self.pairs
+            ],
+            "joined": self.joined,
+            "vocab_size": self.vocab_size,
+            "skipped": self.skipped,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """What `tok.replay` returns; `print` shows it frame by frame.
+
+    `frames` are the merges that the text has a place for, in the order of training; of `merges` in
+    all. `base` is the number of tokens before the first merge, and `vocab_size` that after the
+    last, special tokens aside.
+    """
+
+    text: bytes
+    base: int
+    merges: int
+    vocab_size: int
+    pretokens: int
+    """How many the text has, special tokens among them."""
+    _words: list[Word] = field(repr=False)
+    _symbols: Symbols = field(repr=False)
+    _rules: list[Rule] = field(repr=False)
+    """All merges by rank."""
+    _sizes: list[int] = field(repr=False)
+    """The number of tokens after each of them."""
+    _runners_up: Sequence[Sequence[tuple[int, int, int]]] = field(repr=False)
+    _pairs: int = field(repr=False)
+
+    @cached_property
+    def frames(self) -> list[Frame]:
+        """The merges that the text has a place for, in the order of training."""
+        return list(self._frames())
+
+    def tokens(self, number: int | None = None) -> list[bytes]:
+        """The tokens of the text after the frame of this number.
+
+        -1 stands for the text before the first frame, None for the end: what `encode` gives.
+        """
+        rank = self.merges
+        if number is not None:
+            rank = self.frames[number].merge.rank if number >= 0 else -1
+        parts: dict[int, list[bytes]] = {}
+        for word in self._words:
+            ids = word.ids_at(rank)
+            tokens = [self._symbols.token(id if id >= 0 else ~id) for id in ids]
+            parts |= dict.fromkeys(word.starts, tokens)
+        return [token for start in sorted(parts) for token in parts[start]]
+
+    def __str__(self) -> str:
+        from digram.seeing.lines.replay import played
+
+        return "\n".join(played(self))
+
+    def __repr__(self) -> str:
+        parts = [several(len(self.frames), "frame"), f"of {several(self.merges, 'merge')}"]
+        return f"<digram.seeing.Replay: {several(len(self.text), 'byte')}, {' '.join(parts)}>"
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, as JSON has them; bytes are hexadecimal.
+
+        `borders` are the places inside the text where a token ends at first, in bytes; each frame
+        takes those away that it has in `joined`.
+        """
+        borders = {
+            start + offset
+            for word in self._words
+            for offset in word.offsets
+            for start in word.starts
+        }
+        return {
+            "text": self.text.decode("utf-8", "replace"),
+            "hex": self.text.hex(),
+            "pretokens": sorted(start for word in self._words for start in word.starts),
+            "borders": sorted(borders - {0}),
+            "base": self.base,
+            "merges": self.merges,
+            "vocab_size": self.vocab_size,
+            "frames": [frame.as_dict() for frame in self.frames],
+        }
+
+    def _frames(self) -> Iterator[Frame]:
+        due: dict[int, list[State]] = {}
+        counts = Counter[Pair]()
+        for word in self._words:
+            state = State(word, counts)
+            for time in dict.fromkeys(word.times):
+                due.setdefault(time, []).append(state)
+        before = -1
+        for number, rank in enumerate(sorted(due)):
+            rule = self._rules[rank]
+            pairs = [self._counted(*one) for one in counts.most_common(self._pairs)]
+            count, times, joined = counts[rule.left, rule.right], 0, list[int]()
+            for state in due[rank]:
+                starts, offsets = state.word.starts, state.word.offsets
+                for one in state.play(rank):
+                    times += len(starts) * (one.rule.rank == rank)
+                    joined += [start + offsets[one.right] for start in starts]
+            skipped = rank - before - 1
+            merge = self._merge(rank)
+            size = self._sizes[rank]
+            yield Frame(number, merge, count, times, pairs, sorted(joined), size, skipped)
+            before = rank
+
+    def _counted(self, pair: Pair, count: int) -> PairCount:
+        rule = self._symbols.rules.get(pair)
+        left, right = (self._symbols.token(id) for id in pair)
+        return PairCount(left, right, count, None if rule is None else rule.rank)
+
+    def _merge(self, rank: int) -> Merge:
+        from digram.tokenizer import Merge, RunnerUp
+
+        token = self._symbols.token
+        _, left, right, id, count = self._rules[rank]
+        after = self._runners_up[rank] if rank < len(self._runners_up) else ()
+        runners_up = tuple(RunnerUp(token(a), token(b), times) for a, b, times in after)
+        return Merge(rank, token(left), token(right), token(id), id, count, runners_up)
+
+
+def replay(
+    tok: Tokenizer, text: str | bytes, *, pairs: int = 8, special: OnSpecial = "text"
+) -> Replay:
+    """See `Tokenizer.replay`."""
+    whole_number("pairs", pairs, 0)
+    symbols = Symbols(tok)
+    found = pieces(tok, text, special)
+    words: dict[tuple[bytes, bool], Word] = {}
+    for piece in found:
+        key = piece.text, piece.is_special
+        if key not in words:
+            words[key] = word_of(tok, piece, symbols)
+        words[key].starts.append(piece.start)
+    rules = sorted(symbols.rules.values())
+    made = {rule.id for rule in rules}
+    base = len(tok) - len(made) - len(tok.special_tokens)
+    sizes, known = [], set[int]()
+    for rule in rules:
+        known.add(rule.id)
+        sizes.append(base + len(known))
+    record = tok.training
+    runners_up = () if record is None or record.runners_up is None else record.runners_up
+    data = text.encode() if isinstance(text, str) else text
+    return Replay(
+        data, base, len(rules), base + len(made), len(found),
+        [*words.values()], symbols, rules, sizes, runners_up, pairs,
+    )  # fmt: skip
