@@ -42,13 +42,14 @@ def spans(tokens: list[bytes]) -> set[int]:
 
 def check_places(found: Replay) -> None:
     """The places that frames join are the ends of tokens that go away."""
-    plain = found.as_dict()
-    ends = {*plain["borders"], len(found.text)}
+    ends = {*found.as_dict()["borders"], len(found.text)}
     assert not found.text or ends == spans(found.tokens(-1))
     for frame in found.frames:
+        assert frame.joined
+        assert {*frame.joined} <= ends
         ends -= {*frame.joined}
         assert ends == spans(found.tokens(frame.number))
-        assert frame.joined
+        assert found.ends(frame.number) == sorted(ends)
 
 
 @cases(250)

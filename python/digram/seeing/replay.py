@@ -134,6 +134,18 @@ class Replay:
             parts |= dict.fromkeys(word.starts, tokens)
         return [token for start in sorted(parts) for token in parts[start]]
 
+    def ends(self, number: int | None = None) -> list[int]:
+        """Where the tokens of `tokens(number)` end in the text, in bytes."""
+        ends = {
+            start + offset
+            for word in self._words
+            for offset in word.offsets
+            for start in word.starts
+        }
+        last = len(self.frames) if number is None else number + 1
+        ends.difference_update(*(frame.joined for frame in self.frames[:last]))
+        return [*sorted(ends - {0}), len(self.text)]
+
     def __str__(self) -> str:
         from digram.seeing.lines.replay import played
 
@@ -149,17 +161,11 @@ class Replay:
         `borders` are the places inside the text where a token ends at first, in bytes; each frame
         takes those away that it has in `joined`.
         """
-        borders = {
-            start + offset
-            for word in self._words
-            for offset in word.offsets
-            for start in word.starts
-        }
         return {
             "text": self.text.decode("utf-8", "replace"),
             "hex": self.text.hex(),
             "pretokens": sorted(start for word in self._words for start in word.starts),
-            "borders": sorted(borders - {0}),
+            "borders": self.ends(-1)[:-1],
             "base": self.base,
             "merges": self.merges,
             "vocab_size": self.vocab_size,
