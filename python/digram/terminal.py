@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from typing import TextIO
 
 from digram.drawing import Drawn, color_of, columns, drawn, in_context, runs, visible
@@ -52,13 +53,16 @@ def chip(token: bytes, position: int = 0, *, color: bool = True) -> str:
     return _chip(drawn(token), position, color)
 
 
-def chips(tokens: Iterable[bytes], *, color: bool = True, first: int = 0) -> list[str]:
-    r"""Tokens that stand side by side, each on one line; `first` is the position of the first.
+def chips(
+    tokens: Iterable[bytes], *, color: bool = True, positions: Iterable[int] | None = None
+) -> list[str]:
+    r"""Tokens that stand side by side, each on one line, with the colours of these positions.
 
     >>> chips([b"a", b"\xe4\xb8", b"\xad\n"], color=False)
     ['[a]', '[⟨E4 B8…⟩]', '[⟨…AD=中⟩↵]']
     """
-    return [_chip(parts, at, color) for at, parts in enumerate(in_context(tokens), first)]
+    numbers = count() if positions is None else positions
+    return [_chip(parts, at, color) for parts, at in zip(in_context(tokens), numbers, strict=False)]
 
 
 def render(

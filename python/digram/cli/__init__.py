@@ -26,6 +26,7 @@ VERBS = {
     "chunks": ("chunks", "Cut texts into chunks of so many tokens."),
     "show": ("show", "Show a text with its tokens in colour."),
     "explain": ("explain", "Show which merges made a text's tokens."),
+    "replay": ("replay", "Play training again on a text, merge by merge."),
     "tree": ("tree", "Show what a token was merged of."),
     "where": ("where", "Show where a token stands in a corpus."),
     "inspect": ("inspect", "Show what a tokenizer holds."),

@@ -27,7 +27,7 @@ _ARGUMENT = re.compile(
     rf"|(?P<bare>[a-z]+(?:_[a-z]+)+)\b(?!=|\(|\.\w)|{_QUOTED})"
 )
 # What a verb reads is named by its arguments, and how it is read by options of the verb itself.
-_VERB = re.compile(r"\btok\.(explain|show|tree|where)\(\.\.\.\)")
+_VERB = re.compile(r"\btok\.(explain|replay|show|tree|where)\(\.\.\.\)")
 _OF_FILES = re.compile(r"digram\.files\(path, ([^()]*)\)")
 
 

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from digram.drawing import COLORS
 from digram.errors import several
 from digram.terminal import WIDTH, chips, columns
 
@@ -31,11 +32,11 @@ def played(found: Replay, *, color: bool = False, width: int = WIDTH) -> Iterato
       [b][a][n][a][n][a][s]
     <BLANKLINE>
     rank 0, 257 tokens: [a] + [n], count 2; next [n] + [a] with 2
-      in this text 2 [a] + [n]; 2 [n] + [a]; 1 [b] + [a]; 1 [a] + [s]
+      in this text 2 × [a] + [n], 2 × [n] + [a], 1 × [b] + [a], 1 × [a] + [s]
       [b][an][an][a][s]
     <BLANKLINE>
     rank 1, 258 tokens: [b] + [an], count 1; next [an] + [a] with 1
-      in this text 1 [a] + [s]; 1 [b] + [an]; 1 [an] + [an]; 1 [an] + [a]
+      in this text 1 × [a] + [s], 1 × [b] + [an], 1 × [an] + [an], 1 × [an] + [a]
       [ban][an][a][s]
     """
     yield (
@@ -50,10 +51,10 @@ def played(found: Replay, *, color: bool = False, width: int = WIDTH) -> Iterato
         )
         line = "  in this text"
         for number, one in enumerate(frame.pairs):
-            part = f" {one.count:,} {_pair(one, color)}"
+            part = f" {one.count:,} × {_pair(one, color)}"
             if columns(line + part) > width:
                 break
-            line += f"{';' if number else ''}{part}"
+            line += f"{',' if number else ''}{part}"
         yield line
         yield from _tokens(found, frame.number, color, width, _LINES)
 
@@ -149,8 +150,9 @@ def _keys(is_last: bool, width: int) -> list[str]:
 def _tokens(found: Replay, number: int, color: bool, width: int, room: int) -> list[str]:
     """The tokens after a frame in so many lines; those around the first new ones."""
     tokens, new = found.tokens(number), _new(found, number)
+    shown_tokens = chips(tokens, color=color, positions=_colors(found, number))
     lines, used, first = [""], 0, None
-    for at, (token, shown) in enumerate(zip(tokens, chips(tokens, color=color), strict=True)):
+    for at, (token, shown) in enumerate(zip(tokens, shown_tokens, strict=True)):
         wide = columns(shown)
         if used and used + wide > width - 2:
             lines.append("")
@@ -175,6 +177,20 @@ def _is_cut(number: int, start: int, kept: Sequence[str], lines: Sequence[str]) 
     return (number == 0 and start > 0) or (
         number == len(kept) - 1 and start + len(kept) < len(lines)
     )
+
+
+def _colors(found: Replay, number: int) -> list[int]:
+    """Numbers of colours that tokens keep while others are merged.
+
+    It is that of a token's first byte or character, unless the token before it has the same.
+    """
+    places = {start: at for at, start in enumerate([0, *found.ends(-1)])}
+    colors: list[int] = []
+    for start in [0, *found.ends(number)][:-1]:
+        own = places[start] % len(COLORS)
+        same = bool(colors) and colors[-1] == own
+        colors.append((own + 1) % len(COLORS) if same else own)
+    return colors
 
 
 def _new(found: Replay, number: int) -> set[int]:

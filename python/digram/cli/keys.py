@@ -1,0 +1,99 @@
+"""A screen of its own on the terminal, and the keys that a person presses there."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+__all__ = ["Screen", "opened"]
+
+# What terminals send for the keys that have no letter.
+_NAMES = {
+    "\x1b[C": "right", "\x1bOC": "right", "\x1b[D": "left", "\x1bOD": "left",
+    "\x1b[H": "home", "\x1bOH": "home", "\x1b[1~": "home",
+    "\x1b[F": "end", "\x1bOF": "end", "\x1b[4~": "end",
+    "\x1b": "escape", "\r": "enter", "\n": "enter", " ": "space",
+}  # fmt: skip
+_SEQUENCE = re.compile(r"\x1b[\[O][0-9;]*[A-Za-z~]")
+_ENTER, _LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
+_TOP, _REST_OF_LINE, _REST = "\x1b[H", "\x1b[K", "\x1b[J"
+
+
+class Screen:
+    """The terminal, while it shows one page at a time."""
+
+    def __init__(self, keyboard: int) -> None:
+        self._keyboard = keyboard
+        self._typed = ""  # keys that were pressed while others were looked at
+
+    def draw(self, lines: Sequence[str]) -> None:
+        """Replace what is shown."""
+        page = "\r\n".join([line + _REST_OF_LINE for line in lines])
+        _write(_TOP + page + _REST)
+
+    def key(self, seconds: float | None = None) -> str | None:
+        """The next key: a letter, or the name of another; None when none came within so long.
+
+        "escape" also stands for the end of a terminal that went away.
+        """
+        if not self._typed:
+            ready, _, _ = select.select([self._keyboard], [], [], seconds)
+            if not ready:
+                return None
+            self._typed = os.read(self._keyboard, 1024).decode("utf-8", "replace")
+            if not self._typed:
+                return "escape"
+        sequence = _SEQUENCE.match(self._typed)
+        typed = sequence[0] if sequence is not None else self._typed[0]
+        self._typed = self._typed[len(typed) :]
+        return _NAMES.get(typed, typed)
+
+
+@contextmanager
+def opened() -> Iterator[Screen | None]:
+    """The screen of this terminal, which afterwards is as it was; None where there is none.
+
+    Keys come from the terminal itself, since stdin may be the text.
+    """
+    terminal = _keyboard()
+    if terminal is None:
+        yield None
+        return
+    keyboard, termios, tty = terminal
+    before = termios.tcgetattr(keyboard)
+    try:
+        tty.setcbreak(keyboard)
+        _write(_ENTER)
+        yield Screen(keyboard)
+    finally:
+        with suppress(OSError):
+            _write(_LEAVE)
+        termios.tcsetattr(keyboard, termios.TCSADRAIN, before)
+        os.close(keyboard)
+
+
+def _keyboard() -> tuple[int, Any, Any] | None:
+    """The terminal's keyboard and the modules that set it; None where there is none."""
+    if sys.stdout is None or not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb":
+        return None
+    try:
+        import termios
+        import tty
+    except ImportError:  # Windows
+        return None
+    try:
+        return os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC), termios, tty
+    except OSError:
+        return None
+
+
+def _write(text: str) -> None:
+    sys.stdout.flush()
+    rest = memoryview(text.encode("utf-8", "backslashreplace"))
+    while rest:
+        rest = rest[os.write(sys.stdout.fileno(), rest) :]

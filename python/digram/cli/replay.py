@@ -1,0 +1,118 @@
+"""`digram replay`: training played again on a text."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from digram.cli import common, keys, texts
+
+if TYPE_CHECKING:
+    from digram.seeing import Replay
+    from digram.tokenizer import Tokenizer
+
+__all__ = ["replay"]
+
+_PAUSE = 0.7  # seconds
+_SHORTEST, _LONGEST = 0.02, 10.0
+
+
+@click.command(
+    options_metavar="-t PATH [OPTIONS]",
+    epilog=common.example(
+        "digram replay -t tokenizer.json --text 'Hello, world!'",
+        "digram replay -t tokenizer.json poem.txt --seconds 0.5",
+    ),
+)
+@click.argument("file", default="-", metavar="[FILE]")
+@common.with_tokenizer
+@click.option("--text", help="Play on this text instead of a file.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(_SHORTEST, _LONGEST),
+    metavar="N",
+    help="Play by itself, a merge in so many seconds.",
+)
+@common.color_option
+@common.special_option
+@common.json_option
+def replay(
+    *,
+    tok: Tokenizer,
+    file: str,
+    text: str | None,
+    seconds: float | None,
+    color: bool | None,
+    special: Any,
+    as_json: bool,
+) -> None:
+    """Play training again on FILE or stdin, merge by merge: the pairs of the text and their counts,
+    which pair is merged and which came next in training, the text in its new tokens, and how the
+    vocabulary grows.
+
+    On a terminal the space bar shows the next merge, b the one before, p plays them by itself,
+    + and - faster or slower, g and G show the first and the last, q ends. Elsewhere all merges
+    that the text has a place for are printed, one after the other. Counts of training are known
+    of tokenizers trained here, and what came next of those trained with --runners-up.
+    """
+    from digram.terminal import use_color
+
+    if text is not None and file != "-":
+        raise click.UsageError("give a FILE or --text, not both.")
+    if text is None:
+        with common.open_input(file) as opened:
+            data = opened.read()
+    else:
+        data = os.fsencode(text)  # the bytes that were typed, UTF-8 or not
+    with texts.where(file if text is None else "--text", None):
+        found = tok.replay(data, special=special)
+    if as_json:
+        common.emit_json(found.as_dict())
+        return
+    colored = use_color(sys.stdout) if color is None else color
+    with keys.opened() as screen:
+        if screen is not None:
+            _play(found, screen, colored, seconds)
+    if screen is None:
+        _print(found, colored)
+
+
+def _print(found: Replay, colored: bool) -> None:
+    from digram.seeing.lines.replay import played
+
+    lines = played(found, color=colored, width=shutil.get_terminal_size().columns)
+    while block := "".join([f"{line}\n" for line in islice(lines, 1000)]):
+        common.emit(block)
+
+
+def _play(found: Replay, screen: keys.Screen, colored: bool, seconds: float | None) -> None:
+    """Show frames as keys ask for them, until one asks to end."""
+    from digram.seeing.lines.replay import screen as drawn
+
+    last = len(found.frames) - 1
+    number, pause, plays = -1, seconds or _PAUSE, seconds is not None
+    while True:
+        width, height = shutil.get_terminal_size()
+        screen.draw(drawn(found, number, color=colored, width=width, height=height))
+        plays = plays and number < last
+        key = screen.key(pause if plays else None)
+        if key in ("q", "escape"):
+            return
+        if key is None or key in ("space", "right", "enter", "n"):
+            number += 1
+        elif key in ("b", "left"):
+            number -= 1
+        elif key in ("g", "home"):
+            number = -1
+        elif key in ("G", "end"):
+            number = last
+        elif key == "p":
+            plays = not plays
+        elif key in ("+", "-"):
+            pause = min(max(pause / 1.5 if key == "+" else pause * 1.5, _SHORTEST), _LONGEST)
+        number = min(max(number, -1), last)

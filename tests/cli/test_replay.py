@@ -1,0 +1,195 @@
+"""`digram replay`: lines in a pipe, JSON, and a screen with keys on a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+import digram
+from digram.drawing import columns
+from digram.seeing.lines.replay import played, screen
+
+Run = Callable[..., Result]
+TEXT = "the cats sat there, 日本 the\nmats"
+STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def test_lines_in_a_pipe(run: Run, tok: digram.Tokenizer, tok_path: str, tmp_path: Path) -> None:
+    result = run("replay", "-t", tok_path, "--text", TEXT)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == f"{tok.replay(TEXT)}\n"
+    assert run("replay", "-t", tok_path, input=TEXT).stdout == result.stdout
+    path = tmp_path / "a.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    assert run("replay", "-t", tok_path, path).stdout == result.stdout
+    assert "\x1b[48;5;" in run("replay", "-t", tok_path, "--color", path).stdout
+    told = json.loads(run("replay", "-t", tok_path, "--json", path).stdout)
+    assert told == tok.replay(TEXT).as_dict()
+
+
+def test_what_is_wrong(run: Run, tok_path: str, tmp_path: Path) -> None:
+    assert run("replay", "-t", tok_path, tmp_path / "none").exit_code == 4
+    assert run("replay", "-t", tok_path, tmp_path, "--text", "a").exit_code == 2
+    assert run("replay", "-t", tok_path, "--text", "a", "--seconds", "0").exit_code == 2
+    special = run("replay", "-t", tok_path, "--text", "<|end|>", "--special", "raise")
+    assert special.exit_code == 3
+
+
+@pytest.mark.parametrize("color", [False, True])
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (40, 12), (24, 60), (200, 15), (1, 1)])
+def test_a_screen_holds_a_frame(
+    tok: digram.Tokenizer, width: int, height: int, color: bool
+) -> None:
+    found = tok.replay(TEXT * 9, pairs=30)
+    for number in range(-1, len(found.frames)):
+        lines = screen(found, number, color=color, width=width, height=height)
+        assert len(lines) == max(height, 12)
+        assert "q quit" in lines[-1]
+        text = STYLE.sub("", "\n".join(lines))
+        assert f"{number + 1:,} of {len(found.frames):,}" in text
+        if width >= 80:
+            assert max(map(columns, lines)) <= width
+
+
+def test_new_tokens_are_bold_and_others_keep_their_colours(tok: digram.Tokenizer) -> None:
+    found = tok.replay(TEXT)
+    before: dict[tuple[int, int], str] = {}
+    kept = changed = 0
+    for number, frame in enumerate(found.frames):
+        shown = "".join(screen(found, number, color=True, width=4000, height=40))
+        tokens = found.tokens(number)
+        chips = re.findall(r"(\x1b\[1m)?\x1b\[48;5;(\d+);38;5;16m", shown)[-len(tokens) :]
+        bold = [token for token, (mark, _) in zip(tokens, chips, strict=True) if mark]
+        assert bold == [frame.merge.token] * frame.times
+        ends = found.ends(number)
+        now = dict(zip(zip([0, *ends], ends, strict=False), (c for _, c in chips), strict=True))
+        assert all(a != b for a, b in zip(list(now.values())[1:], now.values(), strict=False))
+        both = before.keys() & now.keys()
+        kept += sum(before[place] == now[place] for place in both)
+        changed += sum(before[place] != now[place] for place in both)
+        before = now
+    assert kept > 9 * changed
+
+
+def test_the_text_scrolls_to_what_is_new(tok: digram.Tokenizer) -> None:
+    text = "x\n" * 100 + "the"
+    found = tok.replay(text)
+    lines = screen(found, 0, width=80, height=20)
+    assert any("[th" in line or "[he" in line for line in lines)
+    assert any(line.startswith("…") for line in lines)
+
+
+def test_tokens_that_were_not_trained_here() -> None:
+    definition = digram.train("banana", max_merges=2, pretokenizer=None).definition
+    import dataclasses
+
+    tok = digram.Tokenizer(dataclasses.replace(definition, training=None))
+    shown = "\n".join(played(tok.replay("banana")))
+    assert "count" not in shown
+    assert "next" not in shown
+
+
+@pytest.fixture
+def terminal() -> Iterator[Callable[..., Terminal]]:
+    """Starts a verb on a terminal of its own."""
+    if sys.platform == "win32":
+        pytest.skip("Windows has no terminals of this kind")
+    started: list[Terminal] = []
+
+    def start(*arguments: str) -> Terminal:
+        started.append(Terminal(arguments))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.close()
+
+
+class Terminal:
+    """A process on a terminal, whose keys we press."""
+
+    def __init__(self, arguments: tuple[str, ...]) -> None:
+        import pty
+
+        self.process, self.file = pty.fork()
+        if self.process == 0:
+            os.environ |= {"TERM": "xterm", "COLUMNS": "80", "LINES": "24", "NO_COLOR": "1"}
+            os.execv(sys.executable, [sys.executable, "-m", "digram", *arguments])
+        self.seen = ""
+
+    def until(self, text: str, seconds: float = 60) -> str:
+        """What was shown until it ends with a page that has this text."""
+        start = time.monotonic()
+        while text not in self.seen:
+            assert time.monotonic() - start < seconds, self.seen
+            if select.select([self.file], [], [], 0.1)[0]:
+                try:
+                    self.seen += os.read(self.file, 1 << 16).decode("utf-8", "replace")
+                except OSError:  # the process has closed it
+                    assert text in self.seen, self.seen
+        shown, self.seen = self.seen, ""
+        return shown
+
+    def press(self, keys: str) -> None:
+        """Type keys."""
+        os.write(self.file, keys.encode())
+
+    def code(self) -> int:
+        """How it ended."""
+        _, status = os.waitpid(self.process, 0)
+        self.process = 0
+        return os.waitstatus_to_exitcode(status)
+
+    def close(self) -> None:
+        """End what still runs."""
+        if self.process:
+            os.kill(self.process, signal.SIGKILL)
+            os.waitpid(self.process, 0)
+        os.close(self.file)
+
+
+def test_keys(tok: digram.Tokenizer, tok_path: str, terminal: Callable[..., Terminal]) -> None:
+    frames = len(tok.replay(TEXT).frames)
+    shown = terminal("replay", "-t", tok_path, "--text", TEXT)
+    assert "\x1b[?1049h" in shown.until(f"0 of {frames}")
+    for keys, number in ((" ", 1), ("n", 2), ("\x1b[C", 3), ("b", 2), ("\x1b[D", 1), ("G", frames)):
+        shown.press(keys)
+        shown.until(f"{number} of {frames}  ")
+    shown.press("g")
+    shown.until(f"0 of {frames}")
+    shown.press("q")
+    assert "\x1b[?1049l" in shown.until("\x1b[?1049l")
+    assert shown.code() == 0
+
+
+def test_it_plays_by_itself(
+    tok: digram.Tokenizer, tok_path: str, terminal: Callable[..., Terminal]
+) -> None:
+    frames = len(tok.replay(TEXT).frames)
+    shown = terminal("replay", "-t", tok_path, "--text", TEXT, "--seconds", "0.02")
+    shown.until("The end.")
+    shown.press("\x1b")
+    shown.until("\x1b[?1049l")
+    assert shown.code() == 0
+    again = terminal("replay", "-t", tok_path, "--text", TEXT)
+    again.until(f"0 of {frames}")
+    again.press("+++++++++p")
+    again.until("The end.")
+
+
+def test_ctrl_c_gives_the_terminal_back(tok_path: str, terminal: Callable[..., Terminal]) -> None:
+    shown = terminal("replay", "-t", tok_path, "--text", TEXT)
+    shown.until("q quit")
+    shown.press("\x03")
+    shown.until("\x1b[?1049l")
+    assert shown.code() == 130
