@@ -6,10 +6,11 @@ import json
 import os
 import re
 import select
-import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -91,9 +92,7 @@ def test_the_text_scrolls_to_what_is_new(tok: digram.Tokenizer) -> None:
 
 def test_tokens_that_were_not_trained_here() -> None:
     definition = digram.train("banana", max_merges=2, pretokenizer=None).definition
-    import dataclasses
-
-    tok = digram.Tokenizer(dataclasses.replace(definition, training=None))
+    tok = digram.Tokenizer(replace(definition, training=None))
     shown = "\n".join(played(tok.replay("banana")))
     assert "count" not in shown
     assert "next" not in shown
@@ -121,10 +120,22 @@ class Terminal:
     def __init__(self, arguments: tuple[str, ...]) -> None:
         import pty
 
-        self.process, self.file = pty.fork()
-        if self.process == 0:
-            os.environ |= {"TERM": "xterm", "COLUMNS": "80", "LINES": "24", "NO_COLOR": "1"}
-            os.execv(sys.executable, [sys.executable, "-m", "digram", *arguments])
+        self.file, inside = pty.openpty()
+        # The terminal must be the process's own, so that it can be asked for keys.
+        own = (
+            "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+            "os.execv(sys.executable, [sys.executable, '-m', 'digram', *sys.argv[1:]])"
+        )
+        settings = {"TERM": "xterm", "COLUMNS": "80", "LINES": "24", "NO_COLOR": "1"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", own, *arguments],
+            stdin=inside,
+            stdout=inside,
+            stderr=inside,
+            env={**os.environ, **settings},
+            start_new_session=True,
+        )
+        os.close(inside)
         self.seen = ""
 
     def until(self, text: str, seconds: float = 60) -> str:
@@ -146,15 +157,12 @@ class Terminal:
 
     def code(self) -> int:
         """How it ended."""
-        _, status = os.waitpid(self.process, 0)
-        self.process = 0
-        return os.waitstatus_to_exitcode(status)
+        return self.process.wait(60)
 
     def close(self) -> None:
         """End what still runs."""
-        if self.process:
-            os.kill(self.process, signal.SIGKILL)
-            os.waitpid(self.process, 0)
+        self.process.kill()
+        self.process.wait()
         os.close(self.file)
 
 
