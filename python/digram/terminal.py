@@ -11,10 +11,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import count
 from typing import TextIO
 
-from digram.drawing import Drawn, color_of, columns, drawn, in_context, runs, visible
+from digram.drawing import (
+    COLORS,
+    Drawn,
+    around,
+    color_of,
+    columns,
+    drawn,
+    in_context,
+    runs,
+    visible,
+)
 
 __all__ = [
     "WIDTH",
@@ -62,7 +73,18 @@ def chips(
     ['[a]', '[⟨E4 B8…⟩]', '[⟨…AD=中⟩↵]']
     """
     numbers = count() if positions is None else positions
-    return [_chip(parts, at, color) for parts, at in zip(in_context(tokens), numbers, strict=False)]
+    return [
+        _of_ascii(one[0], at % len(COLORS), color)
+        if one[0].isascii()
+        else _chip(drawn(*one), at, color)
+        for one, at in zip(around(tokens), numbers, strict=False)
+    ]
+
+
+@lru_cache(maxsize=1 << 14)
+def _of_ascii(token: bytes, position: int, color: bool) -> str:
+    """A chip for which it plays no part what stands around it; these come again and again."""
+    return _chip(drawn(token), position, color)
 
 
 def render(

@@ -10,12 +10,22 @@ from __future__ import annotations
 
 from digram.drawing.cells import columns, isolated
 from digram.drawing.colors import COLORS, Color, color_of
-from digram.drawing.spelling import Drawn, drawn, harmless, in_context, joined, runs, visible
+from digram.drawing.spelling import (
+    Drawn,
+    around,
+    drawn,
+    harmless,
+    in_context,
+    joined,
+    runs,
+    visible,
+)
 
 __all__ = [
     "COLORS",
     "Color",
     "Drawn",
+    "around",
     "color_of",
     "columns",
     "drawn",

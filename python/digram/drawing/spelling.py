@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 from digram.drawing.cells import is_inner_jamo, isolated
 
-__all__ = ["Drawn", "drawn", "harmless", "in_context", "joined", "runs", "visible"]
+__all__ = ["Drawn", "around", "drawn", "harmless", "in_context", "joined", "runs", "visible"]
 
 _BREAK = "↵"
 _SPACE = "·"
@@ -110,6 +110,11 @@ def drawn(token: bytes, before: bytes = b"", after: bytes = b"") -> list[Drawn]:
 
 def in_context(tokens: Iterable[bytes]) -> Iterator[list[Drawn]]:
     """What to draw for each of the tokens of a text; looks three bytes ahead."""
+    return (drawn(*one) for one in around(tokens))
+
+
+def around(tokens: Iterable[bytes]) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Each token of a text with some bytes before and after it, as `drawn` takes them."""
     ahead: deque[bytes] = deque()
     before = b""
     for token in tokens:
@@ -117,11 +122,11 @@ def in_context(tokens: Iterable[bytes]) -> Iterator[list[Drawn]]:
         if sum(map(len, islice(ahead, 1, None))) < _REACH:
             continue
         first = ahead.popleft()
-        yield drawn(first, before, b"".join(ahead))
+        yield first, before, b"".join(ahead)
         before = (before + first)[-_REACH:]
     while ahead:
         first = ahead.popleft()
-        yield drawn(first, before, b"".join(ahead))
+        yield first, before, b"".join(ahead)
         before = (before + first)[-_REACH:]
 
 
