@@ -59,6 +59,7 @@ def test_hostile_vocabularies() -> None:
     for text in HOSTILE:
         shown(TOK.explain(text))
         shown(TOK.explain(text, special="parse"))
+        shown(TOK.replay(text, special="parse"))
     for token in TOKENS:
         found = TOK.id_of(token)
         if found is not None:
@@ -84,6 +85,7 @@ def test_any_tokenizer_and_text(tok: Tokenizer, text: str) -> None:
     titles = [title for title in page.titles if title.startswith("token ")]
     assert [int(title.split(", ")[1].removeprefix("id ")) for title in titles] == encoding.ids
     shown(tok.explain(text))
+    shown(tok.replay(text))
     shown(tok)
 
 
@@ -111,3 +113,4 @@ def test_it_is_as_large_as_what_one_can_look_at() -> None:
     long = "ab " * 20_000
     assert len(tok(long)._repr_html_()) < 1_500_000
     assert len(tok.explain(long)._repr_html_()) < 1_500_000
+    assert len(tok.replay(long)._repr_html_()) < 1_500_000

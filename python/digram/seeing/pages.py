@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from digram.metrics import Evaluation
     from digram.seeing.explanation import Explanation, Merging, Step
     from digram.seeing.places import Places, Sample
+    from digram.seeing.replay import Replay
     from digram.seeing.tree import Tree
     from digram.tokenizer import Tokenizer
 
@@ -26,6 +27,7 @@ __all__ = [
     "evaluation_page",
     "explained",
     "places",
+    "replayed",
     "tokenizer_page",
     "tree_page",
 ]
@@ -200,6 +202,28 @@ def places(found: Places) -> str:
     ]
     if samples:
         parts.append(html.table(samples))
+    return html.fragment(*parts)
+
+
+def replayed(found: Replay) -> str:
+    """The first frames of a replay, one below the other."""
+    frames = several(len(found.frames), "merge")
+    parts = [
+        html.heading(f"{frames} of {found.merges:,} have a place in this text"),
+        _state(found.tokens(-1)),
+    ]
+    for frame in found.frames[: words.STEPS]:
+        merge = frame.merge
+        said = f"{words.named(merge)}, {several(frame.vocab_size, 'token')}: "
+        after = merge.runners_up[:1]
+        line = html.faint(said) + _pair(merge.left, merge.right)
+        for one in after:
+            line += html.faint("; next ") + _pair(one.left, one.right)
+            line += html.faint(f" with {one.count:,}")
+        parts += [_INDENTED.format(line), _state(found.tokens(frame.number))]
+    if len(found.frames) > words.STEPS:
+        rest = len(found.frames) - words.STEPS
+        parts += [html.faint(f"... {several(rest, 'more merge')}"), _state(found.tokens())]
     return html.fragment(*parts)
 
 

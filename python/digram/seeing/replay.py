@@ -155,6 +155,11 @@ class Replay:
         parts = [several(len(self.frames), "frame"), f"of {several(self.merges, 'merge')}"]
         return f"<digram.seeing.Replay: {several(len(self.text), 'byte')}, {' '.join(parts)}>"
 
+    def _repr_html_(self) -> str:
+        from digram.seeing.pages import replayed
+
+        return replayed(self)
+
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them; bytes are hexadecimal.
 
