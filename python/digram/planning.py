@@ -117,6 +117,11 @@ class Plan:
         """The plan as plain values, for JSON."""
         return asdict(self)
 
+    def _repr_html_(self) -> str:
+        from digram.seeing.pages import report_page
+
+        return report_page(self)
+
     def __str__(self) -> str:
         kinds = ", ".join(
             kind if share == 1 else f"{share:.0%} {kind}" for kind, share in self.kinds.items()

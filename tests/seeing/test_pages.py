@@ -13,6 +13,7 @@ from strategies import any_tokenizers, cases, texts
 
 import digram
 from digram import Definition, Pretokenizer, Regex, Template, Tokenizer
+from digram.drawing import harmless
 
 TOKENS = list(dict.fromkeys(text.encode() for text in HOSTILE))
 
@@ -75,6 +76,20 @@ def test_hostile_names(tmp_path: Path) -> None:
     assert "<script>alert(1)<" in "".join(page.text)
     evaluation = TOK.evaluate({"<b>": "a", "\u202e\x1b[2J": "b", "c": "d\n"}, reference="c")
     assert "<b>" in "".join(shown(evaluation).text)
+
+
+def test_reports() -> None:
+    tok = digram.train("the cat sat on the mat " * 9, vocab_size=268)
+    other = tok.shrink(262)
+    for found in (
+        tok.compare(other, {"<b>": "the <i>cat\u202e", "שלום": "שלום mat"}),
+        tok.curve("the cat", sizes=[260, 268]),
+        tok.advise("the cat", parameters="7B"),
+        tok.advise("the cat", parameters="7B")["large"],
+        digram.plan("1 GB", 32_000),
+    ):
+        text = "".join(shown(found).text)
+        assert text.split() == harmless(str(found).replace("\n", " ")).split()
 
 
 @cases(60)

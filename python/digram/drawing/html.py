@@ -6,11 +6,13 @@ Colours are veils over whatever background there is, and text keeps the colour o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import islice
 
 from digram.drawing import spelling
+from digram.drawing.cells import isolated
 from digram.drawing.colors import color_of
 from digram.drawing.spelling import Drawn, drawn, in_context, joined
 
@@ -22,6 +24,7 @@ __all__ = [
     "harmless",
     "heading",
     "pair",
+    "report",
     "table",
     "token",
     "tokens",
@@ -35,6 +38,7 @@ _CHIP = (
     "display:inline-block;max-width:100%;border-radius:3px;padding:0 2px;margin:1px;"
     f"white-space:pre-wrap;overflow-wrap:anywhere;direction:ltr;unicode-bidi:isolate;{_MONO}"
 )
+_REPORT = "background:none;color:inherit;margin:0;line-height:1.35"
 _CELL = "padding:1px 12px 1px 0;text-align:left;vertical-align:top;border:0;background:none"
 _NUMBER = f"{_CELL};text-align:right;font-variant-numeric:tabular-nums"
 
@@ -52,6 +56,20 @@ def harmless(text: str) -> str:
     '&lt;b&gt; a⟨U+202E⟩b'
     """
     return "\n".join([escape(spelling.harmless(line)) for line in text.split("\n")])
+
+
+def report(text: str) -> str:
+    r"""A text of aligned columns, in which what is written from right to left keeps its column.
+
+    >>> report("a  אב")
+    '<pre style="...">a  <bdi dir="ltr">אב</bdi></pre>'
+    """
+    words = re.split(r"([ \n]+)", text)
+    shown = [
+        f'<bdi dir="ltr">{harmless(word)}</bdi>' if isolated(word) != word else harmless(word)
+        for word in words
+    ]
+    return f'<pre style="{_REPORT}">{"".join(shown)}</pre>'
 
 
 def heading(text: str) -> str:

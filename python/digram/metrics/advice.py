@@ -54,6 +54,11 @@ class Recommendation:
         of = f"{short(self.parameters)} parameters beside it, width {self.width:,}"
         return "\n".join([f"{self.model}: {self.vocab_size:,} tokens  ({of})", *_lines(self)])
 
+    def _repr_html_(self) -> str:
+        from digram.seeing.pages import report_page
+
+        return report_page(self)
+
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them."""
         return {
@@ -90,6 +95,11 @@ class Advice:
     def __repr__(self) -> str:
         sizes = ", ".join(f"{n} {one.vocab_size:,}" for n, one in self.recommendations.items())
         return f"<digram.metrics.Advice: {sizes}>"
+
+    def _repr_html_(self) -> str:
+        from digram.seeing.pages import report_page
+
+        return report_page(self)
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them."""

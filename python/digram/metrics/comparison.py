@@ -88,6 +88,11 @@ class Comparison:
             f"{total.other:,} ({total.change:+.1%}), {total.agreement:.1%} cut alike>"
         )
 
+    def _repr_html_(self) -> str:
+        from digram.seeing.pages import report_page
+
+        return report_page(self)
+
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them; bytes as text and in hexadecimal."""
         return {

@@ -158,6 +158,11 @@ class Curve:
         sizes = f"{self.sizes[0]:,} to {self.sizes[-1]:,}"
         return f"<digram.metrics.Curve: {several(len(self), 'size')}, {sizes}>"
 
+    def _repr_html_(self) -> str:
+        from digram.seeing.pages import report_page
+
+        return report_page(self)
+
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them."""
         names = ("width", "documents", "bytes", "characters", "words", "skipped")

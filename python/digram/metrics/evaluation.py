@@ -226,9 +226,9 @@ class Evaluation:
         return f"<digram.metrics.Evaluation: {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:
-        from digram.seeing.pages import evaluation_page
+        from digram.seeing.pages import report_page
 
-        return evaluation_page(self)
+        return report_page(self)
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them."""

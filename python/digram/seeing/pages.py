@@ -14,7 +14,6 @@ from digram.seeing.lines.tree import branches, made
 
 if TYPE_CHECKING:
     from digram.encoding import Encoding, Encodings
-    from digram.metrics import Evaluation
     from digram.seeing.explanation import Explanation, Merging, Step
     from digram.seeing.places import Places, Sample
     from digram.seeing.replay import Replay
@@ -24,10 +23,10 @@ if TYPE_CHECKING:
 __all__ = [
     "encoding_page",
     "encodings_page",
-    "evaluation_page",
     "explained",
     "places",
     "replayed",
+    "report_page",
     "tokenizer_page",
     "tree_page",
 ]
@@ -114,10 +113,9 @@ def _encoding(encoding: Encoding, most: int) -> list[str]:
     return parts
 
 
-def evaluation_page(found: Evaluation) -> str:
-    """The tables of an evaluation."""
-    style = "background:none;color:inherit;margin:0;line-height:1.35"
-    return html.fragment(f'<pre style="{style}">{html.harmless(str(found))}</pre>')
+def report_page(found: object) -> str:
+    """What prints as tables: evaluations, comparisons, curves, advice, plans."""
+    return html.fragment(html.report(str(found)))
 
 
 def explained(found: Explanation) -> str:
@@ -139,10 +137,11 @@ def _merging(one: Merging, name: str | None, position: int) -> str:
     note = words.how(one)
     rows = []
     states = one.states
-    for step in one.steps[: words.STEPS]:
+    number = words.steps_shown(one)
+    for step in one.steps[:number]:
         rows += [_state(next(states)), _INDENTED.format(_reason(step))]
-    if len(one.steps) > words.STEPS:
-        rest = len(one.steps) - words.STEPS
+    if len(one.steps) > number:
+        rest = len(one.steps) - number
         rows.append(_INDENTED.format(html.faint(f"... {several(rest, 'more merge')}")))
     rows.append(_state(one.tokens, one.ids))
     if len(one.ids) > 1 and one.how == "merges":

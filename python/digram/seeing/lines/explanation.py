@@ -26,12 +26,14 @@ __all__ = [
     "named",
     "parts_used",
     "place_of",
+    "steps_shown",
     "totals",
 ]
 
 NO_MORE = "No two neighbours are left that have a merge."
 STEPS = 60
-"""Merges of one pretoken that are shown; longer ones are nothing to read."""
+"""Merges that are shown at most; more are nothing to read."""
+_WORK = 200_000  # symbols that are gone through for the merges of one pretoken
 OTHERS = 3
 """Candidates that are named."""
 _STATE = 3  # lines that the tokens of a moment may take
@@ -88,17 +90,22 @@ def _merging(
         yield f"  {chip(one.pretoken, color=color)} {ids}"
         return
     states = one.states
-    last = len(one.steps)
-    for step in one.steps[:STEPS]:
+    last, number = len(one.steps), steps_shown(one)
+    for step in one.steps[:number]:
         yield from _state(next(states), color, width)
         yield f"    {_reason(step, color, width - 4)}"
-    if last > STEPS:
-        yield f"    ... {several(last - STEPS, 'more merge')}"
+    if last > number:
+        yield f"    ... {several(last - number, 'more merge')}"
     *upper, end = _state(one.tokens, color, width)
     yield from upper
     yield f"{end} {ids}" if len(ids) < width else f"{end} {ids[:width]} ..."
     if len(one.ids) > 1 and one.how == "merges":
         yield f"    {NO_MORE}"
+
+
+def steps_shown(one: Merging) -> int:
+    """How many merges of a pretoken are shown: fewer of one that is as long as a book."""
+    return min(len(one.steps), STEPS, max(_WORK // len(one.pretoken), 3))
 
 
 def how(one: Merging) -> str:
