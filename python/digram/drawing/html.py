@@ -108,16 +108,19 @@ def tokens(
     titles: Sequence[str] | None = None,
     framed: Sequence[bool] | None = None,
     most: int = MOST,
+    positions: Sequence[int] | None = None,
 ) -> str:
     """Tokens side by side, with a word below each, a title to point at, and a frame around some.
 
-    A line feed ends a line. Those after the first `most` are counted.
+    A line feed ends a line. Those after the first `most` are counted. `positions` are the numbers
+    of their colours.
     """
     out = []
     every = in_context(data)
     for at, parts in enumerate(islice(every, most)):
         title = titles[at] if titles is not None else ""
-        chip = _chip(parts, at, title, is_framed=framed is not None and framed[at])
+        position = at if positions is None else positions[at]
+        chip = _chip(parts, position, title, is_framed=framed is not None and framed[at])
         if below is not None:
             chip = (
                 '<span style="display:inline-block;vertical-align:top;margin:0 4px 3px 0">'

@@ -10,6 +10,7 @@ from digram.drawing import html
 from digram.errors import several
 from digram.seeing.lines import explanation as words
 from digram.seeing.lines.places import amount, left_out, told
+from digram.seeing.lines.replay import colors
 from digram.seeing.lines.tree import branches, made
 
 if TYPE_CHECKING:
@@ -209,7 +210,7 @@ def replayed(found: Replay) -> str:
     frames = several(len(found.frames), "merge")
     parts = [
         html.heading(f"{frames} of {found.merges:,} have a place in this text"),
-        _state(found.tokens(-1)),
+        _played(found, -1),
     ]
     for frame in found.frames[: words.STEPS]:
         merge = frame.merge
@@ -219,11 +220,16 @@ def replayed(found: Replay) -> str:
         for one in after:
             line += html.faint("; next ") + _pair(one.left, one.right)
             line += html.faint(f" with {one.count:,}")
-        parts += [_INDENTED.format(line), _state(found.tokens(frame.number))]
+        parts += [_INDENTED.format(line), _played(found, frame.number)]
     if len(found.frames) > words.STEPS:
-        rest = len(found.frames) - words.STEPS
-        parts += [html.faint(f"... {several(rest, 'more merge')}"), _state(found.tokens())]
+        rest = several(len(found.frames) - words.STEPS, "more merge")
+        parts += [html.faint(f"... {rest}"), _played(found, len(found.frames) - 1)]
     return html.fragment(*parts)
+
+
+def _played(found: Replay, number: int) -> str:
+    tokens = found.tokens(number)
+    return html.tokens(tokens, most=_STATE, positions=colors(found, number))
 
 
 def _place(sample: Sample) -> str:

@@ -13,7 +13,7 @@ from digram.terminal import WIDTH, chips, columns
 if TYPE_CHECKING:
     from digram.seeing.replay import Frame, PairCount, Replay
 
-__all__ = ["played", "screen"]
+__all__ = ["colors", "played", "screen"]
 
 _LINES = 12  # that the tokens of a moment take at most, in a list of all frames
 _BAR = 24  # columns
@@ -150,7 +150,7 @@ def _keys(is_last: bool, width: int) -> list[str]:
 def _tokens(found: Replay, number: int, color: bool, width: int, room: int) -> list[str]:
     """The tokens after a frame in so many lines; those around the first new ones."""
     tokens, new = found.tokens(number), _new(found, number)
-    shown_tokens = chips(tokens, color=color, positions=_colors(found, number))
+    shown_tokens = chips(tokens, color=color, positions=colors(found, number))
     lines, used, first = [""], 0, None
     for at, (token, shown) in enumerate(zip(tokens, shown_tokens, strict=True)):
         wide = columns(shown)
@@ -179,18 +179,18 @@ def _is_cut(number: int, start: int, kept: Sequence[str], lines: Sequence[str]) 
     )
 
 
-def _colors(found: Replay, number: int) -> list[int]:
+def colors(found: Replay, number: int) -> list[int]:
     """Numbers of colours that tokens keep while others are merged.
 
     It is that of a token's first byte or character, unless the token before it has the same.
     """
     places = {start: at for at, start in enumerate([0, *found.ends(-1)])}
-    colors: list[int] = []
+    chosen: list[int] = []
     for start in [0, *found.ends(number)][:-1]:
         own = places[start] % len(COLORS)
-        same = bool(colors) and colors[-1] == own
-        colors.append((own + 1) % len(COLORS) if same else own)
-    return colors
+        same = bool(chosen) and chosen[-1] == own
+        chosen.append((own + 1) % len(COLORS) if same else own)
+    return chosen
 
 
 def _new(found: Replay, number: int) -> set[int]:
