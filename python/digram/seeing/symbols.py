@@ -48,7 +48,7 @@ class Symbols:
         self.tokens = tok._model.tokens()
         self.special = {id: text.encode() for text, id in tok.special_tokens.items()}
         record = tok.training
-        known: Sequence[int] = () if record is None else record.counts
+        known: Sequence[int | None] = () if record is None else record.counts
         counts: Iterable[int | None] = chain(known, repeat(None))
         merges = zip(count(), tok._model.merges(), counts, strict=False)
         self.rules = {
