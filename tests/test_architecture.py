@@ -26,7 +26,7 @@ PYTHON = [
     ["checkpoint", "sinks"],
     ["bulk", "counts", "metrics", "seeing", "tokenizer"],
     ["learning"],
-    ["adapt", "loading", "planning", "training"],
+    ["adapt", "audit", "loading", "planning", "training"],
     ["engines", "web"],
     ["__init__"],
     ["cli"],

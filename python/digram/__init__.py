@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from digram._core import ArrowIds, Decoder, Intervals, RunningCount, __version__
     from digram.adapt import Change, EmbeddingPlan
+    from digram.audit import Audit
     from digram.batching import FlatIds
     from digram.bulk import TokenFiles, read_tokens
     from digram.counting import Chunk
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArrowIds",
+    "Audit",
     "Change",
     "CheckpointError",
     "Chunk",
@@ -98,6 +100,7 @@ __all__ = [
 _HOMES = {
     "adapt": ["Change", "EmbeddingPlan"],
     "_core": ["ArrowIds", "Decoder", "Intervals", "RunningCount", "__version__"],
+    "audit": ["Audit"],
     "batching": ["FlatIds"],
     "bulk": ["TokenFiles", "read_tokens"],
     "counting": ["Chunk"],

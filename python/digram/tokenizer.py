@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from types import EllipsisType
 
     from digram.adapt import Change
+    from digram.audit import Audit
     from digram.bulk import TokenFiles
     from digram.choices import Ties
     from digram.counts import Counts, Sources
@@ -521,6 +522,55 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
             reference=reference,
             separator=separator,
             alpha=alpha,
+            threads=threads,
+            progress=progress,
+        )
+
+    def audit(
+        self,
+        source: Source | None = None,
+        *,
+        separator: str | bytes | None = None,
+        rare: int = 10,
+        long: int = 32,
+        threads: int | None = None,
+        progress: bool | None = None,
+    ) -> Audit:
+        """Look for what is wrong with the vocabulary: tokens in vain, doubled, broken, or a danger.
+
+        >>> import digram
+        >>> corpus = "play: play? play! play " * 9
+        >>> tok = digram.train(corpus, vocab_size=264, pretokenizer="whitespace")
+        >>> found = tok.audit(corpus)
+        >>> found.by_kind["punctuation"].details
+        ('[play] [·play] [·play!] [·play?] [·play:] [play:]',)
+
+        Finds tokens that no text becomes (with a proof), that do not occur in the corpus or occur
+        less than `rare` times, that are no whole characters, that are one word in several forms,
+        that are junk, longer than `long` characters, or numbers that fall into groups unevenly;
+        special tokens that text may hold; gaps in the ids; and text that does not come back. Each
+        kind is defined in docs/audit.md. Without a source, what needs none.
+
+        `print(found)` shows a table, `found.as_dict()` gives plain values, and a test holds it to
+        limits, of numbers or shares:
+
+        >>> assert not found.check(unreachable=0, unused=0.05, round_trip=0)
+        >>> print(*found.check(punctuation=0))
+        punctuation: 4 of 264 (1.5%), where none is allowed
+
+        What comes in is what `digram.train` takes, and `separator` cuts it. The text of special
+        tokens stays text. Raises `OptionError` for a `rare` or `long` below 1; else as `encode`.
+        Takes what encoding and decoding take, and some 10 µs for each token of the vocabulary.
+        Memory: a batch of texts or the longest one, with its ids.
+        """
+        from digram.audit import audit
+
+        return audit(
+            self,
+            source,
+            separator=separator,
+            rare=rare,
+            long=long,
             threads=threads,
             progress=progress,
         )

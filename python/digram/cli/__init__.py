@@ -32,6 +32,7 @@ VERBS = {
     "inspect": ("inspect", "Show what a tokenizer holds."),
     "serve": ("serve", "Look at tokenizers in a page of this machine."),
     "evaluate": ("evaluate", "Measure how well a tokenizer does on text."),
+    "audit": ("audit", "Find what is wrong with a vocabulary; a gate for CI."),
     "compare": ("compare", "Compare two tokenizers on the same text."),
     "advise": ("advise", "Say how large a vocabulary should be."),
     "counts": ("counts", "Count a corpus once, to train on it often."),
