@@ -86,6 +86,7 @@ def test_reports() -> None:
         tok.curve("the cat", sizes=[260, 268]),
         tok.advise("the cat", parameters="7B"),
         tok.advise("the cat", parameters="7B")["large"],
+        tok.audit("the cat <b>\u202e"),
         digram.plan("1 GB", 32_000),
     ):
         text = "".join(shown(found).text)

@@ -104,6 +104,11 @@ class Audit:
 
         return table(self)
 
+    def _repr_html_(self) -> str:
+        from digram.seeing.pages import report_page
+
+        return report_page(self)
+
     def __repr__(self) -> str:
         worst = [finding.kind for finding in self.findings if finding.severity != "note"]
         return f"<digram.Audit: {several(self.tokens, 'token')}, found={worst}>"
