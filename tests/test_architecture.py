@@ -21,7 +21,7 @@ PYTHON = [
     ["arguments", "drawing", "pretokenizers", "streaming"],
     ["compact"],
     ["definition"],
-    ["batching", "choices", "counting", "encoding", "growth", "sizes"],
+    ["batching", "choices", "counting", "doors", "encoding", "growth", "sizes"],
     ["formats", "progress", "sources", "storage", "terminal"],
     ["checkpoint", "sinks"],
     ["bulk", "counts", "metrics", "seeing", "tokenizer"],

@@ -24,13 +24,17 @@ if TYPE_CHECKING:  # it takes longer to import than a file to read
 __all__ = [
     "PADDING",
     "Family",
+    "base_ids",
     "blocks",
     "check_reserved",
     "family",
     "multiple_of",
+    "new_id",
     "padded",
     "shrunk",
+    "size_of",
     "with_blocks",
+    "without",
     "without_padding",
 ]
 
@@ -83,7 +87,7 @@ def blocks(
 def with_blocks(definition: Definition, blocks: Mapping[str, int]) -> Definition:
     """The definition with these blocks after its highest id, in order."""
     special, reserved = dict(definition.special_tokens), dict(definition.reserved)
-    first = _size(definition)
+    first = size_of(definition)
     for name, number in blocks.items():
         special |= {text: first + i for text, i in _texts(name, number).items()}
         reserved[name] = range(first, first + number)
@@ -93,7 +97,7 @@ def with_blocks(definition: Definition, blocks: Mapping[str, int]) -> Definition
 
 def padded(definition: Definition, multiple: int | None) -> Definition:
     """The definition with unused ids at its end, so that its size is a multiple of `multiple`."""
-    missing = 0 if multiple is None else -_size(definition) % multiple
+    missing = 0 if multiple is None else -size_of(definition) % multiple
     return with_blocks(definition, {PADDING: missing}) if missing else definition
 
 
@@ -128,7 +132,7 @@ def shrunk(definition: Definition, vocab_size: int) -> Definition:
         raise TypeError(f"vocab_size is a whole number, not {vocab_size!r}")
     record = definition.training
     removed = family(definition).removed(vocab_size)
-    small = _without(without_padding(definition), removed)
+    small = without(without_padding(definition), removed)
     if record is not None:
         small = replace(small, training=_record(record, small, removed, vocab_size))
     if PADDING in small.reserved:
@@ -180,14 +184,14 @@ def family(definition: Definition) -> Family:
             "merges.",
             hint="Train it to the smaller size.",
         )
-    base = _base(whole, set(made))
+    base = base_ids(whole, set(made))
     learned = [id for id, token in enumerate(whole.tokens) if token is not None and id not in base]
     if made:  # a token that nothing makes counts by its id among those that come after merges
         learned = learned[bisect_left(learned, made[0]) :]
-    return Family(_size(whole), learned)
+    return Family(size_of(whole), learned)
 
 
-def _base(definition: Definition, made: set[int]) -> set[int]:
+def base_ids(definition: Definition, made: set[int]) -> set[int]:
     """The ids of the bytes or characters that merges start from."""
 
     def is_one(token: bytes) -> bool:
@@ -202,11 +206,11 @@ def _base(definition: Definition, made: set[int]) -> set[int]:
     }
 
 
-def _without(definition: Definition, removed: list[int]) -> Definition:
+def without(definition: Definition, removed: list[int]) -> Definition:
     """The definition without these tokens; what stood above them closes up, its gaps kept."""
     gone = set(removed)
 
-    new = partial(_new, removed)
+    new = partial(new_id, removed)
     merges = [merge for merge in definition.merges if merge[2] not in gone]
     for left, right, _ in merges:
         if left in gone or right in gone:
@@ -241,7 +245,7 @@ def _without_gap(tokens: list[bytes | None]) -> list[bytes | None]:
     return tokens
 
 
-def _new(removed: list[int], id: int) -> int:
+def new_id(removed: list[int], id: int) -> int:
     """The new id of what stays."""
     return id - bisect_left(removed, id)
 
@@ -249,7 +253,7 @@ def _new(removed: list[int], id: int) -> int:
 def _record(
     record: TrainingRecord, small: Definition, removed: list[int], vocab_size: int
 ) -> TrainingRecord:
-    merges, new = len(small.merges), partial(_new, removed)
+    merges, new = len(small.merges), partial(new_id, removed)
     return replace(
         record,
         stop_reason="vocab_size",
@@ -266,7 +270,7 @@ def _record(
 def without_padding(definition: Definition) -> Definition:
     """The definition without the block that pads, where that is what it ends with."""
     ids = definition.reserved.get(PADDING)
-    if ids is None or ids.stop != _size(definition):
+    if ids is None or ids.stop != size_of(definition):
         return definition
     special = definition.special_tokens
     texts = _texts(PADDING, len(ids))
@@ -282,7 +286,7 @@ def _texts(name: str, number: int) -> dict[str, int]:
     return {f"<|{name}_{place}|>": place for place in range(number)}
 
 
-def _size(definition: Definition) -> int:
+def size_of(definition: Definition) -> int:
     """One more than the highest id."""
     tokens = definition.tokens
     end = next((i + 1 for i in reversed(range(len(tokens))) if tokens[i] is not None), 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from os import PathLike
@@ -12,6 +12,7 @@ from digram._core import Model
 from digram.batching import BatchingCore
 from digram.compact import Compact, Settings, compacted
 from digram.counting import CountingCore
+from digram.doors import Changing
 from digram.encoding import CallableCore, Layout
 from digram.errors import OptionError, several
 from digram.pretokenizers import Pretokenizer
@@ -22,11 +23,8 @@ from digram.template import Template
 if TYPE_CHECKING:
     from types import EllipsisType
 
-    from digram.adapt import Change
     from digram.audit import Audit
     from digram.bulk import TokenFiles
-    from digram.choices import Ties
-    from digram.counts import Counts, Sources
     from digram.definition import Definition, OnUnknown, TrainingRecord, Unit
     from digram.metrics import Advice, Comparison, Curve, Evaluation
     from digram.seeing import Explanation, Places, Replay, Tree
@@ -69,7 +67,7 @@ class _Extra(NamedTuple):
     layout: Layout
 
 
-class Tokenizer(CallableCore, BatchingCore, CountingCore):
+class Tokenizer(CallableCore, BatchingCore, CountingCore, Changing):
     """Turns text into ids and back. Made by `digram.train`, by `digram.load`, or of a `Definition`.
 
     >>> import digram
@@ -265,91 +263,6 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
                 f"{min(known)!r} is a special token of this tokenizer already.", value=min(known)
             )
         return Tokenizer._of(Compact(self._model, special | added, self._settings))
-
-    def shrink(self, vocab_size: int) -> Tokenizer:
-        """The tokenizer that training to a smaller size would have given; this one stays as it is.
-
-        >>> import digram
-        >>> text = "low low lower lowest"
-        >>> tok = digram.train(text, vocab_size=264, special_tokens=["<|end|>"])
-        >>> small = tok.shrink(260)
-        >>> small == digram.train(text, vocab_size=260, special_tokens=["<|end|>"])
-        True
-        >>> small.merges == tok.merges[:3], small.special_tokens
-        (True, {'<|end|>': 259})
-
-        So one run gives every smaller vocabulary. The last tokens that merges make go away, and
-        what has higher ids (special tokens, reserved blocks) moves down by as many, gaps kept. The
-        record of training says what that of the smaller run would say, so the saved bytes are the
-        same too; where the size was padded, the smaller one is padded to the same multiple.
-
-        Loaded vocabularies can be shrunk where ids follow the order of merges, as in
-        `.tiktoken` files. Raises `VocabError` where they do not, `OptionError` for a size that is
-        larger than this one's (before padding) or leaves no merge. Linear in the vocabulary.
-        """
-        from digram.sizes import shrunk
-
-        return Tokenizer(shrunk(self.definition, vocab_size))
-
-    def extend(
-        self,
-        source: Sources | Counts,
-        *,
-        add: int,
-        min_frequency: int = 1,
-        max_token_length: int | None = None,
-        ties: Ties = "ids",
-        separator: str | bytes | None = None,
-        weights: Mapping[str, Any] | None = None,
-        threads: int | None = None,
-        memory_limit: int | str | None = None,
-        checkpoint: str | PathLike[str] | None = None,
-        runners_up: int = 0,
-        on_merge: Callable[[Merge], object] | None = None,
-        progress: bool | None = None,
-    ) -> tuple[Tokenizer, Change]:
-        """Learn the next merges on another corpus; every token and every merge stays as it is.
-
-        >>> import digram
-        >>> tok = digram.train("low low lower lowest", vocab_size=259, pretokenizer="whitespace")
-        >>> tok, change = tok.extend("slowly slower slow", add=2)
-        >>> print(change)
-        259 ids became 261, 2 tokens added, 0 removed
-        >>> [(merge.left, merge.right) for merge in tok.merge_log[-2:]]
-        [(b's', b'low'), (b' ', b'slow')]
-
-        This is continued BPE: the corpus is split as this tokenizer splits it, and merging goes on
-        from there, with new ids after the highest one. So what a text becomes afterwards is what
-        it became before, with some neighbours joined, and no new token is unreachable, as tokens
-        are that are only appended to a list. A merge that would make the bytes of a token that
-        there is already is passed over. Ids that pad the size (`pad_to_multiple`) are used first,
-        and the new size is padded again. `add` is how many tokens at most; fewer where no pair is
-        left that occurs `min_frequency` times. The other arguments are those of `digram.train`.
-
-        Works for published vocabularies too, and where rank and id are the same, as in `.tiktoken`
-        files, they stay the same. Returns the new tokenizer, and a `Change` that says what became
-        of the ids and how a model's embeddings begin. Raises what `train` raises, and what
-        `encode` raises for text that this tokenizer has no tokens for. Cost: training on the
-        corpus, and encoding its distinct pretokens.
-        """
-        from digram.adapt import extend
-
-        return extend(
-            self,
-            source,
-            add=add,
-            min_frequency=min_frequency,
-            max_token_length=max_token_length,
-            ties=ties,
-            separator=separator,
-            weights=weights,
-            threads=threads,
-            memory_limit=memory_limit,
-            checkpoint=checkpoint,
-            runners_up=runners_up,
-            on_merge=on_merge,
-            progress=progress,
-        )
 
     def with_template(self, template: Template | None) -> Tokenizer:
         """A new tokenizer that puts these special tokens around texts (`tok(text)`); None for none.

@@ -1,6 +1,8 @@
-"""Vocabularies that change: extended for a domain, and what that means for a model."""
+"""Vocabularies that change: extended, pruned, merged; and what that means for a model."""
 
 from digram.adapt.change import Change, EmbeddingPlan
 from digram.adapt.extending import extend
+from digram.adapt.joining import merge, swap
+from digram.adapt.pruning import prune
 
-__all__ = ["Change", "EmbeddingPlan", "extend"]
+__all__ = ["Change", "EmbeddingPlan", "extend", "merge", "prune", "swap"]

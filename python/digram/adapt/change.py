@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from digram.errors import DigramError, OptionError, several
+from digram.errors import ConfigMismatchError, DigramError, OptionError, several
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -109,16 +109,37 @@ class Change:
 
     @classmethod
     def of(cls, before: Tokenizer, after: Tokenizer) -> Change:
-        """The change between two tokenizers in which tokens with the same id are the same."""
+        """The change from any tokenizer to any other: tokens of the same bytes are the same.
+
+        >>> import digram
+        >>> tok = digram.train("low low lower", max_merges=3)
+        >>> digram.Change.of(tok, tok.shrink(257)).removed
+        [257, 258]
+        """
         import numpy as np
 
         old, new = _spelled(before), _spelled(after)
-        new += [None] * (len(old) - len(new))
-        same = [
-            id if a == b and a is not None else -1
-            for id, (a, b) in enumerate(zip(old, new, strict=False))
-        ]
+        ids = {token: id for id, token in reversed([*enumerate(new)]) if token is not None}
+        same = [-1 if token is None else ids.get(token, -1) for token in old]
         return cls(before, after, np.array(same, np.int64))
+
+    def then(self, next: Change) -> Change:
+        """Join it with one that comes after it.
+
+        Raises `ConfigMismatchError` where the next does not begin with what this one ends with.
+        """
+        import numpy as np
+
+        if next.before != self.after:
+            raise ConfigMismatchError(
+                f"the first change ends with {self.after!r}, and the next begins with "
+                f"{next.before!r}.",
+                hint="Give changes in the order in which they were made.",
+            )
+        stays = self.id_map >= 0
+        map = np.full_like(self.id_map, -1)
+        map[stays] = next.id_map[self.id_map[stays]]
+        return Change(self.before, next.after, map)
 
     @cached_property
     def added(self) -> list[int]:
@@ -207,10 +228,14 @@ class Change:
         return f"<digram.Change: {self}>"
 
 
-def _spelled(tok: Tokenizer) -> list[bytes | None]:
-    """What each id stands for, None for a hole; of special tokens their text, told apart."""
-    tokens = [*tok._model.tokens()]
+def _spelled(tok: Tokenizer) -> list[tuple[str, bytes] | None]:
+    """What each id is and stands for, None for a hole."""
+    tokens: list[tuple[str, bytes] | None] = [
+        None if token is None else ("text", token) for token in tok._model.tokens()
+    ]
     tokens += [None] * (tok.vocab_size - len(tokens))
+    for byte, id in enumerate(tok._settings.byte_ids or ()):
+        tokens[id] = ("byte", bytes([byte]))  # a character may have the same
     for text, id in tok.special_tokens.items():
-        tokens[id] = b"special " + text.encode()
+        tokens[id] = ("special", text.encode())
     return tokens

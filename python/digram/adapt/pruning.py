@@ -1,0 +1,175 @@
+"""Fewer tokens: those that a corpus needs least go, from the leaves of the merge trees on."""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from digram.adapt.change import Change
+from digram.arguments import check_threads, whole_number
+from digram.counts import Counts, check_made
+from digram.definition import Definition
+from digram.errors import OptionError, several
+from digram.pretokenizers import Pretokenizer
+from digram.sizes import base_ids, new_id, size_of, without
+from digram.sources import Source, in_batches
+from digram.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["prune"]
+
+_AT_ONCE = 1 << 16  # distinct pretokens
+
+
+def prune(
+    tok: Tokenizer,
+    source: Source | Counts,
+    *,
+    remove: int | None = None,
+    vocab_size: int | None = None,
+    keep: Iterable[str | bytes | int] = (),
+    compact: bool = True,
+    separator: str | bytes | None = None,
+    threads: int | None = None,
+) -> tuple[Tokenizer, Change]:
+    """The tokenizer without the tokens that a corpus needs least; see `Tokenizer.prune`."""
+    if (remove is None) == (vocab_size is None):
+        raise OptionError(
+            "prune takes one of remove= and vocab_size=.",
+            hint="Say how many tokens go, or how many there are to be.",
+        )
+    definition = tok.definition
+    if remove is None:
+        size = whole_number("vocab_size", vocab_size, 1)
+        remove = size_of(definition) - size
+        if remove < 0:
+            raise OptionError(
+                f"vocab_size={size} is more than the {size_of(definition)} there are.",
+                value=vocab_size,
+                hint="Choose a smaller one; tok.extend adds tokens.",
+            )
+    else:
+        remove = whole_number("remove", remove, 0)
+    times = _uses(tok, source, separator, check_threads(threads))
+    gone = _least_used(definition, times.tolist(), remove, _ids(tok, keep))
+    after = Tokenizer(_without(definition, gone, compact, tok.digest))
+    return after, Change.of(tok, after)
+
+
+def _uses(
+    tok: Tokenizer, source: Source | Counts, separator: str | bytes | None, threads: int | None
+) -> NDArray[np.uint64]:
+    """How often each id stands in a corpus."""
+    import numpy as np
+
+    times = np.zeros(tok.vocab_size, np.uint64)
+    if not isinstance(source, Counts):
+        with contextlib.closing(in_batches(source, separator)) as reading:
+            for batch in reading:
+                times += tok._histogram_batch(batch, None, threads)[0]
+        return times
+    check_made(
+        (source.pretokenizer, source.unit),
+        (tok.pretokenizer, tok.unit),
+        "these counts",
+        "the tokenizer",
+    )
+    # A pretoken is not cut again.
+    alone = Tokenizer(replace(tok.definition, pretokenizer=Pretokenizer(None)))
+    pieces = source.items()
+    while some := [*islice(pieces, _AT_ONCE)]:
+        ids, offsets = alone.encode_batch([one for one, _ in some], threads=threads, out="numpy")
+        counts = np.array([count for _, count in some], np.uint64)
+        np.add.at(times, ids, np.repeat(counts, np.diff(offsets).astype(np.int64)))
+    return times
+
+
+def _ids(tok: Tokenizer, keep: Iterable[str | bytes | int]) -> set[int]:
+    """The ids of the tokens that are named, and of those that they are made of."""
+    if isinstance(keep, str | bytes):
+        raise TypeError("keep is several tokens; put the one in a list")
+    named = []
+    for token in keep:
+        id = token if isinstance(token, int) else tok.id_of(token)
+        if id is None:
+            raise OptionError(f"keep: {token!r} is no token of this vocabulary.", value=token)
+        tok.token_bytes(id)  # refuses what is no id
+        named.append(id)
+    return set(named)
+
+
+def _least_used(
+    definition: Definition, times: Sequence[int], number: int, keep: Collection[int]
+) -> list[int]:
+    """So many ids of tokens that nothing is made of, each the least used when it goes, rising.
+
+    What stood for a token that goes are its parts then, so its uses are theirs. Of tokens that are
+    used as often the last learned goes first.
+    """
+    made: dict[int, list[tuple[int, int]]] = {}
+    for left, right, id in definition.merges:
+        made.setdefault(id, []).append((left, right))
+    # How many merges a token is a part of.
+    parts = Counter(part for pairs in made.values() for pair in pairs for part in {*pair})
+    fixed = base_ids(definition, set(made)) | {*keep}
+    uses = {id: times[id] for id, token in enumerate(definition.tokens) if token is not None}
+    leaves = [(count, -id) for id, count in uses.items() if id not in fixed and not parts[id]]
+    heapq.heapify(leaves)
+    gone: list[int] = []
+    while len(gone) < number and leaves:
+        count, id = heapq.heappop(leaves)
+        id = -id
+        gone.append(id)
+        pairs = made.get(id, [])
+        for part in pairs[0] if pairs else ():
+            uses[part] += count
+        for part in [part for pair in pairs for part in {*pair}]:
+            parts[part] -= 1
+            if not parts[part] and part not in fixed:
+                heapq.heappush(leaves, (uses[part], -part))
+    if len(gone) < number:
+        raise OptionError(
+            f"{several(number, 'token')} cannot go: "
+            f"{len(gone):,} are neither single symbols, nor special, nor kept.",
+            value=number,
+            hint="Remove fewer, or keep fewer.",
+        )
+    return sorted(gone)
+
+
+def _without(definition: Definition, gone: Sequence[int], compact: bool, before: str) -> Definition:
+    """The definition without tokens that nothing else is made of.
+
+    With `compact` what stood above them closes up, else their ids are holes.
+    """
+    if not gone:
+        return definition
+    removed = {*gone}
+    kept = [rank for rank, (_, _, id) in enumerate(definition.merges) if id not in removed]
+    if compact:
+        small, new = without(definition, [*gone]), partial(new_id, [*gone])
+    else:
+        tokens = [None if id in removed else t for id, t in enumerate(definition.tokens)]
+        merges = [definition.merges[rank] for rank in kept]
+        small, new = replace(definition, tokens=tokens, merges=merges), partial(new_id, [])
+    record = definition.training
+    if record is None:
+        return small
+    runners_up = record.runners_up and [
+        [(new(a), new(b), n) for a, b, n in record.runners_up[rank] if not removed & {a, b}]
+        for rank in kept
+    ]
+    options = record.options | {"pruned": before, "removed": len(gone)}
+    counts = [record.counts[rank] for rank in kept]
+    return replace(
+        small, training=replace(record, counts=counts, runners_up=runners_up, options=options)
+    )

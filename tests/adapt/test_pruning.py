@@ -1,0 +1,188 @@
+"""Fewer tokens, others, and those of two: what stays is whole, and encodes as its merges say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from strategies import any_corpora, any_tokenizers, cases, corpora, texts, vocabularies, with_runs
+
+import digram
+from digram import reference
+
+unlikely = vocabularies().map(lambda one: digram.Tokenizer(one.definition))
+"""Nobody trained them: tokens that two merges make, ids in no order, tokens that nothing makes."""
+
+
+def naive(tok: digram.Tokenizer, corpus: list[str], number: int) -> set[int]:
+    """Which tokens go, looked for anew at each step."""
+    merges = tok.definition.merges
+    uses = Counter(id for text in corpus for id in tok.encode(text))
+    left = {id for id, token in enumerate(tok.definition.tokens) if token and len(token) > 1}
+    gone: set[int] = set()
+    for _ in range(number):
+        parts = {part for a, b, id in merges if id not in gone for part in (a, b)}
+        least = min(left - parts, key=lambda one: (uses[one], -one))
+        left.remove(least)
+        gone.add(least)
+        pair = next(((a, b) for a, b, id in merges if id == least), ())
+        for part in pair:
+            uses[part] += uses[least]
+    return gone
+
+
+@cases(200)
+@given(tok=any_tokenizers | unlikely, corpus=any_corpora, share=st.floats(0, 1), text=texts)
+def test_the_least_used_leaves_go(
+    tok: digram.Tokenizer, corpus: list[str], share: float, text: str
+) -> None:
+    longer = [token for token in tok.definition.tokens if token and len(token) > 1]
+    number = round(share * len(longer))
+    gone = naive(tok, corpus, number)
+    small, change = tok.prune(corpus, remove=number)
+    holes, same = tok.prune(corpus, remove=number, compact=False)
+    assert {*change.removed} == gone == {*same.removed}
+    assert change.added == same.added == []
+    # What is left is the tokenizer that never had them.
+    merges = [merge for merge in tok.definition.merges if merge[2] not in gone]
+    assert holes.definition.merges == merges
+    by_pair = {(a, b): id for a, b, id in merges}
+    for piece in tok.pretokenize(text):
+        ids = [tok.encode(bytes([byte]))[0] for byte in piece.encode()]
+        expected = reference.encode(ids, by_pair)
+        assert digram_alone(holes).encode(piece) == expected
+        assert digram_alone(small).encode(piece) == change.id_map[expected].tolist()
+    assert small.decode(small.encode(text)) == text
+    assert small.vocab_size == tok.vocab_size - number
+    # What could be reached before still can.
+    lost = {*small.unreachable()} - {*change.id_map[tok.unreachable()].tolist()}
+    assert not lost
+
+
+def digram_alone(tok: digram.Tokenizer) -> digram.Tokenizer:
+    """The same without a pretokenizer: a pretoken is not cut again."""
+    from dataclasses import replace
+
+    return digram.Tokenizer(replace(tok.definition, pretokenizer=digram.Pretokenizer(None)))
+
+
+@cases(100)
+@given(corpus=any_corpora, merges=st.integers(0, 12), fewer=st.integers(0, 12))
+def test_what_nothing_uses_goes_as_it_came(corpus: list[str], merges: int, fewer: int) -> None:
+    tok = digram.train(corpus, max_merges=merges, special_tokens=["<s>"])
+    learned = len(tok.merges)
+    assume(fewer < learned)
+    small, _ = tok.prune([], remove=fewer)
+    assert small == tok.shrink(tok.vocab_size - fewer)
+    assert tok.prune([], vocab_size=tok.vocab_size - fewer)[0] == small
+
+
+@cases(100)
+@given(tok=any_tokenizers, corpus=any_corpora, add=st.integers(1, 8), fewer=st.integers(0, 8))
+def test_changes_compose(tok: digram.Tokenizer, corpus: list[str], add: int, fewer: int) -> None:
+    grown, first = tok.extend(corpus, add=add)
+    assume(len(grown.merges) >= fewer)
+    small, second = grown.prune(corpus, remove=fewer)
+    both = first.then(second)
+    assert both.id_map.tolist() == digram.Change.of(tok, small).id_map.tolist()
+    back = digram.Change.of(small, tok)
+    for id, new in enumerate(both.id_map.tolist()):
+        assert new < 0 or back.id_map[new] == id
+    assert (both.before, both.after) == (tok, small)
+
+
+@cases(150)
+@given(
+    tok=any_tokenizers,
+    corpus=corpora(with_runs("abc")),
+    number=st.integers(0, 6),
+    text=texts,
+)
+def test_swapped_tokens_take_the_ids_of_those_that_went(
+    tok: digram.Tokenizer, corpus: list[str], number: int, text: str
+) -> None:
+    assume(number <= len(tok.merges))
+    after, change = tok.swap(corpus, number, min_frequency=1)
+    assert after.vocab_size <= tok.vocab_size
+    assert {*change.added} <= {*change.removed} | {
+        id for id, new in enumerate(change.id_map.tolist()) if new != id
+    }
+    stays = [id for id, new in enumerate(change.id_map.tolist()) if new == id]
+    assert len(stays) >= tok.vocab_size - number
+    assert after.tokens(stays) == tok.tokens(stays)
+    assert after.decode(after.encode(text)) == text
+    assert not {*after.unreachable()} & {*change.added}
+    counts = digram.count_pretokens(corpus, pretokenizer=tok.pretokenizer)
+    assert tok.swap(counts, number, min_frequency=1)[0] == after
+
+
+@cases(150)
+@given(tok=any_tokenizers, corpus=any_corpora, text=texts)
+def test_tokens_of_another_are_added_where_one_merge_makes_them(
+    tok: digram.Tokenizer, corpus: list[str], text: str
+) -> None:
+    other = digram.train(corpus, max_merges=12, pretokenizer=None)
+    both, change = tok.merge(other)
+    assert change.removed == []
+    assert not {*both.unreachable()} & {*change.added}
+    before, after = tok(text, offsets="bytes").offsets, both(text, offsets="bytes").offsets
+    assert {end for _, end in after} <= {end for _, end in before}
+    # What is left out, no single merge makes.
+    alone = digram_alone(both)
+    for merge in other.merge_log:
+        assert both.id_of(merge.token) is not None or len(alone.encode(merge.token)) > 2
+    few, fewer = tok.merge(other, add=2)
+    assert few.tokens(fewer.added) == both.tokens(change.added)[:2]
+
+
+@cases(100)
+@given(corpus=any_corpora, merges=st.integers(1, 12), fewer=st.integers(1, 12))
+def test_a_smaller_one_merged_with_its_larger_is_the_larger(
+    corpus: list[str], merges: int, fewer: int
+) -> None:
+    tok = digram.train(corpus, max_merges=merges)
+    assume(fewer < len(tok.merges))
+    small = tok.shrink(tok.vocab_size - fewer)
+    assert small.merge(tok)[0] == tok
+    assert tok.merge(small)[0] is tok
+
+
+def test_what_is_kept() -> None:
+    tok = digram.train("low low lower lowest", vocab_size=262, special_tokens=["<s>"])
+    everything = len(tok.merges)
+    small, change = tok.prune("", remove=everything)
+    assert [len(token) for token in small.definition.tokens if token] == [1] * 256
+    assert small.special_tokens == {"<s>": 256}
+    low = tok.id_of("low")
+    assert low is not None
+    for keep in (["low"], [b"low"], [low]):
+        with pytest.raises(digram.OptionError, match="cannot go"):
+            tok.prune("", remove=everything, keep=keep)
+        kept, change = tok.prune("", remove=everything - 2, keep=keep)
+        assert kept.id_of("low") is not None
+        assert kept.id_of("lo") is not None  # it is made of that
+        assert len(change.removed) == everything - 2
+
+
+def test_faults() -> None:
+    tok = digram.train("low low lower", max_merges=3)
+    calls: list[dict[str, Any]] = [{}, {"remove": 1, "vocab_size": 257}]
+    for options in calls:
+        with pytest.raises(digram.OptionError, match="one of remove= and vocab_size="):
+            tok.prune("low", **options)
+    with pytest.raises(digram.OptionError, match="more than the 259"):
+        tok.prune("low", vocab_size=300)
+    with pytest.raises(digram.OptionError, match="is no token"):
+        tok.prune("low", remove=1, keep=["zebra"])
+    with pytest.raises(digram.TokenIdError):
+        tok.prune("low", remove=1, keep=[999])
+    with pytest.raises(digram.ConfigMismatchError):
+        tok.merge(digram.train("low", max_merges=1, unit="char"))
+    with pytest.raises(digram.ConfigMismatchError):
+        tok.prune(digram.count_pretokens("low", pretokenizer="gpt2"), remove=1)
+    _, change = tok.prune("low", remove=1)
+    with pytest.raises(digram.ConfigMismatchError, match="the first change ends with"):
+        change.then(change)
