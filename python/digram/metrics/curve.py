@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from digram.definition import Definition
     from digram.tokenizer import Tokenizer
 
-__all__ = ["OFTEN", "SIZES", "Curve", "Point", "curve"]
+__all__ = ["OFTEN", "SIZES", "Curve", "Point", "curve", "curve_of"]
 
 SIZES = (
     1_000, 2_000, 4_000, 8_000, 12_000, 16_000, 24_000, 32_000, 40_000, 50_000, 64_000, 80_000,
@@ -183,8 +183,6 @@ def curve(
     progress: bool | None = None,
 ) -> Curve:
     """See `Tokenizer.curve`."""
-    import numpy as np
-
     width = None if width is None else whole_number("width", width, 1)
     definition = tok.definition
     inside = family(definition)
@@ -194,8 +192,36 @@ def curve(
     each = tallied(
         tok, named, facts, "Measuring", separator=separator, threads=threads, progress=progress
     )
-    found = together([*each.values()])
-    states = [*_undone(definition, inside, asked, found.times)]
+    return _of(together([*each.values()]), definition, inside, facts, asked, width)
+
+
+def curve_of(tok: Tokenizer, each: Sequence[Tally], sizes: Iterable[int]) -> list[Curve]:
+    """The curves of texts that were counted already, each for itself, without looking at them.
+
+    >>> import digram
+    >>> text = "she sells sea shells by the sea shore; the shells she sells are sea shells"
+    >>> tok = digram.train(text, vocab_size=276)
+    >>> found = curve_of(tok, [tok.evaluate(text).total.tally], sizes=[260, 276])
+    >>> found == [tok.curve(text, sizes=[260, 276])]
+    True
+    """
+    definition = tok.definition
+    inside, facts = family(definition), vocabulary(tok)
+    asked = _sizes(sizes, inside)
+    return [_of(found, definition, inside, facts, asked, None) for found in each]
+
+
+def _of(
+    found: Tally,
+    definition: Definition,
+    inside: Family,
+    facts: Vocabulary,
+    sizes: Sequence[int],
+    width: int | None,
+) -> Curve:
+    import numpy as np
+
+    states = [*_undone(definition, inside, sizes, found.times)]
     points = [_point(found, facts, state, width) for state in states]
     return Curve(
         points=tuple(reversed(points)),
