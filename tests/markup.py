@@ -23,15 +23,15 @@ HOSTILE = [
 ]  # fmt: skip
 """Texts that tokens of a vocabulary from somewhere may have."""
 
-TAGS = {
-    "bdi", "br", "details", "div", "pre", "span", "summary", "table", "tbody", "td", "tr",
-}  # fmt: skip
-ATTRIBUTES = {"class", "dir", "open", "style", "title"}
-ALONE = {"br"}
-
 
 class Page(HTMLParser):
     """Markup taken apart, with its tags checked."""
+
+    tags = frozenset(
+        ["bdi", "br", "details", "div", "pre", "span", "summary", "table", "tbody", "td", "tr"]
+    )
+    attributes = frozenset(["class", "dir", "open", "style", "title"])
+    alone = frozenset(["br"])
 
     def __init__(self, markup: str) -> None:
         super().__init__()
@@ -44,11 +44,11 @@ class Page(HTMLParser):
         assert self.open == []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag in TAGS
-        assert {name for name, _ in attrs} <= ATTRIBUTES
+        assert tag in self.tags
+        assert {name for name, _ in attrs} <= self.attributes
         self.titles += [value or "" for name, value in attrs if name == "title"]
         self.styles |= {value or "" for name, value in attrs if name == "style"}
-        if tag not in ALONE:
+        if tag not in self.alone:
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
@@ -70,9 +70,9 @@ class Page(HTMLParser):
         raise AssertionError(data)
 
 
-def check(markup: str) -> Page:
+def check(markup: str, kind: type[Page] = Page) -> Page:
     """That markup is whole, has no tag of its contents, and hides nothing."""
-    page = Page(markup)
+    page = kind(markup)
     for character in "".join([*page.text, *page.titles]):
         category = unicodedata.category(character)
         assert category[0] != "C" or character in "\n\u200c\u200d", repr(character)

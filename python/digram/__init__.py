@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from digram.metrics import advise
     from digram.planning import Plan, plan
     from digram.pretokenizers import Pretokenizer, Regex, pretokenize
+    from digram.report import Report
     from digram.sources import Files, Reading, Table, files, table
     from digram.special import Special
     from digram.template import Template
@@ -72,6 +73,7 @@ __all__ = [
     "Pretokenizer",
     "Reading",
     "Regex",
+    "Report",
     "RunnerUp",
     "RunningCount",
     "Special",
@@ -112,6 +114,7 @@ _HOMES = {
     "metrics": ["advise"],
     "planning": ["Plan", "plan"],
     "pretokenizers": ["Pretokenizer", "Regex", "pretokenize"],
+    "report": ["Report"],
     "sources": ["Files", "Reading", "Table", "files", "table"],
     "special": ["Special"],
     "template": ["Template"],

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from digram.bulk import TokenFiles
     from digram.definition import Definition, OnUnknown, TrainingRecord, Unit
     from digram.metrics import Advice, Comparison, Curve, Evaluation
+    from digram.report import Report
     from digram.seeing import Explanation, Places, Replay, Tree
     from digram.sources import Source
 
@@ -776,6 +777,54 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore, Changing):
             token,
             source,
             samples=samples,
+            separator=separator,
+            threads=threads,
+            progress=progress,
+        )
+
+    def report(
+        self,
+        corpus: Source | Mapping[str, Source],
+        *,
+        parallel: Mapping[str, Source] | None = None,
+        reference: str | None = None,
+        title: str | None = None,
+        separator: str | bytes | None = None,
+        threads: int | None = None,
+        progress: bool | None = None,
+    ) -> Report:
+        """All there is to say of a tokenizer on some texts: one page, its figures, its numbers.
+
+        >>> import digram
+        >>> tok = digram.train("low low lower lowest", max_merges=4, pretokenizer="gpt2")
+        >>> found = tok.report({"prose": ["low lower"]}, title="A tokenizer of low words")
+        >>> [(name, chart.title) for name, chart in found.charts.items()][0]
+        ('curve', 'Compression by size of the vocabulary')
+        >>> found.evaluation.total.tokens
+        3
+
+            corpus: a source as for `evaluate`, or several by name, each of which can be read again.
+            parallel: texts by name that say the same line by line, as for `evaluate`; files and
+                strings are cut where lines end.
+            reference: the one of these that the others are compared with.
+            title: what the page is called.
+            separator: cuts files of `corpus` into documents.
+
+        `save("report.html")` writes one file that needs no network and no script, `charts` are the
+        figures as data, SVG and PNG, `save_figures` writes all of them, `as_dict()` gives plain
+        values. The same inputs give the same bytes. What the page says is told in docs/report.md.
+
+        Drawing needs `pip install 'digram[plots]'`, and takes some seconds. The texts are encoded
+        twice. Raises as `evaluate`, and `OptionError` for an iterator, which cannot be read again.
+        """
+        from digram.report import report
+
+        return report(
+            self,
+            corpus,
+            parallel=parallel,
+            reference=reference,
+            title=title,
             separator=separator,
             threads=threads,
             progress=progress,

@@ -34,6 +34,7 @@ VERBS = {
     "evaluate": ("evaluate", "Measure how well a tokenizer does on text."),
     "audit": ("audit", "Find what is wrong with a vocabulary; a gate for CI."),
     "compare": ("compare", "Compare two tokenizers on the same text."),
+    "report": ("report", "Report on a tokenizer in one page."),
     "advise": ("advise", "Say how large a vocabulary should be."),
     "counts": ("counts", "Count a corpus once, to train on it often."),
     "extend": ("extend", "Teach a tokenizer more tokens for a domain."),

@@ -13,7 +13,6 @@ import click
 from digram.cli import common
 
 if TYPE_CHECKING:
-    from digram.template import Template
     from digram.tokenizer import Merge, Tokenizer
 
 __all__ = ["inspect", "kind_of"]
@@ -105,33 +104,16 @@ def _kind_of_character(character: str) -> str:
 
 
 def _facts(tok: Tokenizer, rows: int) -> dict[str, Any]:
-    special = tok.special_tokens
+    from digram.facts import facts
+
     ordinary = list(_ordinary(tok))
     log = tok.merge_log
-    record = tok.training
     unreachable = tok.unreachable()
     kinds = Counter(kind_of(token) for _, token in ordinary)
-    kinds["special"] = len(special)
+    kinds["special"] = len(tok.special_tokens)
     longest = sorted(ordinary, key=lambda entry: (-len(entry[1]), entry[0]))[:rows]
     return {
-        "tokens": len(tok),
-        "vocab_size": tok.vocab_size,
-        "base": len(tok) - len(log) - len(special),
-        "merges": len(log),
-        "special_tokens": special,
-        "reserved": {
-            name: {"first": ids.start, "count": len(ids)} for name, ids in tok.reserved.items()
-        },
-        "unit": tok.unit,
-        "on_unknown": getattr(tok.on_unknown, "text", tok.on_unknown),
-        "pretokenizer": tok.pretokenizer.name,
-        "patterns": list(tok.pretokenizer.patterns),
-        "digits": tok.pretokenizer.digits,
-        "template": None if tok.template is None else _template(tok.template),
-        "context_size": tok.context_size,
-        "pad_token": tok.pad_token,
-        "digest": tok.digest,
-        "training": None if record is None else _record(record),
+        **facts(tok),
         "first_merges": [_merge(merge) for merge in log[:rows]],
         "last_merges": [_merge(merge) for merge in log[max(rows, len(log) - rows) :]],
         "by_length": dict(sorted(Counter(len(token) for _, token in ordinary).items())),
@@ -149,17 +131,8 @@ def _ordinary(tok: Tokenizer) -> Iterator[tuple[int, bytes]]:
     return ((id_, token) for id_, token in enumerate(tokens) if token is not None)
 
 
-def _template(template: Template) -> dict[str, Any]:
-    return {"single": template.single, "pair": template.pair}
-
-
 def _pieces(pieces: Sequence[tuple[str, int]]) -> str:
     return " ".join(f"{name}:{type_id}" if type_id else name for name, type_id in pieces)
-
-
-def _record(record: Any) -> dict[str, Any]:
-    names = ("ties", "stop_reason", "documents", "bytes", "pretokens", "distinct_pretokens")
-    return {**{name: getattr(record, name) for name in names}, "options": record.options}
 
 
 def _token(id_: int, token: bytes) -> dict[str, Any]:

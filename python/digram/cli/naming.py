@@ -13,7 +13,7 @@ from digram.cli import binary, common, corpus
 if TYPE_CHECKING:
     from digram.sources import Source
 
-__all__ = ["by_name", "options"]
+__all__ = ["by_name", "names_of", "options"]
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
@@ -51,17 +51,17 @@ def by_name(
     if by_file:
         found = common.files(*arguments, told=told)
         binary.warn_of_files(found)
-        for name, file in _names(found.paths).items():
+        for name, file in names_of(found.paths).items():
             if name in sources:
                 raise click.UsageError(f"--name {name!r} is the name of a file too: {file}.")
             sources[name] = common.files(str(file), told=told)
     return sources
 
 
-def _names(paths: Sequence[Path]) -> Mapping[str, Path]:
+def names_of(paths: Sequence[Path]) -> Mapping[str, Path]:
     """Files by their names without what says their kind; in full where two are alike.
 
-    >>> list(_names([Path("a/en.jsonl.gz"), Path("a/sw.txt"), Path("b/sw.txt")]))
+    >>> list(names_of([Path("a/en.jsonl.gz"), Path("a/sw.txt"), Path("b/sw.txt")]))
     ['en', 'a/sw.txt', 'b/sw.txt']
     """
     from digram.sources import kind_of

@@ -1,0 +1,135 @@
+"""`digram report`: all there is to say of a tokenizer, as one page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from digram.cli import binary, common, naming
+
+if TYPE_CHECKING:
+    from digram.sources import Source
+
+__all__ = ["report"]
+
+
+@click.command(
+    options_metavar="--corpus [NAME=]FILES [OPTIONS]",
+    epilog=common.example(
+        "digram report tokenizer.json --corpus corpus.txt -o report.html",
+        "digram report tok.json --corpus en=en/ --corpus code=src/ -o report.html",
+        "digram report tok.json --corpus en/ --parallel xx/ --reference en --json",
+    ),
+)
+@click.argument("path", required=False, metavar="TOKENIZER")
+@click.option(
+    "-t", "--tokenizer", metavar="PATH", help="TOKENIZER, as one gives it to the other verbs."
+)
+@common.described_options
+@click.option(
+    "--corpus",
+    multiple=True,
+    required=True,
+    metavar="[NAME=]FILES",
+    help="Text to measure: a file, folder or quoted pattern, as one text of this name; without "
+    "NAME each file by its own. Repeat it.",
+)
+@click.option(
+    "--parallel",
+    multiple=True,
+    metavar="[NAME=]FILES",
+    help="Text that says the same in several languages, line by line, named as with --corpus.",
+)
+@click.option(
+    "--reference", metavar="NAME", help="The parallel text that the others are compared with."
+)
+@click.option("-o", "--output", metavar="PATH", help="The page to write, as in report.html.")
+@click.option(
+    "--figures",
+    metavar="FOLDER",
+    help="Write each figure as SVG and PNG, and its data as CSV, into this folder.",
+)
+@click.option("--title", metavar="TEXT", help="Of the page.  [default: the name of TOKENIZER]")
+@common.source_options
+@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
+@common.json_option
+def report(
+    *,
+    path: str | None,
+    tokenizer: str | None,
+    corpus: tuple[str, ...],
+    parallel: tuple[str, ...],
+    reference: str | None,
+    output: str | None,
+    figures: str | None,
+    title: str | None,
+    told: common.Told,
+    threads: int | None,
+    as_json: bool,
+    **described: Any,
+) -> None:
+    """Report on a tokenizer: its measures on each text, the curve of smaller vocabularies, what
+    languages cost, the tokens by length and script, an audit, and samples, with figures.
+
+    The page is one file that needs no network and no script. --figures writes the same figures for
+    a paper, --json prints all numbers. --separator cuts the files of --corpus into documents; those
+    of --parallel are cut where lines end. Drawing needs: pip install 'digram[plots]'
+    """
+    if path is not None and tokenizer is not None:
+        raise click.UsageError("give TOKENIZER or --tokenizer, not both.")
+    named = path or tokenizer
+    if named is None:
+        raise click.UsageError(
+            "name a tokenizer, as in: digram report tokenizer.json --corpus corpus.txt"
+        )
+    if not (output or figures or as_json):
+        raise click.UsageError(
+            "say what to write: a page with -o report.html, --figures FOLDER, or --json."
+        )
+    if output or figures:
+        from digram.report import check_installed
+
+        check_installed()  # before anything is read
+    tok = common.load(named, dict(described))
+    found = tok.report(
+        _by_name("--corpus", corpus, told),
+        parallel=_by_name("--parallel", parallel, told._replace(separator=None)) or None,
+        reference=reference,
+        title=title or Path(named).stem,
+        threads=threads,
+    )
+    if output is not None:
+        found.save(output)
+        common.log(f"Saved {output}")
+    if figures is not None:
+        paths = found.save_figures(figures)
+        common.log(f"Saved {common.several(len(paths), 'file')} in {figures}")
+    if as_json:
+        common.emit_json(found.as_dict())
+
+
+def _by_name(option: str, arguments: Sequence[str], told: common.Told) -> dict[str, Source]:
+    """The sources of an option by their names."""
+    sources: dict[str, Source] = {}
+    for one in arguments:
+        name, equals, files = one.partition("=")
+        if equals and not (name and files):
+            raise click.UsageError(f"{option} {one!r} is not NAME=FILES, as in en=corpus/en.")
+        found = common.files(files if equals else one, told=told)
+        binary.warn_of_files(found)
+        each = (
+            {name: found}
+            if equals
+            else {
+                own: common.files(str(path), told=told)
+                for own, path in naming.names_of(found.paths).items()
+            }
+        )
+        for own, source in each.items():
+            if own in sources:
+                raise click.UsageError(f"{option} {own!r} is the name of two texts; name them.")
+            sources[own] = source
+    return sources

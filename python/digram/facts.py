@@ -1,0 +1,55 @@
+"""What a tokenizer is, as plain values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from digram.definition import TrainingRecord
+    from digram.template import Template
+    from digram.tokenizer import Tokenizer
+
+__all__ = ["facts"]
+
+
+def facts(tok: Tokenizer) -> dict[str, Any]:
+    """Its size, settings and training record, as JSON has them.
+
+    >>> import digram
+    >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")
+    >>> found = facts(tok)
+    >>> found["tokens"], found["base"], found["merges"], found["pretokenizer"]
+    (258, 256, 2, 'whitespace')
+    >>> found["training"]["stop_reason"]
+    'vocab_size'
+    """
+    special, log, record = tok.special_tokens, tok._model.merges(), tok.training
+    return {
+        "tokens": len(tok),
+        "vocab_size": tok.vocab_size,
+        "base": len(tok) - len(log) - len(special),
+        "merges": len(log),
+        "special_tokens": special,
+        "reserved": {
+            name: {"first": ids.start, "count": len(ids)} for name, ids in tok.reserved.items()
+        },
+        "unit": tok.unit,
+        "on_unknown": getattr(tok.on_unknown, "text", tok.on_unknown),
+        "pretokenizer": tok.pretokenizer.name,
+        "patterns": list(tok.pretokenizer.patterns),
+        "digits": tok.pretokenizer.digits,
+        "template": None if tok.template is None else _template(tok.template),
+        "context_size": tok.context_size,
+        "pad_token": tok.pad_token,
+        "digest": tok.digest,
+        "training": None if record is None else _record(record),
+    }
+
+
+def _template(template: Template) -> dict[str, Any]:
+    return {"single": template.single, "pair": template.pair}
+
+
+def _record(record: TrainingRecord) -> dict[str, Any]:
+    names = ("ties", "stop_reason", "documents", "bytes", "pretokens", "distinct_pretokens")
+    return {**{name: getattr(record, name) for name in names}, "options": record.options}
