@@ -27,7 +27,7 @@ PYTHON = [
     ["bulk", "counts", "facts", "metrics", "seeing", "tokenizer"],
     ["learning"],
     ["adapt", "audit", "loading", "planning", "report", "training"],
-    ["engines", "web"],
+    ["engines", "sequences", "web"],
     ["__init__"],
     ["cli"],
     ["__main__"],

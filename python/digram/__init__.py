@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from digram.planning import Plan, plan
     from digram.pretokenizers import Pretokenizer, Regex, pretokenize
     from digram.report import Report
+    from digram.sequences import SequenceTokenizer, train_ids
     from digram.sources import Files, Reading, Table, files, table
     from digram.special import Special
     from digram.template import Template
@@ -76,6 +77,7 @@ __all__ = [
     "Report",
     "RunnerUp",
     "RunningCount",
+    "SequenceTokenizer",
     "Special",
     "SpecialTokenError",
     "Table",
@@ -95,6 +97,7 @@ __all__ = [
     "read_tokens",
     "table",
     "train",
+    "train_ids",
 ]
 
 # Where each name lives. A module is imported when its first name is used, so that the command line
@@ -115,6 +118,7 @@ _HOMES = {
     "planning": ["Plan", "plan"],
     "pretokenizers": ["Pretokenizer", "Regex", "pretokenize"],
     "report": ["Report"],
+    "sequences": ["SequenceTokenizer", "train_ids"],
     "sources": ["Files", "Reading", "Table", "files", "table"],
     "special": ["Special"],
     "template": ["Template"],

@@ -1,0 +1,195 @@
+"""Sequences of numbers: merged as text of as many characters would be, and every number back."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tokenizers
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import cases
+
+import digram
+from digram import reference
+from digram.sequences import Alphabet
+from digram.sequences.alphabet import MOST
+
+symbols = st.sampled_from(
+    [[0, 1], [0, 1, 2, 3], [7, 40_000, 70_000, 2**32 - 1], [0, 55_039, 55_040]]
+)
+"""Few, so that pairs come again; with gaps, of all sizes, and beside the surrogates."""
+
+corpora = symbols.flatmap(
+    lambda some: st.tuples(
+        st.just(some),
+        st.lists(st.lists(st.sampled_from(some), max_size=24), min_size=1, max_size=5),
+    )
+)
+
+
+@cases(250)
+@given(corpus=corpora, merges=st.integers(0, 12), seed=st.integers(0, 9))
+def test_merges_are_those_of_the_reference(
+    corpus: tuple[list[int], list[list[int]]], merges: int, seed: int
+) -> None:
+    """Which knows nothing of characters: words of ids, a base of so many symbols."""
+    some, sequences = corpus
+    tok = digram.train_ids(sequences, max_merges=merges, symbols=some)
+    places = [[some.index(one) for one in sequence] for sequence in sequences]
+    base = [bytes([number]) for number in range(len(some))]
+    expected = reference.train([(word, 1) for word in places], base, max_merges=merges)
+    assert tok.merges == [(a, b, id) for (a, b), id in expected.merges.items()]
+    assert tok.tokenizer.training is not None
+    assert tok.tokenizer.training.counts == expected.counts
+    for sequence, word in zip(sequences, places, strict=True):
+        ids = tok.encode_ids(sequence)
+        assert ids == reference.encode(word, expected.merges)
+        assert tok.count_ids(sequence) == len(ids)
+        assert tok.decode_ids(ids).tolist() == sequence
+        assert [one for part in tok.symbols(ids) for one in part] == sequence
+        assert [len(part) for part in tok.symbols(ids)] == [len(expected.tokens[id]) for id in ids]
+    flat = tok.encode_batch(sequences)
+    assert flat.ids.tolist() == [id for one in sequences for id in tok.encode_ids(one)]
+
+
+@cases(100)
+@given(corpus=corpora, data=st.data())
+def test_weights_repeat(corpus: tuple[list[int], list[list[int]]], data: st.DataObject) -> None:
+    some, sequences = corpus
+    weights = [data.draw(st.integers(0, 3)) for _ in sequences]
+    repeated = [one for one, n in zip(sequences, weights, strict=True) for _ in range(n)]
+    weighed = digram.train_ids(sequences, max_merges=8, symbols=some, weights=weights)
+    assert weighed == digram.train_ids(repeated, max_merges=8, symbols=some)
+
+
+@pytest.mark.parametrize("corpus", ["rows", "codes"])
+def test_hugging_face_learns_the_same(corpus: str, tmp_path: Path) -> None:
+    """Its trainer on the characters of the symbols; and its encoder reads what is saved."""
+    source = np.random.default_rng(7)
+    if corpus == "rows":
+        sequences = source.poisson(3, (40, 300))
+    else:
+        sequences = (source.random((3, 20_000)) ** 3 * 1024).astype(np.int64)
+    size = int(sequences.max()) + 1
+    tok = digram.train_ids(sequences, vocab_size=size + 200, symbols=size)
+    texts = [tok.alphabet.text(one) for one in sequences]
+    theirs = tokenizers.Tokenizer(tokenizers.models.BPE())
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=size + 200,
+        initial_alphabet=tok.alphabet.characters(),
+        show_progress=False,
+        limit_alphabet=size,
+    )
+    theirs.train_from_iterator(texts, trainer)
+    merges = json.loads(theirs.to_str())["model"]["merges"]
+    ours = [tuple(part.decode() for part in merge) for merge in tok.tokenizer.merges]
+    assert [tuple(merge) for merge in merges] == ours
+    for text, sequence in zip(texts, sequences, strict=True):
+        assert theirs.encode(text).ids == tok.encode_ids(sequence)
+    tok.save(tmp_path / "tok.json")
+    saved = json.loads((tmp_path / "tok.json").read_text(encoding="utf-8"))["tokenizer"]
+    again = tokenizers.Tokenizer.from_str(json.dumps(saved))
+    assert again.encode(texts[0]).ids == tok.encode_ids(sequences[0])
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u2", "u4", "u8", "i1", "i8", ">u2"])
+def test_any_integers(dtype: str) -> None:
+    sequence = [1, 2, 1, 2, 100, 2, 1]
+    tok = digram.train_ids([sequence], max_merges=2)
+    ids = tok.encode_ids(sequence)
+    assert tok.encode_ids(np.array(sequence, dtype)) == ids
+    assert tok.encode_ids(tuple(sequence)) == ids
+    decoded = tok.decode_ids(np.array(ids))
+    assert decoded.dtype == np.uint32
+    assert decoded.tolist() == sequence
+    assert digram.train_ids(np.array([sequence], dtype), max_merges=2) == tok
+    assert tok.encode_ids([]) == []
+    assert tok.decode_ids([]).tolist() == []
+
+
+def test_as_many_symbols_as_there_can_be() -> None:
+    alphabet = Alphabet.of(MOST)
+    text = alphabet.text(np.arange(MOST))
+    assert len(set(text)) == MOST
+    assert alphabet.sequence(text).tolist() == [*range(MOST)]
+    tok = digram.train_ids([[0, MOST - 1] * 3], max_merges=1, symbols=MOST)
+    assert tok.merges == [(0, MOST - 1, MOST)]
+
+
+def test_it_is_a_value(tmp_path: Path) -> None:
+    tok = digram.train_ids([[5, 900, 5, 900, 7]], max_merges=2, special_tokens=["<end>"])
+    assert tok.tokenizer.special_tokens == {"<end>": 5}
+    assert tok.vocab_size == 6
+    for other in (copy.deepcopy(tok), pickle.loads(pickle.dumps(tok))):
+        assert other == tok
+        assert hash(other) == hash(tok)
+    assert tok != tok.shrink(5)
+    assert tok != digram.train_ids([[5, 901, 5, 901, 7]], max_merges=2, special_tokens=["<end>"])
+    assert tok.shrink(5) == digram.train_ids(
+        [[5, 900, 5, 900, 7]], max_merges=1, special_tokens=["<end>"]
+    )
+    assert repr(tok) == "<digram.SequenceTokenizer: 6 ids over 3 symbols>"
+    assert repr(tok.alphabet) == "<digram.sequences.Alphabet: 3 symbols up to 900>"
+    with pytest.raises(AttributeError):
+        tok.alphabet = Alphabet.of(3)
+    tok.save(tmp_path / "tok.json")
+    again = digram.SequenceTokenizer.load(tmp_path / "tok.json")
+    assert again == tok
+    assert again.digest == tok.digest
+    assert again.tokenizer.training == tok.tokenizer.training
+
+
+def test_files_that_are_not_whole(tmp_path: Path) -> None:
+    tok = digram.train_ids([[1, 2, 1, 2]], max_merges=1)
+    path = tmp_path / "tok.json"
+    tok.save(path)
+    whole = json.loads(path.read_text(encoding="utf-8"))
+    wrongs: list[Any] = [
+        [],
+        {},
+        whole | {"version": 2},
+        whole | {"symbols": [1, 3]},
+        whole | {"digest": "0"},
+        {name: whole[name] for name in whole if name != "tokenizer"},
+        whole | {"tokenizer": 1},
+    ]
+    for wrong in wrongs:
+        path.write_text(json.dumps(wrong))
+        with pytest.raises(digram.DigramError) as told:
+            digram.SequenceTokenizer.load(path)
+        assert str(path) in str(told.value)
+    path.write_text("{")
+    with pytest.raises(digram.CorruptFileError, match="no JSON"):
+        digram.SequenceTokenizer.load(path)
+
+
+def test_faults() -> None:
+    tok = digram.train_ids([[1, 2, 1, 2]], max_merges=1)
+    with pytest.raises(digram.InvalidTextError, match=r"sequence\[1\] = 3 is none of the 2"):
+        tok.encode_ids([1, 3])
+    with pytest.raises(digram.InvalidTextError, match=r"sequences\[1\]\[0\] = 9 is none"):
+        tok.encode_batch([[1], [9]])
+    with pytest.raises(digram.InvalidTextError, match=r"sequence\[0\] = -1 is no integer"):
+        tok.encode_ids([-1])
+    with pytest.raises(digram.InvalidTextError, match=r"\[0\] = 4294967296 is no integer"):
+        tok.encode_ids([2**32])
+    with pytest.raises(digram.TokenIdError):
+        tok.decode_ids([3])
+    wrong: list[Any] = ["12", b"12", [1.5], [[1, 2]], np.ones((2, 2), int), ["a"]]
+    for one in wrong:
+        with pytest.raises(TypeError):
+            tok.encode_ids(one)
+    with pytest.raises(digram.OptionError, match="the sequences are empty"):
+        digram.train_ids([[], []], max_merges=1)
+    with pytest.raises(digram.OptionError, match="cannot be told apart"):
+        digram.train_ids([[0]], max_merges=1, symbols=MOST + 1)
+    with pytest.raises(digram.OptionError, match="only 1 weights"):
+        digram.train_ids([[0], [1]], max_merges=1, weights=[1])
+    with pytest.raises(digram.OptionError, match="leaves no room"):
+        digram.train_ids([[0, 1]], vocab_size=2)
