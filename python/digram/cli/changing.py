@@ -1,0 +1,101 @@
+"""What verbs share that make another tokenizer of one and some text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from digram.cli import common, corpus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from digram.adapt import Change
+    from digram.counts import Counts
+    from digram.sources import Source
+    from digram.tokenizer import Tokenizer
+
+__all__ = ["Asked", "options"]
+
+
+class Asked(NamedTuple):
+    """The tokenizer to change, what it is to learn from, and where the outcome goes."""
+
+    tok: Tokenizer
+    source: Source | Counts
+    separator: str | bytes | None
+    threads: int | None
+    output: str
+    change_path: str | None
+    format: str | None
+    allow_loss: bool
+    quiet: bool
+
+    def save(self, after: Tokenizer, change: Change, seconds: float | None = None) -> None:
+        """Write what came of it, and say so."""
+        common.save(after, self.output, self.format, self.allow_loss)
+        if self.change_path is not None:
+            change.save(self.change_path)
+        if not self.quiet:
+            common.log(f"{change}." if seconds is None else f"{change}, in {seconds:.1f} s.")
+            if self.output != "-":
+                common.log(f"Saved {self.output}")
+
+
+def options(verb: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a verb its arguments and options, as one value `asked`; its own stand above this."""
+
+    def asking(
+        *,
+        source: str,
+        files: tuple[str, ...],
+        told: common.Told,
+        output: str,
+        change_path: str | None,
+        format_: str | None,
+        threads: int | None,
+        allow_loss: bool,
+        quiet: bool,
+        **rest: Any,
+    ) -> Any:
+        tok = common.load(source, rest)
+        counts = corpus.counts_in(files)
+        text: Any = counts
+        if counts is None:
+            text, paths = corpus.texts_in(files, told)
+            corpus.check_not_in_source(output, paths)
+        separator = told.separator if counts is None else None
+        where = output, change_path, format_, allow_loss, quiet
+        return verb(asked=Asked(tok, text, separator, threads, *where), **rest)
+
+    asking.__doc__ = verb.__doc__
+    asking.__name__ = verb.__name__
+    found: Any = asking
+    for option in (
+        click.option("-q", "--quiet", is_flag=True, help="No bar and no summary."),
+        common.allow_loss_option,
+        click.option("--threads", type=int, metavar="N", help="Default: one for each core."),
+        common.source_options,
+        common.described_options,
+        click.option(
+            "--to", "format_", type=click.Choice(list(common.FORMATS)), help="Default: by the name."
+        ),
+        click.option(
+            "--change",
+            "change_path",
+            metavar="PATH",
+            help="Write what becomes of the ids to this .npz: id_map, and the rows of embeddings.",
+        ),
+        click.option(
+            "-o",
+            "--output",
+            required=True,
+            metavar="PATH",
+            help="The new tokenizer's file, or folder, as of digram train; - is stdout.",
+        ),
+        click.argument("files", nargs=-1, required=True, metavar="FILES..."),
+        click.argument("source", metavar="SRC"),
+    ):
+        found = option(found)
+    return found  # type: ignore[no-any-return]
