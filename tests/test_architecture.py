@@ -26,7 +26,7 @@ PYTHON = [
     ["checkpoint", "sinks"],
     ["bulk", "counts", "facts", "metrics", "seeing", "tokenizer"],
     ["learning"],
-    ["adapt", "audit", "loading", "planning", "report", "training"],
+    ["adapt", "audit", "loading", "planning", "report", "spaces", "training"],
     ["engines", "sequences", "web"],
     ["__init__"],
     ["cli"],

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from digram.report import Report
     from digram.sequences import SequenceTokenizer, train_ids
     from digram.sources import Files, Reading, Table, files, table
+    from digram.spaces import IdSpace
     from digram.special import Special
     from digram.template import Template
     from digram.tokenizer import Merge, RunnerUp, Tokenizer
@@ -63,6 +64,7 @@ __all__ = [
     "Encodings",
     "Files",
     "FlatIds",
+    "IdSpace",
     "InternalError",
     "Intervals",
     "InvalidTextError",
@@ -120,6 +122,7 @@ _HOMES = {
     "report": ["Report"],
     "sequences": ["SequenceTokenizer", "train_ids"],
     "sources": ["Files", "Reading", "Table", "files", "table"],
+    "spaces": ["IdSpace"],
     "special": ["Special"],
     "template": ["Template"],
     "tokenizer": ["Merge", "RunnerUp", "Tokenizer"],

@@ -1,0 +1,153 @@
+"""An id space as JSON, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from digram.errors import ConfigMismatchError, CorruptFileError, DigramError, OptionError
+from digram.spaces.ranges import IdRange, Marker, whole
+from digram.storage import advise_on_full_disk, atomic_write, read_file
+
+if TYPE_CHECKING:
+    from digram.spaces.space import IdSpace
+    from digram.tokenizer import Tokenizer
+
+__all__ = ["digest", "load", "save"]
+
+VERSION = 1
+"""The version of the layout. A reader refuses later ones."""
+
+_COPY = "Copy the file again, or save the space anew."
+_KEYS = {"name", "start", "size", "room", "codebooks", "names", "tokenizer", "begin", "end"}
+
+
+def save(space: IdSpace, path: str | PathLike[str]) -> None:
+    """Write a file; see `IdSpace.save`."""
+    said = {"digram_id_space": VERSION, "sha256": digest(space), **_said(space)}
+    with advise_on_full_disk("Make room, and save again."):
+        atomic_write(path, (json.dumps(said, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def load(path: str | PathLike[str], tokenizers: Mapping[str, Tokenizer]) -> IdSpace:
+    """Read a file; see `IdSpace.load`."""
+    try:
+        return _parsed(read_file(path), tokenizers)
+    except DigramError as error:
+        error.path = str(path)
+        raise
+
+
+def digest(space: IdSpace) -> str:
+    """SHA-256 of what a file says of the space."""
+    return _digest(_said(space))
+
+
+def _said(space: IdSpace) -> dict[str, Any]:
+    return {
+        "size": space.size,
+        "align": space.align,
+        "ranges": [_plain(one) for one in space.ranges.values()],
+    }
+
+
+def _plain(one: IdRange) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "start": one.start,
+        "size": one.size,
+        "room": one.room,
+        "codebooks": one.codebooks,
+        "names": None if one.names is None else [*one.names],
+        "tokenizer": one.digest,
+        "begin": None if one.begin is None else [*one.begin],
+        "end": None if one.end is None else [*one.end],
+    }
+
+
+def _digest(said: dict[str, Any]) -> str:
+    return sha256(json.dumps(said, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def _parsed(data: bytes, tokenizers: Mapping[str, Tokenizer]) -> IdSpace:
+    from digram.spaces.space import IdSpace
+
+    try:
+        said = json.loads(data)
+    except (ValueError, RecursionError):
+        raise CorruptFileError("this is no JSON.", hint=_COPY) from None
+    if not isinstance(said, dict) or "digram_id_space" not in said:
+        raise CorruptFileError("this is no file of an id space.", hint=_COPY)
+    version, stated = said.pop("digram_id_space"), said.pop("sha256", None)
+    if isinstance(version, int) and version > VERSION:
+        raise CorruptFileError(
+            f"the file has version {version}, and this version of digram reads up to {VERSION}.",
+            value=version,
+            hint="Use a newer digram.",
+        )
+    try:
+        if stated != _digest(said):
+            raise ValueError("its SHA-256 is another")
+        space = IdSpace._of(
+            [_range(one) for one in said["ranges"]],
+            whole("align", said["align"], 1),
+            whole("size", said["size"], 0),
+        )
+    except (DigramError, KeyError, TypeError, ValueError) as error:
+        raise CorruptFileError(f"the id space is damaged: {error}.", hint=_COPY) from None
+    return _with_tokenizers(space, tokenizers)
+
+
+def _range(said: dict[str, Any]) -> IdRange:
+    if said.keys() != _KEYS:
+        raise ValueError(f"a range has the keys {sorted(said)}")
+    names, wanted = said["names"], said["tokenizer"]
+    return IdRange(
+        name=_text(said["name"]),
+        start=whole("start", said["start"], 0),
+        size=whole("size", said["size"], 1),
+        room=whole("room", said["room"], 0),
+        codebooks=whole("codebooks", said["codebooks"], 1),
+        names=None if names is None else tuple(map(_text, names)),
+        wanted=None if wanted is None else _text(wanted),
+        begin=_marker(said["begin"]),
+        end=_marker(said["end"]),
+    )
+
+
+def _marker(said: list[Any] | None) -> Marker | None:
+    if said is None:
+        return None
+    name, id = said
+    return Marker(_text(name), whole("a marker", id, 0))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _with_tokenizers(space: IdSpace, tokenizers: Mapping[str, Tokenizer]) -> IdSpace:
+    from dataclasses import replace
+
+    ranges = space.ranges
+    for name, tok in tokenizers.items():
+        if name not in ranges or ranges[name].wanted is None:
+            texts = ", ".join(repr(one.name) for one in ranges.values() if one.is_text) or "none"
+            raise OptionError(
+                f"tokenizers names {name!r}, which is no range of text.",
+                value=name,
+                hint=f"There are {texts}.",
+            )
+        if tok.digest != ranges[name].wanted:
+            raise ConfigMismatchError(
+                f"the range {name!r} was saved with another tokenizer.",
+                value=name,
+                hint=f"Load the one that it was saved with; its SHA-256 is {ranges[name].wanted}.",
+            )
+        ranges[name] = replace(ranges[name], tokenizer=tok, wanted=None)
+    return type(space)._of(ranges.values(), space.align, space.size)

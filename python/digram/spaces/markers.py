@@ -1,0 +1,71 @@
+"""Names of ids, and those that stand around parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from digram.errors import OptionError
+from digram.spaces.ranges import IdRange, Marker
+
+__all__ = ["Markers", "marked", "names"]
+
+Markers = Mapping[str, tuple[str, str]]
+"""For a range the names of the ids before and after each part of it."""
+
+
+def names(ranges: Iterable[IdRange]) -> dict[str, int]:
+    """The global ids of all names; `OptionError` for a name of two ids."""
+    found: dict[str, int] = {}
+    for one in ranges:
+        for name, id in one.named().items():
+            if found.setdefault(name, id) != id:
+                raise OptionError(
+                    f"{name!r} is the name of two ids, {found[name]} and {id}.",
+                    value=name,
+                    hint=f"Choose another name in the range {one.name!r}.",
+                )
+    return found
+
+
+def marked(old: Sequence[IdRange], new: Sequence[IdRange], markers: Markers) -> list[IdRange]:
+    """All ranges, the new ones with their markers."""
+    named = names([*old, *new])
+    taken = {one.id for of in old for one in (of.begin, of.end) if one is not None}
+    unknown = markers.keys() - {one.name for one in new}
+    if unknown:
+        there = ", ".join(repr(one.name) for one in new)
+        raise OptionError(
+            f"markers names {min(unknown)!r}, which is none of the ranges that are built.",
+            value=min(unknown),
+            hint=f"There are {there}.",
+        )
+    found = {one.name: one for one in [*old, *new]}
+    for name, pair in markers.items():
+        begin, end = _pair(name, pair, named, taken)
+        found[name] = replace(found[name], begin=begin, end=end)
+    return [*found.values()]
+
+
+def _pair(
+    range: str, pair: tuple[str, str], named: Mapping[str, int], taken: set[int]
+) -> tuple[Marker, Marker]:
+    """The markers of these names, which are taken then."""
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise TypeError(f"markers[{range!r}] is two names, not {pair!r}")
+    for name in pair:
+        if name not in named:
+            raise OptionError(
+                f"markers[{range!r}]: there is no id of the name {name!r}.",
+                value=name,
+                hint='Add a range for it, as in "control": [name, ...], or give the tokenizer '
+                "this special token.",
+            )
+        if named[name] in taken:
+            raise OptionError(
+                f"markers[{range!r}]: {name!r} is a marker already.",
+                value=name,
+                hint="Each marker tells one thing: take another name.",
+            )
+        taken.add(named[name])
+    return Marker(pair[0], named[pair[0]]), Marker(pair[1], named[pair[1]])
