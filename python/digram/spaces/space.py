@@ -14,16 +14,8 @@ from digram.spaces import files, parts
 from digram.spaces.lookup import Lookup, whole_numbers
 from digram.spaces.markers import Markers, marked, names
 from digram.spaces.parts import Content, Part
-from digram.spaces.ranges import (
-    MOST,
-    Holding,
-    IdRange,
-    check_overlap,
-    check_replaced,
-    placed_ranges,
-    resized,
-    whole,
-)
+from digram.spaces.placing import check_overlap, check_replaced, placed_ranges, resized
+from digram.spaces.ranges import MOST, Holding, IdRange, whole
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

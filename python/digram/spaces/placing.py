@@ -1,0 +1,215 @@
+"""Where the ranges of an id space are placed, and how they grow."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, permutations
+from typing import Any
+
+from digram.errors import OptionError, several
+from digram.sizes import PADDING
+from digram.spaces.ranges import MOST, Holding, IdRange, whole
+from digram.tokenizer import Tokenizer
+
+__all__ = ["check_overlap", "check_replaced", "placed_ranges", "resized"]
+
+
+def placed_ranges(
+    holdings: Mapping[str, Holding],
+    after: int,
+    align: int,
+    room: Mapping[str, int],
+    codebooks: Mapping[str, int],
+) -> list[IdRange]:
+    """The ranges one after the other, from `after` on, each from a multiple of `align`.
+
+    Raises `OptionError` for what cannot be, `TypeError` for what is no holding.
+    """
+    if not isinstance(holdings, Mapping):
+        raise TypeError('ranges is a mapping of names, as in {"text": tok, "image": 8192}')
+    for option, given in (("room", room), ("codebooks", codebooks)):
+        unknown = given.keys() - holdings.keys()
+        if unknown:
+            raise _unknown(option, min(unknown), holdings)
+    found: list[IdRange] = []
+    for name, holding in holdings.items():
+        if not isinstance(name, str) or not name:
+            raise OptionError(f"ranges: {name!r} is no name.", value=name, hint="Give a text.")
+        start = holding.start if isinstance(holding, range) else after + -after % align
+        if start % align:
+            raise OptionError(
+                f"the range {name!r} begins at {start}, which is no multiple of align={align}.",
+                value=start,
+                hint="Give it another place, or leave out align=.",
+            )
+        free = whole(f"room[{name!r}]", room.get(name, 0), 0)
+        books = whole(f"codebooks[{name!r}]", codebooks.get(name, 1), 1)
+        one = IdRange(name, start, **_held(name, holding), room=free, codebooks=books)
+        if one.size % books or (books > 1 and (one.is_text or one.names)):
+            raise OptionError(
+                f"the range {name!r} has {several(one.size, 'id')}, which are not {books} "
+                "codebooks of one size.",
+                value=books,
+                hint="Give it as many ids as all codebooks have together.",
+            )
+        if free and books > 1:
+            raise OptionError(
+                f"the range {name!r} has codebooks, and so does not grow.",
+                value=free,
+                hint="Leave out its room.",
+            )
+        found.append(one)
+        after = max(after, start + one.size + free)
+    return found
+
+
+def resized(old: IdRange, holding: Holding, free: int | None) -> IdRange:
+    """The range with what it holds now; `free` ids are behind it, None for any number.
+
+    Raises `OptionError` where that is less, other, or more than there is room for.
+    """
+    if old.codebooks > 1:
+        raise OptionError(
+            f"the range {old.name!r} has {old.codebooks} codebooks, and with more ids its frames "
+            "would be others.",
+            value=holding,
+            hint="Put the new ids into a range of their own (with_ranges).",
+        )
+    if isinstance(holding, range):
+        raise TypeError(f"a range keeps its place; give the new size of {old.name!r}")
+    held = _held(old.name, holding)
+    kind = "tokenizer" if old.is_text else "names" if old.names is not None else None
+    if held.keys() - {"size"} != ({kind} if kind else set()):
+        what = {"tokenizer": "a tokenizer", "names": "a list of names", None: "a number of ids"}
+        raise OptionError(f"the range {old.name!r} grows by {what[kind]}.", value=holding)
+    new = replace(old, **held, wanted=None)
+    if new.size < old.size:
+        raise OptionError(
+            f"the range {old.name!r} has {several(old.size, 'id')}, and ranges only grow.",
+            value=new.size,
+            hint="Build a new space for fewer.",
+        )
+    _check_same(old, new)
+    growth = new.size - old.size
+    if free is not None and growth > free:
+        raise OptionError(
+            f"the range {old.name!r} has room for {several(free, 'id')} more, and {growth:,} are "
+            "asked for.",
+            value=new.size,
+            hint="Keep room for it when the space is built (room=), or put the new ids into a "
+            "range at the end (with_ranges).",
+        )
+    return replace(new, room=max(0, old.room - growth))
+
+
+def check_overlap(ranges: Sequence[IdRange]) -> None:
+    """`OptionError` for two ranges that have an id in common, their room included.
+
+    A range may stand inside that of a tokenizer, and takes its ids from it.
+    """
+    order = sorted(ranges, key=lambda one: one.start)
+    for one, next in combinations(order, 2):
+        end = one.stop + one.room
+        if end > next.start and not (one.holds(next) or next.holds(one)):
+            room = f" with room for {one.room:,}" if one.room else ""
+            raise OptionError(
+                f"the ranges {one.name!r} ({one.start} to {one.stop - 1}{room}) and "
+                f"{next.name!r} ({next.start} to {next.stop - 1}) overlap.",
+                value=next.name,
+                hint=f"Let {next.name!r} begin at {end}, or leave the places to digram.",
+            )
+    last = max((one.stop + one.room for one in ranges), default=0)
+    if last > MOST:
+        raise OptionError(f"there are {last:,} ids, and {MOST:,} are the most.", value=last)
+
+
+def check_replaced(ranges: Sequence[IdRange], told: Collection[str]) -> None:
+    """`OptionError` for a range in place of tokens of a text that it was not told to replace."""
+    for one, other in permutations(ranges, 2):
+        tok = one.tokenizer
+        if tok is None or other.name in told or not one.holds(other):
+            continue
+        special = set(tok.special_tokens.values())
+        tokens = tok._model.tokens()
+        for id in range(other.start - one.start, min(other.stop - one.start, len(tokens))):
+            if tokens[id] is not None and id not in special:
+                raise OptionError(
+                    f"the range {other.name!r} ({other.start} to {other.stop - 1}) stands in place "
+                    f"of tokens of {one.name!r}: {id} is {tokens[id]!r}.",
+                    value=id,
+                    hint=f"Give it another place, or say replace=[{other.name!r}]: text with these "
+                    "tokens is an error then.",
+                )
+
+
+def _held(name: str, holding: Holding) -> dict[str, Any]:
+    """The fields of a range that say what it holds."""
+    place = f"ranges[{name!r}]"
+    if isinstance(holding, Tokenizer):
+        return {"size": holding.vocab_size, "tokenizer": holding}
+    if isinstance(holding, range):
+        if holding.step != 1 or holding.start < 0:
+            raise OptionError(
+                f"{place}={holding!r} is no range of ids.",
+                value=holding,
+                hint="Begin at 0 or above, and go by steps of 1.",
+            )
+        return {"size": whole(f"the size of {place}", len(holding), 1)}
+    if isinstance(holding, Sequence) and not isinstance(holding, str | bytes):
+        return _names(place, holding)
+    if isinstance(holding, int):
+        return {"size": whole(place, holding, 1)}
+    raise TypeError(
+        f"{place} is a number of ids, a range of them, a tokenizer, or a list of names, not "
+        f"{holding!r}"
+    )
+
+
+def _names(place: str, names: Sequence[Any]) -> dict[str, Any]:
+    seen: set[str] = set()
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"{place} is a list of names, and {name!r} is none")
+        if not name or name in seen:
+            raise OptionError(
+                f"{place} has the name {name!r}{' twice' if name else ''}.",
+                value=name,
+                hint="Each id has a name of its own.",
+            )
+        seen.add(name)
+    return {"size": whole(f"the size of {place}", len(names), 1), "names": tuple(names)}
+
+
+def _check_same(old: IdRange, new: IdRange) -> None:
+    """`OptionError` where an id of a range would stand for something else."""
+    if old.names is not None and (new.names or ())[: old.size] != old.names:
+        raise OptionError(
+            f"the names of {old.name!r} do not begin with those it has.",
+            value=new.names,
+            hint="Add new names at the end.",
+        )
+    if old.wanted is not None and new.digest != old.wanted:
+        raise OptionError(
+            f"which ids of {old.name!r} stay cannot be told without its tokenizer.",
+            hint="Load the space with tokenizers=.",
+        )
+    if old.tokenizer is not None and new.tokenizer is not None:
+        from digram.adapt import Change
+
+        padding = old.tokenizer.reserved.get(PADDING, ())  # which may become tokens
+        gone = [id for id in Change.of(old.tokenizer, new.tokenizer).removed if id not in padding]
+        if gone:
+            raise OptionError(
+                f"the new tokenizer for {old.name!r} has something else for the id {gone[0]} than "
+                "the present one.",
+                value=gone[0],
+                hint="Extend the present one (tok.extend, tok.with_special_tokens).",
+            )
+
+
+def _unknown(option: str, name: Any, known: Iterable[str]) -> OptionError:
+    names = ", ".join(map(repr, known)) or "none"
+    return OptionError(
+        f"{option} names {name!r}, which is no range.", value=name, hint=f"There are {names}."
+    )
