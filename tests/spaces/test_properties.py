@@ -157,7 +157,7 @@ def test_each_id_stands_for_one_thing(drawn: Drawn) -> None:
             space.to_local([id])
 
 
-@cases(400)
+@cases(250)
 @given(spaces_with_parts)
 def test_parts_come_back(case: tuple[Drawn, list[tuple[str, list[int]]]]) -> None:
     drawn, parts = case
@@ -181,7 +181,7 @@ def test_parts_come_back(case: tuple[Drawn, list[tuple[str, list[int]]]]) -> Non
     assert space.encode(found).tolist() == ids.tolist()
 
 
-@cases(400)
+@cases(250)
 @given(st.data(), spaces_with_parts)
 def test_what_can_be_split_is_what_was_encoded(
     data: st.DataObject, case: tuple[Drawn, list[tuple[str, list[int]]]]

@@ -93,6 +93,29 @@ def test_a_block_with_the_name_of_text() -> None:
     assert IdSpace.of(tok, text="words")["text"].ids == tok.reserved["text"]
 
 
+def test_tokens_never_come_in_place_of_a_range() -> None:
+    """Extending uses ids that pad first, and here another range has them."""
+    tok = digram.train(TEXT, max_merges=8, pad_to_multiple=64)
+    space = IdSpace({"text": tok, "image": tok.reserved["unused"]})
+    grown = tok.extend("mats and hats and rats", add=6)[0]
+    with pytest.raises(OptionError, match=r"'image'.* in place of tokens of 'text'"):
+        space.grow("text", grown)
+    kept = IdSpace({"text": tok, "action": range(40, 50)}, replace=["action"])
+    assert kept.grow("text", grown)["action"] == kept["action"]
+
+
+def test_two_tokenizers() -> None:
+    one, other = (digram.train(text, max_merges=3, special_tokens=["<e>"]) for text in ("aa", "bb"))
+    space = IdSpace({"text": one, "code": other})
+    parts = [("text", "aa"), ("code", "aabb"), ("text", "b")]
+    assert space.decode(space.encode(parts)) == parts
+    assert space.id_of("<e>") is None
+    with pytest.raises(OptionError, match="two ids"):
+        IdSpace({"text": one, "control": ["<e>"]})
+    with pytest.raises(OptionError, match="no id of the name '<e>'"):
+        IdSpace({"text": one, "code": other}, markers={"text": ("<e>", "<e>")})
+
+
 # --- parts
 
 
@@ -154,6 +177,8 @@ AUDIO = IdSpace({"text": PLAIN, "audio": 8}, codebooks={"audio": 2})
         (lambda: OF.encode([("image", [True])]), TypeError, "whole numbers"),
         (lambda: OF.encode([("image", [[1]])]), OptionError, "Flatten"),
         (lambda: OF.encode([("image", "cat")]), OptionError, "takes ids and no text"),
+        (lambda: IdSpace({"c": ["x"]}).encode([("c", ["y"])]), OptionError, "'y' is no name of"),
+        (lambda: IdSpace({"c": ["x"]}).encode([("c", "x")]), TypeError, "a list of names"),
         (lambda: OF.encode([("picture", [1])]), OptionError, "There are 'text', 'image'"),
         (lambda: OF.encode(["cat"]), TypeError,  # type: ignore[list-item]
           r"parts\[0\]: a part is"),
@@ -171,6 +196,8 @@ AUDIO = IdSpace({"text": PLAIN, "audio": 8}, codebooks={"audio": 2})
         (lambda: OF.split([BEGIN, 97, END]), TokenIdError, r"ids\[1\] = 97 is of 'text' inside"),
         (lambda: OF.split([BEGIN, BEGIN]), TokenIdError, "begins 'image' inside"),
         (lambda: OF.split([OF.size]), TokenIdError, "not an id of this space"),
+        (lambda: IdSpace({"a": range(4, 8)}).split([4, 3]), TokenIdError, r"ids\[1\] = 3 is in no"),
+        (lambda: IdSpace({"a": 4}, room={"a": 1}).to_local([[0], [4]]), TokenIdError, r"\[1, 0\]"),
         (lambda: OF.split([[97]]), OptionError, "one sequence"),
         (lambda: OF["picture"], OptionError, "no range 'picture'"),
         (lambda: [*OF], TypeError, "not iterable"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -19,16 +19,20 @@ __all__ = ["Lookup", "whole_numbers"]
 
 
 class Lookup:
-    """From ids to ranges, by binary search among the places where one ends and another begins."""
+    """From ids to ranges, by binary search among the places where one ends and another begins.
 
-    __slots__ = ("_borders", "_names", "_owners", "_starts", "markers", "place")
+    `names` and `starts` are those of the ranges in their order, `place` where a name stands in it,
+    `markers` all ids that stand around parts.
+    """
+
+    __slots__ = ("_borders", "_owners", "markers", "names", "place", "starts")
 
     def __init__(self, ranges: Sequence[IdRange]) -> None:
         borders = sorted({0, *(edge for one in ranges for edge in (one.start, one.stop))})
         self._borders = np.array(borders, np.int64)
         self._owners = np.array([_owner(ranges, border) for border in borders], np.int64)
-        self._names = np.array([one.name for one in ranges], object)
-        self._starts = np.array([one.start for one in ranges], np.int64)
+        self.names = np.array([one.name for one in ranges], object)
+        self.starts = np.array([one.start for one in ranges], np.int64)
         self.place = {one.name: place for place, one in enumerate(ranges)}
         found = [one for of in ranges for one in (of.begin, of.end) if one is not None]
         self.markers = np.array([one.id for one in found], np.int64)
@@ -46,14 +50,6 @@ class Lookup:
                 hint="Print the space to see which ids there are.",
             )
         return found
-
-    def names(self, ids: Ids) -> NDArray[Any]:
-        """The name of the range that each id is in."""
-        return self._names[self.which(ids)]
-
-    def local(self, ids: Ids) -> Ids:
-        """The local id of each id in its range."""
-        return ids - self._starts[self.which(ids)]
 
     def size_of(self, place: int) -> int:
         """How many ids a range has, without those of ranges inside it."""

@@ -15,17 +15,24 @@ Markers = Mapping[str, tuple[str, str]]
 
 
 def names(ranges: Iterable[IdRange]) -> dict[str, int]:
-    """The global ids of all names; `OptionError` for a name of two ids."""
-    found: dict[str, int] = {}
+    """The global ids of all names, but for special tokens that two tokenizers have.
+
+    Raises `OptionError` for a name of a list that another id has.
+    """
+    found: dict[str, tuple[int, IdRange]] = {}
+    several = set()
     for one in ranges:
         for name, id in one.named().items():
-            if found.setdefault(name, id) != id:
+            first, other = found.setdefault(name, (id, one))
+            if first != id and one.is_text and other.is_text:
+                several.add(name)
+            elif first != id:
                 raise OptionError(
-                    f"{name!r} is the name of two ids, {found[name]} and {id}.",
+                    f"{name!r} is the name of two ids, {first} and {id}.",
                     value=name,
-                    hint=f"Choose another name in the range {one.name!r}.",
+                    hint=f"Choose another name in the range {one.name!r} or {other.name!r}.",
                 )
-    return found
+    return {name: id for name, (id, _) in found.items() if name not in several}
 
 
 def marked(old: Sequence[IdRange], new: Sequence[IdRange], markers: Markers) -> list[IdRange]:

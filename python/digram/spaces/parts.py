@@ -153,7 +153,7 @@ def _local(of: IdRange, content: Content) -> ArrayLike:
     if of.names is not None:
         if isinstance(content, texts):
             raise TypeError(f"the range {of.name!r} takes a list of names, as in [{content!r}]")
-        return [_place(of, name) for name in content]  # type: ignore[union-attr]
+        return _places(of, of.names, content)
     if of.tokenizer is None:
         raise OptionError(
             f"the range {of.name!r} has no tokenizer, so it takes ids and no text.",
@@ -165,7 +165,8 @@ def _local(of: IdRange, content: Content) -> ArrayLike:
 
 def _check_not_replaced(of: IdRange, ids: Ids, lookup: Lookup) -> None:
     """`TokenIdError` for an id of a tokenizer that another range has."""
-    other = np.flatnonzero(lookup.which(ids) != lookup.place[of.name])
+    which = lookup.which(ids)
+    other = np.flatnonzero(which != lookup.place[of.name])
     if len(other):
         index = int(other[0])
         id = int(ids[index]) - of.start
@@ -175,21 +176,25 @@ def _check_not_replaced(of: IdRange, ids: Ids, lookup: Lookup) -> None:
                 token = f", the token {of.tokenizer.token_bytes(id)!r},"
         raise TokenIdError(
             f"ids[{index}] = {id} of {of.name!r}{token} stands in the range "
-            f"{lookup.names(ids[other[:1]])[0]!r}.",
+            f"{lookup.names[which[index]]!r}.",
             index=index,
             value=id,
             hint="Give ids of that range as a part of it; text with this token has none.",
         )
 
 
-def _place(of: IdRange, name: Any) -> int:
-    if of.names is None or name not in of.names:
-        raise OptionError(
-            f"{name!r} is no name of the range {of.name!r}.",
-            value=name,
-            hint=f"It has {', '.join(map(repr, of.names or ()))}.",
-        )
-    return of.names.index(name)
+def _places(of: IdRange, names: Sequence[str], content: Any) -> list[int]:
+    """The local ids of names."""
+    known = {name: place for place, name in enumerate(names)}
+    for name in content:
+        if name not in known:
+            some = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+            raise OptionError(
+                f"{name!r} is no name of the range {of.name!r}.",
+                value=name,
+                hint=f"It has {some}.",
+            )
+    return [known[name] for name in content]
 
 
 def _check_no_marker(of: IdRange, ids: Ids, lookup: Lookup) -> None:

@@ -127,20 +127,32 @@ def check_overlap(ranges: Sequence[IdRange]) -> None:
 def check_replaced(ranges: Sequence[IdRange], told: Collection[str]) -> None:
     """`OptionError` for a range in place of tokens of a text that it was not told to replace."""
     for one, other in permutations(ranges, 2):
-        tok = one.tokenizer
-        if tok is None or other.name in told or not one.holds(other):
-            continue
-        special = set(tok.special_tokens.values())
-        tokens = tok._model.tokens()
-        for id in range(other.start - one.start, min(other.stop - one.start, len(tokens))):
-            if tokens[id] is not None and id not in special:
-                raise OptionError(
-                    f"the range {other.name!r} ({other.start} to {other.stop - 1}) stands in place "
-                    f"of tokens of {one.name!r}: {id} is {tokens[id]!r}.",
-                    value=id,
-                    hint=f"Give it another place, or say replace=[{other.name!r}]: text with these "
-                    "tokens is an error then.",
-                )
+        found = None if other.name in told else replaced(one, other)
+        if found is not None:
+            id, token = found
+            raise OptionError(
+                f"the range {other.name!r} ({other.start} to {other.stop - 1}) stands in place of "
+                f"tokens of {one.name!r}: {id} is {token!r}.",
+                value=id,
+                hint=f"Give it another place, or say replace=[{other.name!r}]: text with these "
+                "tokens is an error then.",
+            )
+
+
+def replaced(text: IdRange, other: IdRange) -> tuple[int, bytes] | None:
+    """The first token of a text, with its id, that another range stands in place of.
+
+    Special tokens are none: text does not become them.
+    """
+    tok = text.tokenizer
+    if tok is None or not text.holds(other):
+        return None
+    special, tokens = set(tok.special_tokens.values()), tok._model.tokens()
+    for id in range(other.start - text.start, min(other.stop - text.start, len(tokens))):
+        token = tokens[id]
+        if token is not None and id not in special:
+            return id, token
+    return None
 
 
 def _held(name: str, holding: Holding) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from digram.spaces import files, parts
 from digram.spaces.lookup import Lookup, whole_numbers
 from digram.spaces.markers import Markers, marked, names
 from digram.spaces.parts import Content, Part
-from digram.spaces.placing import check_overlap, check_replaced, placed_ranges, resized
+from digram.spaces.placing import check_overlap, check_replaced, placed_ranges, replaced, resized
 from digram.spaces.ranges import MOST, Holding, IdRange, whole
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class IdSpace:
     are there twice or not at all. Ids go up to 2³¹.
     """
 
-    __slots__ = ("_align", "_lookup", "_ranges", "_size")
+    __slots__ = ("_align", "_lookup", "_names", "_ranges", "_size")
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class IdSpace:
 
     def _set(self, ranges: list[IdRange], align: int, least: int = 0) -> None:
         check_overlap(ranges)
-        names(ranges)
+        self._names = names(ranges)
         self._ranges = {one.name: one for one in ranges}
         self._align = align
         last = max((one.stop + one.room for one in ranges), default=0)
@@ -164,8 +164,11 @@ class IdSpace:
         raise TypeError("an IdSpace is not iterable; look at its ranges")
 
     def id_of(self, name: str) -> int | None:
-        """The global id of a name: one of a list, or a special token of text; None for no id."""
-        return names(self._ranges.values()).get(name)
+        """The global id of a name, out of a list or of the special tokens of text.
+
+        None for no name, and for a special token that two tokenizers have.
+        """
+        return self._names.get(name)
 
     def to_global(self, range: str, local: ArrayLike) -> NDArray[np.int64]:
         """The global ids of local ones.
@@ -178,7 +181,7 @@ class IdSpace:
         For several codebooks `local` has the shape (frames, codebooks), and what comes out goes
         frame by frame: the flattening pattern of Copet et al. 2023, "Simple and Controllable Music
         Generation". Else it is in one dimension. Raises `TokenIdError` for an id outside of the
-        range, `TypeError` for what is no whole number. Some 10 ns an id.
+        range, `TypeError` for what is no whole number. Some 5 ns an id.
         """
         return parts.to_global(self[range], local, self._lookup)
 
@@ -195,10 +198,11 @@ class IdSpace:
         [[97, 0], [1023, 98]]
 
         In the shape of `ids`. With codebooks the local id is `codebook * codes + code`. Raises
-        `TokenIdError` for an id that is in no range, as in room.
+        `TokenIdError` for an id that is in no range, as in room. Some 0.1 µs an id.
         """
         found = self._checked(ids)
-        return Located(self._lookup.names(found), self._lookup.local(found))
+        which = self._lookup.which(found)
+        return Located(self._lookup.names[which], found - self._lookup.starts[which])
 
     def encode(self, parts: Iterable[tuple[str, Content]]) -> NDArray[np.int64]:
         """The global ids of interleaved parts, with their markers, in one array.
@@ -265,6 +269,9 @@ class IdSpace:
         others = [one for one in self._ranges.values() if one is not old]
         last = not any(one.stop + one.room > old.stop or one.holds(old) for one in others)
         new = resized(old, holding, None if last else old.room)
+        check_replaced(
+            [new, *others], [one.name for one in others if replaced(old, one) is not None]
+        )
         ranges = [new if one is old else one for one in self._ranges.values()]
         return IdSpace._of(ranges, self._align, self._size)
 
