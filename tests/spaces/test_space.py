@@ -162,6 +162,8 @@ def test_bytes_that_are_no_text() -> None:
 
 
 REPLACED = IdSpace({"text": PLAIN, "action": range(40, 50)}, replace=["action"])
+PAIRS = {"i": ("<i>", "</i>"), "a": ("<a>", "</a>")}
+TWO = IdSpace({"control": ["<i>", "</i>", "<a>", "</a>"], "i": 4, "a": 4}, markers=PAIRS)
 AUDIO = IdSpace({"text": PLAIN, "audio": 8}, codebooks={"audio": 2})
 
 
@@ -192,6 +194,9 @@ AUDIO = IdSpace({"text": PLAIN, "audio": 8}, codebooks={"audio": 2})
         (lambda: AUDIO.split([AUDIO["audio"].start + 4]), TokenIdError, "is of codebook 1 where"),
         (lambda: OF.split([BEGIN]), TokenIdError, "does not end"),
         (lambda: OF.split([97, END]), TokenIdError, r"ids\[1\].*where none was begun"),
+        (lambda: TWO.split([0, 3]), TokenIdError, r"ids\[1\] = 3 ends 'a' inside a part of 'i'"),
+        (lambda: TWO.split([0, 2]), TokenIdError, "begins 'a' inside a part of 'i'"),
+        (lambda: TWO.encode([("control", ["<i>"])]), TokenIdError, "is a marker"),
         (lambda: OF.split([IMAGE]), TokenIdError, "outside of its markers"),
         (lambda: OF.split([BEGIN, 97, END]), TokenIdError, r"ids\[1\] = 97 is of 'text' inside"),
         (lambda: OF.split([BEGIN, BEGIN]), TokenIdError, "begins 'image' inside"),
@@ -301,17 +306,35 @@ def test_no_other_file_is_taken(tmp_path: Path, data: bytes) -> None:
         IdSpace.load(path)
 
 
-def test_a_file_that_contradicts_itself(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("place", "key", "value"),
+    [
+        (1, "start", 1),
+        (0, "room", 1),
+        (1, "codebooks", 0),
+        (1, "codebooks", 3),
+        (0, "names", ["<a>", "<a>"]),
+        (0, "names", ["<a>"]),
+        (1, "end", None),
+        (1, "end", ["<a>", 0]),
+        (1, "end", ["</a>", 99]),
+        (1, "name", "c"),
+        (1, "name", 7),
+        (1, "size", 5),
+    ],
+)
+def test_a_file_that_contradicts_itself(
+    tmp_path: Path, place: int, key: str, value: object
+) -> None:
     from digram.spaces.files import _digest
 
     path = tmp_path / "space.json"
-    said = saved(IdSpace({"a": 4, "b": 4}), path)
-    said["ranges"][1]["start"] = 3
-    rest = {
-        name: value for name, value in said.items() if name not in ("digram_id_space", "sha256")
-    }
+    space = IdSpace({"c": ["<a>", "</a>"], "a": 4}, markers={"a": ("<a>", "</a>")})
+    said = saved(space, path)
+    said["ranges"][place][key] = value
+    rest = {key: value for key, value in said.items() if key not in ("digram_id_space", "sha256")}
     path.write_text(json.dumps(said | {"sha256": _digest(rest)}))
-    with pytest.raises(CorruptFileError, match="overlap"):
+    with pytest.raises(CorruptFileError, match="the id space is damaged"):
         IdSpace.load(path)
 
 

@@ -94,11 +94,30 @@ def _parsed(data: bytes, tokenizers: Mapping[str, Tokenizer]) -> IdSpace:
         space = IdSpace._of(
             [_range(one) for one in said["ranges"]],
             whole("align", said["align"], 1),
-            whole("size", said["size"], 0),
         )
+        _check(space, said["size"])
     except (DigramError, KeyError, TypeError, ValueError) as error:
-        raise CorruptFileError(f"the id space is damaged: {error}.", hint=_COPY) from None
+        what = str(error).rstrip(".")
+        raise CorruptFileError(f"the id space is damaged: {what}.", hint=_COPY) from None
     return _with_tokenizers(space, tokenizers)
+
+
+def _check(space: IdSpace, size: Any) -> None:
+    """`ValueError` where ranges are not what `IdSpace` builds."""
+    if space.size != size:
+        raise ValueError(f"it says that there are {size} ids, and there are {space.size}")
+    ranges = space.ranges.values()
+    markers = [one.id for of in ranges for one in (of.begin, of.end) if one is not None]
+    space.to_local(markers)
+    names = [one for one in ranges if one.names is not None]
+    if (
+        len(set(markers)) < len(markers)
+        or any((one.begin is None) != (one.end is None) for one in ranges)
+        or any(one.size != len(set(one.names or ())) for one in names)
+        or any(one.size % one.codebooks for one in ranges)
+        or len(space.ranges) < len(space._lookup.names)
+    ):
+        raise ValueError("its ranges contradict themselves")
 
 
 def _range(said: dict[str, Any]) -> IdRange:
@@ -150,4 +169,4 @@ def _with_tokenizers(space: IdSpace, tokenizers: Mapping[str, Tokenizer]) -> IdS
                 hint=f"Load the one that it was saved with; its SHA-256 is {ranges[name].wanted}.",
             )
         ranges[name] = replace(ranges[name], tokenizer=tok, wanted=None)
-    return type(space)._of(ranges.values(), space.align, space.size)
+    return type(space)._of(ranges.values(), space.align)

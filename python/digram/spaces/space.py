@@ -122,18 +122,18 @@ class IdSpace:
         return cls({text: tok, **blocks}, markers=markers, codebooks=codebooks)
 
     @classmethod
-    def _of(cls, ranges: Iterable[IdRange], align: int, least: int = 0) -> IdSpace:
+    def _of(cls, ranges: Iterable[IdRange], align: int) -> IdSpace:
         space = cls.__new__(cls)
-        space._set([*ranges], align, least)
+        space._set([*ranges], align)
         return space
 
-    def _set(self, ranges: list[IdRange], align: int, least: int = 0) -> None:
+    def _set(self, ranges: list[IdRange], align: int) -> None:
         check_overlap(ranges)
         self._names = names(ranges)
         self._ranges = {one.name: one for one in ranges}
         self._align = align
         last = max((one.stop + one.room for one in ranges), default=0)
-        self._size = max(last + -last % align, least)
+        self._size = last + -last % align
         self._lookup = Lookup(ranges)
 
     @property
@@ -273,7 +273,7 @@ class IdSpace:
             [new, *others], [one.name for one in others if replaced(old, one) is not None]
         )
         ranges = [new if one is old else one for one in self._ranges.values()]
-        return IdSpace._of(ranges, self._align, self._size)
+        return IdSpace._of(ranges, self._align)
 
     def with_ranges(
         self,
@@ -306,7 +306,7 @@ class IdSpace:
         check_overlap(found)
         check_replaced(found, {*replace, *self._ranges})
         ranges_now = marked([*self._ranges.values()], new, markers or {})
-        return IdSpace._of(ranges_now, self._align, self._size)
+        return IdSpace._of(ranges_now, self._align)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the layout as JSON, so that a crash leaves the old file or the new one.
