@@ -102,6 +102,11 @@ def test_tokens_never_come_in_place_of_a_range() -> None:
         space.grow("text", grown)
     kept = IdSpace({"text": tok, "action": range(40, 50)}, replace=["action"])
     assert kept.grow("text", grown)["action"] == kept["action"]
+    assert kept.grow("action", 10) == kept
+    with pytest.raises(OptionError, match="room for 1"):
+        IdSpace({"text": tok, "image": range(270, 280)}, room={"image": 1})
+    unused = tok.reserved["unused"]
+    assert IdSpace.of(tok).with_ranges({"image": unused})["image"].ids == unused
 
 
 def test_two_tokenizers() -> None:

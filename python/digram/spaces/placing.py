@@ -12,7 +12,7 @@ from digram.sizes import PADDING
 from digram.spaces.ranges import MOST, Holding, IdRange, whole
 from digram.tokenizer import Tokenizer
 
-__all__ = ["check_overlap", "check_replaced", "placed_ranges", "resized"]
+__all__ = ["check_overlap", "check_replaced", "placed_ranges", "replacing", "resized"]
 
 
 def placed_ranges(
@@ -106,18 +106,18 @@ def resized(old: IdRange, holding: Holding, free: int | None) -> IdRange:
 def check_overlap(ranges: Sequence[IdRange]) -> None:
     """`OptionError` for two ranges that have an id in common, their room included.
 
-    A range may stand inside that of a tokenizer, and takes its ids from it.
+    A range may stand inside that of a tokenizer, and takes its ids from it; so it has no room,
+    which would be ids of text until it grows.
     """
     order = sorted(ranges, key=lambda one: one.start)
     for one, next in combinations(order, 2):
         end = one.stop + one.room
         if end > next.start and not (one.holds(next) or next.holds(one)):
-            room = f" with room for {one.room:,}" if one.room else ""
             raise OptionError(
-                f"the ranges {one.name!r} ({one.start} to {one.stop - 1}{room}) and "
-                f"{next.name!r} ({next.start} to {next.stop - 1}) overlap.",
+                f"the ranges {_span(one)} and {_span(next)} overlap.",
                 value=next.name,
-                hint=f"Let {next.name!r} begin at {end}, or leave the places to digram.",
+                hint=f"Let {next.name!r} begin at {end}, or leave the places to digram."
+                + (" Inside a text it has no room." if next.room and one.is_text else ""),
             )
     last = max((one.stop + one.room for one in ranges), default=0)
     if last > MOST:
@@ -127,7 +127,7 @@ def check_overlap(ranges: Sequence[IdRange]) -> None:
 def check_replaced(ranges: Sequence[IdRange], told: Collection[str]) -> None:
     """`OptionError` for a range in place of tokens of a text that it was not told to replace."""
     for one, other in permutations(ranges, 2):
-        found = None if other.name in told else replaced(one, other)
+        found = None if other.name in told else _replaced(one, other)
         if found is not None:
             id, token = found
             raise OptionError(
@@ -139,7 +139,12 @@ def check_replaced(ranges: Sequence[IdRange], told: Collection[str]) -> None:
             )
 
 
-def replaced(text: IdRange, other: IdRange) -> tuple[int, bytes] | None:
+def replacing(ranges: Sequence[IdRange]) -> list[str]:
+    """The names of ranges that stand in place of tokens of a text."""
+    return [other.name for one, other in permutations(ranges, 2) if _replaced(one, other)]
+
+
+def _replaced(text: IdRange, other: IdRange) -> tuple[int, bytes] | None:
     """The first token of a text, with its id, that another range stands in place of.
 
     Special tokens are none: text does not become them.
@@ -153,6 +158,12 @@ def replaced(text: IdRange, other: IdRange) -> tuple[int, bytes] | None:
         if token is not None and id not in special:
             return id, token
     return None
+
+
+def _span(one: IdRange) -> str:
+    """A range with its ids, for a message."""
+    room = f", with room for {one.room:,}" if one.room else ""
+    return f"{one.name!r} ({one.start} to {one.stop - 1}{room})"
 
 
 def _held(name: str, holding: Holding) -> dict[str, Any]:

@@ -74,8 +74,8 @@ class IdRange:
 
     def holds(self, other: IdRange) -> bool:
         """Whether another range stands inside this one of a tokenizer."""
-        inside = self.start <= other.start and other.stop + other.room <= self.stop
-        return self.is_text and inside
+        inside = self.start <= other.start and other.stop <= self.stop
+        return self.is_text and inside and not other.room
 
     def named(self) -> dict[str, int]:
         """The global ids that have a name: those of `names`, and special tokens of text."""

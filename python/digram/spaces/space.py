@@ -14,7 +14,7 @@ from digram.spaces import files, parts
 from digram.spaces.lookup import Lookup, whole_numbers
 from digram.spaces.markers import Markers, marked, names
 from digram.spaces.parts import Content, Part
-from digram.spaces.placing import check_overlap, check_replaced, placed_ranges, replaced, resized
+from digram.spaces.placing import check_overlap, check_replaced, placed_ranges, replacing, resized
 from digram.spaces.ranges import MOST, Holding, IdRange, whole
 
 if TYPE_CHECKING:
@@ -269,10 +269,8 @@ class IdSpace:
         others = [one for one in self._ranges.values() if one is not old]
         last = not any(one.stop + one.room > old.stop or one.holds(old) for one in others)
         new = resized(old, holding, None if last else old.room)
-        check_replaced(
-            [new, *others], [one.name for one in others if replaced(old, one) is not None]
-        )
         ranges = [new if one is old else one for one in self._ranges.values()]
+        check_replaced(ranges, replacing([*self._ranges.values()]))
         return IdSpace._of(ranges, self._align)
 
     def with_ranges(
@@ -292,7 +290,8 @@ class IdSpace:
         range(256, 1280)
 
         The arguments are those of `IdSpace`, about the new ranges. Their markers may be names of
-        older ones, and can then no longer stand in parts of those.
+        older ones, and can then no longer stand in parts of those. Only a `range` that is placed
+        inside a text takes ids that were, as those that pad its size.
         """
         known = ranges.keys() & self._ranges.keys()
         if known:
