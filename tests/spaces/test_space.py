@@ -227,6 +227,9 @@ AUDIO = IdSpace({"text": PLAIN, "audio": 8}, codebooks={"audio": 2})
         (lambda: IdSpace({"t": PLAIN, "u": range(40, 50)}), OptionError, r"40 is b'\('"),
         (lambda: IdSpace({"a": range(3, 9)}, align=2), OptionError, "no multiple of align=2"),
         (lambda: IdSpace({"a": 9}, room={"b": 1}), OptionError, "There are 'a'"),
+        (lambda: IdSpace({"a": 9}, replace=["b"]), OptionError, "replace names 'b'"),
+        (lambda: IdSpace({"a": 9}, replace="a"), TypeError, r"list of names, as in \['a'\]"),
+        (lambda: OF.with_ranges(["a"]), TypeError, "mapping of names"),  # type: ignore[arg-type]
         (lambda: IdSpace({"a": 9}, codebooks={"a": 2}), OptionError, "codebooks of one size"),
         (lambda: IdSpace({"a": 8}, codebooks={"a": 2}, room={"a": 1}), OptionError, "not grow"),
         (lambda: IdSpace({"a": 9}, markers={"b": ("x", "y")}), OptionError, "markers names 'b'"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations, permutations
 from typing import Any
 
@@ -21,6 +21,7 @@ def placed_ranges(
     align: int,
     room: Mapping[str, int],
     codebooks: Mapping[str, int],
+    replace: Collection[str],
 ) -> list[IdRange]:
     """The ranges one after the other, from `after` on, each from a multiple of `align`.
 
@@ -28,8 +29,11 @@ def placed_ranges(
     """
     if not isinstance(holdings, Mapping):
         raise TypeError('ranges is a mapping of names, as in {"text": tok, "image": 8192}')
-    for option, given in (("room", room), ("codebooks", codebooks)):
-        unknown = given.keys() - holdings.keys()
+    if isinstance(replace, str):
+        raise TypeError(f"replace is a list of names, as in [{replace!r}]")
+    options: Any = {"room": room, "codebooks": codebooks, "replace": replace}
+    for option, given in options.items():
+        unknown = set(given) - holdings.keys()
         if unknown:
             raise _unknown(option, min(unknown), holdings)
     found: list[IdRange] = []
@@ -83,7 +87,7 @@ def resized(old: IdRange, holding: Holding, free: int | None) -> IdRange:
     if held.keys() - {"size"} != ({kind} if kind else set()):
         what = {"tokenizer": "a tokenizer", "names": "a list of names", None: "a number of ids"}
         raise OptionError(f"the range {old.name!r} grows by {what[kind]}.", value=holding)
-    new = replace(old, **held, wanted=None)
+    new = dataclasses.replace(old, **held, wanted=None)
     if new.size < old.size:
         raise OptionError(
             f"the range {old.name!r} has {several(old.size, 'id')}, and ranges only grow.",
@@ -100,7 +104,7 @@ def resized(old: IdRange, holding: Holding, free: int | None) -> IdRange:
             hint="Keep room for it when the space is built (room=), or put the new ids into a "
             "range at the end (with_ranges).",
         )
-    return replace(new, room=max(0, old.room - growth))
+    return dataclasses.replace(new, room=max(0, old.room - growth))
 
 
 def check_overlap(ranges: Sequence[IdRange]) -> None:

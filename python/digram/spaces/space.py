@@ -84,7 +84,7 @@ class IdSpace:
         if not ranges:
             raise OptionError("a space has one range at least.", hint='As in {"text": tok}.')
         align = whole("align", align, 1)
-        found = placed_ranges(ranges, 0, align, room or {}, codebooks or {})
+        found = placed_ranges(ranges, 0, align, room or {}, codebooks or {}, replace)
         check_overlap(found)
         check_replaced(found, replace)
         self._set(marked([], found, markers or {}), align)
@@ -293,14 +293,14 @@ class IdSpace:
         older ones, and can then no longer stand in parts of those. Only a `range` that is placed
         inside a text takes ids that were, as those that pad its size.
         """
-        known = ranges.keys() & self._ranges.keys()
+        known = [name for name in self._ranges if name in ranges]
         if known:
             raise OptionError(
-                f"there is a range {min(known)!r} already.",
-                value=min(known),
+                f"there is a range {known[0]!r} already.",
+                value=known[0],
                 hint="Choose another name, or grow the range.",
             )
-        new = placed_ranges(ranges, self._size, self._align, room or {}, codebooks or {})
+        new = placed_ranges(ranges, self._size, self._align, room or {}, codebooks or {}, replace)
         found = [*self._ranges.values(), *new]
         check_overlap(found)
         check_replaced(found, {*replace, *self._ranges})
