@@ -81,7 +81,9 @@ def test_memory_in_use(as_terminal: Callable[[], Terminal]) -> None:
         time.sleep(0.7)
         held = bytearray(b"x") * 100_000_000
         time.sleep(0.7)
-    shown = [float(mb) for mb in re.findall(r"memory ([\d.]+) MB", shown_in(terminal))]
+    found = re.findall(r"memory ([\d.]+) ([MG])B", shown_in(terminal))
+    # A process that holds gigabytes is told of in gigabytes, to two places.
+    shown = [float(number) * (1_000 if unit == "G" else 1) for number, unit in found]
     assert shown[-1] - shown[0] > 80
     assert abs((memory_in_use() or 0) - before - len(held)) < 20e6
     assert "0 of 10" in shown_in(terminal)
@@ -101,8 +103,8 @@ def test_it_fits_eighty_columns(
         advance(15_123)
         time.sleep(0.15)
     lines = re.split(r"[\r\n]+", shown_in(terminal))
-    assert any(re.search(r"101 MB of 123 GB \d+ MB/s memory \S+ MB \S+", line) for line in lines)
-    pattern = r"15,123 of 256,000 [\d,]+ merges/s memory \S+ MB \S+"
+    assert any(re.search(r"101 MB of 123 GB \d+ MB/s memory \S+ [MG]B \S+", line) for line in lines)
+    pattern = r"15,123 of 256,000 [\d,]+ merges/s memory \S+ [MG]B \S+"
     assert any(re.search(pattern, line) for line in lines)
     assert max(map(len, lines)) <= 80
     assert "…" not in terminal.getvalue()
