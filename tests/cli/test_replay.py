@@ -12,11 +12,13 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import Result
 
 import digram
+from digram.cli import keys
 from digram.drawing import columns
 from digram.seeing.lines.replay import played, screen
 
@@ -201,3 +203,22 @@ def test_ctrl_c_gives_the_terminal_back(tok_path: str, terminal: Callable[..., T
     shown.press("\x03")
     shown.until("\x1b[?1049l")
     assert shown.code() == 130
+
+
+def test_no_wait_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python looks for signals before it waits, and one may come in the moment between."""
+    waited: list[float] = []
+
+    def wait(ready: list[int], _w: list[int], _x: list[int], seconds: float) -> tuple[Any, ...]:
+        waited.append(seconds)
+        return ready if len(waited) == 3 else [], [], []
+
+    monkeypatch.setattr(select, "select", wait)
+    read, write = os.pipe()
+    try:
+        os.write(write, b"n")
+        assert keys.Screen(read).key() == "n"
+    finally:
+        os.close(read)
+        os.close(write)
+    assert waited == [0.1] * 3

@@ -6,6 +6,7 @@ import os
 import re
 import select
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -21,6 +22,7 @@ _NAMES = {
 }  # fmt: skip
 _SEQUENCE = re.compile(r"\x1b[\[O][0-9;]*[A-Za-z~]")
 _ENTER, _LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
+_STEP = 0.1  # seconds
 _TOP, _REST_OF_LINE, _REST = "\x1b[H", "\x1b[K", "\x1b[J"
 
 
@@ -42,8 +44,7 @@ class Screen:
         "escape" also stands for the end of a terminal that went away.
         """
         if not self._typed:
-            ready, _, _ = select.select([self._keyboard], [], [], seconds)
-            if not ready:
+            if not self._is_pressed(seconds):
                 return None
             self._typed = os.read(self._keyboard, 1024).decode("utf-8", "replace")
             if not self._typed:
@@ -52,6 +53,18 @@ class Screen:
         typed = sequence[0] if sequence is not None else self._typed[0]
         self._typed = self._typed[len(typed) :]
         return _NAMES.get(typed, typed)
+
+    def _is_pressed(self, seconds: float | None) -> bool:
+        """Waits for a key, in short steps: a signal that comes in the moment before a wait begins
+        would else be served when that ends, and Ctrl-C after the next key.
+        """
+        end = None if seconds is None else time.monotonic() + seconds
+        while True:
+            step = _STEP if end is None else min(_STEP, max(end - time.monotonic(), 0.0))
+            if select.select([self._keyboard], [], [], step)[0]:
+                return True
+            if end is not None and time.monotonic() >= end:
+                return False
 
 
 @contextmanager
