@@ -18,7 +18,7 @@ import pytest
 from click.testing import Result
 
 import digram
-from digram.cli import keys
+from digram.cli.keys import Screen
 from digram.drawing import columns
 from digram.seeing.lines.replay import played, screen
 
@@ -217,7 +217,7 @@ def test_no_wait_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
     read, write = os.pipe()
     try:
         os.write(write, b"n")
-        assert keys.Screen(read).key() == "n"
+        assert Screen(read).key() == "n"
     finally:
         os.close(read)
         os.close(write)
