@@ -181,6 +181,49 @@ def test_a_tree_that_is_too_large() -> None:
         answers("tree", {"tokenizer": 0, "id": 1354})
 
 
+def test_curves() -> None:
+    numbers = [*range(len(TOKENIZERS))]
+    text = TEXTS[3] * 20
+    found = json.loads(json.dumps(ANSWERS("curve", {"text": text, "tokenizers": numbers})))
+    kinds = set()
+    for tok, one in zip(TOKENIZERS.values(), found["curves"], strict=True):
+        kinds.add("error" in one)
+        if "error" in one:
+            with pytest.raises(DigramError):  # a curve's least size and its own
+                tok.curve(text, sizes=[tok.vocab_size])
+            continue
+        sizes = [point["vocab_size"] for point in one["points"]]
+        assert sizes == sorted(sizes)
+        assert sizes[-1] == one["own"]
+        assert one["points"] == tok.curve(text, sizes=sizes).as_dict()["points"]
+    assert kinds == {True, False}
+
+
+@pytest.mark.parametrize("reference", [None, "b"])
+def test_measures(reference: str | None) -> None:
+    texts = {"a": "ab\nba", "b": "the\ncat", "c": "x\n"}
+    if reference is not None:
+        texts["c"] += "y"
+    asked: dict[str, Any] = {
+        "texts": [*map(list, texts.items())],
+        "tokenizers": [*range(len(TOKENIZERS))],
+    }
+    if reference is not None:
+        asked["reference"] = reference
+    found = json.loads(json.dumps(ANSWERS("measures", asked)))["measures"]
+    for tok, one in zip(TOKENIZERS.values(), found, strict=True):
+        if "error" in one:
+            assert tok.unit == "char"
+            continue
+        assert [*one["by_name"]] == [*texts]
+        for name, text in texts.items():
+            count = (
+                sum(tok.count(line) for line in text.split("\n")) if reference else tok.count(text)
+            )
+            assert one["by_name"][name]["tokens"] == count
+        assert (one["parallel"] is None) == (reference is None)
+
+
 @pytest.mark.parametrize(
     ("question", "arguments", "message"),
     [
@@ -208,6 +251,22 @@ def test_a_tree_that_is_too_large() -> None:
         ("vocabulary", {"tokenizer": 0, "start": 1.5}, "not a whole number"),
         ("vocabulary", {"tokenizer": "0"}, "not a whole number"),
         ("tree", {"tokenizer": 0, "id": "5"}, "not a whole number"),
+        ("curve", {"text": "a", "tokenizers": [0] * 99}, "there are no 99 tokenizers"),
+        ("curve", {"text": None, "tokenizers": [0]}, "the argument 'text' is missing"),
+        ("measures", {"texts": {}, "tokenizers": [0]}, "'texts' is {}, not a list"),
+        ("measures", {"texts": [["a"]], "tokenizers": [0]}, "is no name with a text"),
+        ("measures", {"texts": [["a", 1]], "tokenizers": [0]}, "is no name with a text"),
+        ("measures", {"texts": [["a", "b"]] * 2, "tokenizers": [0]}, "two texts are named 'a'"),
+        (
+            "measures",
+            {"texts": [[str(n), "a"] for n in range(201)], "tokenizers": [0]},
+            "201 texts are more than 200",
+        ),
+        (
+            "measures",
+            {"texts": [["a", "b"]], "tokenizers": [0], "reference": None},
+            "'reference' is missing",
+        ),
     ],
 )
 def test_what_is_no_question(question: str, arguments: Any, message: str) -> None:

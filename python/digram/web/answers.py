@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from digram.errors import DigramError, OptionError, TokenIdError
+from digram.web.measuring import curves, measures
+from digram.web.problems import problem
 from digram.web.tree import tree
 from digram.web.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from digram.tokenizer import Tokenizer
 
-__all__ = ["Answers", "problem"]
+__all__ = ["Answers"]
 
 MOST_ROWS = 1000
 """Of the vocabulary, in one answer."""
@@ -46,11 +49,15 @@ class Answers:
 
     def __init__(self, tokenizers: Mapping[str, Tokenizer]) -> None:
         self._named = [_Named(name, tok, Vocabulary(tok)) for name, tok in tokenizers.items()]
+        # What takes long is done one at a time, so that the other questions are answered soon.
+        self._measuring = threading.Lock()
         self._questions: dict[str, Callable[[_Arguments], dict[str, Any]]] = {
             "tokenizers": self._tokenizers,
             "encode": self._encode,
             "vocabulary": self._vocabulary,
             "tree": self._tree,
+            "curve": self._curve,
+            "measures": self._measures,
         }
 
     @property
@@ -78,12 +85,9 @@ class Answers:
     def _encode(self, asked: _Arguments) -> dict[str, Any]:
         text = asked.take("text", str)
         special = "parse" if asked.take("special", bool, False) else "text"
-        numbers = asked.take("tokenizers", list)
+        wanted = self._several(asked.take("tokenizers", list))
         asked.none_left()
-        if len(numbers) > len(self._named):
-            raise OptionError(f"there are no {len(numbers)} tokenizers.", hint=_OTHER)
-        wanted = [self._one(number) for number in numbers]
-        return {"encodings": [_encoded(one.tok, text, special) for one in wanted]}
+        return {"encodings": [_encoded(tok, text, special) for tok in wanted]}
 
     def _vocabulary(self, asked: _Arguments) -> dict[str, Any]:
         one = self._one(asked.take("tokenizer", int))
@@ -109,6 +113,25 @@ class Answers:
                 f"{id} is not in this vocabulary (0..{one.tok.vocab_size - 1}).", value=id
             )
         return {"nodes": tree(one.tok, id, one.vocabulary.made)}
+
+    def _curve(self, asked: _Arguments) -> dict[str, Any]:
+        text, wanted = asked.take("text", str), self._several(asked.take("tokenizers", list))
+        asked.none_left()
+        with self._measuring:
+            return {"curves": curves(wanted, text)}
+
+    def _measures(self, asked: _Arguments) -> dict[str, Any]:
+        texts = _texts(asked.take("texts", list))
+        reference = asked.take("reference", str) if asked.has("reference") else None
+        wanted = self._several(asked.take("tokenizers", list))
+        asked.none_left()
+        with self._measuring:
+            return {"measures": measures(wanted, texts, reference)}
+
+    def _several(self, numbers: list[Any]) -> list[Tokenizer]:
+        if len(numbers) > len(self._named):
+            raise OptionError(f"there are no {len(numbers)} tokenizers.", hint=_OTHER)
+        return [self._one(number).tok for number in numbers]
 
     def _one(self, number: Any) -> _Named:
         if type(number) is not int or not 0 <= number < len(self._named):
@@ -137,6 +160,10 @@ class _Arguments:
             raise OptionError(f"the argument {name!r} {found}.", value=value, hint=_OTHER)
         return value
 
+    def has(self, name: str) -> bool:
+        """Whether the argument was given, and is still there."""
+        return name in self._given
+
     def none_left(self) -> None:
         """Refuses arguments that the question does not take."""
         if self._given:
@@ -144,18 +171,6 @@ class _Arguments:
             raise OptionError(
                 f"the question takes no argument {name!r:.80}.", value=name, hint=_OTHER
             )
-
-
-def problem(error: Exception) -> dict[str, Any]:
-    """An error as JSON: its kind, what happened, and what to do where that is known.
-
-    >>> problem(OptionError("no such thing.", hint="Take another."))
-    {'error': {'kind': 'OptionError', 'message': 'no such thing.', 'remedy': 'Take another.'}}
-    """
-    message, remedy = str(error), None
-    if isinstance(error, DigramError) and error.hint is not None:
-        message, remedy = message.removesuffix(f" {error.hint}"), error.hint
-    return {"error": {"kind": type(error).__name__, "message": message, "remedy": remedy}}
 
 
 def _facts(name: str, tok: Tokenizer) -> dict[str, Any]:
@@ -170,6 +185,21 @@ def _facts(name: str, tok: Tokenizer) -> dict[str, Any]:
         or (" then ".join(tok.pretokenizer.patterns) if tok.pretokenizer.patterns else None),
         "has_counts": tok.training is not None,
     }
+
+
+def _texts(given: list[Any]) -> dict[str, str]:
+    """Texts by their names, which come as pairs; refuses other things, and a name twice."""
+    found: dict[str, str] = {}
+    for pair in given:
+        if type(pair) is not list or len(pair) != 2 or not all(type(one) is str for one in pair):
+            raise OptionError(f"{pair!r:.80} is no name with a text.", value=pair, hint=_OTHER)
+        name, text = pair
+        if name in found:
+            raise OptionError(
+                f"two texts are named {name!r:.80}.", value=name, hint="Give each its own name."
+            )
+        found[name] = text
+    return found
 
 
 def _encoded(tok: Tokenizer, text: str, special: Any) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from digram.errors import DigramError, InternalError, OptionError
 from digram.formats._json import dump, parse
-from digram.web.answers import Answers, problem
+from digram.web.answers import Answers
 from digram.web.guard import Guard
+from digram.web.problems import problem
 
 if TYPE_CHECKING:
     from starlette.requests import Request
