@@ -38,3 +38,27 @@ export function choice(label, options, onChange) {
   select.addEventListener("change", () => onChange(select.value));
   return { select, field: element("label", { class: "field" }, element("span", {}, label), select) };
 }
+
+// Where a view says what went wrong.
+export function problemLine() {
+  const root = element("p", { class: "problem", role: "alert", hidden: true });
+  return {
+    root,
+    show(error) {
+      fill(root, error.message ?? String(error), error.remedy ? ` ${error.remedy}` : "");
+      root.hidden = false;
+    },
+    clear() {
+      root.hidden = true;
+    },
+  };
+}
+
+// Calls `action` when nothing more was typed for a while.
+export function settled(action, milliseconds) {
+  let waiting;
+  return () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(action, milliseconds);
+  };
+}

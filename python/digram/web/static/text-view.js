@@ -2,18 +2,10 @@
 
 import { latest } from "./ask.js";
 import { card } from "./card.js";
+import { tokenDetails } from "./details.js";
 import { announce, element, fill, number, several } from "./dom.js";
 import { disagreements } from "./places.js";
-import { tokenDetails } from "./details.js";
-
-const KEPT = "digram text";
-const SAMPLE = `Type or paste a text here. Tokenizers cut it into tokens, and each token has an id.
-
-Patient received 0.75mg of paracetamol at 08:30; temperature 38.5°C.
-def tokenize(text):
-    return [ids[word] for word in text.split()]
-敏捷的棕色狐狸跳过懒狗。 Η γρήγορη αλεπού. الثعلب البني السريع 🦊👩‍👩‍👧 naïve café
-`;
+import { keep, kept, wellFormed } from "./reader.js";
 
 export function textView(tokenizers) {
   const encode = latest();
@@ -35,7 +27,7 @@ export function textView(tokenizers) {
     "autocomplete": "off",
     "aria-describedby": "size",
   });
-  area.value = sessionStorage.getItem(KEPT) ?? SAMPLE;
+  area.value = kept();
   const size = element("p", { id: "size", class: "quiet" });
   const problem = element("p", { class: "problem", role: "alert", hidden: true });
   const differences = differencesBar(step);
@@ -79,7 +71,7 @@ export function textView(tokenizers) {
   }
 
   async function update() {
-    const text = area.value.toWellFormed?.() ?? area.value;
+    const text = wellFormed(area.value);
     grid.setAttribute("aria-busy", "true");
     keep(text);
     const wanted = visible();
@@ -128,17 +120,11 @@ export function textView(tokenizers) {
   return {
     root,
     show() {
-      if (shown.text === "" && area.value !== "") update();
+      const text = kept(); // which another view may have changed
+      if (area.value !== text) area.value = text;
+      if (shown.text !== wellFormed(area.value)) update();
     },
   };
-}
-
-function keep(text) {
-  try {
-    sessionStorage.setItem(KEPT, text); // so that it is there after a reload
-  } catch {
-    sessionStorage.removeItem(KEPT); // more than a browser keeps
-  }
 }
 
 function countCharacters(text) {

@@ -3,6 +3,7 @@
 import { Problem, ask, latest } from "./ask.js";
 import { chip } from "./details.js";
 import { choice, element, fill, number, several } from "./dom.js";
+import { wellFormed } from "./reader.js";
 import { fromHex } from "./visible.js";
 
 const MOST = 24; // trees at once
@@ -45,7 +46,7 @@ export function treeView(tokenizers) {
   async function showText() {
     if (/^#tree\//.test(location.hash)) history.replaceState(null, "", "#tree");
     await trying(async () => {
-      const text = input.value.toWellFormed?.() ?? input.value;
+      const text = wellFormed(input.value);
       const answer = await encode("encode", { text, tokenizers: [tokenizer] });
       if (answer === null) return;
       const [{ ids, error }] = answer.encodings;
