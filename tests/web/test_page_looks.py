@@ -12,7 +12,13 @@ from digram.web import Server
 
 Open = Callable[..., Page]
 TEXT = "the cat sat on 中文 naïve 🙂!\n\tthe cats  there \u202e\0 'quotes'"
-VIEWS = {"text": ".cards .token", "vocabulary": ".rows .token", "tree": ".tree .token"}
+VIEWS = {
+    "text": ".cards .token",
+    "vocabulary": ".rows .token",
+    "tree": ".tree .token",
+    "curve": ".plot .own",
+    "languages": ".bars dd",
+}
 
 # Of every text in sight: the ratio of contrast, as WCAG 2 defines it, and where it stands.
 CONTRASTS = """() => {
@@ -75,6 +81,7 @@ def test_contrast(opened: Open, server: Server, scheme: str, tell: Callable[[str
         assert len(found) > 20
         assert [place for ratio, place in found if ratio < 4.5] == []
         lowest = min(lowest, *(ratio for ratio, _ in found))
+    show(page, "tree")
     page.fill("#word", "\U0010ffff")
     page.goto(page.url.partition("#")[0] + "#text")
     page.fill("#text", "x" * (1 << 20))

@@ -1,7 +1,9 @@
 // Where the page begins: the token of this run, the tokenizers, and the views.
 
 import { Problem, ask, takeToken } from "./ask.js";
+import { curveView } from "./curve-view.js";
 import { element, fill } from "./dom.js";
+import { languagesView } from "./languages-view.js";
 import { textView } from "./text-view.js";
 import { treeView } from "./tree-view.js";
 import { drawnName } from "./visible.js";
@@ -13,6 +15,8 @@ const VIEWS = [
   { name: "text", title: "Text", make: textView },
   { name: "vocabulary", title: "Vocabulary", make: vocabularyView },
   { name: "tree", title: "Merge tree", make: treeView },
+  { name: "curve", title: "Curve", make: curveView },
+  { name: "languages", title: "Languages", make: languagesView },
 ];
 
 const main = document.getElementById("main");

@@ -1,0 +1,127 @@
+// Fields for texts with names: typed, pasted, or from files; as many as one wants.
+
+import { announce, element } from "./dom.js";
+import { fileText, sentSize } from "./reader.js";
+
+const MOST = 1_000_000; // bytes of all texts together, as they are sent
+const MOST_ROWS = 200; // as the server has it
+
+export function textRows(samples, { onChange, onProblem }) {
+  let made = 0;
+  const list = element("ul", { class: "texts" });
+  const root = element("div", {}, list);
+  const add = element("button", { type: "button" }, "Add a text");
+  const files = element("input", { type: "file", multiple: true, id: "languages-files" });
+  const buttons = [add, element("label", { class: "field" }, element("span", {}, "or files"), files)];
+
+  function row(name, text) {
+    made += 1;
+    const called = element("input", {
+      "type": "text",
+      "aria-label": `Name of text ${made}`,
+      "placeholder": `Text ${made}`,
+      "autocomplete": "off",
+      "spellcheck": "false",
+    });
+    const area = element("textarea", {
+      "aria-label": `Text ${made}`,
+      "rows": "2",
+      "spellcheck": "false",
+      "autocapitalize": "off",
+      "autocomplete": "off",
+    });
+    const away = element("button", { type: "button" }, "Remove");
+    [called.value, area.value] = [name, text];
+    const item = element("li", { "data-row": made }, called, area, away);
+    label();
+    called.addEventListener("input", () => {
+      label();
+      onChange();
+    });
+    area.addEventListener("input", onChange);
+    away.addEventListener("click", () => {
+      const next = item.nextElementSibling ?? item.previousElementSibling;
+      item.remove();
+      (next?.querySelector("button") ?? add).focus();
+      announce(`${called.value || "The text"} was removed.`);
+      onChange();
+    });
+    function label() {
+      away.setAttribute("aria-label", `Remove ${called.value || "the text"}`);
+    }
+    list.append(item);
+    return item;
+  }
+
+  add.addEventListener("click", () => {
+    const item = row(freeName("Text"), "");
+    item.querySelector("input").focus();
+    item.querySelector("input").select();
+    onChange();
+  });
+  files.addEventListener("click", () => {
+    files.value = ""; // so that the same ones can be chosen again, when they have changed
+  });
+  files.addEventListener("change", async () => {
+    try {
+      if (files.files.length) take(await read([...files.files]));
+    } catch (error) {
+      onProblem(error);
+    }
+  });
+
+  // Files take the place of the samples and of rows without a text.
+  function take(texts) {
+    for (const item of [...list.children]) {
+      const [name, text] = [item.querySelector("input").value, item.querySelector("textarea").value];
+      if (text.trim() === "" || samples.some(([known, said]) => known === name && said === text)) item.remove();
+    }
+    for (const [name, text] of texts) row(freeName(name), text);
+    onChange();
+  }
+
+  // Each with its row, which stays the same when its name does not.
+  function texts() {
+    return [...list.children].map((item) => {
+      const called = item.querySelector("input");
+      const text = item.querySelector("textarea").value;
+      return { row: item.dataset.row, name: called.value || called.placeholder, text };
+    });
+  }
+
+  function freeName(name) {
+    const used = new Set(texts().map((one) => one.name));
+    let free = name;
+    for (let i = 2; used.has(free); i += 1) free = `${name} ${i}`;
+    return free;
+  }
+
+  for (const [name, text] of samples) row(name, text);
+  return { root, buttons, texts };
+}
+
+// Files as texts by name. Where they are more than can be sent, each comes to the same number of lines,
+// so that parallel ones stay so.
+async function read(files) {
+  if (files.length > MOST_ROWS) {
+    throw new Error(`${files.length} files are more than ${MOST_ROWS}; for more there is digram evaluate.`);
+  }
+  const found = [];
+  for (const file of files) {
+    const { text } = await fileText(file, MOST);
+    found.push([file.name.replace(/\.[^.]+$/, "") || file.name, text.split(/(?<=\n)/)]);
+  }
+  const all = Math.max(0, ...found.map(([, lines]) => lines.length));
+  const size = (count) => sentSize(found.map(([name, lines]) => [name, lines.slice(0, count).join("")]));
+  let count = all;
+  if (size(all) > MOST) {
+    let most = all;
+    for (count = 0; most - count > 1;) { // the most lines that can be sent
+      const middle = Math.floor((count + most) / 2);
+      if (size(middle) > MOST) most = middle;
+      else count = middle;
+    }
+    announce(`Of each file the first ${count} lines were taken.`);
+  }
+  return found.map(([name, lines]) => [name, lines.slice(0, count).join("")]);
+}
