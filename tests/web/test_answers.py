@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import takewhile
 from typing import Any
 
 import pytest
@@ -74,13 +75,10 @@ def test_the_vocabulary_is_all_of_it(number: int) -> None:
     for id, hex, _, _, special in found["rows"]:
         assert bytes.fromhex(hex) == tok.token_bytes(id)
         assert special == (id in tok.special_tokens.values())
-    made: dict[int, list[int | None]] = {}
-    for merge in tok.merge_log:
-        made.setdefault(
-            merge.id, [merge.rank, merge.count]
-        )  # the first, of two that make one token
-    found_made = {id: [rank, count] for id, _, rank, count, _ in found["rows"] if rank is not None}
-    assert found_made == made
+    made = {(merge.id, merge.rank, merge.count) for merge in tok.merge_log}
+    ranked = [(id, rank, count) for id, _, rank, count, _ in found["rows"] if rank is not None]
+    assert {*ranked} <= made
+    assert [id for id, _, _ in ranked] == sorted({id for id, _, _ in made})
 
 
 @pytest.mark.parametrize("descending", [False, True])
@@ -151,12 +149,6 @@ def test_many_ask_at_once() -> None:
         assert [*threads.map(lambda one: answers("vocabulary", one), asked)] == one_by_one
 
 
-def joined(nodes: list[dict[str, Any]], at: int = 0) -> bytes:
-    if nodes[at]["parts"] is None:
-        return bytes.fromhex(nodes[at]["hex"])
-    return b"".join(joined(nodes, part) for part in nodes[at]["parts"])
-
-
 @pytest.mark.parametrize("number", range(len(TOKENIZERS)), ids=[*TOKENIZERS])
 def test_trees(number: int) -> None:
     tok = [*TOKENIZERS.values()][number]
@@ -165,12 +157,20 @@ def test_trees(number: int) -> None:
     for row in ANSWERS("vocabulary", {"tokenizer": number, "count": 1000})["rows"]:
         nodes = ANSWERS("tree", {"tokenizer": number, "id": row[0]})["nodes"]
         assert nodes[0]["id"] == row[0]
-        assert joined(nodes) == tok.token_bytes(row[0])
-        for node in nodes:
-            assert (node["parts"] is not None) == (node["id"] in made)
-            if node["parts"] is not None:
-                left, right = (bytes.fromhex(nodes[part]["hex"]) for part in node["parts"])
-                assert (left, right, node["rank"], node["count"], node["id"]) in pairs
+        assert nodes[0]["rank"] == row[2]
+        for at, node in enumerate(nodes):
+            token = bytes.fromhex(node["hex"])
+            assert token == tok.token_bytes(node["id"])
+            assert (node["kind"] == "merge") == (node["id"] in made)
+            # Its parts: what stands below it, one level down.
+            inside = [*takewhile(lambda one: one["level"] > node["level"], nodes[at + 1 :])]
+            parts = [one for one in inside if one["level"] == node["level"] + 1]
+            if node["kind"] != "merge":
+                assert parts == []
+                continue
+            left, right = (bytes.fromhex(part["hex"]) for part in parts)
+            assert left + right == token
+            assert (left, right, node["rank"], node["count"], node["id"]) in pairs
 
 
 def test_a_tree_that_is_too_large() -> None:
@@ -197,6 +197,57 @@ def test_curves() -> None:
         assert sizes[-1] == one["own"]
         assert one["points"] == tok.curve(text, sizes=sizes).as_dict()["points"]
     assert kinds == {True, False}
+
+
+@cases(60)
+@given(st.sampled_from([*TOKENIZERS]), st.sampled_from(TEXTS), st.booleans())
+def test_explanations_come_to_the_tokens(name: str, text: str, special: bool) -> None:
+    tok = TOKENIZERS[name]
+    answers, asked = Answers({name: tok}), {"tokenizer": 0, "text": text, "special": special}
+    if tok.unit == "char" and tok.on_unknown == "error":
+        return
+    found = answers("explain", asked)["pretokens"]
+    data = text.encode()
+    assert b"".join(data[one["start"] :][: one["size"]] for one in found) == data
+    ids = tok.encode(text, special="parse" if special else "text")
+    assert [id for one in found for id in one["ids"]] == ids
+    for number, one in enumerate(found):
+        steps = answers("steps", asked | {"pretoken": number})
+        assert bytes.fromhex(steps["hex"]) == data[one["start"] :][: one["size"]]
+        assert len(steps["steps"]) == one["steps"]
+        if one["how"] != "merges":
+            continue
+        state = steps["first"]
+        for step in steps["steps"]:  # as the page plays them
+            at = step["place"]
+            assert state[at : at + 2] == [step["left"], step["right"]]
+            state[at : at + 2] = [step["hex"]]
+            assert step["candidates"][0]["rank"] == step["rank"]
+        assert state == one["tokens"]
+
+
+def test_replays() -> None:
+    tok = TOKENIZERS["gpt2"]
+    text = TEXTS[5]
+    found = ANSWERS("replay", {"tokenizer": [*TOKENIZERS].index("gpt2"), "text": text})
+    assert json.loads(json.dumps(found)) == tok.replay(text).as_dict()
+
+
+def test_what_is_too_long_to_be_looked_into() -> None:
+    answers = Answers({"a": digram.train("aa" * 8, max_merges=2, pretokenizer=None)})
+    for question in ("explain", "replay"):
+        answers(question, {"tokenizer": 0, "text": "é" * 2048})
+        with pytest.raises(
+            LimitExceededError, match="4,097 bytes, and this view takes up to 4,096"
+        ):
+            answers(question, {"tokenizer": 0, "text": "é" * 2048 + "!"})
+    asked = {"tokenizer": 0, "pretoken": 0}
+    assert len(answers("steps", asked | {"text": "a" * 256})["steps"]) == 192
+    with pytest.raises(LimitExceededError, match="257 bytes, and its steps are shown up to 256"):
+        answers("steps", asked | {"text": "a" * 257})
+    for number in (1, -1):
+        with pytest.raises(OptionError, match=f"no pretoken {number}"):
+            answers("steps", asked | {"text": "a", "pretoken": number})
 
 
 @pytest.mark.parametrize("reference", [None, "b"])

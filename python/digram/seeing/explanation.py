@@ -225,16 +225,24 @@ class Explanation:
         }
 
 
-def explain(tok: Tokenizer, text: str | bytes, *, special: OnSpecial = "text") -> Explanation:
-    """See `Tokenizer.explain`."""
+def explain(
+    tok: Tokenizer,
+    text: str | bytes,
+    *,
+    special: OnSpecial = "text",
+    symbols: Symbols | None = None,
+) -> Explanation:
+    """See `Tokenizer.explain`; who asks often makes the `symbols` once."""
     found = pieces(tok, text, special)
     data = text.encode() if isinstance(text, str) else text
-    return Explanation(data, list(_mergings(tok, data, found)), tok.pretokenizer.name)
+    mergings = _mergings(tok, data, found, symbols or Symbols(tok))
+    return Explanation(data, list(mergings), tok.pretokenizer.name)
 
 
-def _mergings(tok: Tokenizer, text: bytes, found: Sequence[Piece]) -> Iterator[Merging]:
+def _mergings(
+    tok: Tokenizer, text: bytes, found: Sequence[Piece], symbols: Symbols
+) -> Iterator[Merging]:
     """The pretokens, with the special tokens among them, which end one text and begin another."""
-    symbols = Symbols(tok)
     for special, together in groupby(found, key=lambda piece: piece.is_special):
         group = list(together)
         if special:

@@ -216,11 +216,16 @@ class Replay:
 
 
 def replay(
-    tok: Tokenizer, text: str | bytes, *, pairs: int = 8, special: OnSpecial = "text"
+    tok: Tokenizer,
+    text: str | bytes,
+    *,
+    pairs: int = 8,
+    special: OnSpecial = "text",
+    symbols: Symbols | None = None,
 ) -> Replay:
-    """See `Tokenizer.replay`."""
+    """See `Tokenizer.replay`; who asks often makes the `symbols` once."""
     whole_number("pairs", pairs, 0)
-    symbols = Symbols(tok)
+    symbols = symbols or Symbols(tok)
     found = pieces(tok, text, special)
     words: dict[tuple[bytes, bool], Word] = {}
     for piece in found:

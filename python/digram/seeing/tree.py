@@ -103,9 +103,9 @@ class Tree:
         }
 
 
-def tree(tok: Tokenizer, token: int | str | bytes) -> Tree:
-    """See `Tokenizer.tree`."""
-    return _node(id_of(tok, token), Symbols(tok))
+def tree(tok: Tokenizer, token: int | str | bytes, *, symbols: Symbols | None = None) -> Tree:
+    """See `Tokenizer.tree`; who asks often makes the `symbols` once."""
+    return _node(id_of(tok, token), symbols or Symbols(tok))
 
 
 def id_of(tok: Tokenizer, token: int | str | bytes) -> int:

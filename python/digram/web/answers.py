@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from digram.errors import DigramError, OptionError, TokenIdError
 from digram.web.measuring import curves, measures
 from digram.web.problems import problem
-from digram.web.tree import tree
+from digram.web.seeing import Seeing
 from digram.web.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -30,6 +30,10 @@ class _Named(NamedTuple):
     tok: Tokenizer
     vocabulary: Vocabulary
 
+    @property
+    def seeing(self) -> Seeing:
+        return Seeing(self.tok, self.vocabulary.symbols)
+
 
 class Answers:
     """The questions that a page may ask about some tokenizers, by their names.
@@ -40,7 +44,7 @@ class Answers:
     >>> answers("encode", {"text": "lows", "tokenizers": [0]})
     {'encodings': [{'ids': [257, 115], 'sizes': [3, 1]}]}
     >>> answers("tree", {"tokenizer": 0, "id": 115})
-    {'nodes': [{'id': 115, 'hex': '73', 'rank': None, 'count': None, 'parts': None}]}
+    {'nodes': [{'level': 0, 'id': 115, 'hex': '73', 'kind': 'byte', 'rank': None, 'count': None}]}
 
     Each answer is made of what JSON has. Bytes come in hexadecimal, and no text comes back: a page
     has the text, and the sizes of its tokens say where to cut it. Raises `OptionError` for what is
@@ -56,6 +60,9 @@ class Answers:
             "encode": self._encode,
             "vocabulary": self._vocabulary,
             "tree": self._tree,
+            "explain": self._explain,
+            "steps": self._steps,
+            "replay": self._replay,
             "curve": self._curve,
             "measures": self._measures,
         }
@@ -112,7 +119,28 @@ class Answers:
             raise TokenIdError(
                 f"{id} is not in this vocabulary (0..{one.tok.vocab_size - 1}).", value=id
             )
-        return {"nodes": tree(one.tok, id, one.vocabulary.made)}
+        return {"nodes": one.seeing.nodes(id)}
+
+    def _explain(self, asked: _Arguments) -> dict[str, Any]:
+        one, text = self._one(asked.take("tokenizer", int)), asked.take("text", str)
+        special = "parse" if asked.take("special", bool, False) else "text"
+        asked.none_left()
+        with self._measuring:
+            return one.seeing.explained(text, special)
+
+    def _steps(self, asked: _Arguments) -> dict[str, Any]:
+        one, text = self._one(asked.take("tokenizer", int)), asked.take("text", str)
+        special = "parse" if asked.take("special", bool, False) else "text"
+        number = asked.take("pretoken", int)
+        asked.none_left()
+        with self._measuring:
+            return one.seeing.steps(text, special, number)
+
+    def _replay(self, asked: _Arguments) -> dict[str, Any]:
+        one, text = self._one(asked.take("tokenizer", int)), asked.take("text", str)
+        asked.none_left()
+        with self._measuring:
+            return one.seeing.replayed(text)
 
     def _curve(self, asked: _Arguments) -> dict[str, Any]:
         text, wanted = asked.take("text", str), self._several(asked.take("tokenizers", list))

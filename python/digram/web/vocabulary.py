@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from digram.errors import OptionError
-from digram.web.tree import Made, made
+from digram.seeing.symbols import Rule, Symbols
 
 if TYPE_CHECKING:
     from digram.tokenizer import Tokenizer
@@ -31,7 +31,7 @@ class Vocabulary:
     >>> Vocabulary(tok).rows("258", by="id")["rows"]
     [[258, '3c733e', None, None, True]]
 
-    What is costly is made at its first use and kept, some 200 bytes a token.
+    What is costly is made at its first use and kept, some 700 bytes a token.
     """
 
     def __init__(self, tok: Tokenizer) -> None:
@@ -71,9 +71,13 @@ class Vocabulary:
         return {"total": len(found), "rows": rows}
 
     @cached_property
-    def made(self) -> dict[int, Made]:
-        """How each token that a merge makes is made."""
-        return made(self._tok)
+    def symbols(self) -> Symbols:
+        """Its merges by pair and by token."""
+        return Symbols(self._tok)
+
+    def _made(self, id: int) -> Rule | None:
+        """The merge that makes a token; None where there is none."""
+        return None if id in self._special else self.symbols.making(id)
 
     @cached_property
     def _tokens(self) -> dict[int, bytes]:
@@ -95,8 +99,8 @@ class Vocabulary:
         return frozenset(self._tok.special_tokens.values())
 
     def _row(self, id: int) -> list[Any]:
-        one = self.made.get(id)
-        rank, count = (None, None) if one is None else (one.rank, one.count)
+        one = self._made(id)
+        rank, count = (None, None) if one is None else (one.rank, one.frequency)
         return [id, self._tokens[id].hex(), rank, count, id in self._special]
 
     def _list(self, search: str, by: str, sort: str, descending: bool) -> Sequence[int]:
@@ -136,15 +140,15 @@ class Vocabulary:
         return [id for id, token in among.items() if wanted in token]
 
     def _key(self, sort: str) -> Callable[[int], Any]:
-        tokens, made = self._tokens, self.made
+        tokens = self._tokens
         if sort == "token":
             return tokens.__getitem__
         if sort == "bytes":
             return lambda one: len(tokens[one])
         if sort == "rank":
-            return lambda one: made[one].rank if one in made else None
+            return lambda one: None if (made := self._made(one)) is None else made.rank
         if sort == "count":
-            return lambda one: made[one].count if one in made else None
+            return lambda one: None if (made := self._made(one)) is None else made.frequency
         return lambda one: one
 
 

@@ -7,6 +7,12 @@ import { wellFormed } from "./reader.js";
 import { fromHex } from "./visible.js";
 
 const MOST = 24; // trees at once
+const UNMERGED = {
+  byte: "a byte",
+  character: "a character",
+  whole: "made by no merge",
+  special: "a special token",
+};
 
 export function treeView(tokenizers) {
   const encode = latest();
@@ -94,7 +100,7 @@ function figure(nodes, place, tokenizer) {
   const [top] = nodes;
   const bytes = fromHex(top.hex);
   const counted = top.count === null ? "" : `, counted ${number(top.count)} times in training`;
-  const how = top.rank === null ? "made by no merge" : `rank ${number(top.rank)}${counted}`;
+  const how = top.kind === "merge" ? `rank ${number(top.rank)}${counted}` : UNMERGED[top.kind];
   return element(
     "figure",
     { class: "tree" },
@@ -105,29 +111,43 @@ function figure(nodes, place, tokenizer) {
       element("span", { class: "quiet" }, ` id ${top.id}, ${several(bytes.length, "byte")}, ${how}`),
     ),
     element("div", { class: "branches", tabindex: "0", role: "group", "aria-label": "Tree" },
-      element("ul", {}, branch(nodes, 0, tokenizer)),
+      element("ul", {}, branches(nodes, tokenizer)),
     ),
     merges(nodes),
   );
 }
 
-function branch(nodes, at, tokenizer) {
-  const node = nodes[at];
-  const label = element(
-    at === 0 ? "span" : "a",
-    { class: "node", href: at === 0 ? null : `#tree/${tokenizer}/${node.id}` },
-    chip(fromHex(node.hex), at),
-    element("span", { class: "quiet" }, node.rank === null ? `id ${node.id}` : `rank ${number(node.rank)}`),
-  );
-  if (node.parts === null) return element("li", {}, label);
-  return element("li", {}, label, element("ul", {}, ...node.parts.map((part) => branch(nodes, part, tokenizer))));
+// Nodes come each before its parts, with their levels: each is put under the last one of a level less.
+function branches(nodes, tokenizer) {
+  const above = []; // by level
+  nodes.forEach((node, at) => {
+    const label = element(
+      at === 0 ? "span" : "a",
+      { class: "node", href: at === 0 ? null : `#tree/${tokenizer}/${node.id}` },
+      chip(fromHex(node.hex), at),
+      element("span", { class: "quiet" }, node.rank === null ? `id ${node.id}` : `rank ${number(node.rank)}`),
+    );
+    const item = element("li", {}, label);
+    if (node.level > 0) {
+      const parent = above[node.level - 1];
+      if (!parent.lastChild.matches("ul")) parent.append(element("ul", {}));
+      parent.lastChild.append(item);
+    }
+    above[node.level] = item;
+  });
+  return above[0];
 }
 
 function merges(nodes) {
   const made = new Map();
-  for (const node of nodes) if (node.parts && !made.has(node.rank)) made.set(node.rank, node);
+  nodes.forEach((node, at) => {
+    if (node.kind !== "merge" || made.has(node.rank)) return;
+    // Its left part comes next, its right part is the second below it of one level more.
+    const right = nodes.findIndex((one, i) => i > at + 1 && one.level === node.level + 1);
+    made.set(node.rank, { node, parts: [nodes[at + 1], nodes[right]] });
+  });
   if (made.size < 2) return "";
-  const steps = [...made.values()].sort((a, b) => a.rank - b.rank);
+  const steps = [...made.values()].sort((a, b) => a.node.rank - b.node.rank);
   const one = (node) => chip(fromHex(node.hex), nodes.indexOf(node));
   return element(
     "details",
@@ -136,8 +156,7 @@ function merges(nodes) {
     element(
       "ol",
       { class: "merges" },
-      ...steps.map((node) => {
-        const [left, right] = node.parts.map((part) => nodes[part]);
+      ...steps.map(({ node, parts: [left, right] }) => {
         const count = node.count === null ? "" : `, counted ${number(node.count)} times`;
         const told = ` rank ${number(node.rank)}${count}`;
         return element("li", {}, one(left), " + ", one(right), " → ", one(node), element("span", { class: "quiet" }, told));
