@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import takewhile
 from typing import Any
 
 import pytest
@@ -163,8 +162,10 @@ def test_trees(number: int) -> None:
             assert token == tok.token_bytes(node["id"])
             assert (node["kind"] == "merge") == (node["id"] in made)
             # Its parts: what stands below it, one level down.
-            inside = [*takewhile(lambda one: one["level"] > node["level"], nodes[at + 1 :])]
-            parts = [one for one in inside if one["level"] == node["level"] + 1]
+            below = node["level"] + 1
+            after = [one["level"] for one in nodes[at + 1 :]] + [0]
+            end = at + 1 + next(i for i, level in enumerate(after) if level < below)
+            parts = [one for one in nodes[at + 1 : end] if one["level"] == below]
             if node["kind"] != "merge":
                 assert parts == []
                 continue

@@ -16,6 +16,8 @@ VIEWS = {
     "text": ".cards .token",
     "vocabulary": ".rows .token",
     "tree": ".tree .token",
+    "explain": ".stage .token",
+    "replay": "#frame",
     "curve": ".plot .own",
     "languages": ".bars dd",
 }

@@ -52,7 +52,7 @@ class Seeing:
         self._symbols = symbols
 
     def explained(self, text: str, special: Any) -> dict[str, Any]:
-        """The pretokens of a text: where each stands, how it was cut, and how many steps it took."""
+        """The pretokens of a text: where each stands, how it was cut, how many steps it took."""
         found = self._explained(text, special)
         return {
             "pretokenizer": found.pretokenizer,

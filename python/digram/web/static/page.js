@@ -3,7 +3,9 @@
 import { Problem, ask, takeToken } from "./ask.js";
 import { curveView } from "./curve-view.js";
 import { element, fill } from "./dom.js";
+import { explainView } from "./explain-view.js";
 import { languagesView } from "./languages-view.js";
+import { replayView } from "./replay-view.js";
 import { textView } from "./text-view.js";
 import { treeView } from "./tree-view.js";
 import { drawnName } from "./visible.js";
@@ -15,6 +17,8 @@ const VIEWS = [
   { name: "text", title: "Text", make: textView },
   { name: "vocabulary", title: "Vocabulary", make: vocabularyView },
   { name: "tree", title: "Merge tree", make: treeView },
+  { name: "explain", title: "Explain", make: explainView },
+  { name: "replay", title: "Replay", make: replayView },
   { name: "curve", title: "Curve", make: curveView },
   { name: "languages", title: "Languages", make: languagesView },
 ];

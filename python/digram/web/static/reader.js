@@ -25,6 +25,12 @@ export function keep(given) {
   }
 }
 
+// How it begins: whole lines, up to so many characters.
+export function opening(most) {
+  const whole = kept();
+  return whole.length <= most ? whole : wholeLines(whole.slice(0, most));
+}
+
 // Half a surrogate pair is no character, and no UTF-8.
 export function wellFormed(given) {
   return given.toWellFormed?.() ?? given;

@@ -1,0 +1,243 @@
+// Training played again on a text: merge by merge, with what each does to the text.
+
+import { latest } from "./ask.js";
+import { chip } from "./details.js";
+import { announce, choice, element, fill, number, problemLine, settled, several } from "./dom.js";
+import { opening, wellFormed } from "./reader.js";
+import { stepper } from "./stepper.js";
+import { fromHex, tokenText } from "./visible.js";
+
+const MOST = 600; // characters of the reader's text to begin with
+const SPEEDS = [[1, "1 merge a second"], [3, "3 a second"], [10, "10 a second"], [30, "30 a second"]];
+const LINE_FEED = 10;
+
+export function replayView(tokenizers) {
+  const asking = latest();
+  let tokenizer = 0;
+  let taken = null; // of the reader's text
+  let played = null;
+  let bytes = new Uint8Array();
+  let gone = new Map(); // at which frame a border between two tokens goes
+  let ticking = null;
+  let speed = 3;
+
+  const which = choice("Tokenizer", tokenizers.map(({ name }, i) => [i, name]), (value) => {
+    tokenizer = Number(value);
+    update();
+  });
+  const area = element("textarea", {
+    id: "replay-text",
+    rows: "3",
+    spellcheck: "false",
+    autocapitalize: "off",
+    autocomplete: "off",
+  });
+  const note = element("p", { "class": "quiet", "role": "status" });
+  const problem = problemLine();
+  const stage = element("p", { class: "stage", tabindex: "0", role: "group", "aria-label": "The text in tokens" });
+  const slider = element("input", { type: "range", id: "frame", min: "0", max: "0", value: "0" });
+  const controls = stepper({ name: "merge", show });
+  const play = element("button", { type: "button", id: "play" }, "Play");
+  const pace = choice("at", SPEEDS, (value) => {
+    speed = Number(value);
+    if (ticking !== null) start();
+  });
+  pace.select.value = String(speed);
+  const facts = element("dl", { class: "counts" });
+  const merge = element("div", { class: "merge" });
+  const pairs = element("div", { class: "pairs" });
+  const results = element(
+    "div",
+    { class: "results", hidden: true },
+    element(
+      "div",
+      { class: "sheet" },
+      element("div", { class: "bar" }, play, pace.field, controls.root),
+      element("label", { class: "field slide" }, element("span", {}, "Merges"), slider),
+      facts,
+      stage,
+    ),
+    element("div", { class: "sheet moment" }, merge, pairs),
+  );
+  const root = element(
+    "section",
+    { "aria-label": "Replay" },
+    element("label", { class: "title", for: "replay-text" }, "Text"),
+    area,
+    element("div", { class: "bar" }, tokenizers.length > 1 ? which.field : "", note),
+    problem.root,
+    results,
+  );
+
+  area.addEventListener("input", settled(update, 250));
+  play.addEventListener("click", () => (ticking === null ? start() : stop()));
+  slider.addEventListener("input", () => {
+    stop();
+    controls.to(Number(slider.value));
+  });
+
+  async function update() {
+    stop();
+    const text = wellFormed(area.value);
+    try {
+      const answer = await asking("replay", { tokenizer, text });
+      if (answer === null) return; // a later one is on its way
+      played = answer;
+      bytes = fromHex(answer.hex);
+      gone = new Map(answer.frames.flatMap(({ joined }, frame) => joined.map((place) => [place, frame])));
+      problem.clear();
+    } catch (error) {
+      problem.show(error);
+      results.hidden = true;
+      return;
+    }
+    const { frames, merges } = played;
+    fill(note, `${number(frames.length)} of ${several(merges, "merge")} have a place in this text`);
+    results.hidden = bytes.length === 0;
+    slider.max = String(frames.length);
+    controls.to(0, frames.length);
+  }
+
+  // From the first merge on, or from where one is, to the last; until something else is done.
+  function start() {
+    clearInterval(ticking);
+    if (Number(slider.value) >= played.frames.length) controls.to(0);
+    ticking = setInterval(() => {
+      if (!root.isConnected || Number(slider.value) >= played.frames.length) stop();
+      else controls.to(Number(slider.value) + 1);
+    }, 1000 / speed);
+    fill(play, "Pause");
+  }
+
+  function stop() {
+    clearInterval(ticking);
+    ticking = null;
+    fill(play, "Play");
+  }
+
+  // What stands after so many merges, and which one comes next.
+  function show(at, by) {
+    if (by === "person") stop();
+    const next = played.frames[at];
+    const before = played.frames[at - 1];
+    slider.value = String(at);
+    slider.setAttribute("aria-valuetext", `${number(at)} of ${several(played.frames.length, "merge")}`);
+    const tokens = drawText(at);
+    const size = before ? before.vocab_size : played.base;
+    fill(
+      facts,
+      count("tokens of the text", number(tokens)),
+      count("tokens of the vocabulary", number(next ? size : played.vocab_size)),
+      count("bytes per token", (bytes.length / tokens).toFixed(2)),
+    );
+    fill(merge, ...(next ? told(next) : ended()));
+    fill(pairs, next ? frequent(next) : "");
+    if (by !== "person") return;
+    announce(`${several(tokens, "token")}. ${next ? said(next) : "No merge is left."}`);
+  }
+
+  // Draws the text after so many merges, and gives how many tokens it is.
+  function drawText(at) {
+    const ends = played.borders.filter((place) => !(gone.get(place) < at));
+    ends.push(bytes.length);
+    const next = new Set(played.frames[at]?.joined);
+    const made = [];
+    let start = 0;
+    let marked = false;
+    ends.forEach((end) => {
+      if (end === start) return;
+      const one = chip(bytes.subarray(start, end), start);
+      if (marked || next.has(end)) one.classList.add("there");
+      marked = next.has(end);
+      made.push(one);
+      if (bytes[end - 1] === LINE_FEED) made.push(element("br"));
+      start = end;
+    });
+    fill(stage, ...made);
+    return ends.length - (bytes.length === 0);
+  }
+
+  function told(frame) {
+    const { training, times, skipped } = frame;
+    const where = `${several(times, "time")} in this text`;
+    const counted = training.count === null ? "" : `; counted ${number(training.count)} times in training`;
+    const [after] = training.runners_up;
+    return [
+      element("h2", {}, "Next merge"),
+      element("p", {}, ...equation(frame), quiet(` rank ${number(frame.rank)}, ${where}${counted}`)),
+      after
+        ? element("p", { class: "quiet" }, "Next in training: ", ...pair(after), `, counted ${number(after.count)} times`)
+        : "",
+      skipped
+        ? element("p", { class: "quiet" }, `${several(skipped, "merge")} before it ${skipped === 1 ? "has" : "have"} no place here.`)
+        : "",
+    ];
+  }
+
+  function ended() {
+    const after = played.merges - 1 - (played.frames.at(-1)?.rank ?? -1);
+    return [
+      element("h2", {}, "No merge is left"),
+      element("p", { class: "quiet" }, "The text stands as the tokenizer encodes it."),
+      after > 0
+        ? element("p", { class: "quiet" }, `The last ${several(after, "merge")} have no place here.`)
+        : "",
+    ];
+  }
+
+  return {
+    root,
+    show() {
+      const text = opening(MOST);
+      if (text === taken) return;
+      taken = area.value = text;
+      update();
+    },
+  };
+}
+
+// The most frequent pairs of the text before a merge.
+function frequent(frame) {
+  const most = Math.max(1, ...frame.pairs.map((one) => one.count));
+  return element(
+    "table",
+    {},
+    element("caption", {}, element("span", {}, "Most frequent pairs of this text")),
+    element("thead", {}, element("tr", {}, ...["pair", "count", "rank"].map((name) => element("th", { scope: "col" }, name)))),
+    element("tbody", {}, ...frame.pairs.map((one) => row(one, frame, most))),
+  );
+}
+
+function row(one, frame, most) {
+  const bar = element("span", { class: "bar-of s0" });
+  bar.style.width = `${(100 * one.count) / most}%`;
+  const isNext = one.rank === frame.rank;
+  return element(
+    "tr",
+    { class: isNext ? "now" : null },
+    element("th", { scope: "row" }, ...pair(one), isNext ? element("span", { class: "badge" }, "next") : ""),
+    element("td", { class: "counted" }, element("span", { class: "track" }, bar), number(one.count)),
+    element("td", {}, one.rank === null ? "never merged" : number(one.rank)),
+  );
+}
+
+function pair({ left, right }) {
+  return [chip(fromHex(left), 0), " + ", chip(fromHex(right), 1)];
+}
+
+function equation(frame) {
+  return [...pair(frame), " → ", chip(fromHex(frame.hex), 2)];
+}
+
+function said(frame) {
+  const [left, right] = [frame.left, frame.right].map((hex) => tokenText(fromHex(hex)));
+  return `Next: ${left} and ${right}, rank ${number(frame.rank)}, ${several(frame.times, "time")} in this text`;
+}
+
+function count(name, value) {
+  return element("div", {}, element("dt", {}, name), element("dd", {}, value));
+}
+
+function quiet(text) {
+  return element("span", { class: "quiet" }, text);
+}
