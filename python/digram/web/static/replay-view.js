@@ -9,6 +9,7 @@ import { fromHex, tokenText } from "./visible.js";
 
 const MOST = 600; // characters of the reader's text to begin with
 const SPEEDS = [[1, "1 merge a second"], [3, "3 a second"], [10, "10 a second"], [30, "30 a second"]];
+const LATEST = 60; // tokens of the vocabulary that are shown
 const LINE_FEED = 10;
 
 export function replayView(tokenizers) {
@@ -19,7 +20,8 @@ export function replayView(tokenizers) {
   let bytes = new Uint8Array();
   let gone = new Map(); // at which frame a border between two tokens goes
   let ticking = null;
-  let speed = 3;
+  // Who wants little motion on the screen gets it slowly; by itself nothing moves.
+  let speed = matchMedia("(prefers-reduced-motion: reduce)").matches ? 1 : 3;
 
   const which = choice("Tokenizer", tokenizers.map(({ name }, i) => [i, name]), (value) => {
     tokenizer = Number(value);
@@ -38,7 +40,7 @@ export function replayView(tokenizers) {
   const slider = element("input", { type: "range", id: "frame", min: "0", max: "0", value: "0" });
   const controls = stepper({ name: "merge", show });
   const play = element("button", { type: "button", id: "play" }, "Play");
-  const pace = choice("at", SPEEDS, (value) => {
+  const pace = choice("Speed", SPEEDS, (value) => {
     speed = Number(value);
     if (ticking !== null) start();
   });
@@ -46,6 +48,7 @@ export function replayView(tokenizers) {
   const facts = element("dl", { class: "counts" });
   const merge = element("div", { class: "merge" });
   const pairs = element("div", { class: "pairs" });
+  const learned = element("div", { class: "sheet learned" });
   const results = element(
     "div",
     { class: "results", hidden: true },
@@ -58,6 +61,7 @@ export function replayView(tokenizers) {
       stage,
     ),
     element("div", { class: "sheet moment" }, merge, pairs),
+    learned,
   );
   const root = element(
     "section",
@@ -123,15 +127,17 @@ export function replayView(tokenizers) {
     slider.value = String(at);
     slider.setAttribute("aria-valuetext", `${number(at)} of ${several(played.frames.length, "merge")}`);
     const tokens = drawText(at);
-    const size = before ? before.vocab_size : played.base;
+    const known = before ? before.vocab_size : played.base;
+    const size = next ? known : played.vocab_size; // with those that have no place here
     fill(
       facts,
       count("tokens of the text", number(tokens)),
-      count("tokens of the vocabulary", number(next ? size : played.vocab_size)),
+      count("tokens of the vocabulary", number(size)),
       count("bytes per token", (bytes.length / tokens).toFixed(2)),
     );
     fill(merge, ...(next ? told(next) : ended()));
     fill(pairs, next ? frequent(next) : "");
+    fill(learned, ...vocabulary(played.frames.slice(0, at), size));
     if (by !== "person") return;
     announce(`${several(tokens, "token")}. ${next ? said(next) : "No merge is left."}`);
   }
@@ -194,6 +200,17 @@ export function replayView(tokenizers) {
       update();
     },
   };
+}
+
+// The tokens that were learned, the latest first.
+function vocabulary(frames, size) {
+  const latest = frames.slice(-LATEST).reverse();
+  const rest = frames.length > LATEST ? `, the latest ${LATEST}` : "";
+  return [
+    element("h2", {}, `Vocabulary: ${several(size, "token")}`),
+    element("p", { class: "quiet" }, frames.length ? `Learned so far, and in this text${rest}:` : "Before the first merge"),
+    element("p", { class: "chips" }, ...latest.flatMap(({ hex, rank }) => [chip(fromHex(hex), rank), " "])),
+  ];
 }
 
 // The most frequent pairs of the text before a merge.
