@@ -136,7 +136,11 @@ def check(page: Page) -> None:
     """Nothing ran, and nothing of the page is made of a token."""
     elements = "[...document.querySelectorAll('body *')]"
     assert page.evaluate("window.ran") is None
-    names = page.evaluate(f"{elements}.map((one) => one.localName)")
+    # Charts are drawn, and hold nothing but lines and numbers.
+    drawn = "!one.closest('.plot > svg, svg.swatch')"
+    names = page.evaluate(f"{elements}.filter((one) => {drawn}).map((one) => one.localName)")
+    drawing = page.evaluate(f"{elements}.filter((one) => !({drawn})).map((one) => one.localName)")
+    assert {*drawing} <= {"svg", "g", "path", "line", "text"}
     assert {*names}.isdisjoint(MADE_OF.split())
     assert names.count("img") == 1  # of the bar on top
     attributes = page.evaluate(
@@ -207,6 +211,58 @@ def test_in_merge_trees(opened: Open, hostile: Server) -> None:
         page.evaluate("(id) => { location.hash = `tree/0/${id}`; }", id)
         until(page, f"document.querySelector('figcaption')?.textContent.includes('id {id},')")
         check(page)
+
+
+def test_in_explanations(opened: Open, hostile: Server) -> None:
+    page = opened(hostile, "explain")
+    tok = hostile_tokenizer()
+    page.wait_for_selector(".chosen h2")
+    for text in map(as_typed, [*HOSTILE[::9], "".join(LINE[:-4]), " ".join(MARKUP)]):
+        pretokens = tok.explain(text).pretokens
+        page.fill("#explain-text", text)
+        until(page, f"document.querySelectorAll('.pretoken').length === {len(pretokens)}")
+        longest = max(range(len(pretokens)), key=lambda i: len(pretokens[i].pretoken))
+        page.click(f".pretoken >> nth={longest}", position={"x": 4, "y": 6})
+        place = pretokens[longest].start
+        until(page, f"document.querySelector('.chosen').innerText.includes('bytes {place:,} to')")
+        check(page)
+
+
+def test_in_replays(opened: Open, hostile: Server) -> None:
+    page = opened(hostile, "replay")
+    tok = hostile_tokenizer()
+    page.wait_for_selector("#play")
+    for text in map(as_typed, ["".join(LINE[:-4]), " ".join(MARKUP)]):
+        first = len(tok.replay(text).tokens(-1))
+        page.fill("#replay-text", text)
+        until(page, f"document.querySelector('.counts dd').textContent === '{first:,}'")
+        check(page)
+        page.click("[aria-label='Last merge']", force=True)
+        check(page)
+
+
+def test_in_curves(opened: Open, hostile: Server) -> None:
+    page = opened(hostile, "curve")
+    page.fill("#curve-text", "".join(HOSTILE))
+    page.wait_for_selector(".legend li")
+    check(page)
+
+
+def test_in_names_of_texts(opened: Open, server: Server) -> None:
+    page = opened(server, "languages")
+    page.wait_for_selector(".bars dd")
+    names = [*HOSTILE[:4], "__proto__", "\u202e<b>abc</b>", "\0\x1b[31m"]
+    while page.locator(".texts li").count() < len(names):
+        page.click("text=Add a text")
+    for i, name in enumerate(names):
+        page.fill(f".texts li >> nth={i} >> input", name)
+        page.fill(f".texts li >> nth={i} >> textarea", f"{name}\n{name}")
+    until(page, f"document.querySelectorAll('.bars dt').length === {len(names)}")
+    shown = [visible(name).replace("·", " ") for name in names]
+    until(page, "document.querySelectorAll('.bars dt')[4].textContent === '__proto__'")
+    assert seen(page, ".bars dt") == shown
+    assert seen(page, "table >> nth=0 >> th[scope=row]") == shown
+    check(page)
 
 
 def test_addresses(opened: Open, server: Server) -> None:

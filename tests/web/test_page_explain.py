@@ -145,7 +145,7 @@ def test_what_is_too_long(opened: Open) -> None:
         page = opened(running, "explain", expected="400 (Bad Request)")
         explain(page, f"{'a' * 257} aa", 2)
         page.click(".pretoken >> nth=0")
-        until(page, "document.querySelector('.chosen').textContent.includes('shown up to 256')")
+        until(page, "document.querySelector('.chosen').textContent.includes('of up to 256 bytes')")
         page.fill("#explain-text", "a" * 5000)
         page.wait_for_selector(".problem:visible")
         assert "up to 4,096" in (page.text_content(".problem") or "")

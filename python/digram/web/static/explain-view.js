@@ -129,6 +129,11 @@ export function explainView(tokenizers) {
     const told = element("div", {});
     fill(chosen, ...about(one), told);
     if (one.how !== "merges" && one.steps === 0) return;
+    if (one.size > found.most_stepped) {
+      const most = `Steps are shown of pretokens of up to ${number(found.most_stepped)} bytes.`;
+      fill(told, element("p", { class: "quiet" }, `${most} See those of longer ones with digram explain.`));
+      return;
+    }
     try {
       const answer = await stepping("steps", { ...asked, pretoken: at });
       if (answer !== null) fill(told, steps(answer, tokenizer));

@@ -6,6 +6,7 @@ import { choice, element, fill, number, problemLine, settled } from "./dom.js";
 import { wellFormed } from "./reader.js";
 import { table } from "./table.js";
 import { textRows } from "./text-rows.js";
+import { drawnName } from "./visible.js";
 
 const two = (value) => value.toFixed(2);
 const percent = (value) => `${(100 * value).toFixed(1)}%`;
@@ -75,7 +76,7 @@ export function languagesView(tokenizers) {
     asked = true;
     const written = rows.texts().filter(({ text }) => text.trim() !== "");
     const texts = written.map(({ name, text }) => [wellFormed(name), wellFormed(text)]);
-    offer(reference.select, [["", "none: texts of their own"], ...written.map(({ row, name }) => [row, name])]);
+    offer(reference.select, [["", "none: texts of their own"], ...written.map(({ row, name }) => [row, drawnName(name)])]);
     if (texts.length === 0) {
       results.hidden = true;
       return;
@@ -106,7 +107,7 @@ export function languagesView(tokenizers) {
     offer(show.select, known.map(({ name, title }) => [name, title]), parallel ? measure : "bytes_per_token");
     const shown = known.find(({ name }) => name === show.select.value);
     chart.show(
-      names.map((name) => [name, found.map((one) => (one.error ? null : shown.take(one, name)))]),
+      names.map((name) => [drawnName(name), found.map((one) => (one.error ? null : shown.take(one, name)))]),
       shown.tell,
       shown.title,
     );
@@ -118,7 +119,7 @@ export function languagesView(tokenizers) {
     root,
     show() {
       if (asked) return;
-      offer(reference.select, rows.texts().slice(0, 1).map(({ row, name }) => [row, name]));
+      offer(reference.select, rows.texts().slice(0, 1).map(({ row, name }) => [row, drawnName(name)]));
       update();
     },
   };
@@ -143,14 +144,14 @@ function card(name) {
       listed.show(
         name,
         ["text", ...known.map(({ title }) => title)],
-        names.map((text) => [text, ...known.map(({ take, tell }) => tell(take(found, text)))]),
+        names.map((text) => [drawnName(text), ...known.map(({ take, tell }) => tell(take(found, text)))]),
       );
       const { parallel } = found;
       note.hidden = parallel === null;
       if (parallel) {
         fill(
           note,
-          `Fewest tokens: ${parallel.best}. Most: ${parallel.worst}. Gini coefficient of all: `,
+          `Fewest tokens: ${drawnName(parallel.best)}. Most: ${drawnName(parallel.worst)}. Gini coefficient of all: `,
           parallel.gini.toFixed(3),
         );
       }
