@@ -345,7 +345,7 @@ def test_an_error_of_ours_is_told(server: Server, monkeypatch: pytest.MonkeyPatc
     def fails(*_: Any) -> None:
         raise RuntimeError("something <b>odd</b>")
 
-    monkeypatch.setattr("digram.web.answers.tree", fails)
+    monkeypatch.setattr("digram.web.seeing.tree", fails)
     found = ask(server, question(server, "tree", {"tokenizer": 0, "id": 1}))
     assert found.status == 500
     assert found.json["error"]["kind"] == "InternalError"

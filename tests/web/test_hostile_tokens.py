@@ -243,7 +243,7 @@ def test_in_replays(opened: Open, hostile: Server) -> None:
 
 def test_in_curves(opened: Open, hostile: Server) -> None:
     page = opened(hostile, "curve")
-    page.fill("#curve-text", "".join(HOSTILE))
+    page.fill("#curve-text", "".join(MARKUP + LINE[:-4]))
     page.wait_for_selector(".legend li")
     check(page)
 

@@ -33,7 +33,9 @@ __all__ = ["serve"]
 @common.described_options
 def serve(*, tokenizers: tuple[str, ...], port: int, opening: bool, **described: Any) -> None:
     """Serve a page on which one types text and sees its tokens, with one tokenizer or several side
-    by side, searches and sorts the vocabulary, and sees how each token was merged.
+    by side, searches and sorts the vocabulary, and sees how each token was merged, why a text
+    became its tokens, training played again on it, the curve of vocabulary size, and what
+    languages cost.
 
     TOKENIZERS are files and folders. The page is for browsers of this machine alone: open the
     address that is printed, with all that is after the #. Nothing is loaded from elsewhere, and
