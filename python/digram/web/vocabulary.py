@@ -31,7 +31,7 @@ class Vocabulary:
     >>> Vocabulary(tok).rows("258", by="id")["rows"]
     [[258, '3c733e', None, None, True]]
 
-    What is costly is made at its first use and kept, some 700 bytes a token.
+    What is costly is made at its first use and kept, some 800 bytes a token.
     """
 
     def __init__(self, tok: Tokenizer) -> None:
