@@ -342,7 +342,7 @@ def test_files_hold_no_address_of_elsewhere() -> None:
 
 
 def test_an_error_of_ours_is_told(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_: Any) -> None:
+    def fails(*_: Any, **__: Any) -> None:
         raise RuntimeError("something <b>odd</b>")
 
     monkeypatch.setattr("digram.web.seeing.tree", fails)

@@ -96,6 +96,7 @@ LINE = [
     "🙂" * 100,
 ]
 HOSTILE = [*MARKUP, *LINE]
+HOSTILE_NAMES = [f"<img src=x onerror={RUN}>", f"\u202e<script>{RUN}</script>"]
 UNSEEN = (
     r"[\u0000-\u0008\u000b-\u001f\u007f-\u009f"
     r"\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
@@ -121,8 +122,7 @@ def hostile_tokenizer() -> digram.Tokenizer:
 def hostile() -> Iterator[Server]:
     """A server of it, by a hostile name beside others."""
     tok = hostile_tokenizer()
-    names = [f"<img src=x onerror={RUN}>", f"\u202e<script>{RUN}</script>"]
-    with serve(dict.fromkeys(names, tok)).running() as running:
+    with serve(dict.fromkeys(HOSTILE_NAMES, tok)).running() as running:
         yield running
 
 
@@ -241,11 +241,15 @@ def test_in_replays(opened: Open, hostile: Server) -> None:
         check(page)
 
 
-def test_in_curves(opened: Open, hostile: Server) -> None:
-    page = opened(hostile, "curve")
-    page.fill("#curve-text", "".join(MARKUP + LINE[:-4]))
-    page.wait_for_selector(".legend li")
-    check(page)
+def test_in_curves(opened: Open, tok: digram.Tokenizer) -> None:
+    with serve(dict.fromkeys(HOSTILE_NAMES, tok)).running() as running:
+        page = opened(running, "curve")
+        page.fill("#curve-text", "".join(MARKUP + LINE[:-4]))
+        page.wait_for_selector(".legend li")
+        assert [*map(visible, HOSTILE_NAMES)] == [
+            name.replace(" ", "·") for name in seen(page, ".legend b")
+        ]
+        check(page)
 
 
 def test_in_names_of_texts(opened: Open, server: Server) -> None:
