@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -33,7 +34,9 @@ def running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
     """The process, ended in any case."""
     command = [sys.executable, "-m", "digram", "serve", *arguments]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+    # As everywhere: what is written to a pipe is held back until there is much of it.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=env) as process:
         try:
             yield process
         finally:

@@ -446,9 +446,9 @@ def _check_verb(ctx: click.Context, name: str, verbs: Iterable[str]) -> None:
         ctx.fail(f"there is no verb {name!r}. {remedy}")
 
 
-def emit(text: str) -> None:
-    """Write text to stdout as UTF-8, whatever the locale."""
-    emit_bytes(text.encode("utf-8", "backslashreplace"))
+def emit(text: str, *, flush: bool = False) -> None:
+    """Write text to stdout as UTF-8, whatever the locale; `flush` where more comes much later."""
+    emit_bytes(text.encode("utf-8", "backslashreplace"), flush=flush)
 
 
 def emit_json(value: Any) -> None:

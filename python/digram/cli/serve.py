@@ -45,7 +45,7 @@ def serve(*, tokenizers: tuple[str, ...], port: int, opening: bool, **described:
 
     named = {name: common.load(path, dict(described)) for name, path in _names(tokenizers).items()}
     server = web.serve(named, port=port)
-    common.emit(f"{server.address}\n")
+    common.emit(f"{server.address}\n", flush=True)  # a program may wait for it
     common.log("Open this address in a browser. Ctrl-C stops it.")
     if opening:
         click.launch(server.address)
