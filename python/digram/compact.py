@@ -67,8 +67,11 @@ def compacted(definition: Definition) -> Compact:
     Raises `VocabError` where the merges do not fit the tokens.
     """
     d = definition
+    end = len(d.tokens)
+    while end and d.tokens[end - 1] is None:  # the highest id is that of a token
+        end -= 1
     return Compact(
-        _core.Model(d.tokens, d.merges),
+        _core.Model(d.tokens if end == len(d.tokens) else d.tokens[:end], d.merges),
         d.special_tokens,
         Settings(
             pretokenizer=d.pretokenizer,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -60,6 +61,12 @@ def test_the_least_used_leaves_go(
     # What could be reached before still can.
     lost = {*small.unreachable()} - {*change.id_map[tok.unreachable()].tolist()}
     assert not lost
+
+
+def is_cut(tok: digram.Tokenizer, token: bytes) -> bool:
+    """Whether a token is a text that the pretokenizer cuts."""
+    text = token.decode("utf-8", "ignore")
+    return text.encode() == token and len(tok.pretokenize(text)) > 1
 
 
 def digram_alone(tok: digram.Tokenizer) -> digram.Tokenizer:
@@ -130,10 +137,11 @@ def test_tokens_of_another_are_added_where_one_merge_makes_them(
     assert not {*both.unreachable()} & {*change.added}
     before, after = tok(text, offsets="bytes").offsets, both(text, offsets="bytes").offsets
     assert {end for _, end in after} <= {end for _, end in before}
-    # What is left out, no single merge makes.
+    # What is left out, no single merge makes, or the pretokenizer cuts it.
     alone = digram_alone(both)
     for merge in other.merge_log:
-        assert both.id_of(merge.token) is not None or len(alone.encode(merge.token)) > 2
+        left_out = both.id_of(merge.token) is None
+        assert not left_out or len(alone.encode(merge.token)) > 2 or is_cut(tok, merge.token)
     few, fewer = tok.merge(other, add=2)
     assert few.tokens(fewer.added) == both.tokens(change.added)[:2]
 
@@ -186,3 +194,103 @@ def test_faults() -> None:
     _, change = tok.prune("low", remove=1)
     with pytest.raises(digram.ConfigMismatchError, match="the first change ends with"):
         change.then(change)
+
+
+GENERAL = "the cat sat on the mat with the hat and the bat "
+MEDICAL = "fever, chills, fever and chills, feverish chilling"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"vocab_size": 276, "pad_to_multiple": 4}, {"vocab_size": 270, "pad_to_multiple": 64}],
+)
+def test_what_pads_stays_at_the_end(options: dict[str, Any]) -> None:
+    tok = digram.train(GENERAL * 6, special_tokens=["<|e|>"], **options)
+    after, change = tok.swap(MEDICAL, 6)
+    assert after.vocab_size == tok.vocab_size
+    assert after.reserved == tok.reserved
+    assert len(change.removed) == len(change.added) <= 6
+    small, change = tok.prune(MEDICAL, remove=3)
+    assert small.vocab_size % options["pad_to_multiple"] == 0
+    assert small.special_tokens["<|e|>"] == tok.special_tokens["<|e|>"] - 3
+    both, change = tok.merge(digram.train(MEDICAL, max_merges=9))
+    assert both.vocab_size % options["pad_to_multiple"] == 0
+    assert both.training is not None
+    assert both.training.counts[len(tok.merges) :] == [None] * len(change.added)
+    bigger, _ = both.extend(GENERAL, add=1)
+    assert bigger.vocab_size % options["pad_to_multiple"] == 0
+
+
+def test_what_comes_back_has_its_own_id() -> None:
+    tok = digram.train(GENERAL * 2 + "the the the", vocab_size=275)
+    for number in (10, 18):
+        after, change = tok.swap((GENERAL * 2)[:60] + MEDICAL, number)
+        assert all(new in (-1, id) for id, new in enumerate(change.id_map.tolist()))
+        assert after.training is not None
+        assert after.training.options["swapped"] == tok.digest
+
+
+def test_holes_at_the_end_are_none() -> None:
+    tok = digram.train("the cat sat on the mat", vocab_size=265)
+    holes, _ = tok.prune("zz", remove=3, compact=False)
+    assert holes.vocab_size == 262
+    assert digram.Tokenizer(holes.definition).vocab_size == 262
+    assert holes.with_special_tokens(["<x>"]).special_tokens == {"<x>": 262}
+
+
+def test_bytes_that_are_a_fallback_are_no_characters() -> None:
+    options: dict[str, Any] = {"unit": "char", "pretokenizer": None}
+    tok = digram.train("abc abd abc é", max_merges=3, on_unknown="bytes", **options)
+    both, change = tok.merge(digram.train("zq zq zq zab zab", max_merges=5, **options))
+    assert change.added == []
+    assert both is tok
+
+
+def test_what_the_pretokenizer_cuts_is_left_out() -> None:
+    tok = digram.train("low low low", max_merges=3, pretokenizer="gpt2")
+    other = digram.train("low low low low lower", max_merges=12, pretokenizer=None)
+    both, change = tok.merge(other)
+    assert all(len(both.pretokenize(token)) == 1 for token in both.tokens(change.added))
+    assert both.audit().by_kind["unreachable"].count == 0
+
+
+def test_merging_long_tokens_takes_no_square() -> None:
+    long = digram.train("a" * 2**14, max_merges=14, pretokenizer=None)
+    both, change = digram.train("x", max_merges=0, pretokenizer=None).merge(long)
+    assert both.tokens(change.added) == [b"a" * 2**n for n in range(1, 15)]
+
+
+def test_a_token_that_is_there_twice_keeps_its_id() -> None:
+    tokens: list[bytes | None] = [*(bytes([byte]) for byte in range(256)), b"ab", b"abc", b"ab"]
+    twice = digram.Definition(
+        tokens=tokens,
+        merges=[(97, 98, 256), (256, 99, 257)],
+        pretokenizer=digram.Pretokenizer(None),
+    )
+    tok = digram.Tokenizer(twice)
+    _, change = tok.extend("xyxyxyab", add=1)
+    assert change.id_map.tolist() == [*range(259)]
+
+
+def test_a_character_that_is_unknown_has_no_row() -> None:
+    options: dict[str, Any] = {"unit": "char", "pretokenizer": None, "max_merges": 3}
+    unknown = digram.Special("<unk>")
+    tok = digram.train("abc abd", on_unknown=unknown, special_tokens=["<unk>"], **options)
+    change = digram.Change.of(tok, digram.train("zq abc zq", **options))
+    q = change.after.id_of("q")
+    assert q is not None
+    assert change.embedding_plan().row(q) == []
+
+
+def test_sources_with_names_and_numpy_ids() -> None:
+    tok = digram.train(GENERAL, vocab_size=270)
+    named, _ = tok.prune({"a": [GENERAL], "b": [MEDICAL]}, remove=3)
+    assert named == tok.prune([GENERAL, MEDICAL], remove=3)[0]
+    kept, change = tok.prune(GENERAL, remove=3, keep=np.array([269, 268]))
+    assert {268, 269} & {*change.removed} == set()
+    assert kept.vocab_size == 267
+    counts = digram.count_pretokens(GENERAL)
+    with pytest.raises(digram.OptionError, match="counts hold none"):
+        tok.prune(counts, remove=1, separator="x")
+    with pytest.raises(digram.OptionError, match="counts hold none"):
+        tok.swap(counts, 1, separator="x")

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from digram.errors import ConfigMismatchError, DigramError, OptionError, several
+from digram.errors import ConfigMismatchError, DigramError, OptionError, TokenIdError, several
+from digram.sizes import PADDING
+from digram.special import Special
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +55,9 @@ class EmbeddingPlan:
         return len(self.starts) - 1
 
     def row(self, id: int) -> list[tuple[int, float]]:
-        """What a new id comes from: old ids, each with its weight."""
+        """What a new id comes from: old ids, each with its weight; `TokenIdError` for no id."""
+        if not 0 <= id < self.new_size:
+            raise TokenIdError(f"{id} is none of the {self.new_size:,} new ids.", value=id)
         part = slice(self.starts[id], self.starts[id + 1])
         return [*zip(self.ids[part].tolist(), self.weights[part].tolist(), strict=True)]
 
@@ -67,6 +71,7 @@ class EmbeddingPlan:
         """
         import numpy as np
 
+        embeddings = np.asarray(embeddings)
         if embeddings.ndim != 2 or len(embeddings) < self.old_size:
             raise OptionError(
                 f"embeddings has the shape {embeddings.shape}, and there are {self.old_size} old "
@@ -74,6 +79,11 @@ class EmbeddingPlan:
                 hint="Give a matrix with a row for each old id.",
             )
         old = embeddings[: self.old_size]
+        if unknown is not None and np.shape(unknown) != old.shape[1:]:
+            raise OptionError(
+                f"unknown has the shape {np.shape(unknown)}, and a row {old.shape[1:]}.",
+                hint="Give one row.",
+            )
         lengths = np.diff(self.starts)
         new = np.empty((self.new_size, old.shape[1]), old.dtype)
         alone = np.flatnonzero(lengths == 1)
@@ -120,7 +130,10 @@ class Change:
 
         old, new = _spelled(before), _spelled(after)
         ids = {token: id for id, token in reversed([*enumerate(new)]) if token is not None}
-        same = [-1 if token is None else ids.get(token, -1) for token in old]
+        same = [
+            -1 if token is None else id if new[id : id + 1] == [token] else ids.get(token, -1)
+            for id, token in enumerate(old)
+        ]
         return cls(before, after, np.array(same, np.int64))
 
     def then(self, next: Change) -> Change:
@@ -170,11 +183,15 @@ class Change:
         )
         special = set(self.after.special_tokens.values())
         new = [id for id in self.added if id not in special]
+        unknown = self.before.on_unknown
+        missing = self.before.special_tokens[unknown.text] if isinstance(unknown, Special) else None
         for id, token in zip(new, self.after.tokens(new), strict=True):
             try:
-                rows[id] = self.before.encode(token)
+                parts = self.before.encode(token)
             except DigramError:  # a character that it has no token for
                 continue
+            if missing is None or missing not in parts:
+                rows[id] = parts
         known = [rows.get(id, []) for id in range(self.after.vocab_size)]
         lengths = np.array([*map(len, known)], np.int64)
         ids = np.array([id for row in known for id in row], np.int64)
@@ -229,7 +246,7 @@ class Change:
 
 
 def _spelled(tok: Tokenizer) -> list[tuple[str, bytes] | None]:
-    """What each id is and stands for, None for a hole."""
+    """What each id is and stands for, None for a hole and for what only pads the size."""
     tokens: list[tuple[str, bytes] | None] = [
         None if token is None else ("text", token) for token in tok._model.tokens()
     ]
@@ -238,4 +255,6 @@ def _spelled(tok: Tokenizer) -> list[tuple[str, bytes] | None]:
         tokens[id] = ("byte", bytes([byte]))  # a character may have the same
     for text, id in tok.special_tokens.items():
         tokens[id] = ("special", text.encode())
+    for id in tok.reserved.get(PADDING, ()):
+        tokens[id] = None
     return tokens

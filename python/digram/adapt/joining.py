@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -9,12 +10,13 @@ from typing import Any
 
 from digram.adapt.change import Change
 from digram.adapt.extending import extend
-from digram.adapt.pruning import prune
+from digram.adapt.pruning import prune, readable
 from digram.arguments import whole_number
 from digram.counts import Counts, Sources, count_pretokens
-from digram.definition import Definition
+from digram.definition import Definition, TrainingRecord
 from digram.errors import ConfigMismatchError
 from digram.pretokenizers import Pretokenizer
+from digram.sizes import multiple_of, padded, without_padding
 from digram.tokenizer import Tokenizer
 
 __all__ = ["merge", "swap"]
@@ -28,10 +30,12 @@ def merge(tok: Tokenizer, other: Tokenizer, *, add: int | None = None) -> tuple[
             hint="Merge tokenizers of the same unit.",
         )
     most = None if add is None else whole_number("add", add, 0)
-    definition = tok.definition
-    size = tok.vocab_size
+    multiple = multiple_of(tok.definition)
+    definition = tok.definition if multiple is None else without_padding(tok.definition)
+    size = Tokenizer(definition).vocab_size
     tokens = [*definition.tokens, *[None] * (size - len(definition.tokens))]
-    known = {token for token in tokens if token is not None}
+    fallback = {*(definition.byte_ids or ())}
+    known = {token for id, token in enumerate(tokens) if token is not None and id not in fallback}
     wanted = [one.token for one in other.merge_log if one.token not in known]
     wanted = [*dict.fromkeys(token for token in wanted if _is_spelled(token, tok, known))]
     alone = Tokenizer(replace(definition, pretokenizer=Pretokenizer(None)))
@@ -46,27 +50,62 @@ def merge(tok: Tokenizer, other: Tokenizer, *, add: int | None = None) -> tuple[
     if not learned:
         return tok, Change.of(tok, tok)
     merges = definition.merges + [(left, right, id) for (left, right), id in learned.items()]
-    after = Tokenizer(replace(definition, tokens=tokens, merges=merges, training=None))
+    record = _longer(
+        definition.training, len(learned), {"merged": other.digest, "before": tok.digest}
+    )
+    grown = replace(definition, tokens=tokens, merges=merges, training=record)
+    after = Tokenizer(padded(grown, multiple))
     return after, Change.of(tok, after)
 
 
 def _is_spelled(token: bytes, tok: Tokenizer, known: set[bytes]) -> bool:
-    """Whether the tokenizer has all base symbols of a token."""
-    if tok.unit == "byte":
-        return True
+    """Whether the tokenizer has all base symbols of a token, and does not cut its text."""
     try:
-        return known.issuperset(character.encode() for character in token.decode())
-    except UnicodeDecodeError:
+        text = token.decode()
+    except UnicodeDecodeError:  # what it is cut like, the rest of its characters decides
+        return tok.unit == "byte"
+    if len(tok.pretokenize(text)) != 1:
         return False
+    return tok.unit == "byte" or known.issuperset(character.encode() for character in text)
 
 
 def _merged(word: Sequence[int], learned: dict[tuple[int, int], int]) -> list[int]:
     """What more merges make of ids: the first learned first, the leftmost first."""
-    ids = [*word]
-    while found := [(learned[p], at) for at, p in enumerate(pairwise(ids)) if p in learned]:
-        id, at = min(found)  # ids follow the order in which they were learned
-        ids[at : at + 2] = [id]
-    return ids
+    ids: list[int | None] = [*word]
+    before, after = [*range(-1, len(ids) - 1)], [*range(1, len(ids) + 1)]
+    # The made ids follow the order in which they were learned.
+    queue = [(learned[pair], at) for at, pair in enumerate(pairwise(word)) if pair in learned]
+    heapq.heapify(queue)
+    while queue:
+        made, at = heapq.heappop(queue)
+        right = after[at]
+        if right == len(ids) or learned.get((ids[at], ids[right])) != made:  # type: ignore[arg-type]
+            continue
+        ids[at], ids[right] = made, None
+        after[at] = after[right]
+        if after[at] < len(ids):
+            before[after[at]] = at
+        for left in (before[at], at):
+            if left >= 0 and after[left] < len(ids):
+                id = learned.get((ids[left], ids[after[left]]))  # type: ignore[arg-type]
+                if id is not None:
+                    heapq.heappush(queue, (id, left))
+    return [id for id in ids if id is not None]
+
+
+def _longer(
+    record: TrainingRecord | None, merges: int, options: dict[str, Any]
+) -> TrainingRecord | None:
+    """A record of training with more merges, of which no counts are known."""
+    if record is None:
+        return None
+    runners_up = record.runners_up and [*record.runners_up, *[[]] * merges]
+    return replace(
+        record,
+        counts=[*record.counts, *[None] * merges],
+        runners_up=runners_up,
+        options=record.options | options,
+    )
 
 
 def swap(
@@ -82,6 +121,7 @@ def swap(
 ) -> tuple[Tokenizer, Change]:
     """The least used tokens out, the most useful in; see `Tokenizer.swap`."""
     number = whole_number("number", number, 0)
+    readable(tok, source if isinstance(source, Counts) else "", separator)  # refuses what is wrong
     if not isinstance(source, Counts):
         source = count_pretokens(
             source,
@@ -91,22 +131,50 @@ def swap(
             threads=threads,
             progress=progress,
         )
-    smaller, _ = prune(tok, source, remove=number, keep=keep, compact=False, threads=threads)
+    multiple = multiple_of(tok.definition)
+    whole = _unpadded(tok.definition)
+    options: dict[str, Any] = {"threads": threads}
+    smaller, _ = prune(Tokenizer(whole), source, remove=number, keep=keep, compact=False, **options)
     if not number:
         return tok, Change.of(tok, tok)
-    options: dict[str, Any] = {"threads": threads, "progress": progress}
-    grown, change = extend(smaller, source, add=number, min_frequency=min_frequency, **options)
-    after = Tokenizer(_at_free_ids(tok.definition, grown.definition, change.added))
+    options |= {"min_frequency": min_frequency, "progress": progress}
+    grown, change = extend(smaller, source, add=number, **options)
+    swapped = _at_free_ids(whole, grown.definition, change.added)
+    if swapped.training is not None:
+        said = {"swapped": tok.digest, "number": number, "min_frequency": min_frequency}
+        if multiple is not None:
+            said["pad_to_multiple"] = multiple
+        swapped = replace(swapped, training=replace(swapped.training, options=said))
+    after = Tokenizer(padded(swapped, multiple))
     return after, Change.of(tok, after)
 
 
+def _unpadded(definition: Definition) -> Definition:
+    """The definition without what pads it, and without a record that says to pad."""
+    if multiple_of(definition) is None:
+        return definition
+    bare = without_padding(definition)
+    record = bare.training
+    if record is not None:
+        options = {
+            name: value for name, value in record.options.items() if name != "pad_to_multiple"
+        }
+        record = replace(record, options=options)
+    return replace(bare, training=record)
+
+
 def _at_free_ids(old: Definition, grown: Definition, added: Sequence[int]) -> Definition:
-    """The definition with new tokens at the ids of those that went, the lowest first."""
-    left = [*grown.tokens[: min(added, default=len(grown.tokens))]]
-    left += [None] * (len(old.tokens) - len(left))
-    free = [id for id, token in enumerate(old.tokens) if token is not None and left[id] is None]
-    ids = dict(zip(added, free, strict=False))
-    tokens = [*left[: len(old.tokens)]]
+    """The definition with new tokens at the ids of those that went: a token that came back at its
+    own, the others at the lowest.
+    """
+    start = min(added, default=len(grown.tokens))
+    tokens = [*grown.tokens[:start], *[None] * (len(old.tokens) - start)][: len(old.tokens)]
+    own = {
+        token: id for id, token in enumerate(old.tokens) if token is not None and tokens[id] is None
+    }
+    ids = {id: own[token] for id in added if (token := grown.tokens[id]) in own}
+    free = sorted({*own.values()} - {*ids.values()})
+    ids |= zip((id for id in added if id not in ids), free, strict=False)
     for id, place in ids.items():
         tokens[place] = grown.tokens[id]
 

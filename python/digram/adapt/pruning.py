@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import heapq
+import operator
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -13,11 +14,19 @@ from typing import TYPE_CHECKING
 
 from digram.adapt.change import Change
 from digram.arguments import check_threads, whole_number
-from digram.counts import Counts, check_made
+from digram.counts import Counts, Sources, check_made, count_pretokens
 from digram.definition import Definition
 from digram.errors import OptionError, several
 from digram.pretokenizers import Pretokenizer
-from digram.sizes import base_ids, new_id, size_of, without
+from digram.sizes import (
+    base_ids,
+    multiple_of,
+    new_id,
+    padded,
+    size_of,
+    without,
+    without_padding,
+)
 from digram.sources import Source, in_batches
 from digram.tokenizer import Tokenizer
 
@@ -32,7 +41,7 @@ _AT_ONCE = 1 << 16  # distinct pretokens
 
 def prune(
     tok: Tokenizer,
-    source: Source | Counts,
+    source: Source | Sources | Counts,
     *,
     remove: int | None = None,
     vocab_size: int | None = None,
@@ -47,7 +56,10 @@ def prune(
             "prune takes one of remove= and vocab_size=.",
             hint="Say how many tokens go, or how many there are to be.",
         )
-    definition = tok.definition
+    multiple = multiple_of(tok.definition)
+    whole = tok if multiple is None else Tokenizer(without_padding(tok.definition))
+    definition = whole.definition
+    source = readable(tok, source, separator, threads)
     if remove is None:
         size = whole_number("vocab_size", vocab_size, 1)
         remove = size_of(definition) - size
@@ -59,10 +71,36 @@ def prune(
             )
     else:
         remove = whole_number("remove", remove, 0)
-    times = _uses(tok, source, separator, check_threads(threads))
-    gone = _least_used(definition, times.tolist(), remove, _ids(tok, keep))
-    after = Tokenizer(_without(definition, gone, compact, tok.digest))
+    times = _uses(whole, source, separator, check_threads(threads))
+    gone = _least_used(definition, times.tolist(), remove, _ids(whole, keep))
+    after = Tokenizer(padded(_without(definition, gone, compact, tok.digest), multiple))
     return after, Change.of(tok, after)
+
+
+def readable(
+    tok: Tokenizer,
+    source: Source | Sources | Counts,
+    separator: str | bytes | None,
+    threads: int | None = None,
+    progress: bool | None = False,
+) -> Source | Counts:
+    """A source as `prune` reads it: named ones are counted, and counts have no separator."""
+    if isinstance(source, Counts) and separator is not None:
+        raise OptionError(
+            "separator= cuts text, and counts hold none.",
+            value=separator,
+            hint="Give it to digram.count_pretokens.",
+        )
+    if not isinstance(source, Mapping):
+        return source
+    return count_pretokens(
+        source,
+        pretokenizer=tok.pretokenizer,
+        unit=tok.unit,
+        separator=separator,
+        threads=threads,
+        progress=progress,
+    )
 
 
 def _uses(
@@ -94,17 +132,24 @@ def _uses(
 
 
 def _ids(tok: Tokenizer, keep: Iterable[str | bytes | int]) -> set[int]:
-    """The ids of the tokens that are named, and of those that they are made of."""
+    """The ids of the tokens that are named."""
     if isinstance(keep, str | bytes):
         raise TypeError("keep is several tokens; put the one in a list")
-    named = []
-    for token in keep:
-        id = token if isinstance(token, int) else tok.id_of(token)
+    named = set()
+    for number, token in enumerate(keep):
+        if isinstance(token, str | bytes):
+            id = tok.id_of(token)
+        else:
+            id = operator.index(token)
+            tok.token_bytes(id)  # refuses what is no id
         if id is None:
-            raise OptionError(f"keep: {token!r} is no token of this vocabulary.", value=token)
-        tok.token_bytes(id)  # refuses what is no id
-        named.append(id)
-    return set(named)
+            raise OptionError(
+                f"keep[{number}]: {token!r} is no token of this vocabulary.",
+                index=number,
+                value=token,
+            )
+        named.add(id)
+    return named
 
 
 def _least_used(
