@@ -57,3 +57,23 @@ def test_faults(run: Run, tmp_path: Path) -> None:
     assert result.exit_code != 0
     assert "is among the files to learn from" in result.stderr
     assert text.read_text() == "slow"
+
+
+def test_what_would_be_replaced(run: Run, tmp_path: Path) -> None:
+    tok, text, out = tmp_path / "tok.json", tmp_path / "text.txt", tmp_path / "out.json"
+    digram.train("low", max_merges=1).save(tok)
+    text.write_text("slow slow")
+    counts = tmp_path / "counts"
+    digram.count_pretokens("slow slow").save(counts)
+    arguments = ("extend", tok, text, "--add", 1, "-o", out)
+    for change in (tok, text, out, tmp_path / "." / "text.txt"):
+        result = run(*arguments, "--change", change)
+        assert result.exit_code == 2
+        assert "would replace a file of this call" in result.stderr
+    assert "--change writes a file" in run(*arguments, "--change", "-").stderr
+    result = run(*arguments, "--change", tmp_path / "none" / "a.npz")
+    assert "there is no such folder" in result.stderr
+    result = run("extend", tok, counts, "--add", 1, "-o", counts)
+    assert "is among the files to learn from" in result.stderr
+    assert text.read_text() == "slow slow"
+    assert not out.exists()

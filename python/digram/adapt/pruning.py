@@ -41,7 +41,7 @@ _AT_ONCE = 1 << 16  # distinct pretokens
 
 def prune(
     tok: Tokenizer,
-    source: Source | Sources | Counts,
+    source: Sources | Counts,
     *,
     remove: int | None = None,
     vocab_size: int | None = None,
@@ -79,7 +79,7 @@ def prune(
 
 def readable(
     tok: Tokenizer,
-    source: Source | Sources | Counts,
+    source: Sources | Counts,
     separator: str | bytes | None,
     threads: int | None = None,
     progress: bool | None = False,

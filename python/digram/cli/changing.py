@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -43,6 +45,18 @@ class Asked(NamedTuple):
                 common.log(f"Saved {self.output}")
 
 
+def _check_change(path: str, output: str, read: tuple[Path, ...]) -> None:
+    """Refuses, before any work, what would replace something or could not be written."""
+    if path == "-":
+        raise click.UsageError("--change writes a file; name one that ends in .npz.")
+    target = Path(path).resolve()
+    if not target.parent.is_dir():
+        folder = str(Path(path).parent)
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", folder)
+    if target in {Path(output).resolve(), *(one.resolve() for one in read)}:
+        raise click.UsageError(f"--change {path} would replace a file of this call; name another.")
+
+
 def options(verb: Callable[..., Any]) -> Callable[..., Any]:
     """Give a verb its arguments and options, as one value `asked`; its own stand above this."""
 
@@ -62,9 +76,12 @@ def options(verb: Callable[..., Any]) -> Callable[..., Any]:
         tok = common.load(source, rest)
         counts = corpus.counts_in(files)
         text: Any = counts
+        paths = tuple(map(Path, files))
         if counts is None:
             text, paths = corpus.texts_in(files, told)
-            corpus.check_not_in_source(output, paths)
+        corpus.check_not_in_source(output, paths)
+        if change_path is not None:
+            _check_change(change_path, output, (Path(source), *paths))
         separator = told.separator if counts is None else None
         where = output, change_path, format_, allow_loss, quiet
         return verb(asked=Asked(tok, text, separator, threads, *where), **rest)

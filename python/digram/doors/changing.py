@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from digram.adapt import Change
     from digram.choices import Ties
     from digram.counts import Counts, Sources
-    from digram.sources import Source
     from digram.tokenizer import Merge, Tokenizer
 
 __all__ = ["Changing"]
@@ -109,7 +108,7 @@ class Changing:
 
     def prune(
         self,
-        source: Source | Counts,
+        source: Sources | Counts,
         *,
         remove: int | None = None,
         vocab_size: int | None = None,
@@ -178,9 +177,10 @@ class Changing:
 
         It is `prune`, then `extend`, and the new tokens take the ids of those that went, so a
         model's matrices keep their size, and rows of tokens that stay keep their place. Where the
-        corpus asks for fewer tokens (`min_frequency`), ids stay free. As the order of ids is no
-        longer that of merges, what needs that refuses the result: `shrink`, and `.tiktoken` files.
-        The corpus is counted once. The arguments are those of `prune` and `extend`.
+        corpus asks for fewer tokens (`min_frequency`), ids stay free, and at the end are none. As
+        the order of ids is no longer that of merges, what needs that refuses the result: `shrink`,
+        and `.tiktoken` files. The corpus is counted once. The arguments are those of `prune` and
+        `extend`.
         """
         from digram.adapt import swap
 
@@ -206,10 +206,11 @@ class Changing:
 
         They come in the order in which the other one learned them, at most `add` of them, each by
         one merge more at the end, so that old ids, old merges and old encodings stay as by
-        `extend`. A token that no single merge makes of what this tokenizer has by then would be
-        unreachable, and is left out. The pretokenizer and the special tokens are this one's.
-        Raises `ConfigMismatchError` for another unit. `extend` learns the better tokens wherever
-        there is a text to learn from. Takes some µs for each token of the other.
+        `extend`. A token that no single merge makes of what this tokenizer has by then, or that
+        its pretokenizer cuts, would be unreachable, and is left out. The pretokenizer and the
+        special tokens are this one's. Raises `ConfigMismatchError` for another unit. `extend`
+        learns the better tokens wherever there is a text to learn from. Takes some µs for each
+        token of the other.
         """
         from digram.adapt import merge
 
