@@ -79,6 +79,27 @@ def test_an_extended_tokenizer_keeps_its_blocks(multiple: int | None) -> None:
     )
 
 
+def test_a_tokenizer_whose_ids_moved_is_refused() -> None:
+    """Nothing is gone, and yet two ids stand for other things."""
+    from dataclasses import replace
+
+    tok = digram.train("low low slow", max_merges=2)
+    definition = tok.definition
+    first, second = definition.tokens[256:]
+    swapped = replace(
+        definition,
+        tokens=[*definition.tokens[:256], second, first],
+        merges=[
+            tuple({256: 257, 257: 256}.get(id, id) for id in merge)  # type: ignore[misc]
+            for merge in definition.merges
+        ],
+    )
+    other = digram.Tokenizer(swapped)
+    assert digram.Change.of(tok, other).removed == []
+    with pytest.raises(digram.OptionError, match="something else for the id 256"):
+        digram.IdSpace({"text": tok}).grow("text", other)
+
+
 def test_ids_that_pad_are_no_range() -> None:
     tok = digram.train(TEXT, max_merges=8, pad_to_multiple=64, reserve={"image": 16})
     space = IdSpace.of(tok)

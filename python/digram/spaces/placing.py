@@ -8,7 +8,6 @@ from itertools import combinations, permutations
 from typing import Any
 
 from digram.errors import OptionError, several
-from digram.sizes import PADDING
 from digram.spaces.ranges import MOST, Holding, IdRange, whole
 from digram.tokenizer import Tokenizer
 
@@ -224,9 +223,9 @@ def _check_same(old: IdRange, new: IdRange) -> None:
     if old.tokenizer is not None and new.tokenizer is not None:
         from digram.adapt import Change
 
-        padding = old.tokenizer.reserved.get(PADDING, ())  # which may become tokens
-        gone = [id for id in Change.of(old.tokenizer, new.tokenizer).removed if id not in padding]
-        if gone:
+        change = Change.of(old.tokenizer, new.tokenizer)  # what pads may become tokens
+        moved = (id for id, other in enumerate(change.id_map.tolist()) if other not in (-1, id))
+        if gone := sorted([*change.removed, *moved]):
             raise OptionError(
                 f"the new tokenizer for {old.name!r} has something else for the id {gone[0]} than "
                 "the present one.",
