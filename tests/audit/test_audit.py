@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -181,6 +182,17 @@ def test_text_that_does_not_come_back() -> None:
     assert found.severity == "error"
     strict = digram.train("low", unit="char", max_merges=1).audit("low low".replace(" ", ""))
     assert strict.by_kind["round_trip"].count > 10
+
+
+@pytest.mark.parametrize("unit", ["byte", "char"])
+def test_a_lone_surrogate_is_refused_with_its_place(unit: Any) -> None:
+    tok = digram.train("aé", unit=unit, max_merges=0)
+    with pytest.raises(digram.InvalidTextError, match=r"texts\[1\] has a lone surrogate") as raised:
+        tok.audit(["a", "é\ud800"])
+    assert raised.value.index == 1
+    with pytest.raises(digram.InvalidTextError) as evaluated:
+        tok.evaluate(["a", "é\ud800"])
+    assert str(raised.value) == str(evaluated.value)
 
 
 def test_long_tokens_are_counted_in_characters() -> None:
