@@ -254,10 +254,15 @@ def test_plain_values_and_the_table() -> None:
 
 def test_arguments() -> None:
     tok = digram.train("low", max_merges=1)
-    with pytest.raises(digram.OptionError, match="rare=0 is below 1"):
-        tok.audit(rare=0)
-    with pytest.raises(digram.OptionError, match="long=0 is below 1"):
-        tok.audit(long=0)
+    wrong: dict[str, Any]
+    for name in ("rare", "long"):
+        wrong = {name: 0}
+        with pytest.raises(digram.OptionError, match=f"{name}=0 is not at least 1"):
+            tok.audit(**wrong)
+        for value in ("3", 2.5, True, None):
+            wrong = {name: value}
+            with pytest.raises(TypeError, match=f"{name} is a whole number, not {value!r}"):
+                tok.audit(**wrong)
     cut = tok.audit(["a b c"], separator=" ").as_dict()
     assert cut["corpus"]["documents"] == 3
     nothing = tok.audit([]).as_dict()
