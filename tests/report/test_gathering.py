@@ -90,6 +90,30 @@ def test_references_that_are_none() -> None:
         TOK.report("low", parallel={**lines, "sw": ["a", "b"]}, reference="en")
 
 
+def test_names_that_would_mix() -> None:
+    """The sum of all texts has a place of its own, in the curves and in what is shown."""
+    texts = {"a\x00": ["low"], "b": ["the the"]}
+    with pytest.raises(digram.OptionError, match=r"corpus\[''\] has no name"):
+        TOK.report({**texts, "": ["the cat"]})
+    with pytest.raises(digram.OptionError, match=r"parallel\[''\] has no name"):
+        TOK.report("low", parallel={**texts, "": ["the cat"]}, reference="b")
+    with pytest.raises(digram.OptionError, match="'all text', and so are all texts together"):
+        TOK.report({**texts, "all text": ["the cat"]})
+    for argument in ("corpus", "parallel"):
+        of: dict[str, Any] = {"corpus": "low", "reference": "b"} if argument == "parallel" else {}
+        of[argument] = {**texts, "a␀": ["the cat"]}
+        with pytest.raises(digram.OptionError, match=rf"'a␀', and so is {argument}\['a\\x00'\]"):
+            TOK.report(**of)
+    no_name: Any = 1
+    with pytest.raises(TypeError, match="are str, not 1"):
+        TOK.report({**texts, no_name: ["the cat"]})
+    # Where there is no sum, nothing mixes with it.
+    alone = TOK.report(
+        {"all text": ["the cat"]}, parallel={"all text": ["a"]}, reference="all text"
+    )
+    assert alone.curves.keys() == {"all text"}
+
+
 def test_as_dict_is_json() -> None:
     found = TOK.report({"a": TEXTS}, parallel={"en": ["low"], "zh": ["低"]}, reference="en")
     values = found.as_dict()

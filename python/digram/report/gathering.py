@@ -10,12 +10,15 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from digram.drawing import harmless
 from digram.errors import OptionError, VocabError, several
 from digram.facts import facts
 from digram.metrics.curve import SIZES, Curve, curve_of
 from digram.metrics.evaluation import Evaluation
+from digram.metrics.naming import named_sources
 from digram.report import words
 from digram.report.contents import Contents, Entry, contents
+from digram.report.drawings import ALL
 from digram.report.samples import Sample, check_readable_again, sample
 from digram.sizes import family
 from digram.sources import Files, Source, documents, settled
@@ -167,6 +170,9 @@ def report(
 def _check(
     texts: Mapping[str, Source], lines: Mapping[str, Source] | None, reference: str | None
 ) -> None:
+    _check_names("corpus", texts, {ALL: "are all texts together"} if len(texts) > 1 else {})
+    if lines is not None:
+        _check_names("parallel", lines, {})
     for argument, sources in (("corpus", texts), ("parallel", lines or {})):
         for name, one in sources.items():
             check_readable_again(f"{argument}[{name!r}]", one)
@@ -181,6 +187,20 @@ def _check(
             "parallel texts are compared with one of them, and none is named.",
             hint=f"Pass reference=, one of {', '.join(map(repr, lines))}.",
         )
+
+
+def _check_names(argument: str, sources: Mapping[str, Source], taken: Mapping[str, str]) -> None:
+    """Refuses names by which tables and figures could not tell one text from another."""
+    named_sources(sources, None)
+    shown = dict(taken)
+    for name in sources:
+        spelled = harmless(name)
+        if not name or spelled in shown:
+            reason = f"is shown as {spelled!r}, and so {shown[spelled]}" if name else "has no name"
+            raise OptionError(
+                f"{argument}[{name!r}] {reason}.", value=name, hint="Give this text another name."
+            )
+        shown[spelled] = f"is {argument}[{name!r}]"
 
 
 def _by_line(source: Source) -> Source:
