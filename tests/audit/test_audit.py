@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -183,6 +184,17 @@ def test_text_that_does_not_come_back() -> None:
     assert strict.by_kind["round_trip"].count > 10
 
 
+@pytest.mark.parametrize("unit", ["byte", "char"])
+def test_a_lone_surrogate_is_refused_with_its_place(unit: Any) -> None:
+    tok = digram.train("aé", unit=unit, max_merges=0)
+    with pytest.raises(digram.InvalidTextError, match=r"texts\[1\] has a lone surrogate") as raised:
+        tok.audit(["a", "é\ud800"])
+    assert raised.value.index == 1
+    with pytest.raises(digram.InvalidTextError) as evaluated:
+        tok.evaluate(["a", "é\ud800"])
+    assert str(raised.value) == str(evaluated.value)
+
+
 def test_long_tokens_are_counted_in_characters() -> None:
     tok = with_tokens("中" * 4, "abcde")
     assert tok.tokens(tok.audit(long=4).by_kind["long"].ids) == [b"abcde"]
@@ -242,10 +254,15 @@ def test_plain_values_and_the_table() -> None:
 
 def test_arguments() -> None:
     tok = digram.train("low", max_merges=1)
-    with pytest.raises(digram.OptionError, match="rare=0 is below 1"):
-        tok.audit(rare=0)
-    with pytest.raises(digram.OptionError, match="long=0 is below 1"):
-        tok.audit(long=0)
+    wrong: dict[str, Any]
+    for name in ("rare", "long"):
+        wrong = {name: 0}
+        with pytest.raises(digram.OptionError, match=f"{name}=0 is not at least 1"):
+            tok.audit(**wrong)
+        for value in ("3", 2.5, True, None):
+            wrong = {name: value}
+            with pytest.raises(TypeError, match=f"{name} is a whole number, not {value!r}"):
+                tok.audit(**wrong)
     cut = tok.audit(["a b c"], separator=" ").as_dict()
     assert cut["corpus"]["documents"] == 3
     nothing = tok.audit([]).as_dict()

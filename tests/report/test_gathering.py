@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,58 @@ def test_parallel_files_are_lines(tmp_path: Path) -> None:
         assert found.lines["en"].tokens == TOK.tokens(TOK.encode("the cat"))
 
 
+@pytest.mark.parametrize("form", ["str", "bytes", "text", "lines", "gz", "jsonl"])
+def test_an_empty_parallel_line_is_a_line(form: str, tmp_path: Path) -> None:
+    def source(name: str, lines: list[str]) -> Any:
+        text = "".join(f"{line}\n" for line in lines)
+        if form in ("str", "bytes"):
+            return text if form == "str" else text.encode()
+        if form == "jsonl":
+            text = "".join(json.dumps({"text": line}) + "\n" for line in lines)
+        path = tmp_path / (f"{name}.jsonl" if form == "jsonl" else f"{name}.txt")
+        path.write_text(text, encoding="utf-8")
+        if form == "gz":
+            packed = path.with_suffix(".txt.gz")
+            packed.write_bytes(gzip.compress(path.read_bytes()))
+            return packed
+        return digram.files(path, separator="\n") if form == "lines" else path
+
+    lists = {"en": ["", "the cat", "low"], "zh": ["猫", "", "低"], "sw": ["paka", "", ""]}
+    english, chinese = source("en", lists["en"]), source("zh", lists["zh"])
+    found = TOK.report("low", parallel={"en": english, "zh": chinese}, reference="en")
+    pair = {name: lists[name] for name in ("en", "zh")}
+    assert found.parallel is not None
+    assert found.parallel.as_dict() == TOK.evaluate(pair, reference="en").as_dict()
+    assert found.lines["en"].ids == TOK.encode("low")  # the first that both have
+    assert found.lines["zh"].ids == TOK.encode("低")
+    other = source("sw", lists["sw"])
+    found = TOK.report("low", parallel={"en": english, "sw": other}, reference="en")
+    assert found.lines["en"].ids == []  # none is in both
+    fewer = source("fewer", ["paka", "mkeka"])
+    with pytest.raises(digram.OptionError, match="'fewer' has 2 texts and 'en' 3"):
+        TOK.report("low", parallel={"en": english, "fewer": fewer}, reference="en")
+
+
+def test_the_end_of_the_last_line_begins_none() -> None:
+    lines: dict[str, Any] = {"a": "the cat\n\nlow", "b": "the cat\n\nlow\n", "c": b"\n\n\n"}
+    found = TOK.report("low", parallel=lines, reference="a")
+    assert found.parallel is not None
+    assert {one.documents for one in found.parallel.by_name.values()} == {3}
+    nothing = TOK.report("low", parallel={"a": "", "b": b""}, reference="a")
+    assert nothing.parallel is not None
+    assert nothing.parallel.total.documents == 0
+
+
+def test_records_that_are_skipped_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "low"}\n{"text": 1}\n{"text": ""}\n', encoding="utf-8")
+    lines: dict[str, Any] = {"a": digram.files(path, on_error="skip"), "b": ["low", ""]}
+    with pytest.warns(UserWarning, match="1 record was skipped"):
+        found = TOK.report("low", parallel=lines, reference="b")
+    assert found.parallel is not None
+    assert (found.parallel.skipped, found.parallel.by_name["a"].documents) == (1, 2)
+
+
 def test_what_can_be_read_once_is_refused() -> None:
     reader = pyarrow.table({"text": TEXTS}).to_reader()
     for source in (iter(TEXTS), (text for text in TEXTS), digram.table(reader)):
@@ -88,6 +141,30 @@ def test_references_that_are_none() -> None:
         TOK.report("low", parallel=lines, reference="sw")
     with pytest.raises(digram.OptionError, match="line by line"):
         TOK.report("low", parallel={**lines, "sw": ["a", "b"]}, reference="en")
+
+
+def test_names_that_would_mix() -> None:
+    """The sum of all texts has a place of its own, in the curves and in what is shown."""
+    texts = {"a\x00": ["low"], "b": ["the the"]}
+    with pytest.raises(digram.OptionError, match=r"corpus\[''\] has no name"):
+        TOK.report({**texts, "": ["the cat"]})
+    with pytest.raises(digram.OptionError, match=r"parallel\[''\] has no name"):
+        TOK.report("low", parallel={**texts, "": ["the cat"]}, reference="b")
+    with pytest.raises(digram.OptionError, match="'all text', and so are all texts together"):
+        TOK.report({**texts, "all text": ["the cat"]})
+    for argument in ("corpus", "parallel"):
+        of: dict[str, Any] = {"corpus": "low", "reference": "b"} if argument == "parallel" else {}
+        of[argument] = {**texts, "a␀": ["the cat"]}
+        with pytest.raises(digram.OptionError, match=rf"'a␀', and so is {argument}\['a\\x00'\]"):
+            TOK.report(**of)
+    no_name: Any = 1
+    with pytest.raises(TypeError, match="are str, not 1"):
+        TOK.report({**texts, no_name: ["the cat"]})
+    # Where there is no sum, nothing mixes with it.
+    alone = TOK.report(
+        {"all text": ["the cat"]}, parallel={"all text": ["a"]}, reference="all text"
+    )
+    assert alone.curves.keys() == {"all text"}
 
 
 def test_as_dict_is_json() -> None:

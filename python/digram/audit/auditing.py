@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from digram.arguments import check_threads
+from digram.arguments import check_threads, whole_number
 from digram.audit import digits, reading, special, variants
 from digram.audit.findings import KINDS, Finding
 from digram.audit.junk import JUNK, junk_kind
 from digram.audit.reach import Reach, reach
 from digram.audit.utf8 import is_whole
 from digram.audit.value import Audit, Corpus
-from digram.errors import OptionError, several
+from digram.errors import several
 from digram.metrics.table import shortened
 from digram.progress import progress as progress_bar
 from digram.sources import Source, settled, total_bytes
@@ -39,9 +39,7 @@ def audit(
     progress: bool | None = None,
 ) -> Audit:
     """See `Tokenizer.audit`."""
-    for name, number in (("rare", rare), ("long", long)):
-        if number < 1:
-            raise OptionError(f"{name}={number} is below 1.", value=number)
+    rare, long = whole_number("rare", rare, 1), whole_number("long", long, 1)
     threads = check_threads(threads)
     read = None
     if source is not None:

@@ -74,12 +74,12 @@ def read(
     reading = in_batches(source, separator)
     with contextlib.closing(reading):
         for batch in reading:
-            data = [text.encode() if isinstance(text, str) else bytes(text) for text in batch]
             try:
-                ids, offsets = tok._encode_batch_numpy(data, None, threads)
+                ids, offsets = tok._encode_batch_numpy(batch, None, threads)
             except Exception as error:
                 error.add_note(f"in the batch that starts with text {found.documents}")
                 raise
+            data = [text.encode() if isinstance(text, str) else bytes(text) for text in batch]
             found.times += np.bincount(ids, minlength=tok.vocab_size)
             if tok.decode_bytes(ids) != b"".join(data):
                 for text, (start, stop) in zip(data, pairwise(offsets.tolist()), strict=True):

@@ -272,7 +272,8 @@ class Measuring:
         values. The same inputs give the same bytes. What the page says is told in docs/report.md.
 
         Drawing needs `pip install 'digram[plots]'`, and takes some seconds. The texts are encoded
-        twice. Raises as `evaluate`, and `OptionError` for an iterator, which cannot be read again.
+        twice. Raises as `evaluate`, and `OptionError` for an iterator, which cannot be read again,
+        and for names that would be shown alike, or as that of all texts together.
         """
         from digram.report import report
 

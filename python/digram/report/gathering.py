@@ -10,15 +10,19 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from digram.drawing import harmless
 from digram.errors import OptionError, VocabError, several
 from digram.facts import facts
 from digram.metrics.curve import SIZES, Curve, curve_of
 from digram.metrics.evaluation import Evaluation
+from digram.metrics.naming import named_sources
 from digram.report import words
 from digram.report.contents import Contents, Entry, contents
+from digram.report.drawings import ALL
+from digram.report.lines import by_line, first_lines
 from digram.report.samples import Sample, check_readable_again, sample
 from digram.sizes import family
-from digram.sources import Files, Source, documents, settled
+from digram.sources import Source, Text, documents
 from digram.storage import atomic_write
 
 if TYPE_CHECKING:
@@ -65,7 +69,7 @@ class Report:
     """Some tokens of each kind of finding that there are tokens of."""
     samples: dict[str, Sample]
     lines: dict[str, Sample]
-    """The first line of each parallel text."""
+    """Of each parallel text the first line that none of them has empty."""
 
     @cached_property
     def charts(self) -> dict[str, Chart]:
@@ -140,12 +144,13 @@ def report(
 ) -> Report:
     """See `Tokenizer.report`."""
     texts = dict(corpus) if isinstance(corpus, Mapping) else {"corpus": corpus}
-    lines = None if parallel is None else {n: _by_line(one) for n, one in parallel.items()}
+    lines = None if parallel is None else {n: by_line(one) for n, one in parallel.items()}
     _check(texts, lines, reference)
     evaluation = tok.evaluate(texts, separator=separator, threads=threads, progress=progress)
-    costs = None
+    costs, firsts = None, dict[str, Text]()
     if lines is not None:
         costs = tok.evaluate(lines, reference=reference, threads=threads, progress=progress)
+        firsts = first_lines(lines, costs)
     read = chain.from_iterable(documents(one, separator) for one in texts.values())
     audit = tok.audit(read, rare=words.RARE, long=words.LONG, threads=threads, progress=progress)
     curves, no_curve = _curves(tok, evaluation)
@@ -160,13 +165,16 @@ def report(
         audit=audit,
         examples={one.kind: _entries(tok, one, evaluation) for one in audit.findings},
         samples={name: sample(tok, one, separator) for name, one in texts.items()},
-        lines={name: sample(tok, one, most=_LINE) for name, one in (lines or {}).items()},
+        lines={name: sample(tok, one, most=_LINE) for name, one in firsts.items()},
     )
 
 
 def _check(
     texts: Mapping[str, Source], lines: Mapping[str, Source] | None, reference: str | None
 ) -> None:
+    _check_names("corpus", texts, {ALL: "are all texts together"} if len(texts) > 1 else {})
+    if lines is not None:
+        _check_names("parallel", lines, {})
     for argument, sources in (("corpus", texts), ("parallel", lines or {})):
         for name, one in sources.items():
             check_readable_again(f"{argument}[{name!r}]", one)
@@ -183,16 +191,18 @@ def _check(
         )
 
 
-def _by_line(source: Source) -> Source:
-    """Parallel text in lines: a text and files are cut where lines end, lists have lines."""
-    found = settled(source, None)
-    if isinstance(found, str):
-        return [line for line in found.split("\n") if line]
-    if isinstance(found, bytes):
-        return [line for line in found.split(b"\n") if line]
-    if isinstance(found, Files) and found.separator is None:
-        return settled(found, "\n")
-    return found
+def _check_names(argument: str, sources: Mapping[str, Source], taken: Mapping[str, str]) -> None:
+    """Refuses names by which tables and figures could not tell one text from another."""
+    named_sources(sources, None)
+    shown = dict(taken)
+    for name in sources:
+        spelled = harmless(name)
+        if not name or spelled in shown:
+            reason = f"is shown as {spelled!r}, and so {shown[spelled]}" if name else "has no name"
+            raise OptionError(
+                f"{argument}[{name!r}] {reason}.", value=name, hint="Give this text another name."
+            )
+        shown[spelled] = f"is {argument}[{name!r}]"
 
 
 def _curves(tok: Tokenizer, evaluation: Evaluation) -> tuple[dict[str, Curve], str]:
