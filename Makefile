@@ -34,6 +34,7 @@ $(VENV)/.created:
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.created pyproject.toml $(RUST_SOURCES)
+	@echo "compiling the Rust core: some minutes the first time"
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 

@@ -109,13 +109,16 @@ def warn_of_a_path(source: object) -> None:
     """A `str` is always text; one that names a file was probably meant as the file."""
     if isinstance(source, str) and len(source) < 256 and "\n" not in source:
         try:
-            named = os.path.isfile(source)
+            # A word may be the name of a folder here; a path of several names is meant.
+            named = os.path.isfile(source) or (
+                os.sep in source.strip(os.sep) and os.path.isdir(source)
+            )
         except ValueError:  # a NUL is in no name
             named = False
         if named:
             warnings.warn(
-                f"training on the text {source!r}, which is also the name of a file; for what is "
-                "in it pass pathlib.Path(...) or digram.files(...)",
+                f"training on the text {source!r}, which is also the name of a file or folder; for "
+                "what is in it pass pathlib.Path(...) or digram.files(...)",
                 stacklevel=3,
             )
 

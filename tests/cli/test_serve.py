@@ -17,7 +17,7 @@ def test_without_its_extra(run: Run, tok_path: str, monkeypatch: pytest.MonkeyPa
     result = run("serve", tok_path)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "starlette" in result.stderr
-    assert "Install it with `pip install digram[web]`." in result.stderr
+    assert "Install it with `pip install 'digram[web]'`." in result.stderr
 
 
 def test_a_tokenizer_named_twice(run: Run, tok_path: str) -> None:

@@ -61,15 +61,16 @@ def by_name(
 def names_of(paths: Sequence[Path]) -> Mapping[str, Path]:
     """Files by their names without what says their kind; in full where two are alike.
 
-    >>> list(names_of([Path("a/en.jsonl.gz"), Path("a/sw.txt"), Path("b/sw.txt")]))
-    ['en', 'a/sw.txt', 'b/sw.txt']
+    >>> list(names_of([Path("a/en.jsonl.gz"), Path("a/sw.txt"), Path("b/sw.txt"), Path("GPL-2.0")]))
+    ['en', 'a/sw.txt', 'b/sw.txt', 'GPL-2.0']
     """
     from digram.sources import kind_of
 
     short = []
     for path in paths:
-        packed = kind_of(path).packing is not None
-        short.append(path.with_suffix("").stem if packed else path.stem)
+        bare = path.with_suffix("") if kind_of(path).packing is not None else path
+        is_number = bare.suffix[1:].isdecimal()  # as of a version, which is no kind
+        short.append(bare.name if is_number else bare.stem)
     return {
         name if short.count(name) == 1 else str(path): path
         for name, path in zip(short, paths, strict=True)

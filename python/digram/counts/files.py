@@ -140,7 +140,7 @@ def pyarrow(what: str) -> Any:
     except ModuleNotFoundError:
         raise OptionError(
             f"{what} needs pyarrow, which is not installed.",
-            hint="Install it with `pip install digram[arrow]`. Files in Arrow's own format, with "
+            hint="Install it with `pip install 'digram[arrow]'`. Files in Arrow's own format, with "
             "any name but *.parquet, need nothing more.",
         ) from None
     return pyarrow

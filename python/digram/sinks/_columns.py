@@ -30,7 +30,7 @@ def pyarrow() -> Any:
     except ModuleNotFoundError:
         raise OptionError(
             "the formats parquet and arrow need pyarrow, which is not installed.",
-            hint="Install it with `pip install digram[arrow]`.",
+            hint="Install it with `pip install 'digram[arrow]'`.",
         ) from None
     return pyarrow
 

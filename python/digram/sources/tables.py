@@ -272,6 +272,6 @@ def _pyarrow(what: str, path: str | os.PathLike[str]) -> Any:
         raise OptionError(
             f"{what} files are read by pyarrow, which is not installed.",
             path=path,
-            hint="Install it, as with pip install digram[arrow].",
+            hint="Install it, as with pip install 'digram[arrow]'.",
         ) from None
     return pyarrow

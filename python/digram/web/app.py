@@ -37,7 +37,7 @@ def starlette() -> Any:
     except ModuleNotFoundError as error:
         raise OptionError(
             f"the page needs {error.name}, which is not installed.",
-            hint="Install it with `pip install digram[web]`.",
+            hint="Install it with `pip install 'digram[web]'`.",
         ) from None
     return starlette
 
