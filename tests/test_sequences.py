@@ -145,6 +145,37 @@ def test_it_is_a_value(tmp_path: Path) -> None:
     assert again.tokenizer.training == tok.tokenizer.training
 
 
+def test_special_tokens_stand_for_no_symbol() -> None:
+    tok = digram.train_ids([[5, 9, 5, 9]], max_merges=1, special_tokens=["<a>", "<b>"])
+    assert tok.tokenizer.special_tokens == {"<a>": 3, "<b>": 4}
+    ids = [3, 2, 4, 4, 0]
+    for form in (ids, tuple(ids), np.array(ids), np.array(ids, "u1")):
+        assert tok.decode_ids(form, skip_special=True).tolist() == [5, 9, 5]
+        assert tok.symbols(form) == [(), (5, 9), (), (), (5,)]
+        with pytest.raises(digram.TokenIdError) as told:
+            tok.decode_ids(form[1:])
+        assert (told.value.index, told.value.value) == (1, 4)
+        assert "ids[1] = 4 is the special token '<b>'" in str(told.value)
+        assert "skip_special=True" in str(told.value)
+    assert tok.decode_ids([2, 0]).tolist() == [5, 9, 5]
+    assert tok.decode_ids([3], skip_special=True).tolist() == []
+    assert tok.decode_ids([]).tolist() == []
+    for skip in (False, True):
+        with pytest.raises(digram.TokenIdError, match=r"ids\[2\] = 5 is not in this vocabulary"):
+            tok.decode_ids([3, 2, 5], skip_special=skip)
+
+
+def test_special_tokens_are_not_spelled_as_symbols_are() -> None:
+    """They would be read as them where a file knows tokens by their text."""
+    for spelled, said in (("Ā", r"\[5\]"), ("āĀ", r"\[9, 5\]")):
+        with pytest.raises(digram.OptionError, match=rf"special_tokens\[1\] = .* symbols {said}"):
+            digram.train_ids([[5, 9]], max_merges=0, special_tokens=["<a>", spelled])
+    tok = digram.train_ids([[5, 9]], max_merges=0, special_tokens=["Ă", "<Ā>"])
+    assert tok.symbols([2, 1, 3]) == [(), (9,), ()]
+    with pytest.raises(TypeError, match="put the one in a list"):
+        digram.train_ids([[5, 9]], max_merges=0, special_tokens="Ā")
+
+
 def test_files_that_are_not_whole(tmp_path: Path) -> None:
     tok = digram.train_ids([[1, 2, 1, 2]], max_merges=1)
     path = tmp_path / "tok.json"

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from digram.batching import FlatIds
-from digram.errors import CorruptFileError, several
+from digram.errors import CorruptFileError, TokenIdError, several
 from digram.formats import huggingface
 from digram.sequences.alphabet import Alphabet
 from digram.storage import advise_on_full_disk, atomic_write, read_file
@@ -87,14 +87,53 @@ class SequenceTokenizer:
         ]
         return self.tokenizer.encode_batch(texts, threads=threads, out="numpy")
 
-    def decode_ids(self, ids: Sequence[int] | NDArray[Any]) -> NDArray[np.uint32]:
-        """The sequence that ids stand for; `TokenIdError` for an id that is none."""
+    def decode_ids(
+        self, ids: Sequence[int] | NDArray[Any], *, skip_special: bool = False
+    ) -> NDArray[np.uint32]:
+        """The sequence that ids stand for.
+
+        >>> import digram
+        >>> tok = digram.train_ids([[5, 9, 5, 9]], max_merges=1, special_tokens=["<end>"])
+        >>> tok.decode_ids([2, 0, 3], skip_special=True).tolist()
+        [5, 9, 5]
+
+        Special tokens stand for no symbol: `skip_special` leaves them out. Raises `TokenIdError`,
+        with the place, for one of them otherwise, and for an id that is none. Linear in the ids.
+        """
+        if self.tokenizer.special_tokens:
+            ids = self._without_special(ids, skip_special)
         return self.alphabet.sequence(self.tokenizer.decode(ids))
 
+    def _without_special(
+        self, ids: Sequence[int] | NDArray[Any], skip_special: bool
+    ) -> NDArray[np.uint32]:
+        import numpy as np
+
+        self.tokenizer.decode_bytes(ids)  # what is no id is told with its place among all
+        names = {id: name for name, id in self.tokenizer.special_tokens.items()}
+        plain = np.asarray(ids, np.uint32)
+        special = np.isin(plain, [*names])
+        if special.any() and not skip_special:
+            at = int(special.argmax())
+            id = int(plain[at])
+            raise TokenIdError(
+                f"ids[{at}] = {id} is the special token {names[id]!r}, which stands for no symbol.",
+                index=at,
+                value=id,
+                hint="Pass skip_special=True to leave special tokens out.",
+            )
+        return plain[~special]
+
     def symbols(self, ids: Sequence[int] | NDArray[Any]) -> list[tuple[int, ...]]:
-        """The symbols that each of some ids stands for."""
-        tokens = self.tokenizer.tokens(ids)
-        return [tuple(self.alphabet.sequence(token.decode()).tolist()) for token in tokens]
+        """The symbols that each of some ids stands for: `()` for a special token.
+
+        Raises `TokenIdError` for an id that is none.
+        """
+        special = {*self.tokenizer.special_tokens.values()}
+        return [
+            () if id in special else tuple(self.alphabet.sequence(token.decode()).tolist())
+            for id, token in zip(ids, self.tokenizer.tokens(ids), strict=True)
+        ]
 
     def count_ids(self, sequence: Numbers) -> int:
         """How many ids a sequence has, without making them."""

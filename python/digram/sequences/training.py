@@ -56,7 +56,8 @@ def train_ids(
         symbols: how many there are, from 0 on, or which. By default those that occur; others
             cannot be encoded then.
         weights: how often each sequence counts; 1 by default.
-        special_tokens: ids after the merges that stand for no symbol: begin, end, padding.
+        special_tokens: ids after the merges that stand for no symbol: begin, end, padding. Not
+            made of the characters of symbols (see `Alphabet`) alone.
 
     The other arguments are those of `digram.train`, and so is the law: these are the merges of text
     whose characters are the symbols. Raises `OptionError` for options that make no sense,
@@ -76,6 +77,9 @@ def train_ids(
     source: Iterable[str] | Counts = texts
     if weights is not None:
         source = _weighted(texts, weights)
+    if not isinstance(special_tokens, str):  # which `train` refuses
+        special_tokens = [*special_tokens]
+        _refuse_spelled(special_tokens, alphabet)
     tok = train(
         source,
         vocab_size=vocab_size,
@@ -106,6 +110,21 @@ def _of_all(sequences: list[NDArray[np.uint32]]) -> Alphabet:
             hint="Name them with symbols=.",
         )
     return Alphabet.of(np.concatenate(found))
+
+
+def _refuse_spelled(special_tokens: Iterable[str], alphabet: Alphabet) -> None:
+    """Refuses special tokens that are the text of symbols."""
+    characters: set[str] = set()
+    for index, token in enumerate(special_tokens):
+        characters = characters or {*alphabet.characters()}
+        if isinstance(token, str) and token and characters.issuperset(token):
+            raise OptionError(
+                f"special_tokens[{index}] = {token!r} is also how the symbols "
+                f"{alphabet.sequence(token).tolist()} are spelled.",
+                index=index,
+                value=token,
+                hint='Choose a name such as "<end>".',
+            )
 
 
 def _weighted(texts: Iterable[str], weights: Iterable[int]) -> Counts:
