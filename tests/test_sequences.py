@@ -105,6 +105,7 @@ def test_any_integers(dtype: str) -> None:
     ids = tok.encode_ids(sequence)
     assert tok.encode_ids(np.array(sequence, dtype)) == ids
     assert tok.encode_ids(tuple(sequence)) == ids
+    assert tok.encode_ids([*np.array(sequence[:3], dtype), *np.array(sequence[3:], "i8")]) == ids
     decoded = tok.decode_ids(np.array(ids))
     assert decoded.dtype == np.uint32
     assert decoded.tolist() == sequence
@@ -210,17 +211,55 @@ def test_faults() -> None:
         tok.encode_ids([-1])
     with pytest.raises(digram.InvalidTextError, match=r"\[0\] = 4294967296 is no integer"):
         tok.encode_ids([2**32])
+    out_of_range: list[tuple[list[Any], int, int]] = [
+        ([-1, 2**63], 0, -1),
+        ([1, 2**63, -1], 1, 2**63),
+        ([1, 2, 2**70], 2, 2**70),
+        ([1, np.uint64(2), -(2**70)], 2, -(2**70)),
+    ]
+    for numbers, at, number in out_of_range:
+        with pytest.raises(digram.InvalidTextError, match="no integer of 32 bits") as told:
+            tok.encode_ids(numbers)
+        assert (told.value.index, told.value.value) == (at, number)
+        assert f"sequence[{at}] = {number} is" in str(told.value)
     with pytest.raises(digram.TokenIdError):
         tok.decode_ids([3])
-    wrong: list[Any] = ["12", b"12", [1.5], [[1, 2]], np.ones((2, 2), int), ["a"]]
+    wrong: list[Any] = ["12", b"12", [1.5], [[1, 2]], np.ones((2, 2), int), ["a"], 5, None]
+    wrong += [[[1], [2, 1]], [1, None]]
     for one in wrong:
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match=r"^sequence "):
             tok.encode_ids(one)
+    none: list[Any] = [[1, 2, 3], np.array([1, 2, 3])]
+    for one in none:
+        with pytest.raises(TypeError, match=r"sequences\[0\] is an int; give a list of sequences"):
+            digram.train_ids(one, max_merges=1)
+        with pytest.raises(TypeError, match=r"sequences\[0\] is an int; give a list of sequences"):
+            tok.encode_batch(one)
     with pytest.raises(digram.OptionError, match="the sequences are empty"):
         digram.train_ids([[], []], max_merges=1)
     with pytest.raises(digram.OptionError, match="cannot be told apart"):
         digram.train_ids([[0]], max_merges=1, symbols=MOST + 1)
+    counted: list[tuple[Any, str]] = [
+        (-5, "-5"),
+        (np.int64(-5), "-5"),
+        (3_000_000, "3,000,000"),
+        (np.arange(MOST + 1), f"{MOST + 1:,}"),
+    ]
+    for many, said in counted:
+        with pytest.raises(digram.OptionError, match=f"symbols: {said} symbols cannot be told"):
+            Alphabet.of(many)
     with pytest.raises(digram.OptionError, match="only 1 weights"):
         digram.train_ids([[0], [1]], max_merges=1, weights=[1])
     with pytest.raises(digram.OptionError, match="leaves no room"):
         digram.train_ids([[0, 1]], vocab_size=2)
+
+
+@pytest.mark.parametrize(("size", "each"), [(1_792, 32), (1_793, 48), (63_233, 64)])
+def test_a_limit_of_memory_needs_room_for_the_longest_sequence(size: int, each: int) -> None:
+    """About 20 MiB, and so many bytes for each of its symbols, as the page says."""
+    sequence = np.full(400_000, size - 1)
+    room = (20 << 20) + each * len(sequence)
+    tok = digram.train_ids([sequence], max_merges=1, symbols=size, memory_limit=room * 21 // 20)
+    assert tok.merges == [(size - 1, size - 1, size)]
+    with pytest.raises(digram.OptionError, match="raise the limit"):
+        digram.train_ids([sequence], max_merges=1, symbols=size, memory_limit=room * 19 // 20)

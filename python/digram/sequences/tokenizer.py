@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from digram.batching import FlatIds
 from digram.errors import CorruptFileError, TokenIdError, several
 from digram.formats import huggingface
-from digram.sequences.alphabet import Alphabet
+from digram.sequences.alphabet import Alphabet, as_arrays
 from digram.storage import advise_on_full_disk, atomic_write, read_file
 from digram.tokenizer import Tokenizer
 
@@ -83,7 +83,8 @@ class SequenceTokenizer:
         ([2, 1, 1], [0, 1, 3])
         """
         texts = [
-            self.alphabet.text(one, f"sequences[{number}]") for number, one in enumerate(sequences)
+            self.alphabet.text(one, f"sequences[{number}]")
+            for number, one in enumerate(as_arrays(sequences))
         ]
         return self.tokenizer.encode_batch(texts, threads=threads, out="numpy")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from digram.arguments import whole_number
 from digram.choices import Ties
 from digram.counts import Counts
 from digram.errors import OptionError
-from digram.sequences.alphabet import Alphabet, as_array
+from digram.sequences.alphabet import Alphabet, as_arrays
 from digram.sequences.tokenizer import SequenceTokenizer
 from digram.training import train
 
@@ -62,12 +62,12 @@ def train_ids(
     The other arguments are those of `digram.train`, and so is the law: these are the merges of text
     whose characters are the symbols. Raises `OptionError` for options that make no sense,
     `InvalidTextError` for a number that is none of the symbols. Memory: some 20 bytes for each
-    symbol of the distinct sequences, or what `memory_limit` says; nothing grows with the square of
-    the vocabulary.
+    symbol of the distinct sequences; nothing grows with the square of the vocabulary. A
+    `memory_limit` needs room for the longest sequence, which is one pretoken: about 20 MiB, and 16
+    bytes for each byte of UTF-8 (2 to 4 a symbol). Without it there is an `OptionError`; raise the
+    limit, or cut the sequence. Without `symbols`, all sequences are held beside it.
     """
-    read: Iterator[NDArray[np.uint32]] = (
-        as_array(one, f"sequences[{number}]") for number, one in enumerate(sequences)
-    )
+    read = as_arrays(sequences)
     if symbols is None:
         held = [*read]
         alphabet, read = _of_all(held), iter(held)
