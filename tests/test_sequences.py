@@ -191,14 +191,25 @@ def test_files_that_are_not_whole(tmp_path: Path) -> None:
         {name: whole[name] for name in whole if name != "tokenizer"},
         whole | {"tokenizer": 1},
     ]
-    for wrong in wrongs:
-        path.write_text(json.dumps(wrong))
-        with pytest.raises(digram.DigramError) as told:
+    symbols: list[Any] = [0, -1, 10**9, 1.5, None, True, "12", {}]
+    symbols += [[], [-1], [[1], [2, 3]], [2**70], [1, 2**63, -1]]
+    wrongs += [whole | {"symbols": one} for one in symbols]
+    tokenizer = whole["tokenizer"]
+    for part, one in (("model", {}), ("model", [1]), ("added_tokens", {}), ("added_tokens", [1])):
+        wrongs.append(whole | {"tokenizer": tokenizer | {part: one}})
+    for vocab in ({"a": 0, "b": 0}, {"a": -1}, {"a": 2**40}, {"a": 0, "bb": 1}):
+        model = {"type": "BPE", "vocab": vocab, "merges": []}
+        wrongs.append(whole | {"tokenizer": tokenizer | {"model": model}})
+    texts = [*map(json.dumps, wrongs)]
+    saved = path.read_text(encoding="utf-8")
+    texts += ["", "{", "[" * 100_000, "9" * 5_000, "\ufeff" + saved, saved[:-9], saved + "}"]
+    texts += [saved.replace('"version"', '"symbols": 2, "version"')]
+    for text in texts:
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(digram.CorruptFileError) as told:
             digram.SequenceTokenizer.load(path)
-        assert str(path) in str(told.value)
-    path.write_text("{")
-    with pytest.raises(digram.CorruptFileError, match="no JSON"):
-        digram.SequenceTokenizer.load(path)
+        assert told.value.path == str(path)
+        assert str(told.value).startswith(f"{path}")
 
 
 def test_faults() -> None:

@@ -8,8 +8,15 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from digram.batching import FlatIds
-from digram.errors import CorruptFileError, TokenIdError, several
+from digram.errors import (
+    CorruptFileError,
+    DigramError,
+    LimitExceededError,
+    TokenIdError,
+    several,
+)
 from digram.formats import huggingface
+from digram.formats._json import parse
 from digram.sequences.alphabet import Alphabet, as_arrays
 from digram.storage import advise_on_full_disk, atomic_write, read_file
 from digram.tokenizer import Tokenizer
@@ -183,9 +190,9 @@ class SequenceTokenizer:
         """
         name = str(path)
         try:
-            top = json.loads(read_file(path))
-        except ValueError as error:
-            raise CorruptFileError(f"the file is no JSON: {error}", path=name) from None
+            top = parse(read_file(path), name)
+        except LimitExceededError as error:  # nested without end, which `save` does not write
+            raise CorruptFileError(error.message, path=name, hint=error.hint) from None
         if not isinstance(top, dict) or top.get("format") != _FORMAT:
             raise CorruptFileError(
                 "this is no file of a sequence tokenizer.",
@@ -202,6 +209,11 @@ class SequenceTokenizer:
             alphabet = Alphabet.of(top["symbols"])
             text = json.dumps(top["tokenizer"], ensure_ascii=False).encode()
             found = cls(Tokenizer(huggingface.loads(text, name)), alphabet)
+        except CorruptFileError:  # which names the path
+            raise
+        except DigramError as error:
+            what = f"something is wrong: {error.message}"
+            raise CorruptFileError(what, path=name, hint=error.hint) from None
         except (KeyError, TypeError) as error:
             raise CorruptFileError(f"something is missing or wrong: {error}", path=name) from None
         if found.digest != top.get("digest"):
