@@ -105,6 +105,7 @@ def test_any_integers(dtype: str) -> None:
     ids = tok.encode_ids(sequence)
     assert tok.encode_ids(np.array(sequence, dtype)) == ids
     assert tok.encode_ids(tuple(sequence)) == ids
+    assert tok.encode_ids([*np.array(sequence[:3], dtype), *np.array(sequence[3:], "i8")]) == ids
     decoded = tok.decode_ids(np.array(ids))
     assert decoded.dtype == np.uint32
     assert decoded.tolist() == sequence
@@ -145,6 +146,37 @@ def test_it_is_a_value(tmp_path: Path) -> None:
     assert again.tokenizer.training == tok.tokenizer.training
 
 
+def test_special_tokens_stand_for_no_symbol() -> None:
+    tok = digram.train_ids([[5, 9, 5, 9]], max_merges=1, special_tokens=["<a>", "<b>"])
+    assert tok.tokenizer.special_tokens == {"<a>": 3, "<b>": 4}
+    ids = [3, 2, 4, 4, 0]
+    for form in (ids, tuple(ids), np.array(ids), np.array(ids, "u1")):
+        assert tok.decode_ids(form, skip_special=True).tolist() == [5, 9, 5]
+        assert tok.symbols(form) == [(), (5, 9), (), (), (5,)]
+        with pytest.raises(digram.TokenIdError) as told:
+            tok.decode_ids(form[1:])
+        assert (told.value.index, told.value.value) == (1, 4)
+        assert "ids[1] = 4 is the special token '<b>'" in str(told.value)
+        assert "skip_special=True" in str(told.value)
+    assert tok.decode_ids([2, 0]).tolist() == [5, 9, 5]
+    assert tok.decode_ids([3], skip_special=True).tolist() == []
+    assert tok.decode_ids([]).tolist() == []
+    for skip in (False, True):
+        with pytest.raises(digram.TokenIdError, match=r"ids\[2\] = 5 is not in this vocabulary"):
+            tok.decode_ids([3, 2, 5], skip_special=skip)
+
+
+def test_special_tokens_are_not_spelled_as_symbols_are() -> None:
+    """They would be read as them where a file knows tokens by their text."""
+    for spelled, said in (("Ā", r"\[5\]"), ("āĀ", r"\[9, 5\]")):
+        with pytest.raises(digram.OptionError, match=rf"special_tokens\[1\] = .* symbols {said}"):
+            digram.train_ids([[5, 9]], max_merges=0, special_tokens=["<a>", spelled])
+    tok = digram.train_ids([[5, 9]], max_merges=0, special_tokens=["Ă", "<Ā>"])
+    assert tok.symbols([2, 1, 3]) == [(), (9,), ()]
+    with pytest.raises(TypeError, match="put the one in a list"):
+        digram.train_ids([[5, 9]], max_merges=0, special_tokens="Ā")
+
+
 def test_files_that_are_not_whole(tmp_path: Path) -> None:
     tok = digram.train_ids([[1, 2, 1, 2]], max_merges=1)
     path = tmp_path / "tok.json"
@@ -159,14 +191,25 @@ def test_files_that_are_not_whole(tmp_path: Path) -> None:
         {name: whole[name] for name in whole if name != "tokenizer"},
         whole | {"tokenizer": 1},
     ]
-    for wrong in wrongs:
-        path.write_text(json.dumps(wrong))
-        with pytest.raises(digram.DigramError) as told:
+    symbols: list[Any] = [0, -1, 10**9, 1.5, None, True, "12", {}]
+    symbols += [[], [-1], [[1], [2, 3]], [2**70], [1, 2**63, -1]]
+    wrongs += [whole | {"symbols": one} for one in symbols]
+    tokenizer = whole["tokenizer"]
+    for part, one in (("model", {}), ("model", [1]), ("added_tokens", {}), ("added_tokens", [1])):
+        wrongs.append(whole | {"tokenizer": tokenizer | {part: one}})
+    for vocab in ({"a": 0, "b": 0}, {"a": -1}, {"a": 2**40}, {"a": 0, "bb": 1}):
+        model = {"type": "BPE", "vocab": vocab, "merges": []}
+        wrongs.append(whole | {"tokenizer": tokenizer | {"model": model}})
+    texts = [*map(json.dumps, wrongs)]
+    saved = path.read_text(encoding="utf-8")
+    texts += ["", "{", "[" * 100_000, "9" * 5_000, "\ufeff" + saved, saved[:-9], saved + "}"]
+    texts += [saved.replace('"version"', '"symbols": 2, "version"')]
+    for text in texts:
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(digram.CorruptFileError) as told:
             digram.SequenceTokenizer.load(path)
-        assert str(path) in str(told.value)
-    path.write_text("{")
-    with pytest.raises(digram.CorruptFileError, match="no JSON"):
-        digram.SequenceTokenizer.load(path)
+        assert told.value.path == str(path)
+        assert str(told.value).startswith(f"{path}")
 
 
 def test_faults() -> None:
@@ -179,17 +222,55 @@ def test_faults() -> None:
         tok.encode_ids([-1])
     with pytest.raises(digram.InvalidTextError, match=r"\[0\] = 4294967296 is no integer"):
         tok.encode_ids([2**32])
+    out_of_range: list[tuple[list[Any], int, int]] = [
+        ([-1, 2**63], 0, -1),
+        ([1, 2**63, -1], 1, 2**63),
+        ([1, 2, 2**70], 2, 2**70),
+        ([1, np.uint64(2), -(2**70)], 2, -(2**70)),
+    ]
+    for numbers, at, number in out_of_range:
+        with pytest.raises(digram.InvalidTextError, match="no integer of 32 bits") as told:
+            tok.encode_ids(numbers)
+        assert (told.value.index, told.value.value) == (at, number)
+        assert f"sequence[{at}] = {number} is" in str(told.value)
     with pytest.raises(digram.TokenIdError):
         tok.decode_ids([3])
-    wrong: list[Any] = ["12", b"12", [1.5], [[1, 2]], np.ones((2, 2), int), ["a"]]
+    wrong: list[Any] = ["12", b"12", [1.5], [[1, 2]], np.ones((2, 2), int), ["a"], 5, None]
+    wrong += [[[1], [2, 1]], [1, None]]
     for one in wrong:
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match=r"^sequence "):
             tok.encode_ids(one)
+    none: list[Any] = [[1, 2, 3], np.array([1, 2, 3])]
+    for one in none:
+        with pytest.raises(TypeError, match=r"sequences\[0\] is an int; give a list of sequences"):
+            digram.train_ids(one, max_merges=1)
+        with pytest.raises(TypeError, match=r"sequences\[0\] is an int; give a list of sequences"):
+            tok.encode_batch(one)
     with pytest.raises(digram.OptionError, match="the sequences are empty"):
         digram.train_ids([[], []], max_merges=1)
     with pytest.raises(digram.OptionError, match="cannot be told apart"):
         digram.train_ids([[0]], max_merges=1, symbols=MOST + 1)
+    counted: list[tuple[Any, str]] = [
+        (-5, "-5"),
+        (np.int64(-5), "-5"),
+        (3_000_000, "3,000,000"),
+        (np.arange(MOST + 1), f"{MOST + 1:,}"),
+    ]
+    for many, said in counted:
+        with pytest.raises(digram.OptionError, match=f"symbols: {said} symbols cannot be told"):
+            Alphabet.of(many)
     with pytest.raises(digram.OptionError, match="only 1 weights"):
         digram.train_ids([[0], [1]], max_merges=1, weights=[1])
     with pytest.raises(digram.OptionError, match="leaves no room"):
         digram.train_ids([[0, 1]], vocab_size=2)
+
+
+@pytest.mark.parametrize(("size", "each"), [(1_792, 32), (1_793, 48), (63_233, 64)])
+def test_a_limit_of_memory_needs_room_for_the_longest_sequence(size: int, each: int) -> None:
+    """About 20 MiB, and so many bytes for each of its symbols, as the page says."""
+    sequence = np.full(400_000, size - 1)
+    room = (20 << 20) + each * len(sequence)
+    tok = digram.train_ids([sequence], max_merges=1, symbols=size, memory_limit=room * 21 // 20)
+    assert tok.merges == [(size - 1, size - 1, size)]
+    with pytest.raises(digram.OptionError, match="raise the limit"):
+        digram.train_ids([sequence], max_merges=1, symbols=size, memory_limit=room * 19 // 20)

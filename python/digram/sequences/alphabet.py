@@ -6,12 +6,12 @@ merged by the same code as text, and other programs can read what was learned.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from digram.errors import InvalidTextError, OptionError, several
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -58,17 +58,19 @@ class Alphabet:
 
         if isinstance(symbols, bool | np.bool_):
             raise TypeError(f"symbols is a number of symbols, or a list of them, not {symbols!r}")
+        listed = None
         if isinstance(symbols, int | np.integer):
-            found = np.arange(min(max(int(symbols), 0), MOST + 1), dtype=np.uint32)
+            number = int(symbols)
         else:
-            found = np.unique(as_array(symbols, "symbols"))
-        if not 1 <= len(found) <= MOST:
+            listed = np.unique(as_array(symbols, "symbols"))
+            number = len(listed)
+        if not 1 <= number <= MOST:
             raise OptionError(
-                f"symbols: {several(len(found), 'symbol')} cannot be told apart.",
-                value=symbols if isinstance(symbols, int) else None,
+                f"symbols: {several(number, 'symbol')} cannot be told apart.",
+                value=number if listed is None else None,
                 hint=f"Give between 1 and {MOST:,}.",
             )
-        return cls(found)
+        return cls(np.arange(number, dtype=np.uint32) if listed is None else listed)
 
     @property
     def size(self) -> int | None:
@@ -147,7 +149,7 @@ def as_array(sequence: Numbers | Iterable[int], name: str) -> NDArray[np.uint32]
 
     if isinstance(sequence, str | bytes | bytearray):
         raise TypeError(f"{name} is a sequence of integers, not {type(sequence).__name__}")
-    found = sequence if isinstance(sequence, np.ndarray) else np.asarray([*sequence])
+    found = sequence if isinstance(sequence, np.ndarray) else _listed(sequence, name)
     if not found.size:
         return np.zeros(0, np.uint32)
     if found.dtype.kind not in "iu":
@@ -158,12 +160,46 @@ def as_array(sequence: Numbers | Iterable[int], name: str) -> NDArray[np.uint32]
         wrong = (found < 0) | (found > 0xFFFFFFFF)
         if wrong.any():
             at = int(wrong.argmax())
-            raise InvalidTextError(
-                f"{name}[{at}] = {int(found[at])} is no integer of 32 bits without a sign.",
-                index=at,
-                value=int(found[at]),
-            )
+            _refuse_number(int(found[at]), name, at)
     return found.astype(np.uint32, copy=False)
+
+
+def as_arrays(sequences: Iterable[Numbers]) -> Iterator[NDArray[np.uint32]]:
+    """Several sequences as arrays, as they are taken; see `as_array`."""
+    import numpy as np
+
+    for number, one in enumerate(sequences):
+        if isinstance(one, int | np.integer):
+            raise TypeError(f"sequences[{number}] is an int; give a list of sequences")
+        yield as_array(one, f"sequences[{number}]")
+
+
+def _listed(sequence: Iterable[int], name: str) -> NDArray[Any]:
+    import numpy as np
+
+    try:
+        each = iter(sequence)
+    except TypeError:
+        kind = type(sequence).__name__
+        raise TypeError(f"{name} is a sequence of integers, not {kind}") from None
+    numbers = [*each]
+    try:
+        found = np.asarray(numbers)
+    except ValueError:  # lists of several lengths
+        found = np.asarray(numbers, object)
+    if found.dtype.kind not in "fO" or not all(isinstance(n, int | np.integer) for n in numbers):
+        return found
+    # Integers, of which no type of NumPy's holds all, or which it mixed from several types.
+    for at, number in enumerate(numbers):
+        if not 0 <= number <= 0xFFFFFFFF:
+            _refuse_number(int(number), name, at)
+    return np.asarray(numbers, np.uint32)
+
+
+def _refuse_number(number: int, name: str, at: int) -> NoReturn:
+    raise InvalidTextError(
+        f"{name}[{at}] = {number} is no integer of 32 bits without a sign.", index=at, value=number
+    )
 
 
 def _codes(places: NDArray[np.uint32]) -> NDArray[np.uint32]:

@@ -8,9 +8,16 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from digram.batching import FlatIds
-from digram.errors import CorruptFileError, several
+from digram.errors import (
+    CorruptFileError,
+    DigramError,
+    LimitExceededError,
+    TokenIdError,
+    several,
+)
 from digram.formats import huggingface
-from digram.sequences.alphabet import Alphabet
+from digram.formats._json import parse
+from digram.sequences.alphabet import Alphabet, as_arrays
 from digram.storage import advise_on_full_disk, atomic_write, read_file
 from digram.tokenizer import Tokenizer
 
@@ -83,18 +90,58 @@ class SequenceTokenizer:
         ([2, 1, 1], [0, 1, 3])
         """
         texts = [
-            self.alphabet.text(one, f"sequences[{number}]") for number, one in enumerate(sequences)
+            self.alphabet.text(one, f"sequences[{number}]")
+            for number, one in enumerate(as_arrays(sequences))
         ]
         return self.tokenizer.encode_batch(texts, threads=threads, out="numpy")
 
-    def decode_ids(self, ids: Sequence[int] | NDArray[Any]) -> NDArray[np.uint32]:
-        """The sequence that ids stand for; `TokenIdError` for an id that is none."""
+    def decode_ids(
+        self, ids: Sequence[int] | NDArray[Any], *, skip_special: bool = False
+    ) -> NDArray[np.uint32]:
+        """The sequence that ids stand for.
+
+        >>> import digram
+        >>> tok = digram.train_ids([[5, 9, 5, 9]], max_merges=1, special_tokens=["<end>"])
+        >>> tok.decode_ids([2, 0, 3], skip_special=True).tolist()
+        [5, 9, 5]
+
+        Special tokens stand for no symbol: `skip_special` leaves them out. Raises `TokenIdError`,
+        with the place, for one of them otherwise, and for an id that is none. Linear in the ids.
+        """
+        if self.tokenizer.special_tokens:
+            ids = self._without_special(ids, skip_special)
         return self.alphabet.sequence(self.tokenizer.decode(ids))
 
+    def _without_special(
+        self, ids: Sequence[int] | NDArray[Any], skip_special: bool
+    ) -> NDArray[np.uint32]:
+        import numpy as np
+
+        self.tokenizer.decode_bytes(ids)  # what is no id is told with its place among all
+        names = {id: name for name, id in self.tokenizer.special_tokens.items()}
+        plain = np.asarray(ids, np.uint32)
+        special = np.isin(plain, [*names])
+        if special.any() and not skip_special:
+            at = int(special.argmax())
+            id = int(plain[at])
+            raise TokenIdError(
+                f"ids[{at}] = {id} is the special token {names[id]!r}, which stands for no symbol.",
+                index=at,
+                value=id,
+                hint="Pass skip_special=True to leave special tokens out.",
+            )
+        return plain[~special]
+
     def symbols(self, ids: Sequence[int] | NDArray[Any]) -> list[tuple[int, ...]]:
-        """The symbols that each of some ids stands for."""
-        tokens = self.tokenizer.tokens(ids)
-        return [tuple(self.alphabet.sequence(token.decode()).tolist()) for token in tokens]
+        """The symbols that each of some ids stands for: `()` for a special token.
+
+        Raises `TokenIdError` for an id that is none.
+        """
+        special = {*self.tokenizer.special_tokens.values()}
+        return [
+            () if id in special else tuple(self.alphabet.sequence(token.decode()).tolist())
+            for id, token in zip(ids, self.tokenizer.tokens(ids), strict=True)
+        ]
 
     def count_ids(self, sequence: Numbers) -> int:
         """How many ids a sequence has, without making them."""
@@ -143,9 +190,9 @@ class SequenceTokenizer:
         """
         name = str(path)
         try:
-            top = json.loads(read_file(path))
-        except ValueError as error:
-            raise CorruptFileError(f"the file is no JSON: {error}", path=name) from None
+            top = parse(read_file(path), name)
+        except LimitExceededError as error:  # nested without end, which `save` does not write
+            raise CorruptFileError(error.message, path=name, hint=error.hint) from None
         if not isinstance(top, dict) or top.get("format") != _FORMAT:
             raise CorruptFileError(
                 "this is no file of a sequence tokenizer.",
@@ -162,6 +209,11 @@ class SequenceTokenizer:
             alphabet = Alphabet.of(top["symbols"])
             text = json.dumps(top["tokenizer"], ensure_ascii=False).encode()
             found = cls(Tokenizer(huggingface.loads(text, name)), alphabet)
+        except CorruptFileError:  # which names the path
+            raise
+        except DigramError as error:
+            what = f"something is wrong: {error.message}"
+            raise CorruptFileError(what, path=name, hint=error.hint) from None
         except (KeyError, TypeError) as error:
             raise CorruptFileError(f"something is missing or wrong: {error}", path=name) from None
         if found.digest != top.get("digest"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from digram.arguments import whole_number
 from digram.choices import Ties
 from digram.counts import Counts
 from digram.errors import OptionError
-from digram.sequences.alphabet import Alphabet, as_array
+from digram.sequences.alphabet import Alphabet, as_arrays
 from digram.sequences.tokenizer import SequenceTokenizer
 from digram.training import train
 
@@ -56,17 +56,18 @@ def train_ids(
         symbols: how many there are, from 0 on, or which. By default those that occur; others
             cannot be encoded then.
         weights: how often each sequence counts; 1 by default.
-        special_tokens: ids after the merges that stand for no symbol: begin, end, padding.
+        special_tokens: ids after the merges that stand for no symbol: begin, end, padding. Not
+            made of the characters of symbols (see `Alphabet`) alone.
 
     The other arguments are those of `digram.train`, and so is the law: these are the merges of text
     whose characters are the symbols. Raises `OptionError` for options that make no sense,
     `InvalidTextError` for a number that is none of the symbols. Memory: some 20 bytes for each
-    symbol of the distinct sequences, or what `memory_limit` says; nothing grows with the square of
-    the vocabulary.
+    symbol of the distinct sequences; nothing grows with the square of the vocabulary. A
+    `memory_limit` needs room for the longest sequence, which is one pretoken: about 20 MiB, and 16
+    bytes for each byte of UTF-8 (2 to 4 a symbol). Without it there is an `OptionError`; raise the
+    limit, or cut the sequence. Without `symbols`, all sequences are held beside it.
     """
-    read: Iterator[NDArray[np.uint32]] = (
-        as_array(one, f"sequences[{number}]") for number, one in enumerate(sequences)
-    )
+    read = as_arrays(sequences)
     if symbols is None:
         held = [*read]
         alphabet, read = _of_all(held), iter(held)
@@ -76,6 +77,9 @@ def train_ids(
     source: Iterable[str] | Counts = texts
     if weights is not None:
         source = _weighted(texts, weights)
+    if not isinstance(special_tokens, str):  # which `train` refuses
+        special_tokens = [*special_tokens]
+        _refuse_spelled(special_tokens, alphabet)
     tok = train(
         source,
         vocab_size=vocab_size,
@@ -106,6 +110,21 @@ def _of_all(sequences: list[NDArray[np.uint32]]) -> Alphabet:
             hint="Name them with symbols=.",
         )
     return Alphabet.of(np.concatenate(found))
+
+
+def _refuse_spelled(special_tokens: Iterable[str], alphabet: Alphabet) -> None:
+    """Refuses special tokens that are the text of symbols."""
+    characters: set[str] = set()
+    for index, token in enumerate(special_tokens):
+        characters = characters or {*alphabet.characters()}
+        if isinstance(token, str) and token and characters.issuperset(token):
+            raise OptionError(
+                f"special_tokens[{index}] = {token!r} is also how the symbols "
+                f"{alphabet.sequence(token).tolist()} are spelled.",
+                index=index,
+                value=token,
+                hint='Choose a name such as "<end>".',
+            )
 
 
 def _weighted(texts: Iterable[str], weights: Iterable[int]) -> Counts:
