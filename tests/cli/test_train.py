@@ -375,3 +375,5 @@ def test_a_text_that_names_a_file_is_text_and_warned_about(tmp_path: Path) -> No
         tok = digram.train(str(tmp_path / "text"), max_merges=0)
     assert tok.training is not None
     assert tok.training.bytes == len(str(tmp_path / "text"))
+    with pytest.warns(UserWarning, match="of a file or folder"):
+        digram.train(str(tmp_path), max_merges=0)

@@ -241,7 +241,7 @@ for call in (lambda: counts.save("counts.parquet"), counts.to_arrow):
     try:
         call()
     except digram.OptionError as error:
-        assert "pip install digram[arrow]" in str(error), error
+        assert "pip install 'digram[arrow]'" in str(error), error
     else:
         raise AssertionError
 """

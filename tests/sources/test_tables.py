@@ -251,7 +251,7 @@ except digram.OptionError as error:
         "[b'one']",
         "[b'one']",
         "a.parquet: Parquet files are read by pyarrow, which is not installed. Install it, as with "
-        "pip install digram[arrow].",
+        "pip install 'digram[arrow]'.",
     ]
 
 
