@@ -20,6 +20,7 @@ from digram.counts import (
     check_unit,
     have_first,
     made_with,
+    refuse_separator,
     weights_without_names,
 )
 from digram.definition import StopReason, TrainingRecord, Unit
@@ -185,12 +186,7 @@ def _made(
         counts.unit if unit is None else check_unit(unit),
     )
     check_made(made, asked, "these counts", "training asked for")
-    if separator is not None:
-        raise OptionError(
-            "separator= cuts text, and counts hold none.",
-            value=separator,
-            hint="Give it to digram.count_pretokens.",
-        )
+    refuse_separator(separator)
     if weights is not None:
         raise weights_without_names()
     return made

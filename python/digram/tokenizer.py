@@ -284,6 +284,10 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore, Measuring, Seeing, Cha
         """A new tokenizer whose `tok(text, padding=...)` pads with this special token of it."""
         return self._with(self._settings._replace(pad_token=pad_token))
 
+    def _uncut(self) -> Tokenizer:
+        """The same without a pretokenizer: what is a pretoken is not cut again."""
+        return self._with(self._settings._replace(pretokenizer=Pretokenizer(None)))
+
     def _with(self, settings: Settings) -> Tokenizer:
         return Tokenizer._of(Compact(self._model, self.special_tokens, settings))
 

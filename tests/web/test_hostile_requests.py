@@ -163,7 +163,7 @@ HOSTILE: list[Hostile] = [
     with_headers("a packed body", 415, content_encoding="gzip"),
     *(
         with_start(f"{method} /api/encode", 405)
-        for method in ("GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "post", "HACK")
+        for method in ("GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "post", "BREW")
     ),
     *(with_start(f"{method} /page.js", 405) for method in ("POST", "PUT", "DELETE", "OPTIONS")),
     with_start("CONNECT evil.example:443", 404),

@@ -9,12 +9,13 @@ from typing import Any
 
 from digram import _core
 from digram.adapt.change import Change
+from digram.adapt.padding import unpadded
 from digram.arguments import memory_in_bytes, whole_number
 from digram.choices import Ties, check_choices, checked_limits, warn_of_a_path
 from digram.counts import Counts, Sources
 from digram.definition import Definition, TrainingRecord, Unit
 from digram.learning import Learned, Start, learned, plain
-from digram.sizes import multiple_of, padded, without_padding
+from digram.sizes import padded
 from digram.tokenizer import Merge, Tokenizer
 
 __all__ = ["extend"]
@@ -49,9 +50,8 @@ def extend(
         threads,
     )
     warn_of_a_path(source)
-    multiple = multiple_of(tok.definition)
-    whole = tok.definition if multiple is None else without_padding(tok.definition)
-    start = Tokenizer(whole)
+    start, multiple = unpadded(tok)
+    whole = start.definition
 
     def begin(_: _core.Counts | _core.SortedCounts, __: Unit) -> Start:
         return Start(start)

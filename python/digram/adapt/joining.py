@@ -10,12 +10,12 @@ from typing import Any
 
 from digram.adapt.change import Change
 from digram.adapt.extending import extend
-from digram.adapt.pruning import prune, readable
+from digram.adapt.padding import unpadded
+from digram.adapt.pruning import counted, prune
 from digram.arguments import whole_number
-from digram.counts import Counts, Sources, count_pretokens
+from digram.counts import Counts, Sources
 from digram.definition import Definition, TrainingRecord
 from digram.errors import ConfigMismatchError
-from digram.pretokenizers import Pretokenizer
 from digram.sizes import multiple_of, padded, without_padding
 from digram.tokenizer import Tokenizer
 
@@ -30,15 +30,14 @@ def merge(tok: Tokenizer, other: Tokenizer, *, add: int | None = None) -> tuple[
             hint="Merge tokenizers of the same unit.",
         )
     most = None if add is None else whole_number("add", add, 0)
-    multiple = multiple_of(tok.definition)
-    definition = tok.definition if multiple is None else without_padding(tok.definition)
-    size = Tokenizer(definition).vocab_size
+    whole, multiple = unpadded(tok)
+    definition, size = whole.definition, whole.vocab_size
     tokens = [*definition.tokens, *[None] * (size - len(definition.tokens))]
     fallback = {*(definition.byte_ids or ())}
     known = {token for id, token in enumerate(tokens) if token is not None and id not in fallback}
     wanted = [one.token for one in other.merge_log if one.token not in known]
     wanted = [*dict.fromkeys(token for token in wanted if _is_spelled(token, tok, known))]
-    alone = Tokenizer(replace(definition, pretokenizer=Pretokenizer(None)))
+    alone = whole._uncut()
     learned: dict[tuple[int, int], int] = {}
     for token, word in zip(wanted, alone.encode_batch(wanted), strict=True):
         if len(learned) == most:
@@ -121,16 +120,7 @@ def swap(
 ) -> tuple[Tokenizer, Change]:
     """The least used tokens out, the most useful in; see `Tokenizer.swap`."""
     number = whole_number("number", number, 0)
-    readable(tok, source if isinstance(source, Counts) else "", separator)  # refuses what is wrong
-    if not isinstance(source, Counts):
-        source = count_pretokens(
-            source,
-            pretokenizer=tok.pretokenizer,
-            unit=tok.unit,
-            separator=separator,
-            threads=threads,
-            progress=progress,
-        )
+    source = counted(tok, source, separator, threads, progress)
     multiple = multiple_of(tok.definition)
     whole = _unpadded(tok.definition)
     options: dict[str, Any] = {"threads": threads}

@@ -13,19 +13,17 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from digram.adapt.change import Change
+from digram.adapt.padding import unpadded
 from digram.arguments import check_threads, whole_number
-from digram.counts import Counts, Sources, check_made, count_pretokens
+from digram.counts import Counts, Sources, check_made, count_pretokens, refuse_separator
 from digram.definition import Definition
 from digram.errors import OptionError, several
-from digram.pretokenizers import Pretokenizer
 from digram.sizes import (
     base_ids,
-    multiple_of,
     new_id,
     padded,
     size_of,
     without,
-    without_padding,
 )
 from digram.sources import Source, in_batches
 from digram.tokenizer import Tokenizer
@@ -56,10 +54,10 @@ def prune(
             "prune takes one of remove= and vocab_size=.",
             hint="Say how many tokens go, or how many there are to be.",
         )
-    multiple = multiple_of(tok.definition)
-    whole = tok if multiple is None else Tokenizer(without_padding(tok.definition))
+    whole, multiple = unpadded(tok)
     definition = whole.definition
-    source = readable(tok, source, separator, threads)
+    if isinstance(source, Mapping | Counts):
+        source = counted(tok, source, separator, threads)
     if remove is None:
         size = whole_number("vocab_size", vocab_size, 1)
         remove = size_of(definition) - size
@@ -77,21 +75,16 @@ def prune(
     return after, Change.of(tok, after)
 
 
-def readable(
+def counted(
     tok: Tokenizer,
     source: Sources | Counts,
     separator: str | bytes | None,
-    threads: int | None = None,
+    threads: int | None,
     progress: bool | None = False,
-) -> Source | Counts:
-    """A source as `prune` reads it: named ones are counted, and counts have no separator."""
-    if isinstance(source, Counts) and separator is not None:
-        raise OptionError(
-            "separator= cuts text, and counts hold none.",
-            value=separator,
-            hint="Give it to digram.count_pretokens.",
-        )
-    if not isinstance(source, Mapping):
+) -> Counts:
+    """The pretokens of a source, which may be counted already."""
+    if isinstance(source, Counts):
+        refuse_separator(separator)
         return source
     return count_pretokens(
         source,
@@ -121,8 +114,7 @@ def _uses(
         "these counts",
         "the tokenizer",
     )
-    # A pretoken is not cut again.
-    alone = Tokenizer(replace(tok.definition, pretokenizer=Pretokenizer(None)))
+    alone = tok._uncut()
     pieces = source.items()
     while some := [*islice(pieces, _AT_ONCE)]:
         ids, offsets = alone.encode_batch([one for one, _ in some], threads=threads, out="numpy")

@@ -14,6 +14,7 @@ from digram.counts.counting import (
     count_pretokens,
     have_first,
     made_with,
+    refuse_separator,
     weights_without_names,
 )
 from digram.counts.settings import fingerprint
@@ -29,5 +30,6 @@ __all__ = [
     "fingerprint",
     "have_first",
     "made_with",
+    "refuse_separator",
     "weights_without_names",
 ]

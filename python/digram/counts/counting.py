@@ -37,6 +37,7 @@ __all__ = [
     "count_pretokens",
     "have_first",
     "made_with",
+    "refuse_separator",
     "weights_without_names",
 ]
 
@@ -225,6 +226,16 @@ class Counting:
         import tempfile
 
         return tempfile.gettempdir() if self.checkpoint is None else self.checkpoint.folder
+
+
+def refuse_separator(separator: str | bytes | None) -> None:
+    """Counts were cut before; `OptionError` where they are to be cut again."""
+    if separator is not None:
+        raise OptionError(
+            "separator= cuts text, and counts hold none.",
+            value=separator,
+            hint="Give it to digram.count_pretokens.",
+        )
 
 
 def made_with(

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from digram import _core
 from digram.arguments import check_threads, whole_number
 from digram.errors import InvalidTextError, OptionError
-from digram.pretokenizers import Pretokenizer
 from digram.progress import progress as progress_bar
 from digram.seeing.places import Places, Sample, Word
 from digram.seeing.tree import id_of
@@ -79,7 +78,7 @@ class _Looking:
         """What a word with the token has in it."""
         self.splitter = tok.pretokenizer.splitter()
         # Words are encoded as they were cut out: alone, a pattern might cut them again.
-        self.whole = tok._with(tok._settings._replace(pretokenizer=Pretokenizer(None)))
+        self.whole = tok._uncut()
         self.counts: Counter[bytes] = Counter()
         self.in_word: dict[bytes, int] = {}
         self.sampled: list[Sample] = []  # each in another word

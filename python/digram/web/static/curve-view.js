@@ -2,7 +2,7 @@
 
 import { latest } from "./ask.js";
 import { lineChart, swatch } from "./chart.js";
-import { choice, element, fill, number, problemLine, settled, several } from "./dom.js";
+import { choice, element, fill, number, problemLine, settled, several, textArea } from "./dom.js";
 import { fileText, keep, kept, wellFormed } from "./reader.js";
 import { table } from "./table.js";
 
@@ -20,13 +20,7 @@ export function curveView(tokenizers) {
   let measure = "bytes_per_token";
   let found = null; // what was answered, by tokenizer
   let measured = null; // the text that it was asked for
-  const area = element("textarea", {
-    id: "curve-text",
-    rows: "5",
-    spellcheck: "false",
-    autocapitalize: "off",
-    autocomplete: "off",
-  });
+  const area = textArea({ id: "curve-text", rows: "5" });
   const file = element("input", { type: "file", id: "curve-file" });
   const note = element("p", { "class": "quiet", "role": "status" });
   const problem = problemLine();

@@ -39,6 +39,12 @@ export function choice(label, options, onChange) {
   return { select, field: element("label", { class: "field" }, element("span", {}, label), select) };
 }
 
+// A field to write text in, which nobody corrects.
+export function textArea(attributes) {
+  const plain = { spellcheck: "false", autocapitalize: "off", autocomplete: "off" };
+  return element("textarea", { ...plain, ...attributes });
+}
+
 // Where a view says what went wrong.
 export function problemLine() {
   const root = element("p", { class: "problem", role: "alert", hidden: true });

@@ -2,7 +2,17 @@
 
 import { latest } from "./ask.js";
 import { chip } from "./details.js";
-import { announce, choice, element, fill, number, problemLine, settled, several } from "./dom.js";
+import {
+  announce,
+  choice,
+  element,
+  fill,
+  number,
+  problemLine,
+  settled,
+  several,
+  textArea,
+} from "./dom.js";
 import { opening, wellFormed } from "./reader.js";
 import { stepper } from "./stepper.js";
 import { drawn, fromHex, tokenText } from "./visible.js";
@@ -29,13 +39,7 @@ export function explainView(tokenizers) {
     tokenizer = Number(value);
     update();
   });
-  const area = element("textarea", {
-    id: "explain-text",
-    rows: "3",
-    spellcheck: "false",
-    autocapitalize: "off",
-    autocomplete: "off",
-  });
+  const area = textArea({ id: "explain-text", rows: "3" });
   const special = element("input", { type: "checkbox", id: "explain-special" });
   const note = element("p", { "class": "quiet", "role": "status" });
   const problem = problemLine();

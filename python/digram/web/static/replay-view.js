@@ -2,7 +2,17 @@
 
 import { latest } from "./ask.js";
 import { chip } from "./details.js";
-import { announce, choice, element, fill, number, problemLine, settled, several } from "./dom.js";
+import {
+  announce,
+  choice,
+  element,
+  fill,
+  number,
+  problemLine,
+  settled,
+  several,
+  textArea,
+} from "./dom.js";
 import { opening, wellFormed } from "./reader.js";
 import { stepper } from "./stepper.js";
 import { fromHex, tokenText } from "./visible.js";
@@ -27,13 +37,7 @@ export function replayView(tokenizers) {
     tokenizer = Number(value);
     update();
   });
-  const area = element("textarea", {
-    id: "replay-text",
-    rows: "3",
-    spellcheck: "false",
-    autocapitalize: "off",
-    autocomplete: "off",
-  });
+  const area = textArea({ id: "replay-text", rows: "3" });
   const note = element("p", { "class": "quiet", "role": "status" });
   const problem = problemLine();
   const stage = element("p", { class: "stage", tabindex: "0", role: "group", "aria-label": "The text in tokens" });

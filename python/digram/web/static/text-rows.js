@@ -1,6 +1,6 @@
 // Fields for texts with names: typed, pasted, or from files; as many as one wants.
 
-import { announce, element } from "./dom.js";
+import { announce, element, textArea } from "./dom.js";
 import { fileText, sentSize } from "./reader.js";
 
 const MOST = 1_000_000; // bytes of all texts together, as they are sent
@@ -23,13 +23,7 @@ export function textRows(samples, { onChange, onProblem }) {
       "autocomplete": "off",
       "spellcheck": "false",
     });
-    const area = element("textarea", {
-      "aria-label": `Text ${made}`,
-      "rows": "2",
-      "spellcheck": "false",
-      "autocapitalize": "off",
-      "autocomplete": "off",
-    });
+    const area = textArea({ "aria-label": `Text ${made}`, "rows": "2" });
     const away = element("button", { type: "button" }, "Remove");
     [called.value, area.value] = [name, text];
     const item = element("li", { "data-row": made }, called, area, away);

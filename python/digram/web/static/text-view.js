@@ -3,7 +3,7 @@
 import { latest } from "./ask.js";
 import { card } from "./card.js";
 import { tokenDetails } from "./details.js";
-import { announce, element, fill, number, several } from "./dom.js";
+import { announce, element, fill, number, several, textArea } from "./dom.js";
 import { disagreements } from "./places.js";
 import { keep, kept, wellFormed } from "./reader.js";
 
@@ -19,14 +19,7 @@ export function textView(tokenizers) {
       },
     }),
   );
-  const area = element("textarea", {
-    "id": "text",
-    "rows": "7",
-    "spellcheck": "false",
-    "autocapitalize": "off",
-    "autocomplete": "off",
-    "aria-describedby": "size",
-  });
+  const area = textArea({ "id": "text", "rows": "7", "aria-describedby": "size" });
   area.value = kept();
   const size = element("p", { id: "size", class: "quiet" });
   const problem = element("p", { class: "problem", role: "alert", hidden: true });
