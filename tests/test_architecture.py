@@ -19,7 +19,7 @@ PYTHON = [
     ["_core", "errors"],
     ["special", "template"],
     ["arguments", "drawing", "pretokenizers", "streaming"],
-    ["compact"],
+    ["compact", "schemes"],
     ["definition"],
     ["batching", "choices", "counting", "doors", "encoding", "growth", "sizes"],
     ["formats", "progress", "sources", "storage", "terminal"],

@@ -61,6 +61,11 @@ class Splitter:
     def last_border(self, text: bytes, start: int) -> int: ...
 
 @final
+class Scheme:
+    @staticmethod
+    def superwords(words: Splitter, ranks: list[int]) -> Scheme: ...
+
+@final
 class EncodedDocuments:
     """Documents that are encoded, as threads left them."""
 
@@ -284,6 +289,7 @@ class Core:
         unit: str,
         on_unknown: int | list[int] | None,
         ignore_merges: bool,
+        scheme: Scheme | None,
         extra: Any,
     ) -> Self: ...
     def encode(

@@ -13,6 +13,7 @@ from digram.pretokenizers import Pretokenizer
 
 if TYPE_CHECKING:  # it takes longer to import than a file to read
     from digram.definition import Definition, OnUnknown, TrainingRecord, Unit
+    from digram.schemes import Scheme
     from digram.template import Template
 
 __all__ = ["Compact", "Settings", "compacted"]
@@ -31,6 +32,7 @@ class Settings(NamedTuple):
     context_size: int | None = None
     pad_token: str | None = None
     reserved: dict[str, range] | None = None
+    scheme: Scheme | None = None
 
 
 class Compact(NamedTuple):
@@ -84,5 +86,6 @@ def compacted(definition: Definition) -> Compact:
             context_size=d.context_size,
             pad_token=d.pad_token,
             reserved=d.reserved or None,
+            scheme=d.scheme,
         ),
     )

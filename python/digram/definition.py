@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 from digram.pretokenizers import Pretokenizer
+from digram.schemes import Scheme
 from digram.special import Special
 from digram.template import Template
 
@@ -69,6 +70,8 @@ class Definition:
     a text, how many tokens `max_length="context"` means, and the special token that pads.
 
     `reserved` names blocks of ids: those of the special tokens `<|name_0|>`, `<|name_1|>`, ...
+
+    `scheme` says how merges are applied, where not by rank alone (`digram.schemes`).
     """
 
     tokens: list[bytes | None]
@@ -84,6 +87,7 @@ class Definition:
     pad_token: str | None = None
     reserved: dict[str, range] = field(default_factory=dict)
     training: TrainingRecord | None = None
+    scheme: Scheme | None = None
 
 
 class Packed(NamedTuple):
@@ -120,8 +124,8 @@ def digest(definition: Definition, content: Packed | None = None) -> str:
     tokens and settings; where they come from plays no part. Files carry it, so it is fixed for
     good: a line of JSON with the settings, the lengths of the tokens (-1 for none), their bytes,
     and the merges, numbers as 64 bits with the lowest byte first. What came later, the template,
-    the context size, the pad token and reserved blocks, is among the settings only where it is
-    set. Linear, some 0.2 µs a token; `content`, where somebody has it, stands for the tokens and
+    the context size, the pad token, reserved blocks and the scheme, is among the settings only
+    where it is set. Linear, some 0.2 µs a token; `content`, where somebody has it, stands for the tokens and
     merges of the definition.
     """
     import hashlib
@@ -147,6 +151,8 @@ def digest(definition: Definition, content: Packed | None = None) -> str:
             settings[name] = getattr(definition, name)
     if definition.reserved:
         settings["reserved"] = {n: [ids.start, len(ids)] for n, ids in definition.reserved.items()}
+    if definition.scheme is not None:
+        settings["scheme"] = definition.scheme.said()
     sha = hashlib.sha256(json.dumps(settings, sort_keys=True).encode() + b"\n")
     for part in (held.lengths, held.spelled, held.triples):
         sha.update(part)

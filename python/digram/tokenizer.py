@@ -111,6 +111,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore, Measuring, Seeing, Cha
             settings.unit,
             unknown,
             settings.ignore_merges,
+            None if settings.scheme is None else settings.scheme.core(),
             _Extra(settings, Layout.of(settings, special_tokens)),
         )
 
@@ -302,8 +303,9 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore, Measuring, Seeing, Cha
 
         `format` is "huggingface" (`tokenizer.json`, which Hugging Face's libraries read as it is),
         "tiktoken", "vocab_merges" (a folder with `vocab.json` and `merges.txt`) or "seed_pair" (a
-        folder with `vocabulary.json` and `merges.json`); by default it follows from the name of
-        the file. What the format cannot carry is a `VocabError`, unless `allow_loss`.
+        folder with `vocabulary.json` and `merges.json`), or "digram" for tokenizers that nobody
+        else has an encoder for; by default it follows from the name of the file. What the format
+        cannot carry is a `VocabError`, unless `allow_loss`.
         """
         from digram import formats
 

@@ -8,6 +8,7 @@ mod digest;
 mod errors;
 mod json;
 mod model;
+mod scheme;
 mod tokenizer;
 mod training;
 mod watch;
@@ -96,6 +97,8 @@ mod _core {
     use super::json::json_texts;
     #[pymodule_export]
     use super::model::{Model, Ranks};
+    #[pymodule_export]
+    use super::scheme::Scheme;
     #[pymodule_export]
     use super::tokenizer::{Decoder, Encoded, EncodedDocuments, Intervals, RunningCount, Stream};
     #[pymodule_export]

@@ -59,7 +59,7 @@ fn main() {
     let model = Model::from_ranks(&ranks, &Unwatched).expect("tokens in rank order");
     stage("find merges");
     let unit = Unit::Byte { ids };
-    let tokenizer = Tokenizer::with_model(model, Vec::new(), unit, pretokenizer().into(), true)
+    let tokenizer = Tokenizer::with_model(model, Vec::new(), unit, pretokenizer().into(), true, None)
         .expect("a consistent vocabulary");
     stage("make the tokenizer");
     let stored = tokenizer.model().to_bytes();

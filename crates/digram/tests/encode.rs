@@ -78,6 +78,7 @@ fn tokenizer(tokens: &[Vec<u8>], merges: &[Merge], ignore_merges: bool) -> Optio
         unit: Unit::Byte { ids: Box::new(std::array::from_fn(|byte| byte as u32)) },
         pretokenizer: Pretokenizer::new(&[]).unwrap().into(),
         ignore_merges,
+        scheme: None,
     };
     Tokenizer::new(definition).ok()
 }
@@ -216,7 +217,7 @@ proptest! {
             let position = |byte| tokens.iter().position(|token| *token == Some(vec![byte as u8]));
             let ids = std::array::from_fn(|byte| position(byte).unwrap_or(0) as u32);
             let whole = Pretokenizer::new(&[]).unwrap().into();
-            Tokenizer::with_model(model, vec![("<s>".into(), 500)], Unit::Byte { ids: Box::new(ids) }, whole, ignore)
+            Tokenizer::with_model(model, vec![("<s>".into(), 500)], Unit::Byte { ids: Box::new(ids) }, whole, ignore, None)
         };
         let merges = model.merges().in_order().to_vec();
         let slowly = Model::new(Vocabulary::new(tokens.clone()).unwrap(), merges).unwrap();

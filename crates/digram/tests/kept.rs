@@ -56,6 +56,7 @@ fn tokenizer(pairs: &[(u32, u32)], stages: &[Stage], on_characters: bool) -> Tok
         },
         pretokenizer: Pretokenizer::new(stages).unwrap().into(),
         ignore_merges: false,
+        scheme: None,
     })
     .unwrap()
 }

@@ -51,6 +51,7 @@ fn tokenizer(stages: &[Stage]) -> Tokenizer {
         unit: Unit::Byte { ids: Box::new(std::array::from_fn(|byte| byte as u32)) },
         pretokenizer: Pretokenizer::new(stages).unwrap().into(),
         ignore_merges: false,
+        scheme: None,
     })
     .unwrap()
 }

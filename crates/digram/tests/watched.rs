@@ -47,6 +47,7 @@ static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
             unit: Unit::Byte { ids: Box::new(std::array::from_fn(|byte| byte as u32)) },
             pretokenizer: Pretokenizer::new(stages).unwrap().into(),
             ignore_merges: false,
+            scheme: None,
         })
         .unwrap()
     };

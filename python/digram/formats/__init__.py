@@ -1,6 +1,7 @@
 """Tokenizers as files: one module for each format, and the choice among them.
 
-    huggingface    tokenizer.json: all there is to say, in one file; digram's own format
+    huggingface    tokenizer.json: all there is to say, in one file
+    digram         the same for tokenizers that nobody else has an encoder for
     tiktoken       .tiktoken: tokens by rank; the pattern and special tokens must be named
     vocab_merges   a folder with vocab.json and merges.txt (GPT-2); the pattern must be named
     seed_pair      a folder with vocabulary.json and merges.json; no pattern
@@ -37,7 +38,7 @@ from digram.storage import read_file
 
 if TYPE_CHECKING:
     from digram.definition import Definition
-    from digram.formats import huggingface, seed_pair, tiktoken, vocab_merges
+    from digram.formats import digram, huggingface, seed_pair, tiktoken, vocab_merges
 
 __all__ = [
     "ENCODINGS",
@@ -47,6 +48,7 @@ __all__ = [
     "Missing",
     "PretokenizerLike",
     "describes_itself",
+    "digram",
     "huggingface",
     "read",
     "read_compact",
@@ -56,7 +58,7 @@ __all__ = [
     "write",
 ]
 
-FORMATS = ("huggingface", "tiktoken", "vocab_merges", "seed_pair")
+FORMATS = ("huggingface", "tiktoken", "vocab_merges", "seed_pair", "digram")
 """The names that `write` knows."""
 
 _SUFFIXES = {".json": "huggingface", ".tiktoken": "tiktoken"}
@@ -123,9 +125,10 @@ def write(
 ) -> None:
     """Writes a definition to a file or folder, all of it or nothing.
 
-    Without a `format` the name decides: `.json` is "huggingface", `.tiktoken` is "tiktoken". What
-    the format cannot carry is a `VocabError`, unless `allow_loss`. Raises `OptionError` for a
-    format that is not known or cannot be told from the name, and OSError.
+    Without a `format` the name decides: `.json` is "huggingface", or "digram" for a tokenizer with
+    a scheme, which nobody else could read; `.tiktoken` is "tiktoken". What the format cannot carry
+    is a `VocabError`, unless `allow_loss`. Raises `OptionError` for a format that is not known or
+    cannot be told from the name, and OSError.
     """
     name = fspath(path)
     kind = format
@@ -140,6 +143,8 @@ def write(
                 hint='Name it, as in format="vocab_merges" (a folder), or end the path in .json '
                 "or .tiktoken.",
             )
+    if kind == "huggingface" and format is None and definition.scheme is not None:
+        kind = "digram"
     if kind not in FORMATS:
         raise OptionError(
             f"format={format!r} is not known.", value=format, hint=f"Choose from {FORMATS}."

@@ -10,7 +10,7 @@ from digram.formats._show import show
 if TYPE_CHECKING:
     from digram.definition import Definition
 
-__all__ = ["refuse_ignore_merges", "refuse_input", "refuse_special_tokens"]
+__all__ = ["refuse_ignore_merges", "refuse_input", "refuse_scheme", "refuse_special_tokens"]
 
 
 def refuse_special_tokens(definition: Definition, what: str, allow_loss: bool) -> None:
@@ -47,4 +47,15 @@ def refuse_ignore_merges(definition: Definition, what: str, allow_loss: bool) ->
             "merges are (ignore_merges).",
             hint='Save it with format="huggingface", or pass allow_loss=True: tokens that no '
             "merge makes are then out of reach.",
+        )
+
+
+def refuse_scheme(definition: Definition, what: str) -> None:
+    """Raises `VocabError` unless merges are applied by rank alone: no more can be said."""
+    if definition.scheme is not None:
+        raise VocabError(
+            f"{what} says that merges are applied by rank alone, and this tokenizer applies them "
+            f"otherwise ({definition.scheme.kind}): its reader would give other ids.",
+            value=definition.scheme.kind,
+            hint='Save it with format="digram", a file that digram alone reads.',
         )

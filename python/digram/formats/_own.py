@@ -9,6 +9,8 @@ training      the `TrainingRecord`, with the counts of the merges, or null; the 
 input         only where there is something to say, and then the format is 2: the context size, the
               pad token, and whether the template is for pairs too
 reserved      only where ids are reserved, and then the format is 3: [first id, number] by name
+scheme        only where merges are not applied by rank alone (`digram.schemes`), and then the
+              format is 4, and the type of the model "digram", which nobody else reads
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from digram.formats._json import expect
 from digram.formats._published import MISSING, Missing
 from digram.formats._show import show
 from digram.pretokenizers import Digits
+from digram.schemes import SCHEMES, Scheme
 from digram.sizes import check_reserved
 
 __all__ = [
@@ -31,14 +34,16 @@ __all__ = [
     "digits",
     "given",
     "reserved",
+    "scheme",
     "section",
     "to_section",
     "training",
 ]
 
-VERSION = 3
+VERSION = 4
 """The version of the layout. A reader refuses later ones."""
 
+_KEYS = {"format", "digest", "pretokenizer", "training", "input", "reserved", "scheme"}
 _FIELDS = {field.name: field.type for field in fields(TrainingRecord)}
 _LATER = {"runners_up": None, "skipped": 0}  # there only where they say something
 _KINDS: dict[str, type] = {"str": str, "int": int, "StopReason": str, "dict[str, Any]": dict}
@@ -64,9 +69,10 @@ def to_section(definition: Definition) -> dict[str, Any]:
     news = {
         **({} if given == Given() else {"input": given._asdict()}),
         **({"reserved": blocks} if blocks else {}),
+        **({} if definition.scheme is None else {"scheme": definition.scheme.said()}),
     }
     return {
-        "format": 3 if blocks or kept.keys() & _LATER.keys() else 2 if news else 1,
+        "format": _format(news.keys() | kept.keys()),
         "digest": digest(definition),
         "pretokenizer": {
             "name": definition.pretokenizer.name,
@@ -75,6 +81,15 @@ def to_section(definition: Definition) -> dict[str, Any]:
         "training": kept or None,
         **news,
     }
+
+
+def _format(keys: set[str]) -> int:
+    """The oldest version of the layout that knows all of these."""
+    if "scheme" in keys:
+        return 4
+    if "reserved" in keys or keys & _LATER.keys():
+        return 3
+    return 2 if "input" in keys else 1
 
 
 def section(model: dict[str, Any], path: str | None) -> dict[str, Any] | None:
@@ -90,11 +105,26 @@ def section(model: dict[str, Any], path: str | None) -> dict[str, Any] | None:
             value=version,
             hint="Install a newer digram.",
         )
-    unknown = own.keys() - {"format", "digest", "pretokenizer", "training", "input", "reserved"}
+    unknown = own.keys() - _KEYS
     if version < 1 or unknown:
         what = f"the key {show(min(unknown))}" if unknown else f"format {version}"
         raise CorruptFileError(f"model.digram: {what} is not known.", path=path)
     return own
+
+
+def scheme(own: dict[str, Any] | None, path: str | None) -> Scheme | None:
+    """How merges are applied, where not by rank alone."""
+    if own is None or "scheme" not in own:
+        return None
+    where = "model.digram.scheme"
+    said = expect(own["scheme"], dict, where, path)
+    kind = SCHEMES.get(str(said.get("kind")))
+    if kind is None:
+        raise CorruptFileError(f"{where}.kind {show(said.get('kind'))} is not known.", path=path)
+    try:
+        return kind.read(said)
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptFileError(f"{where} is no {kind.kind}: {error}.", path=path) from None
 
 
 def digits(

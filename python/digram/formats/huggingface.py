@@ -34,6 +34,7 @@ from digram.formats._check import (
 )
 from digram.formats._json import dump, expect, parse
 from digram.formats._letters import LETTERS, from_letters, to_letters
+from digram.formats._loss import refuse_scheme
 from digram.formats._show import show
 from digram.formats._stages import from_stages, to_stages
 from digram.formats._template import from_post_processor, to_post_processor
@@ -61,6 +62,7 @@ _MODEL = (
     *("type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix"),
     *("fuse_unk", "byte_fallback", "ignore_merges", "digram", "vocab", "merges"),
 )
+_OWN = "digram"
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 _EDIT = "Remove it from a copy of the file if you can do without; the ids may then differ."
 
@@ -75,16 +77,19 @@ def write(definition: Definition, path: str | PathLike[str], *, allow_loss: bool
     atomic_write(path, dumps(definition, allow_loss=allow_loss))
 
 
-def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
+def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False) -> bytes:
     """The bytes of a tokenizer.json. They depend on the definition alone.
 
     Raises `PatternError` for a pattern that Hugging Face's engine reads otherwise, and
     `VocabError` for a special token spelled as an ordinary one, since there a text has one id.
     A character vocabulary whose unknown characters are an error is refused too, unless
-    `allow_loss`: Hugging Face's libraries drop such characters in silence.
+    `allow_loss`: Hugging Face's libraries drop such characters in silence. So is a tokenizer that
+    does not merge by rank alone. `own` writes a file that digram alone reads.
     """
     unknown: OnUnknown = definition.on_unknown if definition.unit == "char" else "error"
-    if definition.unit == "char" and unknown == "error" and not allow_loss:
+    if not own:
+        refuse_scheme(definition, "a tokenizer.json")
+    if definition.unit == "char" and unknown == "error" and not (allow_loss or own):
         raise VocabError(
             "characters outside this vocabulary are an error here, and Hugging Face's libraries "
             "drop them in silence.",
@@ -97,7 +102,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     special = sorted(definition.special_tokens.items(), key=lambda item: item[1])
     plain = dict.fromkeys(_FLAGS, False) | {"special": True}
     model = dict.fromkeys(_MODEL) | {
-        "type": "BPE",
+        "type": _OWN if own else "BPE",
         "unk_token": unknown.text if isinstance(unknown, Special) else None,
         "fuse_unk": False,
         "byte_fallback": unknown == "bytes",
@@ -144,6 +149,10 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
     _check_model(model, path)
     _check_top(top, path)
     own = _own.section(model, path)
+    if own is not None and "scheme" in own and _kind(model) != _OWN:
+        raise CorruptFileError(
+            f"model.digram has a scheme, and then the type of the model is {_OWN!r}.", path=path
+        )
     pretokenizer, unit = from_stages(top.get("pre_tokenizer"), _own.digits(own, path), path)
     fallback = unit == "char" and model.get("byte_fallback") is True
     _check_decoder(top.get("decoder"), _decoder(unit, fallback), path)
@@ -164,6 +173,7 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
             context_size=given.context_size,
             pad_token=given.pad_token,
             reserved=_own.reserved(own, special, path) or None,
+            scheme=_own.scheme(own, path),
         )
         check_input(settings, special, path)
         found = Compact(in_core, special, settings)
@@ -195,6 +205,7 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
         pad_token=given.pad_token,
         reserved=_own.reserved(own, special, path),
         training=_own.training(own, len(merges), lambda: tokens, path),
+        scheme=_own.scheme(own, path),
     )
     _own.check_digest(own, check(definition, Place(path)), path)
     return definition
@@ -260,7 +271,7 @@ def _check_top(top: dict[str, Any], path: str | None) -> None:
 
 
 def _check_model(model: dict[str, Any], path: str | None) -> None:
-    if _kind(model) != "BPE" and not ("type" not in model and "merges" in model):
+    if _kind(model) not in ("BPE", _OWN) and not ("type" not in model and "merges" in model):
         raise _unsupported(f"a model of type {_kind(model)}", path)
     for key in model:
         if key not in _MODEL:

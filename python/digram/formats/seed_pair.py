@@ -19,7 +19,12 @@ from digram.definition import Definition
 from digram.errors import CorruptFileError, VocabError
 from digram.formats._check import Place, check, id_table
 from digram.formats._json import expect, parse
-from digram.formats._loss import refuse_ignore_merges, refuse_input, refuse_special_tokens
+from digram.formats._loss import (
+    refuse_ignore_merges,
+    refuse_input,
+    refuse_scheme,
+    refuse_special_tokens,
+)
 from digram.formats._show import show
 from digram.pretokenizers import Pretokenizer
 from digram.storage import read_pair, write_pair
@@ -74,6 +79,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, b
             f"{name}{digits}.",
             hint=_OTHER,
         )
+    refuse_scheme(definition, _WHAT)
     refuse_special_tokens(definition, _WHAT, allow_loss)
     refuse_input(definition, _WHAT, allow_loss)
     refuse_ignore_merges(definition, _WHAT, allow_loss)

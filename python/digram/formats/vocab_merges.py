@@ -21,7 +21,12 @@ from digram.errors import CorruptFileError, VocabError
 from digram.formats._check import Place, check, id_table, named_merges
 from digram.formats._json import decoded, dump, expect, parse
 from digram.formats._letters import from_letters, to_letters
-from digram.formats._loss import refuse_ignore_merges, refuse_input, refuse_special_tokens
+from digram.formats._loss import (
+    refuse_ignore_merges,
+    refuse_input,
+    refuse_scheme,
+    refuse_special_tokens,
+)
 from digram.formats._published import MISSING, PretokenizerLike, check_count, told
 from digram.formats._show import show
 from digram.storage import read_pair, write_pair
@@ -80,6 +85,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, b
             f"{_WHAT} holds tokens of bytes, and this vocabulary is one of characters.",
             hint='Save it with format="huggingface".',
         )
+    refuse_scheme(definition, _WHAT)
     refuse_special_tokens(definition, _WHAT, allow_loss)
     refuse_input(definition, _WHAT, allow_loss)
     refuse_ignore_merges(definition, _WHAT, allow_loss)

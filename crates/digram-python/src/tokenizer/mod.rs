@@ -25,6 +25,7 @@ use crate::Splitter;
 use crate::convert::{self, Text};
 use crate::errors;
 use crate::model::Model;
+use crate::scheme::Scheme;
 
 pub(crate) use decoder::Decoder;
 pub(crate) use encode::EncodedDocuments;
@@ -55,7 +56,7 @@ pub(crate) struct Core {
 #[pymethods]
 impl Core {
     #[new]
-    #[pyo3(signature = (model, special_tokens, splitter, unit, on_unknown, ignore_merges, extra))]
+    #[pyo3(signature = (model, special_tokens, splitter, unit, on_unknown, ignore_merges, scheme, extra))]
     #[expect(clippy::too_many_arguments, reason = "called by the façade alone")]
     fn new(
         py: Python<'_>,
@@ -65,6 +66,7 @@ impl Core {
         unit: &str,
         on_unknown: &Bound<'_, PyAny>,
         ignore_merges: bool,
+        scheme: Option<&Scheme>,
         extra: Py<PyAny>,
     ) -> PyResult<Self> {
         let unit = match unit {
@@ -73,8 +75,11 @@ impl Core {
         };
         let pretokenizer = splitter.pretokenizer.clone();
         let model = model.model.clone();
+        let scheme = scheme.map(|scheme| scheme.scheme.clone());
         let tokenizer = py
-            .detach(|| Tokenizer::with_model(model, special_tokens, unit, pretokenizer, ignore_merges))
+            .detach(|| {
+                Tokenizer::with_model(model, special_tokens, unit, pretokenizer, ignore_merges, scheme)
+            })
             .map_err(|error| errors::from_core(py, error, None))?;
         Ok(Core {
             tokenizer: Arc::new(tokenizer),

@@ -11,7 +11,8 @@ use crate::watch::Unwatched;
 
 use super::cuts::Cuts;
 use super::singles::Singles;
-use super::{Encoder, Scratch, Unit, reach};
+use super::superwords::Superwords;
+use super::{Encoder, LONG, Scheme, Scratch, Unit, reach};
 
 impl Encoder {
     /// An encoder; `ordinary` says which tokens text can become (special tokens and the bytes of
@@ -20,8 +21,20 @@ impl Encoder {
         model: Model,
         unit: Unit,
         ignore_merges: bool,
+        scheme: Option<Scheme>,
         ordinary: impl Fn(TokenId) -> bool,
     ) -> Result<Encoder> {
+        let superwords = match scheme {
+            None => None,
+            Some(Scheme::Superwords { .. }) if ignore_merges => {
+                let reason = "words that join are found by merges, which cannot be ignored.";
+                return Err(Error::Vocabulary { reason: reason.into() });
+            }
+            Some(Scheme::Superwords { words, ranks }) => {
+                let ordinary: &dyn Fn(TokenId) -> bool = &ordinary;
+                Some(Box::new(Superwords::new(&model, unit.clone(), words, &ranks, ordinary)?))
+            }
+        };
         let Model { vocabulary, merges, known } = model;
         let mut characters = hashbrown::HashMap::default();
         if let Unit::Char { .. } = unit {
@@ -50,8 +63,10 @@ impl Encoder {
             unreachable: Arc::default(),
             whole_is_all: false,
             way: Way::best(),
+            long: if superwords.is_some() { 0 } else { LONG },
+            superwords,
         };
-        let known = known.filter(|_| matches!(encoder.unit, Unit::Byte { .. }));
+        let known = known.filter(|_| encoder.is_by_rank() && matches!(encoder.unit, Unit::Byte { .. }));
         encoder.unreachable = match &known {
             Some(known) => known.unreachable.clone(),
             None => encoder.find_unreachable(&ordinary)?.into(),
@@ -61,7 +76,10 @@ impl Encoder {
         let reached = || TokenIndex::new(&all.iter().filter(trusted).copied().collect::<Vec<_>>());
         let whole = || known.map_or_else(|| Arc::new(TokenIndex::new(&all)), |known| known.index);
         encoder.whole_is_all = encoder.unreachable.is_empty() || ignore_merges;
-        if encoder.unreachable.is_empty() {
+        if !encoder.is_by_rank() {
+            // What a whole pretoken becomes, the words in it say.
+            encoder.whole_is_all = false;
+        } else if encoder.unreachable.is_empty() {
             encoder.whole = whole();
         } else if ignore_merges {
             (encoder.whole, encoder.whole_piece) = (whole(), Some(reached()));
@@ -82,6 +100,9 @@ impl Encoder {
     }
 
     fn find_unreachable(&self, ordinary: &impl Fn(TokenId) -> bool) -> Result<Vec<TokenId>> {
+        if let Some(superwords) = &self.superwords {
+            return superwords.unreachable();
+        }
         if let Some(reached) = reach::reached(self.vocabulary.size(), &self.merges, self.base()) {
             let unreachable = |id: &TokenId| ordinary(*id) && !reached[*id as usize];
             return Ok(self.vocabulary.iter().map(|(id, _)| id).filter(unreachable).collect());

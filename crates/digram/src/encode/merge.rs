@@ -41,6 +41,10 @@ impl Encoder {
         watch: &dyn Watch,
         sink: &mut impl Sink,
     ) -> Result<()> {
+        if !self.is_by_rank() {
+            let reason = "dropout leaves merges out by rank, and this tokenizer applies them otherwise.";
+            return Err(Error::Option { reason: reason.into() });
+        }
         match &self.unit {
             Unit::Byte { ids } => {
                 let symbols = pretoken.iter().map(|&byte| ids[byte as usize]);

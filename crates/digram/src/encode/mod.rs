@@ -14,10 +14,12 @@ mod merge;
 #[cfg(test)]
 pub(crate) mod naive;
 mod reach;
+mod scheme;
 mod scratch;
 mod short;
 mod singles;
 mod sink;
+mod superwords;
 mod unit;
 
 use std::sync::Arc;
@@ -35,9 +37,11 @@ use crate::watch::{Unwatched, Watch};
 use cuts::Cuts;
 pub use dropout::Dropout;
 pub(crate) use dropout::{Choices, Scratch as DropoutScratch};
+pub use scheme::Scheme;
 pub(crate) use scratch::{Kept, Lent, Scratch};
 use singles::Singles;
 pub(crate) use sink::{Histogram, Sink, Tally};
+use superwords::Superwords;
 pub use unit::{OnUnknown, Unit};
 
 /// From this many bytes on pretokens of a group are encoded one by one.
@@ -62,6 +66,9 @@ pub(crate) struct Encoder {
     /// Whether every token is found in `whole`.
     whole_is_all: bool,
     way: Way,
+    /// Groups of so many bytes are not looked up at once: [`LONG`], or 0 for a scheme.
+    long: usize,
+    superwords: Option<Box<Superwords>>,
 }
 
 impl Encoder {
@@ -81,7 +88,13 @@ impl Encoder {
 
     /// Whether every slice of a pretoken's ids is what its text becomes as a pretoken.
     pub(crate) fn slices_are_valid(&self) -> bool {
-        self.whole_piece.is_none() && self.merges.is_rising()
+        self.is_by_rank() && self.whole_piece.is_none() && self.merges.is_rising()
+    }
+
+    /// Whether all of a pretoken is merged by rank alone: then what a part of it becomes is mostly a
+    /// part of what it becomes.
+    pub(crate) fn is_by_rank(&self) -> bool {
+        self.superwords.is_none()
     }
 
     /// How many bytes of `text`, which begins with what `id` was made of, it stands for.
@@ -96,7 +109,7 @@ impl Encoder {
     /// else is in it.
     pub(crate) fn is_cut(&self, pretoken: &[u8], at: usize) -> bool {
         // A pretoken that is a token although its merges say otherwise may span any place.
-        self.whole_piece.is_none() && self.cuts.is_cut(pretoken, at)
+        self.is_by_rank() && self.whole_piece.is_none() && self.cuts.is_cut(pretoken, at)
     }
 
     /// The token that a whole pretoken becomes at once, if there is one.
@@ -117,7 +130,7 @@ impl Encoder {
         watch: &dyn Watch,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        if ends.last().is_some_and(|end| end - start > LONG) {
+        if ends.last().is_some_and(|end| end - start > self.long) {
             return self.encode_long(text, start, ends, scratch, watch, sink);
         }
         let group = &mut *scratch.group;
@@ -132,7 +145,7 @@ impl Encoder {
     }
 
     /// The same where there is a pretoken so long, or several, that their ids should not be copied
-    /// on their way to the sink.
+    /// on their way to the sink; and for pretokens that are not merged by rank alone.
     #[cold]
     fn encode_long(
         &self,
@@ -143,6 +156,9 @@ impl Encoder {
         watch: &dyn Watch,
         sink: &mut impl Sink,
     ) -> Result<()> {
+        if let Some(superwords) = &self.superwords {
+            return superwords.encode(text, start, ends, scratch, watch, sink);
+        }
         for &end in ends {
             let from = std::mem::replace(&mut start, end);
             if end - from <= LONG {

@@ -269,6 +269,7 @@ mod tests {
             unit: Unit::Byte { ids: Box::new(std::array::from_fn(|byte| byte as u32)) },
             pretokenizer: Pretokenizer::new(stages).unwrap().into(),
             ignore_merges: false,
+            scheme: None,
         })
         .unwrap()
     }

@@ -22,7 +22,7 @@ mod ways;
 
 use std::sync::Arc;
 
-use crate::encode::{AT_ONCE, Encoder, Kept, OnUnknown, Scratch, Sink, Tally, Unit};
+use crate::encode::{AT_ONCE, Encoder, Kept, OnUnknown, Scheme, Scratch, Sink, Tally, Unit};
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
 use crate::lazy::Lazy;
@@ -62,6 +62,8 @@ pub struct Definition {
     pub pretokenizer: Arc<Pretokenizer>,
     /// Whether a whole pretoken that is a token becomes it even where the merges say otherwise.
     pub ignore_merges: bool,
+    /// How merges are applied, where not by rank alone.
+    pub scheme: Option<Scheme>,
 }
 
 /// Encodes text to ids and decodes ids to text. Immutable, so any number of threads may share it.
@@ -91,9 +93,10 @@ impl std::fmt::Debug for Tokenizer {
 impl Tokenizer {
     /// Checks a definition and makes a tokenizer of it.
     pub fn new(definition: Definition) -> Result<Tokenizer> {
-        let Definition { tokens, merges, special_tokens, unit, pretokenizer, ignore_merges } = definition;
+        let Definition { tokens, merges, special_tokens, unit, pretokenizer, ignore_merges, scheme } =
+            definition;
         let model = Model::new(Vocabulary::new(tokens)?, merges)?;
-        Tokenizer::with_model(model, special_tokens, unit, pretokenizer, ignore_merges)
+        Tokenizer::with_model(model, special_tokens, unit, pretokenizer, ignore_merges, scheme)
     }
 
     /// A tokenizer of tokens and merges that are checked already; the rest is as in a
@@ -104,6 +107,7 @@ impl Tokenizer {
         unit: Unit,
         pretokenizer: Arc<Pretokenizer>,
         ignore_merges: bool,
+        scheme: Option<Scheme>,
     ) -> Result<Tokenizer> {
         let vocabulary = &model.vocabulary;
         let special = SpecialTokens::new(special_tokens)?;
@@ -137,7 +141,7 @@ impl Tokenizer {
             }
             Unit::Char { on_unknown: OnUnknown::Fail } => Vec::new(),
         };
-        let encoder = Encoder::new(model, unit, ignore_merges, |id| !fallback.contains(&id))?;
+        let encoder = Encoder::new(model, unit, ignore_merges, scheme, |id| !fallback.contains(&id))?;
         // A character that no token holds becomes one id too.
         let most_bytes = all.iter().map(|(_, token)| token.len()).fold(char::MAX.len_utf8(), usize::max);
         let (index, slots, kept) = (Lazy::new(), Lazy::new(), Kept::default());

@@ -139,7 +139,7 @@ fn inside(
     tokens: &[usize],
     watch: &dyn Watch,
 ) -> Result<Option<usize>> {
-    if !is_open(tokenizer, pretoken, watch)? {
+    if !tokenizer.encoder.is_by_rank() || !is_open(tokenizer, pretoken, watch)? {
         return Ok(None);
     }
     // A pretoken that becomes a token against its merges is not longer than the longest token. And

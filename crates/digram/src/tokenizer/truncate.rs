@@ -201,7 +201,7 @@ impl<'a> Search<'a> {
                     counted = (start, first);
                 }
             }
-            let whole = match certain {
+            let whole = match certain && self.tokenizer.encoder.is_by_rank() {
                 true => self.tokenizer.pretokenizer.whole_prefixes(&text[..end], start, self.watch)?,
                 false => Vec::new(),
             };
@@ -249,6 +249,7 @@ impl<'a> Search<'a> {
         let found = Stretch::new(self, stretch.clone())?;
         let suffixes = match stretch.len() {
             ..=SHORT => None,
+            _ if !self.tokenizer.encoder.is_by_rank() => None,
             _ => Some(self.tokenizer.pretokenizer.suffixes(text, self.watch)?),
         };
         let all = found.borders.len();

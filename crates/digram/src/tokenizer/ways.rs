@@ -130,7 +130,7 @@ fn tokenizer(model: Model, pretokenizer: &Arc<Pretokenizer>, ignore_merges: bool
         }
     }
     let unit = Unit::Byte { ids };
-    Tokenizer::with_model(model, Vec::new(), unit, pretokenizer.clone(), ignore_merges).unwrap()
+    Tokenizer::with_model(model, Vec::new(), unit, pretokenizer.clone(), ignore_merges, None).unwrap()
 }
 
 fn encode(tokenizer: &Tokenizer, text: &[u8]) -> Vec<TokenId> {

@@ -234,6 +234,7 @@ impl Trained {
             unit: self.base.unit(),
             pretokenizer: pretokenizer.into(),
             ignore_merges,
+            scheme: None,
         }
     }
 }

@@ -1,0 +1,31 @@
+"""digram's own file, for tokenizers that no other library has an encoder for.
+
+It is a tokenizer.json whose model has a type of its own, so that readers of others refuse it in
+place of giving other ids; `huggingface` reads both.
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from digram.formats import huggingface
+from digram.storage import atomic_write
+
+if TYPE_CHECKING:
+    from digram.definition import Definition
+
+__all__ = ["dumps", "loads", "read", "write"]
+
+read = huggingface.read
+loads = huggingface.loads
+
+
+def write(definition: Definition, path: str | PathLike[str], *, allow_loss: bool = False) -> None:
+    """Writes the file, all of it or nothing; see `dumps`. Raises OSError as well."""
+    atomic_write(path, dumps(definition, allow_loss=allow_loss))
+
+
+def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
+    """The bytes of the file. Nothing is lost, whatever `allow_loss` says."""
+    return huggingface.dumps(definition, allow_loss=allow_loss, own=True)
