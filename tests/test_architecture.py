@@ -26,6 +26,7 @@ PYTHON = [
     ["checkpoint", "sinks"],
     ["bulk", "counts", "facts", "metrics", "seeing", "tokenizer"],
     ["learning"],
+    ["superwords"],
     ["adapt", "audit", "loading", "planning", "report", "spaces", "training"],
     ["engines", "sequences", "web"],
     ["__init__"],

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from digram.sources import Files, Reading, Table, files, table
     from digram.spaces import IdSpace
     from digram.special import Special
+    from digram.superwords import Boundless, TwoStage
     from digram.template import Template
     from digram.tokenizer import Merge, RunnerUp, Tokenizer
     from digram.training import train
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArrowIds",
     "Audit",
+    "Boundless",
     "Change",
     "CheckpointError",
     "Chunk",
@@ -88,6 +90,7 @@ __all__ = [
     "TokenIdError",
     "Tokenizer",
     "TrainingRecord",
+    "TwoStage",
     "VocabError",
     "__version__",
     "advise",
@@ -124,6 +127,7 @@ _HOMES = {
     "sources": ["Files", "Reading", "Table", "files", "table"],
     "spaces": ["IdSpace"],
     "special": ["Special"],
+    "superwords": ["Boundless", "TwoStage"],
     "template": ["Template"],
     "tokenizer": ["Merge", "RunnerUp", "Tokenizer"],
     "training": ["train"],

@@ -153,6 +153,7 @@ class Counts:
     def subtract(self, part: Counts) -> Counts: ...
     def filter(self, min_count: int) -> Counts: ...
     def scale(self, numerator: int, denominator: int) -> Counts: ...
+    def cut_again(self, splitter: Splitter) -> Counts: ...
     def without_first(self) -> Counts: ...
     def __len__(self) -> int: ...
     def get(self, piece: _Text) -> int: ...
@@ -418,5 +419,24 @@ def train(
     list[tuple[int, int, int]],
     list[int],
     list[list[tuple[int, int, int]]],
+    Literal["max_merges", "min_frequency", "no_pairs"],
+]: ...
+def join_words(
+    counts: Counts | SortedCounts,
+    words: Core,
+    word_counts: list[int],
+    may_join: list[bool],
+    *,
+    max_merges: int,
+    min_frequency: int,
+    max_token_length: int | None,
+    ties: str,
+    on_merge: Callable[[int, int, int, int, list[tuple[int, int, int]]], object] | None,
+    on_progress: Callable[[int], object] | None,
+) -> tuple[
+    list[bytes],
+    list[tuple[int, int, int]],
+    list[int],
+    list[int],
     Literal["max_merges", "min_frequency", "no_pairs"],
 ]: ...

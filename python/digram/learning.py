@@ -7,7 +7,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from digram import _core
 from digram.checkpoint import Checkpoint
@@ -28,11 +28,21 @@ from digram.errors import OptionError, several
 from digram.pretokenizers import MISSING, Pretokenizer, PretokenizerLike, resolve
 from digram.progress import differences, note
 from digram.progress import progress as progress_bar
+from digram.schemes import Scheme
 from digram.sources import file_stamps, separator_of, settled
 from digram.storage import advise_on_full_disk
 from digram.tokenizer import Merge, RunnerUp, Tokenizer
 
-__all__ = ["Learned", "Start", "learned", "plain"]
+__all__ = ["Learned", "Reporter", "Start", "learned", "merged", "plain", "unknown_first"]
+
+_Merged: TypeAlias = tuple[
+    list[bytes],
+    list[tuple[int, int, int]],
+    list[int],
+    list[list[tuple[int, int, int]]],
+    Literal["max_merges", "min_frequency", "no_pairs"],
+]
+"""Tokens, merges, counts, runners-up and the reason to stop, with ids that start with the base."""
 
 
 class Start(NamedTuple):
@@ -73,6 +83,38 @@ class Learned(NamedTuple):
     corpus: _core.Counts | _core.SortedCounts
     skipped: int
     ties: str
+    scheme: Scheme | None = None
+
+    @classmethod
+    def of(
+        cls,
+        start: Start,
+        cut: Pretokenizer,
+        unit: Unit,
+        found: _Merged,
+        corpus: _core.Counts | _core.SortedCounts,
+        skipped: int,
+        ties: str,
+        limit: int | None,
+        limits: Limits,
+    ) -> Learned:
+        """With final ids, and the reason to stop as a tokenizer says it."""
+        shift = start.shift
+        tokens, merges, counts, next_pairs, stop = found
+        runners_up = [[(a + shift, b + shift, n) for a, b, n in pairs] for pairs in next_pairs]
+        return cls(
+            start,
+            cut,
+            unit,
+            tokens,
+            [(a + shift, b + shift, id + shift) for a, b, id in merges],
+            counts,
+            runners_up if limits.runners_up else None,
+            "vocab_size" if stop == "max_merges" and limit == start.room else stop,
+            corpus,
+            skipped,
+            ties,
+        )
 
     def record(self, options: dict[str, Any]) -> TrainingRecord:
         """What a tokenizer says of its training. `options` are the arguments that shaped it."""
@@ -121,7 +163,7 @@ def learned(
         known = not isinstance(source, Mapping) or have_first(source)
         source = settled(source, separator)
     if ties == "first_seen" and not known:
-        raise _unknown_first()
+        raise unknown_first()
 
     with contextlib.ExitStack() as used:
         used.enter_context(advise_on_full_disk())
@@ -138,38 +180,52 @@ def learned(
         limit = min((n for n in (begun.room, limits.max_merges) if n is not None), default=None)
         _say_where_from(point, limit, progress)
         old = begun.base._model.merges() if isinstance(begun.base, Tokenizer) else []
-        with progress_bar("Merging", total=limit, unit="merges", enabled=progress) as advance:
-            made = differences(advance)
-            tokens, merges, merge_counts, next_pairs, stop = _core.train(
-                counts,
-                begun.base,
-                with_bytes=begun.with_bytes,
-                max_merges=limit,
-                min_frequency=1 if limits.min_frequency is None else limits.min_frequency,
-                max_token_length=limits.max_token_length,
-                ties=ties,
-                runners_up=limits.runners_up,
-                memory=None if memory is None else (memory, _folder(point)),
-                journal=None if point is None else point.journal,
-                on_merge=None if on_merge is None else _Reporter(on_merge, begun, len(old)),
-                on_progress=made,
-            )
-            made(len(merges))
-    shift = begun.shift
-    runners_up = [[(a + shift, b + shift, n) for a, b, n in pairs] for pairs in next_pairs]
-    return Learned(
-        begun,
-        cut,
-        unit,
-        tokens,
-        [(a + shift, b + shift, id + shift) for a, b, id in merges],
-        merge_counts,
-        runners_up if limits.runners_up else None,
-        "vocab_size" if stop == "max_merges" and limit == begun.room else stop,
-        counts,
-        skipped,
-        ties,
-    )
+        found = merged(
+            counts,
+            begun,
+            limit,
+            limits,
+            ties,
+            memory=None if memory is None else (memory, _folder(point)),
+            journal=None if point is None else point.journal,
+            on_merge=None if on_merge is None else Reporter(on_merge, begun, len(old)),
+            progress=progress,
+        )
+    return Learned.of(begun, cut, unit, found, counts, skipped, ties, limit, limits)
+
+
+def merged(
+    counts: _core.Counts | _core.SortedCounts,
+    begun: Start,
+    limit: int | None,
+    limits: Limits,
+    ties: str,
+    *,
+    memory: tuple[int, str | os.PathLike[str]] | None = None,
+    journal: str | os.PathLike[str] | None = None,
+    on_merge: Reporter | None = None,
+    progress: bool | None,
+    title: str = "Merging",
+) -> _Merged:
+    """What the core learns from counts: at most `limit` merges, beside a bar."""
+    with progress_bar(title, total=limit, unit="merges", enabled=progress) as advance:
+        made = differences(advance)
+        found = _core.train(
+            counts,
+            begun.base,
+            with_bytes=begun.with_bytes,
+            max_merges=limit,
+            min_frequency=1 if limits.min_frequency is None else limits.min_frequency,
+            max_token_length=limits.max_token_length,
+            ties=ties,
+            runners_up=limits.runners_up,
+            memory=memory,
+            journal=journal,
+            on_merge=on_merge,
+            on_progress=made,
+        )
+        made(len(found[1]))
+    return found
 
 
 def _made(
@@ -192,7 +248,8 @@ def _made(
     return made
 
 
-def _unknown_first() -> OptionError:
+def unknown_first() -> OptionError:
+    """What is wrong with a tie rule that needs the order of text."""
     return OptionError(
         'ties="first_seen" needs to know where each pretoken first stands, and these counts '
         "do not say it.",
@@ -281,7 +338,7 @@ def _folder(point: Checkpoint | None) -> str | os.PathLike[str]:
     return tempfile.gettempdir() if point is None else point.folder
 
 
-class _Reporter:
+class Reporter:
     """Tells a callback of each merge, in bytes and final ids."""
 
     def __init__(self, on_merge: Callable[[Merge], object], start: Start, first_rank: int) -> None:

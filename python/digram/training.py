@@ -19,10 +19,12 @@ from digram.choices import (
 )
 from digram.counts import Counts, Sources
 from digram.definition import Definition, OnUnknown, Unit
+from digram.errors import OptionError
 from digram.learning import Start, learned, plain
 from digram.pretokenizers import MISSING, PretokenizerLike
 from digram.sizes import blocks, padded, with_blocks
 from digram.special import Special
+from digram.superwords import SuperwordsLike, learned_superwords, named
 from digram.tokenizer import Merge, Tokenizer
 
 __all__ = ["train"]
@@ -48,6 +50,7 @@ def train(
     byte_order: ByteOrder = "value",
     separator: str | bytes | None = None,
     weights: Mapping[str, Any] | None = None,
+    superwords: SuperwordsLike | None = None,
     threads: int | None = None,
     memory_limit: int | str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -102,6 +105,11 @@ def train(
             "first_seen" the result does not depend on the order of the texts; it never depends on
             `threads`.
 
+    Tokens of several words:
+        superwords: "two-stage" (SuperBPE) or "boundless" (BoundlessBPE), or `digram.TwoStage(...)`,
+            `digram.Boundless(...)` with options. The corpus is held in memory, so `memory_limit` and
+            `checkpoint` are refused.
+
     Counts are of neighbouring places and overlap: "aaa" holds (a, a) twice. A merge replaces from
     the left: "aaa" becomes "aa", "a".
 
@@ -135,6 +143,7 @@ def train(
     warn_of_a_path(source)
     characters = None if alphabet is None else list(alphabet)
     reserved: dict[str, int] = {}
+    shaped: dict[str, Any] = {}  # by what is told beside the options below
 
     def start(counts: _core.Counts | _core.SortedCounts, unit: Unit) -> Start:
         if isinstance(on_unknown, Special) and unit == "char" and on_unknown.text not in special:
@@ -146,29 +155,53 @@ def train(
         room = room_for_merges(limits.vocab_size, first, len(special), sum(reserved.values()))
         return Start(base, with_bytes, room, len(special) if special_first else 0)
 
-    found = learned(
-        source,
-        start,
-        pretokenizer=pretokenizer,
-        unit=unit,
-        limits=limits,
-        decides={
-            "ties": ties,
-            "min_frequency": limits.min_frequency,
-            "max_token_length": limits.max_token_length,
-            "byte_order": byte_order,
-            "alphabet": characters,
-            "limit_alphabet": limits.limit_alphabet,
-            "on_unknown": on_unknown == "bytes",
-        },
-        ties=ties,
-        separator=separator,
-        weights=weights,
-        memory=memory_in_bytes(memory_limit),
-        checkpoint=checkpoint,
-        on_merge=on_merge,
-        progress=progress,
-    )
+    if superwords is not None:
+        for name, value in (("memory_limit", memory_limit), ("checkpoint", checkpoint)):
+            if value is not None:
+                raise OptionError(
+                    f"superwords are learned in memory, without {name}=.",
+                    value=value,
+                    hint="Learn them from a sample of the corpus.",
+                )
+        way = named(superwords)
+        found = learned_superwords(
+            source,
+            start,
+            way,
+            pretokenizer=pretokenizer,
+            unit=unit,
+            limits=limits,
+            ties=ties,
+            separator=separator,
+            weights=weights,
+            on_merge=on_merge,
+            progress=progress,
+        )
+        shaped = {"superwords": way.said()}
+    else:
+        found = learned(
+            source,
+            start,
+            pretokenizer=pretokenizer,
+            unit=unit,
+            limits=limits,
+            decides={
+                "ties": ties,
+                "min_frequency": limits.min_frequency,
+                "max_token_length": limits.max_token_length,
+                "byte_order": byte_order,
+                "alphabet": characters,
+                "limit_alphabet": limits.limit_alphabet,
+                "on_unknown": on_unknown == "bytes",
+            },
+            ties=ties,
+            separator=separator,
+            weights=weights,
+            memory=memory_in_bytes(memory_limit),
+            checkpoint=checkpoint,
+            on_merge=on_merge,
+            progress=progress,
+        )
     shift, tokens = found.start.shift, found.tokens
     first_special = 0 if special_first else len(tokens)
     options = {
@@ -183,6 +216,7 @@ def train(
         **({"reserve": reserved} if reserved else {}),
         **({"pad_to_multiple": pad_to_multiple} if pad_to_multiple else {}),
         **({} if weights is None else {"weights": plain(weights)}),
+        **shaped,
     }
     definition = Definition(
         tokens=[None] * shift + tokens,
@@ -193,5 +227,6 @@ def train(
         on_unknown=on_unknown if found.unit == "char" else "error",
         byte_ids=list(range(shift, shift + 256)) if found.start.with_bytes else None,
         training=found.record(options),
+        scheme=found.scheme,
     )
     return Tokenizer(padded(with_blocks(definition, reserved), pad_to_multiple))

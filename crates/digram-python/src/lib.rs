@@ -102,7 +102,7 @@ mod _core {
     #[pymodule_export]
     use super::tokenizer::{Decoder, Encoded, EncodedDocuments, Intervals, RunningCount, Stream};
     #[pymodule_export]
-    use super::training::train;
+    use super::training::{join_words, train};
     #[pymodule_export]
     use super::words::Words;
 

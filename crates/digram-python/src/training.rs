@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use digram::train::{Base, Journal, Learned, MemoryLimit, Options, RunnerUp, Stop, Ties, train_within};
+use digram::train::{
+    Base, JoinOptions, Journal, Learned, MemoryLimit, Options, RunnerUp, Stop, Ties, Words, train_within,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
@@ -52,12 +54,7 @@ pub(crate) fn train<'py>(
         let chars = base.extract::<String>()?.chars().collect();
         if with_bytes { Base::CharsAndBytes(chars) } else { Base::Chars(chars) }
     };
-    let ties = match ties {
-        "ids" => Ties::Ids,
-        "first_seen" => Ties::FirstSeen,
-        "lexicographic" => Ties::Lexicographic,
-        other => return Err(errors::raise(py, "OptionError", format!("ties={other:?} is not known."))),
-    };
+    let ties = ties_named(py, ties)?;
     let options = Options {
         base,
         max_merges,
@@ -72,27 +69,14 @@ pub(crate) fn train<'py>(
         .map_err(|error| errors::from_core(py, error, None))?
         .map_or((None, Vec::new()), |(journal, known)| (Some(journal), known));
     let signals = Signals::new();
-    let mut reported = Instant::now();
-    let mut done = 0u64;
+    let mut told = Told::new(on_merge, on_progress);
     let mut tell = |learned: &Learned| {
-        done += 1;
         if let Some(journal) = &mut journal
-            && done > known.len() as u64
+            && told.done >= known.len() as u64
         {
             journal.push(learned)?;
         }
-        if let Some(on_merge) = &on_merge {
-            let Learned { merge, count, .. } = learned;
-            let told = (merge.left, merge.right, merge.id, *count, next(learned));
-            Python::attach(|py| on_merge.call1(py, told)).map_err(|raised| signals.keep(raised))?;
-        }
-        if let Some(on_progress) = &on_progress
-            && (done.is_multiple_of(1024) || reported.elapsed() >= BETWEEN_REPORTS)
-        {
-            reported = Instant::now();
-            Python::attach(|py| on_progress.call1(py, (done,))).map_err(|raised| signals.keep(raised))?;
-        }
-        Ok(())
+        told.of(learned, &signals)
     };
     let pieces = counts.pieces();
     let limit = memory.as_ref().map(|(bytes, folder)| MemoryLimit { bytes: *bytes, folder });
@@ -105,12 +89,99 @@ pub(crate) fn train<'py>(
     let merges: Vec<_> = trained.merges.iter().map(|learned| learned.merge).collect();
     let counts = trained.merges.iter().map(|learned| learned.count).collect();
     let runners_up = if runners_up == 0 { Vec::new() } else { trained.merges.iter().map(next).collect() };
-    let stop = match trained.stop {
+    let stop = stop_named(trained.stop);
+    Ok((tokens, merges_to_python(py, &merges)?, counts, runners_up, stop))
+}
+
+/// Tokens, merges, counts, the ranks of merges that join words, and the reason to stop.
+type Joined<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<u32>, &'static str);
+
+/// Learns which words join, after the words were learned: merges of both kinds, in their order.
+///
+/// `words` cuts the pretokens of `counts` and merges what they hold, by merges of `word_counts`;
+/// `may_join` says of each of its ids whether that token may join others.
+#[pyfunction]
+#[pyo3(signature = (counts, words, word_counts, may_join, *, max_merges, min_frequency, max_token_length, ties, on_merge, on_progress))]
+#[expect(clippy::too_many_arguments, reason = "the options of training, each named by the caller")]
+pub(crate) fn join_words<'py>(
+    py: Python<'py>,
+    counts: Held<'py>,
+    words: &Bound<'py, Core>,
+    word_counts: Vec<u64>,
+    may_join: Vec<bool>,
+    max_merges: usize,
+    min_frequency: u64,
+    max_token_length: Option<usize>,
+    ties: &str,
+    on_merge: Option<Py<PyAny>>,
+    on_progress: Option<Py<PyAny>>,
+) -> PyResult<Joined<'py>> {
+    let ties = ties_named(py, ties)?;
+    let options = JoinOptions { max_merges, min_frequency, max_token_length, ties };
+    let signals = Signals::new();
+    let mut told = Told::new(on_merge, on_progress);
+    let mut tell = |learned: &Learned| told.of(learned, &signals);
+    let tokenizer = &*words.get().tokenizer;
+    let words = Words { tokenizer, counts: &word_counts, may_join: &may_join };
+    let pieces = counts.pieces();
+    let joined = py.detach(|| {
+        let counts = pieces.to_memory(&signals)?;
+        digram::train::join_words(&counts, words, &options, &mut tell, &signals)
+    });
+    let joined = joined.map_err(|error| signals.error(py, error, None))?;
+    let tokens = PyList::new(py, joined.tokens.iter().map(|token| PyBytes::new(py, token)))?;
+    let merges: Vec<_> = joined.merges.iter().map(|learned| learned.merge).collect();
+    let counts = joined.merges.iter().map(|learned| learned.count).collect();
+    let ranks = (0..).zip(&joined.joins).filter(|(_, joins)| **joins).map(|(rank, _)| rank).collect();
+    Ok((tokens, merges_to_python(py, &merges)?, counts, ranks, stop_named(joined.stop)))
+}
+
+fn ties_named(py: Python<'_>, name: &str) -> PyResult<Ties> {
+    match name {
+        "ids" => Ok(Ties::Ids),
+        "first_seen" => Ok(Ties::FirstSeen),
+        "lexicographic" => Ok(Ties::Lexicographic),
+        other => Err(errors::raise(py, "OptionError", format!("ties={other:?} is not known."))),
+    }
+}
+
+fn stop_named(stop: Stop) -> &'static str {
+    match stop {
         Stop::MaxMerges => "max_merges",
         Stop::MinFrequency => "min_frequency",
         Stop::NoPairs => "no_pairs",
-    };
-    Ok((tokens, merges_to_python(py, &merges)?, counts, runners_up, stop))
+    }
+}
+
+/// Tells Python's callbacks of merges.
+struct Told {
+    on_merge: Option<Py<PyAny>>,
+    on_progress: Option<Py<PyAny>>,
+    done: u64,
+    reported: Instant,
+}
+
+impl Told {
+    fn new(on_merge: Option<Py<PyAny>>, on_progress: Option<Py<PyAny>>) -> Told {
+        Told { on_merge, on_progress, done: 0, reported: Instant::now() }
+    }
+
+    fn of(&mut self, learned: &Learned, signals: &Signals) -> digram::Result<()> {
+        self.done += 1;
+        if let Some(on_merge) = &self.on_merge {
+            let Learned { merge, count, .. } = learned;
+            let told = (merge.left, merge.right, merge.id, *count, next(learned));
+            Python::attach(|py| on_merge.call1(py, told)).map_err(|raised| signals.keep(raised))?;
+        }
+        if let Some(on_progress) = &self.on_progress
+            && (self.done.is_multiple_of(1024) || self.reported.elapsed() >= BETWEEN_REPORTS)
+        {
+            self.reported = Instant::now();
+            Python::attach(|py| on_progress.call1(py, (self.done,)))
+                .map_err(|raised| signals.keep(raised))?;
+        }
+        Ok(())
+    }
 }
 
 fn next(learned: &Learned) -> Vec<Next> {

@@ -9,6 +9,7 @@ use pyo3::types::{PyBytes, PyCapsule};
 use super::columns::Batches;
 use super::foreign;
 use super::held::{characters, digest};
+use crate::Splitter;
 use crate::convert::text;
 use crate::errors;
 use crate::watch::Signals;
@@ -82,6 +83,12 @@ impl Counts {
     fn scale(&self, py: Python<'_>, numerator: u64, denominator: u64) -> PyResult<Counts> {
         let weight = Weight::new(numerator, denominator).map_err(|e| errors::from_core(py, e, None))?;
         Counts::made(py, |signals| self.counts.scale(weight, signals))
+    }
+
+    /// Counts of what a pretokenizer cuts the pretokens into.
+    fn cut_again(&self, py: Python<'_>, splitter: &Splitter) -> PyResult<Counts> {
+        let pretokenizer = &splitter.pretokenizer;
+        Counts::made(py, |signals| self.counts.cut_again(pretokenizer, signals))
     }
 
     fn without_first(&self, py: Python<'_>) -> PyResult<Counts> {

@@ -1,5 +1,6 @@
 //! Counting pretokens: all that training needs to know of a corpus.
 
+mod again;
 mod arithmetic;
 mod build;
 mod counter;

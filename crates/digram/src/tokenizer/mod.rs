@@ -170,6 +170,11 @@ impl Tokenizer {
         self.encoder.whole(bytes).or_else(|| self.index.get_or_make(all).get(bytes))
     }
 
+    /// The token that a pretoken becomes, if it becomes one alone.
+    pub(crate) fn word(&self, pretoken: &[u8]) -> Option<TokenId> {
+        self.encoder.whole(pretoken)
+    }
+
     /// The ordinary tokens and the merges, to make other tokenizers of.
     pub fn model(&self) -> Model {
         self.encoder.model()

@@ -228,6 +228,17 @@ impl Corpus {
         (self.lengths.len() - 1) as TokenId
     }
 
+    /// Makes room for a token that takes one place.
+    pub(super) fn add_symbol(&mut self) {
+        self.lengths.push(1);
+    }
+
+    /// Puts a token of one place where a border was.
+    #[inline]
+    pub(super) fn put(&mut self, at: usize, id: TokenId) {
+        self.places[at] = id;
+    }
+
     /// Writes token `id` over the pair of `left` and `right` that stands at `at`.
     #[inline]
     pub(super) fn merge(&mut self, at: usize, left: TokenId, right: TokenId, id: TokenId) {

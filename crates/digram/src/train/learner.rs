@@ -94,6 +94,11 @@ impl<T: TieRule> Learner<T> {
         (0..self.pairs.len() as u32).for_each(|number| self.enqueue(number));
     }
 
+    /// Puts the best pair, which was taken out of the queue, into it again.
+    pub(super) fn put_back(&mut self, number: usize) {
+        self.enqueue(number as u32);
+    }
+
     fn enqueue(&mut self, number: u32) {
         let pair = self.pairs.get(number as usize);
         let first = self.pairs.postings[pair.places.start].into();
@@ -163,46 +168,73 @@ impl<T: TieRule> Learner<T> {
     /// up to date.
     pub(super) fn merge(&mut self, number: usize, id: TokenId, watch: &dyn Watch) -> Result<()> {
         let (left, right, places) = self.pairs.take(number);
-        self.left.by_token.resize(self.tokens.len(), Change::default());
-        self.right.by_token.resize(self.tokens.len(), Change::default());
-
-        // The new token beside itself: pairs (id, left) that were counted on the right of one
-        // place and are undone on the left of the next.
-        let mut twins = 0;
-        let mut twin_places = Vec::new();
-        let postings = &self.pairs.postings[..places.end];
+        self.make_sides();
+        let mut twins = Twins::default();
+        let end = places.end;
         for number in places {
             if number % BETWEEN_CHECKS == 0 {
                 watch.check()?;
             }
+            let postings = &self.pairs.postings[..end];
             if let Some(&later) = postings.get(number + AHEAD) {
                 self.corpus.prefetch(later as usize);
             }
             let at = postings[number] as usize;
-            if !self.corpus.has_pair(at, left, right) {
-                continue;
-            }
-            let weight = self.corpus.count(at);
-            self.corpus.merge(at, left, right, id);
-            let (before, start) = self.corpus.before(at);
-            if before == id {
-                twins += weight;
-                twin_places.push(start as u32);
-            } else if before != BORDER {
-                self.left.add(before, weight, start);
-            }
-            let after = self.corpus.after(at);
-            if after != BORDER {
-                self.right.add(after, weight, at);
+            if self.corpus.has_pair(at, left, right) {
+                self.corpus.merge(at, left, right, id);
+                self.look_around(at, id, &mut twins);
             }
         }
         // (x, left) became (x, id), and (right, x) became (id, x), or (id, id) where x was merged.
         self.settle(Which::Left, 0, left, |x| ((x, left), (x, id)))?;
-        self.settle(Which::Right, twins, left, |x| ((right, x), (id, x)))?;
-        if self.wants((id, id), twins) {
+        self.settle(Which::Right, twins.weight, left, |x| ((right, x), (id, x)))?;
+        self.add_twins(id, twins)
+    }
+
+    /// Puts a token on places where borders were, and adds the pairs that this makes.
+    pub(super) fn stand(&mut self, id: TokenId, places: &[u32], watch: &dyn Watch) -> Result<()> {
+        self.make_sides();
+        let mut twins = Twins::default();
+        for (number, &at) in places.iter().enumerate() {
+            if number % BETWEEN_CHECKS == 0 {
+                watch.check()?;
+            }
+            self.corpus.put(at as usize, id);
+            self.look_around(at as usize, id, &mut twins);
+        }
+        // Nothing was a pair with a border.
+        self.settle(Which::Left, 0, BORDER, |x| ((x, BORDER), (x, id)))?;
+        self.settle(Which::Right, 0, BORDER, |x| ((BORDER, x), (id, x)))?;
+        self.add_twins(id, twins)
+    }
+
+    fn make_sides(&mut self) {
+        self.left.by_token.resize(self.tokens.len(), Change::default());
+        self.right.by_token.resize(self.tokens.len(), Change::default());
+    }
+
+    /// Notes what stands beside a token that was just put at `at`.
+    #[inline]
+    fn look_around(&mut self, at: usize, id: TokenId, twins: &mut Twins) {
+        let weight = self.corpus.count(at);
+        let (before, start) = self.corpus.before(at);
+        if before == id {
+            twins.weight += weight;
+            twins.places.push(start as u32);
+        } else if before != BORDER {
+            self.left.add(before, weight, start);
+        }
+        let after = self.corpus.after(at);
+        if after != BORDER {
+            self.right.add(after, weight, at);
+        }
+    }
+
+    fn add_twins(&mut self, id: TokenId, twins: Twins) -> Result<()> {
+        if self.wants((id, id), twins.weight) {
             let start = self.pairs.postings.len();
-            self.pairs.postings.extend(twin_places);
-            self.add((id, id), twins, start..self.pairs.postings.len())?;
+            self.pairs.postings.extend(twins.places);
+            self.add((id, id), twins.weight, start..self.pairs.postings.len())?;
         }
         Ok(())
     }
@@ -276,6 +308,14 @@ impl<T: TieRule> Learner<T> {
         }
         Ok(())
     }
+}
+
+/// The new token beside itself: pairs (id, left) that were counted on the right of one place and are
+/// undone on the left of the next.
+#[derive(Default)]
+struct Twins {
+    weight: u64,
+    places: Vec<u32>,
 }
 
 /// The two sides of a merged pair.

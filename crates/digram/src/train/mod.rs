@@ -20,6 +20,7 @@ mod runs;
 mod side;
 mod sketch;
 mod stretches;
+mod superwords;
 mod ties;
 
 use std::path::Path;
@@ -44,6 +45,7 @@ use ties::{FirstSeen, Lexicographic, SmallestIds};
 
 pub use alphabet::characters;
 pub use journal::Journal;
+pub use superwords::{JoinOptions, Joined, Words, join_words};
 
 /// Which of several pairs of the same count is merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,252 @@
+//! Words that join: merges that reach over the borders of pretokens.
+//!
+//! Two kinds of merges take turns, the more frequent pair first: those inside words, and those of
+//! two neighbouring words that are one token each. Joining changes no word, so the merges of words
+//! are what they would be alone, and are learned before (Schmidt et al., "Faster Superword
+//! Tokenization", arXiv 2604.05192). What is left is to go through them once more, with the places
+//! where words stand side by side: a word is a border there until the merge that makes it one
+//! token.
+
+use hashbrown::HashMap;
+
+use crate::count::Counts;
+use crate::error::{Error, Result};
+use crate::merges::Merge;
+use crate::pretokenize::GoesOn;
+use crate::tokenizer::Tokenizer;
+use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId};
+use crate::watch::{Paced, Watch};
+
+use super::census;
+use super::corpus::{BORDER, Builder, Corpus};
+use super::learner::{Learner, Limits};
+use super::ties::{FirstSeen, Lexicographic, SmallestIds, TieRule};
+use super::{Learned, Stop, Ties};
+
+/// The words that were learned before.
+#[derive(Debug, Clone, Copy)]
+pub struct Words<'a> {
+    /// Cuts pretokens into words and merges them; its merges make the ids after the base, in order.
+    pub tokenizer: &'a Tokenizer,
+    /// How often the pair of each merge stood in the corpus.
+    pub counts: &'a [u64],
+    /// Whether a token may join others, by id.
+    pub may_join: &'a [bool],
+}
+
+/// When to stop, and what to choose among equals.
+#[derive(Debug, Clone, Copy)]
+pub struct JoinOptions {
+    /// How many merges there may be, of both kinds.
+    pub max_merges: usize,
+    /// Join no pair that occurs less often; at least 1.
+    pub min_frequency: u64,
+    /// Make no token of more bytes.
+    pub max_token_length: Option<usize>,
+    /// The rule for pairs of words with equal counts. Of a pair of words and one inside words that
+    /// are equally frequent, the latter comes first.
+    pub ties: Ties,
+}
+
+/// The merges of both kinds.
+#[derive(Debug)]
+pub struct Joined {
+    /// In the order in which they take turns; the first makes the first id after the base.
+    pub merges: Vec<Learned>,
+    /// Whether each of them joins words.
+    pub joins: Vec<bool>,
+    /// The bytes of each token, by id.
+    pub tokens: Vec<Vec<u8>>,
+    /// Why there are not more.
+    pub stop: Stop,
+}
+
+/// Learns which words to join. `counts` are of pretokens, which `words` cuts into words.
+///
+/// Memory: the counts, and some 16 bytes for each word of the distinct pretokens.
+///
+/// # Errors
+/// [`Error::Option`] for options that make no sense, [`Error::Limit`] for more than 2^32 words.
+pub fn join_words(
+    counts: &Counts,
+    words: Words<'_>,
+    options: &JoinOptions,
+    on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
+    watch: &dyn Watch,
+) -> Result<Joined> {
+    let merges = words.tokenizer.merges();
+    if options.max_merges > MAX_VOCAB_SIZE || merges.len() != words.counts.len() {
+        return Err(Error::Option { reason: "these are no merges of words to join.".into() });
+    }
+    match options.ties {
+        Ties::Ids => join(counts, words, options, SmallestIds, on_merge, watch),
+        Ties::FirstSeen => join(counts, words, options, FirstSeen, on_merge, watch),
+        Ties::Lexicographic => join(counts, words, options, Lexicographic::default(), on_merge, watch),
+    }
+}
+
+fn join<T: TieRule>(
+    counts: &Counts,
+    words: Words<'_>,
+    options: &JoinOptions,
+    ties: T,
+    on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
+    watch: &dyn Watch,
+) -> Result<Joined> {
+    let inner = words.tokenizer.merges();
+    let bytes = |id| words.tokenizer.token(id).unwrap_or_default().to_vec();
+    let base = inner.first().map_or(words.tokenizer.vocab_size(), |merge| merge.id as usize);
+    let limits = Limits {
+        max_merges: options.max_merges,
+        min_frequency: options.min_frequency,
+        max_token_length: options.max_token_length.unwrap_or(usize::MAX),
+        round: 0,
+        runners_up: 0,
+        // Not even that of a word which has not had its turn yet: it would be there twice.
+        taken: (0..words.tokenizer.vocab_size() as TokenId).map(bytes).collect(),
+    };
+    let (corpus, places) = side_by_side(counts, words, base, T::MOVES, watch)?;
+    let tokens = (0..base as TokenId).map(bytes).collect();
+    let mut learner = Learner::new((corpus, None), tokens, ties, limits);
+    // A pair of words has its turn before the last merge that there is room for, or never.
+    let least = if inner.len() >= options.max_merges { words.counts.last().copied() } else { None };
+    learner.floor = options.min_frequency.max(least.unwrap_or(1));
+    let allowed = |left, right| learner.limits.allow(&learner.tokens, left, right);
+    learner.pairs = census::pairs(&learner.corpus, learner.floor, allowed, watch)?;
+    learner.enqueue_all();
+
+    let mut joins = Vec::new();
+    let mut ids: Vec<TokenId> = (0..words.tokenizer.vocab_size() as TokenId).collect();
+    let mut next = inner.iter().zip(words.counts).peekable();
+    let stop = loop {
+        if learner.merges.len() == options.max_merges {
+            break Stop::MaxMerges;
+        }
+        watch.check()?;
+        let best = learner.best().map(|number| (number, learner.pairs.get(number).count));
+        let learned = match (best, next.peek()) {
+            (Some((number, count)), inner) if inner.is_none_or(|&(_, of_word)| count > *of_word) => {
+                let pair = learner.pairs.get(number);
+                let (left, right) = (pair.left, pair.right);
+                let id = learner.add_token(left, right);
+                learner.corpus.add_token(left, right);
+                learner.merge(number, id, watch)?;
+                learner.limits.taken.insert(learner.tokens[id as usize].clone());
+                joins.push(true);
+                Learned { merge: Merge { left, right, id }, count, runners_up: Box::default() }
+            }
+            (best, Some(&(merge, &count))) => {
+                if let Some((number, _)) = best {
+                    learner.put_back(number);
+                }
+                next.next();
+                let (left, right) = (ids[merge.left as usize], ids[merge.right as usize]);
+                let id = learner.add_token(left, right);
+                ids[merge.id as usize] = id;
+                learner.corpus.add_symbol();
+                learner.stand(id, places.of(merge.id), watch)?;
+                joins.push(false);
+                Learned { merge: Merge { left, right, id }, count, runners_up: Box::default() }
+            }
+            (_, None) if options.min_frequency > 1 => break Stop::MinFrequency,
+            (_, None) => break Stop::NoPairs,
+        };
+        on_merge(&learned)?;
+        learner.merges.push(learned);
+    };
+    Ok(Joined { merges: learner.merges, joins, tokens: learner.tokens, stop })
+}
+
+/// Where each word stands.
+struct Places {
+    /// By id, where those of the token begin.
+    starts: Vec<u32>,
+    places: Vec<u32>,
+}
+
+impl Places {
+    fn of(&self, id: TokenId) -> &[u32] {
+        &self.places[self.starts[id as usize] as usize..self.starts[id as usize + 1] as usize]
+    }
+}
+
+/// The runs of words side by side that are one token each and may join, with those that are no
+/// token yet as borders; and where the latter stand.
+fn side_by_side(
+    counts: &Counts,
+    words: Words<'_>,
+    base: usize,
+    in_order: bool,
+    watch: &dyn Watch,
+) -> Result<(Corpus, Places)> {
+    let mut runs = runs(counts, words, watch)?;
+    if !in_order {
+        // The most frequent first, which makes the counts of places quick to find.
+        crate::count::sort(&mut runs, &|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)), watch)?;
+    }
+    let mut corpus = Builder::new(base);
+    let mut starts = vec![0u32; words.tokenizer.vocab_size() + 1];
+    let mut paced = Paced::new(watch);
+    for (run, count) in &runs {
+        paced.after(1 + run.len())?;
+        let is_there = |&id: &TokenId| if (id as usize) < base { id } else { BORDER };
+        corpus.push(&run.iter().map(is_there).collect::<Vec<_>>(), *count)?;
+        run.iter().filter(|id| **id as usize >= base).for_each(|&id| starts[id as usize + 1] += 1);
+    }
+    for id in 1..starts.len() {
+        starts[id] += starts[id - 1];
+    }
+    let mut places = vec![0; starts[starts.len() - 1] as usize];
+    let (mut ends, mut at) = (starts.clone(), 1);
+    for (run, _) in &runs {
+        for &id in run.iter() {
+            if id as usize >= base {
+                places[ends[id as usize] as usize] = at;
+                ends[id as usize] += 1;
+            }
+            at += 1;
+        }
+        at += 1;
+    }
+    Ok((corpus.finish(), Places { starts, places }))
+}
+
+/// A run of words and how often it occurs.
+type Run = (Box<[TokenId]>, u64);
+
+/// The runs of two words or more, each once, in the order in which they first occur.
+fn runs(counts: &Counts, words: Words<'_>, watch: &dyn Watch) -> Result<Vec<Run>> {
+    let pretokenizer = words.tokenizer.pretokenizer();
+    let mut numbers: HashMap<Box<[TokenId]>, usize> = HashMap::new();
+    let mut found: Vec<u64> = Vec::new();
+    let mut end = |run: &mut Vec<TokenId>, count: u64| {
+        if run.len() > 1 {
+            match numbers.get(&run[..]) {
+                Some(&number) => found[number] += count,
+                None => {
+                    numbers.insert(run[..].into(), found.len());
+                    found.push(count);
+                }
+            }
+        }
+        run.clear();
+    };
+    let mut run = Vec::new();
+    for (piece, count) in counts.iter().filter(|(_, count)| *count > 0) {
+        pretokenizer.for_many(piece, 0, GoesOn::No, watch, |mut start, ends| {
+            for &next in ends {
+                let word = words.tokenizer.word(&piece[std::mem::replace(&mut start, next)..next]);
+                match word.filter(|&id| words.may_join.get(id as usize).is_some_and(|may| *may)) {
+                    Some(id) => run.push(id),
+                    None => end(&mut run, count),
+                }
+            }
+            Ok(())
+        })?;
+        end(&mut run, count);
+    }
+    let mut runs: Vec<Run> = numbers.into_iter().map(|(run, number)| (run, number as u64)).collect();
+    crate::count::sort(&mut runs, &|a, b| a.1.cmp(&b.1), watch)?;
+    runs.iter_mut().for_each(|(_, count)| *count = found[*count as usize]);
+    Ok(runs)
+}

@@ -1,0 +1,334 @@
+"""Superwords: tokens that reach over the borders of words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
+
+from digram import _core
+from digram.choices import Limits
+from digram.counts import (
+    Counting,
+    Counts,
+    Sources,
+    check_made,
+    check_unit,
+    have_first,
+    refuse_separator,
+    weights_without_names,
+)
+from digram.definition import Definition, Unit
+from digram.errors import OptionError
+from digram.learning import Learned, Reporter, Start, merged, unknown_first
+from digram.pretokenizers import MISSING, Pretokenizer, PretokenizerLike, Regex, resolve
+from digram.progress import differences
+from digram.progress import progress as progress_bar
+from digram.schemes import Superwords
+from digram.sources import settled
+from digram.tokenizer import Merge, Tokenizer
+
+__all__ = ["Boundless", "Joins", "SuperwordsLike", "TwoStage", "learned_superwords", "named"]
+
+Joins = Literal["letters", "no_digits", "all"]
+
+LINES = Regex(r"[^\r\n]*\s*[\r\n]+|[^\r\n]+")
+"""Lines, each with the line ends and blank lines after it."""
+
+LINES_AND_NUMBERS = (Regex(r"\p{N}{1,3}"), Regex(r"[^\r\n]+|[\r\n]+"))
+"""Numbers in groups of three digits, and between them what stands on one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class TwoStage:
+    """SuperBPE: merges inside words up to some size, then merges over their borders.
+
+    >>> import digram
+    >>> text = "of the cat and of the dog and of the cow\\n" * 3
+    >>> tok = digram.train(text, vocab_size=285, superwords=digram.TwoStage(subwords=270))
+    >>> tok.tokens(tok.encode("of the cat\\n"))
+    [b'of the c', b'at', b'\\n']
+
+    `subwords` is the size of the vocabulary at which the second stage begins, or its share of the
+    merges (0.9 leaves one in ten for superwords). `pretokenizer` cuts text in the second stage, and
+    in every encoding: by default numbers into groups of three digits, and what is between them into
+    lines. The result merges by rank as any other tokenizer does, and so every format can carry it
+    that can carry the pretokenizer: a `tokenizer.json` as two splits.
+
+    Source: Liu, Hayase, Hofmann, Oh, Smith and Choi, "SuperBPE: Space Travel for Language Models",
+    COLM 2025 (arXiv 2503.13423).
+    """
+
+    subwords: int | float = 0.9
+    pretokenizer: PretokenizerLike = LINES_AND_NUMBERS
+
+    kind: ClassVar[str] = "two-stage"
+
+    def __post_init__(self) -> None:
+        share = isinstance(self.subwords, float)
+        if isinstance(self.subwords, bool) or not (share or isinstance(self.subwords, int)):
+            raise TypeError(f"subwords is a size or a share, not {self.subwords!r}")
+        if share and not 0 <= self.subwords <= 1:
+            raise OptionError(
+                f"subwords={self.subwords} is no share of the merges, from 0.0 to 1.0.",
+                value=self.subwords,
+                hint="A size of the vocabulary is a whole number.",
+            )
+
+    def merges_of_words(self, base: int, max_merges: int | None) -> int | None:
+        """How many merges the first stage makes at most, of so many in all."""
+        if isinstance(self.subwords, float):
+            return None if max_merges is None else int(max_merges * self.subwords)
+        if self.subwords < base or (max_merges is not None and self.subwords > base + max_merges):
+            raise OptionError(
+                f"subwords={self.subwords} is a size below that of the base, {base}, or above that "
+                "of the whole vocabulary.",
+                value=self.subwords,
+            )
+        return self.subwords - base
+
+    def said(self) -> dict[str, Any]:
+        """What the record of training says."""
+        return {"kind": self.kind, "subwords": self.subwords}
+
+
+@dataclass(frozen=True, slots=True)
+class Boundless:
+    """BoundlessBPE: at each step two parts of a word are merged, or two whole words, as is better.
+
+    >>> import digram
+    >>> text = "of the cat and of the dog and of the cow\\n" * 3
+    >>> tok = digram.train(text, vocab_size=275, superwords=digram.Boundless())
+    >>> tok.tokens(tok.encode("of the cat\\n"))
+    [b'of', b' the', b' cat\\n']
+
+    A word joins its neighbours once it is one token; so no size has to be chosen at which superwords
+    begin, and what a word becomes does not depend on what is beside it. `joins` says which words may:
+    "letters" those that hold a letter and no digit, "no_digits" any without a digit, punctuation
+    too, "all" all. `pretokenizer` cuts text into pieces over whose borders nothing joins, by default
+    lines; words are cut inside them by `train(pretokenizer=...)`.
+
+    Words first and then what joins them is not merging by rank, so no format of others can carry the
+    result; digram's own file does (`save(format="digram")`). `dropout` is refused.
+
+    Source: Schmidt, Reddy, Tanner and Pinter, "Boundless Byte Pair Encoding: Breaking the
+    Pre-tokenization Barrier", COLM 2025 (arXiv 2504.00178), without its removal of tokens.
+    """
+
+    joins: Joins = "no_digits"
+    pretokenizer: PretokenizerLike = LINES
+
+    kind: ClassVar[str] = "boundless"
+
+    def __post_init__(self) -> None:
+        if self.joins not in get_args(Joins):
+            raise OptionError(
+                f"joins={self.joins!r} is not known.",
+                value=self.joins,
+                hint=f"Choose from {get_args(Joins)}.",
+            )
+
+    def said(self) -> dict[str, Any]:
+        """What the record of training says."""
+        return {"kind": self.kind, "joins": self.joins}
+
+
+SuperwordsLike: TypeAlias = Literal["two-stage", "boundless"] | TwoStage | Boundless
+
+
+def named(superwords: SuperwordsLike) -> TwoStage | Boundless:
+    """What a name stands for: the same with its defaults."""
+    if isinstance(superwords, TwoStage | Boundless):
+        return superwords
+    ways = {way.kind: way for way in (TwoStage, Boundless)}
+    if superwords not in ways:
+        raise OptionError(
+            f"superwords={superwords!r} is not known.",
+            value=superwords,
+            hint=f"Choose from {tuple(ways)}, or pass digram.TwoStage(...) or digram.Boundless(...).",
+        )
+    return ways[superwords]()
+
+
+class _Counted(NamedTuple):
+    """Pieces of text, and the words in them."""
+
+    pieces: _core.Counts
+    words: _core.Counts
+    skipped: int
+
+
+def learned_superwords(
+    source: Sources | Counts,
+    start: Callable[[_core.Counts | _core.SortedCounts, Unit], Start],
+    way: TwoStage | Boundless,
+    *,
+    pretokenizer: PretokenizerLike,
+    unit: Unit | None,
+    limits: Limits,
+    ties: str,
+    separator: str | bytes | None,
+    weights: Mapping[str, Any] | None,
+    on_merge: Callable[[Merge], object] | None,
+    progress: bool | None,
+) -> Learned:
+    """Count a source and learn words and superwords from it; the arguments are those of `train`."""
+    if check_unit("byte" if unit is None else unit) != "byte":
+        raise OptionError('superwords are learned over bytes: leave out unit="char".', value=unit)
+    cut = resolve(LINES if way.pretokenizer is MISSING else way.pretokenizer)
+    words = resolve("o200k" if pretokenizer is MISSING else pretokenizer)
+    counted = _counted(source, cut, words, ties, limits, separator, weights, progress)
+    begun = start(counted.words, "byte")
+    learn = _two_stages if isinstance(way, TwoStage) else _joined
+    return learn(way, counted, begun, cut, words, limits, ties, on_merge, progress)  # type: ignore[operator]
+
+
+def _counted(
+    source: Sources | Counts,
+    cut: Pretokenizer,
+    words: Pretokenizer,
+    ties: str,
+    limits: Limits,
+    separator: str | bytes | None,
+    weights: Mapping[str, Any] | None,
+    progress: bool | None,
+) -> _Counted:
+    if isinstance(source, Counts):
+        made = (source.pretokenizer, source.unit)
+        check_made(made, (cut, "byte"), "these counts", "superwords ask for")
+        refuse_separator(separator)
+        if weights is not None:
+            raise weights_without_names()
+        known, held, skipped = source.has_first, source._held, source.skipped
+    else:
+        known = not isinstance(source, Mapping) or have_first(source)
+        counting = Counting(cut, "byte", separator, limits.threads, progress, None, None)
+        held, skipped = counting.count(settled(source, separator), weights)
+    if ties == "first_seen" and not known:
+        raise unknown_first()
+    pieces = held.to_memory() if isinstance(held, _core.SortedCounts) else held
+    return _Counted(pieces, pieces.cut_again(words.splitter()), skipped)
+
+
+def _two_stages(
+    way: TwoStage,
+    counted: _Counted,
+    begun: Start,
+    cut: Pretokenizer,
+    words: Pretokenizer,
+    limits: Limits,
+    ties: str,
+    on_merge: Callable[[Merge], object] | None,
+    progress: bool | None,
+) -> Learned:
+    """SuperBPE: what was learned from words goes on to be learned from pieces."""
+    most = min((n for n in (begun.room, limits.max_merges) if n is not None), default=None)
+    first = way.merges_of_words(len(begun.tokens()), most)
+    inner = merged(
+        counted.words,
+        begun,
+        first,
+        limits,
+        ties,
+        on_merge=None if on_merge is None else Reporter(on_merge, begun, 0),
+        progress=progress,
+        title="Words",
+    )
+    tokens, merges, counts, runners_up, _ = inner
+    again = Start(_plain(tokens, merges, cut), shift=begun.shift)
+    rest = None if most is None else most - len(merges)
+    outer = merged(
+        counted.pieces,
+        again,
+        rest,
+        limits,
+        ties,
+        on_merge=None if on_merge is None else Reporter(on_merge, again, len(merges)),
+        progress=progress,
+        title="Superwords",
+    )
+    tokens, stop = outer[0], outer[4]
+    return Learned.of(
+        begun,
+        cut,
+        "byte",
+        (tokens, merges + outer[1], counts + outer[2], runners_up + outer[3], stop),
+        counted.pieces,
+        counted.skipped,
+        ties,
+        most,
+        limits,
+    )
+
+
+def _joined(
+    way: Boundless,
+    counted: _Counted,
+    begun: Start,
+    cut: Pretokenizer,
+    words: Pretokenizer,
+    limits: Limits,
+    ties: str,
+    on_merge: Callable[[Merge], object] | None,
+    progress: bool | None,
+) -> Learned:
+    """BoundlessBPE: words are learned first, since joining changes none; then both take turns."""
+    if limits.runners_up:
+        raise OptionError(
+            "runners_up= is not known where merges of words and of superwords take turns.",
+            value=limits.runners_up,
+        )
+    most = min((n for n in (begun.room, limits.max_merges) if n is not None), default=None)
+    inner = merged(counted.words, begun, most, limits, ties, progress=progress, title="Words")
+    tokens, merges, counts, _, _ = inner
+    if most is None:  # as many as can be
+        most = _core.MAX_VOCAB_SIZE - len(begun.tokens())
+    with progress_bar("Superwords", total=most, unit="merges", enabled=progress) as advance:
+        made = differences(advance)
+        tokens, merges, counts, ranks, stop = _core.join_words(
+            counted.pieces,
+            _plain(tokens, merges, words),
+            counts,
+            _may_join(tokens, way.joins),
+            max_merges=most,
+            min_frequency=1 if limits.min_frequency is None else limits.min_frequency,
+            max_token_length=limits.max_token_length,
+            ties=ties,
+            on_merge=None if on_merge is None else Reporter(on_merge, begun, 0),
+            on_progress=made,
+        )
+        made(len(merges))
+    found = Learned.of(
+        begun,
+        cut,
+        "byte",
+        (tokens, merges, counts, [], stop),
+        counted.pieces,
+        counted.skipped,
+        ties,
+        most,
+        limits,
+    )
+    return found._replace(scheme=Superwords(words, tuple(ranks)))
+
+
+def _plain(
+    tokens: list[bytes], merges: list[tuple[int, int, int]], pretokenizer: Pretokenizer
+) -> Tokenizer:
+    return Tokenizer(Definition(tokens=[*tokens], merges=merges, pretokenizer=pretokenizer))
+
+
+def _may_join(tokens: list[bytes], joins: Joins) -> list[bool]:
+    """Whether each token may be part of a superword."""
+    if joins == "all":
+        return [True] * len(tokens)
+    # What is beside a mark that is neither is cut off it if it is one.
+    digits, letters = (Pretokenizer(Regex(one)).splitter() for one in (r"\p{N}", r"\p{L}"))
+
+    def may(token: bytes) -> bool:
+        marked = token + b"!"
+        if len(digits.split(marked)) > 1:
+            return False
+        return joins == "no_digits" or len(letters.split(marked)) > 1
+
+    return [may(token) for token in tokens]
