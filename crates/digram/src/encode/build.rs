@@ -10,8 +10,8 @@ use crate::vocabulary::TokenId;
 use crate::watch::Unwatched;
 
 use super::cuts::Cuts;
+use super::layers::Layers;
 use super::singles::Singles;
-use super::superwords::Superwords;
 use super::{Encoder, LONG, Scheme, Scratch, Unit, reach};
 
 impl Encoder {
@@ -24,17 +24,38 @@ impl Encoder {
         scheme: Option<Scheme>,
         ordinary: impl Fn(TokenId) -> bool,
     ) -> Result<Encoder> {
-        let superwords = match scheme {
-            None => None,
+        let ordinary: &dyn Fn(TokenId) -> bool = &ordinary;
+        let by_rank = scheme.is_none();
+        let layers = match scheme {
+            None => Layers::by_rank(&model, &unit, ordinary)?,
             Some(Scheme::Superwords { .. }) if ignore_merges => {
                 let reason = "words that join are found by merges, which cannot be ignored.";
                 return Err(Error::Vocabulary { reason: reason.into() });
             }
             Some(Scheme::Superwords { words, ranks }) => {
-                let ordinary: &dyn Fn(TokenId) -> bool = &ordinary;
-                Some(Box::new(Superwords::new(&model, unit.clone(), words, &ranks, ordinary)?))
+                Some(Layers::of_words(&model, unit.clone(), words, &ranks, ordinary)?)
             }
         };
+        let mut encoder = Encoder::of_one_layer(model, unit, ignore_merges, ordinary)?;
+        if let Some(layers) = layers {
+            if !by_rank {
+                // What a pretoken becomes, the words in it say: none is looked up whole.
+                encoder.unreachable = layers.unreachable()?.into();
+                encoder.whole = Arc::new(TokenIndex::new(&[]));
+                encoder.whole_is_all = false;
+            }
+            (encoder.long, encoder.by_rank, encoder.layers) = (0, by_rank, Some(Box::new(layers)));
+        }
+        Ok(encoder)
+    }
+
+    /// One whose merges are applied all in the same way.
+    pub(super) fn of_one_layer(
+        model: Model,
+        unit: Unit,
+        ignore_merges: bool,
+        ordinary: impl Fn(TokenId) -> bool,
+    ) -> Result<Encoder> {
         let Model { vocabulary, merges, known } = model;
         let mut characters = hashbrown::HashMap::default();
         if let Unit::Char { .. } = unit {
@@ -63,10 +84,11 @@ impl Encoder {
             unreachable: Arc::default(),
             whole_is_all: false,
             way: Way::best(),
-            long: if superwords.is_some() { 0 } else { LONG },
-            superwords,
+            long: LONG,
+            layers: None,
+            by_rank: true,
         };
-        let known = known.filter(|_| encoder.is_by_rank() && matches!(encoder.unit, Unit::Byte { .. }));
+        let known = known.filter(|_| matches!(encoder.unit, Unit::Byte { .. }));
         encoder.unreachable = match &known {
             Some(known) => known.unreachable.clone(),
             None => encoder.find_unreachable(&ordinary)?.into(),
@@ -76,10 +98,7 @@ impl Encoder {
         let reached = || TokenIndex::new(&all.iter().filter(trusted).copied().collect::<Vec<_>>());
         let whole = || known.map_or_else(|| Arc::new(TokenIndex::new(&all)), |known| known.index);
         encoder.whole_is_all = encoder.unreachable.is_empty() || ignore_merges;
-        if !encoder.is_by_rank() {
-            // What a whole pretoken becomes, the words in it say.
-            encoder.whole_is_all = false;
-        } else if encoder.unreachable.is_empty() {
+        if encoder.unreachable.is_empty() {
             encoder.whole = whole();
         } else if ignore_merges {
             (encoder.whole, encoder.whole_piece) = (whole(), Some(reached()));
@@ -100,9 +119,6 @@ impl Encoder {
     }
 
     fn find_unreachable(&self, ordinary: &impl Fn(TokenId) -> bool) -> Result<Vec<TokenId>> {
-        if let Some(superwords) = &self.superwords {
-            return superwords.unreachable();
-        }
         if let Some(reached) = reach::reached(self.vocabulary.size(), &self.merges, self.base()) {
             let unreachable = |id: &TokenId| ordinary(*id) && !reached[*id as usize];
             return Ok(self.vocabulary.iter().map(|(id, _)| id).filter(unreachable).collect());

@@ -9,6 +9,7 @@ mod cache;
 mod cuts;
 mod dropout;
 mod group;
+mod layers;
 mod long;
 mod merge;
 #[cfg(test)]
@@ -19,7 +20,6 @@ mod scratch;
 mod short;
 mod singles;
 mod sink;
-mod superwords;
 mod unit;
 
 use std::sync::Arc;
@@ -37,11 +37,11 @@ use crate::watch::{Unwatched, Watch};
 use cuts::Cuts;
 pub use dropout::Dropout;
 pub(crate) use dropout::{Choices, Scratch as DropoutScratch};
+use layers::Layers;
 pub use scheme::Scheme;
 pub(crate) use scratch::{Kept, Lent, Scratch};
 use singles::Singles;
 pub(crate) use sink::{Histogram, Sink, Tally};
-use superwords::Superwords;
 pub use unit::{OnUnknown, Unit};
 
 /// From this many bytes on pretokens of a group are encoded one by one.
@@ -66,9 +66,10 @@ pub(crate) struct Encoder {
     /// Whether every token is found in `whole`.
     whole_is_all: bool,
     way: Way,
-    /// Groups of so many bytes are not looked up at once: [`LONG`], or 0 for a scheme.
+    /// Groups of more bytes are not looked up at once: [`LONG`], or 0 where there are layers.
     long: usize,
-    superwords: Option<Box<Superwords>>,
+    layers: Option<Box<Layers>>,
+    by_rank: bool,
 }
 
 impl Encoder {
@@ -94,7 +95,7 @@ impl Encoder {
     /// Whether all of a pretoken is merged by rank alone: then what a part of it becomes is mostly a
     /// part of what it becomes.
     pub(crate) fn is_by_rank(&self) -> bool {
-        self.superwords.is_none()
+        self.by_rank
     }
 
     /// How many bytes of `text`, which begins with what `id` was made of, it stands for.
@@ -145,7 +146,7 @@ impl Encoder {
     }
 
     /// The same where there is a pretoken so long, or several, that their ids should not be copied
-    /// on their way to the sink; and for pretokens that are not merged by rank alone.
+    /// on their way to the sink; and for merges in layers.
     #[cold]
     fn encode_long(
         &self,
@@ -156,12 +157,14 @@ impl Encoder {
         watch: &dyn Watch,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        if let Some(superwords) = &self.superwords {
-            return superwords.encode(text, start, ends, scratch, watch, sink);
-        }
         for &end in ends {
             let from = std::mem::replace(&mut start, end);
-            if end - from <= LONG {
+            if let Some(layers) = &self.layers {
+                match self.whole.get_in(text, from, end) {
+                    Some(id) => sink.one(id),
+                    None => layers.encode(text, from, end, scratch, watch, sink)?,
+                }
+            } else if end - from <= LONG {
                 self.encode(text, from, &[end], scratch, watch, sink)?;
             } else if let Some(id) = self.whole.get_in(text, from, end) {
                 sink.one(id);

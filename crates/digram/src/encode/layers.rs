@@ -1,0 +1,255 @@
+//! Merges in two layers: all of the lower one are done before the upper one begins.
+//!
+//! Words that join ([`Scheme::Superwords`](super::Scheme)) are defined so. In training both kinds
+//! take turns, by their counts. Encoding need not: a word takes part in a joining merge only once it
+//! is a single token, and such a merge has a higher rank than all those that made its parts.
+//!
+//! Where merges are applied by rank alone, their list may be cut at any rank, as what a low rank
+//! merges is merged before a high one has its turn. It pays where the first merges stay inside words
+//! and later ones reach over their borders, as in SuperBPE: then a line of text falls into words, most
+//! of which are looked up, and into a few neighbours that join. Merging the bytes of lines by all
+//! ranks took five times as long.
+
+use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::bits::Bits;
+use crate::error::{Error, Result};
+use crate::merges::{Merge, Merges, Rank};
+use crate::model::Model;
+use crate::pretokenize::{GoesOn, Pretokenizer};
+use crate::vocabulary::{TokenId, Vocabulary};
+use crate::watch::{Paced, Unwatched, Watch};
+
+use super::short::{self, SHORT};
+use super::{Encoder, Scratch, Sink, Unit, long};
+
+/// Fewer merges before the first that reaches over the borders of words are not worth a layer.
+const LEAST_LOWER: usize = 1 << 8;
+
+/// An encoder of the lower merges, and the upper ones.
+pub(super) struct Layers {
+    lower: Encoder,
+    /// How a pretoken is cut into words, for words that join.
+    words: Option<Arc<Pretokenizer>>,
+    upper: Merges,
+    beside: Beside,
+}
+
+impl Layers {
+    /// Words that join: the merges of these ranks join them.
+    pub(super) fn of_words(
+        model: &Model,
+        unit: Unit,
+        words: Arc<Pretokenizer>,
+        ranks: &[Rank],
+        ordinary: impl Fn(TokenId) -> bool,
+    ) -> Result<Layers> {
+        let all = model.merges.in_order();
+        let is_rising = ranks.windows(2).all(|pair| pair[0] < pair[1]);
+        if !is_rising || ranks.last().is_some_and(|&rank| rank as usize >= all.len()) {
+            let reason = "the ranks of the merges that join words are not those of merges, in rising order.";
+            return Err(Error::Vocabulary { reason: reason.into() });
+        }
+        let is_upper = |rank: usize| ranks.binary_search(&(rank as Rank)).is_ok();
+        Layers::new(model, unit, Some(words), is_upper, ordinary)
+    }
+
+    /// The same result as by rank alone, where that is quicker so.
+    pub(super) fn by_rank(
+        model: &Model,
+        unit: &Unit,
+        ordinary: impl Fn(TokenId) -> bool,
+    ) -> Result<Option<Layers>> {
+        let first = first_over_borders(&model.vocabulary, model.merges.in_order());
+        let Some(first) = first.filter(|&rank| rank >= LEAST_LOWER && model.merges.is_rising()) else {
+            return Ok(None);
+        };
+        Layers::new(model, unit.clone(), None, |rank| rank >= first, ordinary).map(Some)
+    }
+
+    fn new(
+        model: &Model,
+        unit: Unit,
+        words: Option<Arc<Pretokenizer>>,
+        is_upper: impl Fn(usize) -> bool,
+        ordinary: impl Fn(TokenId) -> bool,
+    ) -> Result<Layers> {
+        let all = model.merges.in_order();
+        let (mut upper, mut lower) = (Vec::new(), Vec::with_capacity(all.len()));
+        for (rank, merge) in all.iter().enumerate() {
+            if is_upper(rank) { &mut upper } else { &mut lower }.push(*merge);
+        }
+        let beside = Beside::new(&upper, &lower);
+        let upper = Merges::new(upper, &model.vocabulary)?;
+        let lower = Arc::new(Merges::new(lower, &model.vocabulary)?);
+        let model = Model { vocabulary: model.vocabulary.clone(), merges: lower, known: None };
+        let lower = Encoder::of_one_layer(model, unit, false, ordinary)?;
+        Ok(Layers { lower, words, upper, beside })
+    }
+
+    /// The tokens that neither a word nor words that join become, in rising order.
+    pub(super) fn unreachable(&self) -> Result<Vec<TokenId>> {
+        let parts: HashMap<TokenId, (TokenId, TokenId)> =
+            self.upper.in_order().iter().map(|merge| (merge.id, (merge.left, merge.right))).collect();
+        let is_word = |id: TokenId| self.lower.unreachable.binary_search(&id).is_err();
+        let mut unreachable = Vec::new();
+        let (mut scratch, mut ids) = (Scratch::new(), Vec::new());
+        for &id in self.lower.unreachable.iter() {
+            let (mut run, mut left) = (Vec::new(), vec![id]);
+            while let Some(id) = left.pop() {
+                match parts.get(&id) {
+                    Some(&(first, second)) if !is_word(id) => left.extend([second, first]),
+                    _ => run.push(id),
+                }
+            }
+            ids.clear();
+            let are_words = run.iter().all(|&id| is_word(id));
+            self.join(&mut run, &mut scratch, &Unwatched, &mut ids)?;
+            if !are_words || ids != [id] {
+                unreachable.push(id);
+            }
+        }
+        Ok(unreachable)
+    }
+
+    /// Emits the ids of the pretoken `text[start..end]`.
+    pub(super) fn encode(
+        &self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        scratch: &mut Scratch,
+        watch: &dyn Watch,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        scratch.with_list(|scratch, run| match &self.words {
+            Some(words) => self
+                .encode_words(words, &text[start..end], run, scratch, watch, sink)
+                .map_err(|e| e.shifted(start)),
+            None => scratch.with_list(|scratch, ids| {
+                self.lower.encode_in_pieces(text, start, end, scratch, watch, ids)?;
+                let mut paced = Paced::new(watch);
+                ids.iter().try_for_each(|&id| {
+                    paced.after(1)?;
+                    self.put(id, run, scratch, watch, sink)
+                })?;
+                self.join(run, scratch, watch, sink)
+            }),
+        })
+    }
+
+    /// The ids of a pretoken that is cut into words; `run` is an empty list.
+    fn encode_words(
+        &self,
+        words: &Pretokenizer,
+        pretoken: &[u8],
+        run: &mut Vec<TokenId>,
+        scratch: &mut Scratch,
+        watch: &dyn Watch,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        words.for_many(pretoken, 0, GoesOn::No, watch, |mut start, ends| {
+            ends.iter().try_for_each(|&end| {
+                let from = std::mem::replace(&mut start, end);
+                match self.lower.whole.get_in(pretoken, from, end) {
+                    Some(id) => self.put(id, run, scratch, watch, sink),
+                    None => {
+                        self.join(run, scratch, watch, sink)?;
+                        self.lower.encode(pretoken, from, &[end], scratch, watch, sink)
+                    }
+                }
+            })
+        })?;
+        self.join(run, scratch, watch, sink)
+    }
+
+    /// Adds the next token to those that may join, which are joined before where it cannot.
+    #[inline]
+    fn put(
+        &self,
+        id: TokenId,
+        run: &mut Vec<TokenId>,
+        scratch: &mut Scratch,
+        watch: &dyn Watch,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        if run.last().is_some_and(|&last| !self.beside.may_be(last, id)) {
+            self.join(run, scratch, watch, sink)?;
+        }
+        run.push(id);
+        Ok(())
+    }
+
+    /// Joins tokens that stand side by side by the upper merges, and empties the list of them.
+    #[inline]
+    fn join(
+        &self,
+        run: &mut Vec<TokenId>,
+        scratch: &mut Scratch,
+        watch: &dyn Watch,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let symbols = || run.iter().copied();
+        match run.len() {
+            0 => {}
+            1 => sink.one(run[0]),
+            2..=16 => short::merge::<16>(symbols(), &self.upper, self.lower.way, sink),
+            17..=SHORT => short::merge::<SHORT>(symbols(), &self.upper, self.lower.way, sink),
+            _ => {
+                let vocabulary = &*self.lower.vocabulary;
+                let with_lengths = symbols().map(|id| (id, vocabulary.len_of(id)));
+                let len = with_lengths.clone().map(|(_, len)| len).sum();
+                long::merge(with_lengths, len, &self.upper, vocabulary, &mut scratch.long, watch, sink)?;
+            }
+        }
+        run.clear();
+        Ok(())
+    }
+}
+
+/// The rank of the first merge that puts a word and the next one together, with the space between.
+fn first_over_borders(vocabulary: &Vocabulary, merges: &[Merge]) -> Option<usize> {
+    let token = |id| vocabulary.get(id).unwrap_or_default();
+    merges.iter().position(|merge| {
+        token(merge.right).first() == Some(&b' ')
+            && token(merge.left).last().is_some_and(|byte| !byte.is_ascii_whitespace())
+    })
+}
+
+/// The pairs of lower tokens that stand side by side in some upper one, as a hashed set: a false hit
+/// costs time and changes nothing.
+struct Beside {
+    pairs: Option<Bits>,
+}
+
+impl Beside {
+    fn new(upper: &[Merge], lower: &[Merge]) -> Beside {
+        let below: HashSet<TokenId> = lower.iter().map(|merge| merge.id).collect();
+        // Of each upper token the first and the last lower one.
+        let mut ends: HashMap<TokenId, (TokenId, TokenId)> = HashMap::new();
+        let mut pairs = Vec::with_capacity(upper.len());
+        for &Merge { left, right, id } in upper {
+            let (first, before) = ends.get(&left).copied().unwrap_or((left, left));
+            let (after, last) = ends.get(&right).copied().unwrap_or((right, right));
+            pairs.push(hash(before, after));
+            // A token that is made in two ways may end in two.
+            if below.contains(&id) || ends.insert(id, (first, last)).is_some() {
+                return Beside { pairs: None };
+            }
+        }
+        Beside { pairs: Some(Bits::of(pairs, 16)) }
+    }
+
+    #[inline]
+    fn may_be(&self, left: TokenId, right: TokenId) -> bool {
+        self.pairs.as_ref().is_none_or(|pairs| pairs.may_hold(hash(left, right)))
+    }
+}
+
+#[inline]
+fn hash(left: TokenId, right: TokenId) -> u64 {
+    let product = (u64::from(left) << 32 | u64::from(right)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    product >> 32 ^ product >> 15
+}
