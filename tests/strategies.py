@@ -243,3 +243,17 @@ def tokenizers(*pretokenizers: str | None) -> st.SearchStrategy[digram.Tokenizer
 
 whole_text_tokenizers = tokenizers(None)
 any_tokenizers = tokenizers(None, "gpt2", "o200k", "whitespace")
+
+superword_tokenizers = st.builds(
+    digram.train,
+    prose | any_corpora,
+    pretokenizer=st.sampled_from(["gpt2", "o200k"]),
+    superwords=st.builds(
+        digram.Boundless,
+        joins=st.sampled_from(["no_digits", "all"]),
+        pretokenizer=st.sampled_from([None, digram.Regex(r"[^\n]+|\n+")]),
+    ),
+    max_merges=st.integers(5, 30),
+    threads=st.just(1),
+)
+"""Tokenizers whose words join."""

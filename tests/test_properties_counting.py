@@ -18,6 +18,7 @@ from strategies import (
     soups,
     special_soups,
     special_texts,
+    superword_tokenizers,
     texts,
     tokenizers,
     vocabularies,
@@ -55,6 +56,7 @@ every_tokenizer = (
         pretokenizer=st.sampled_from(PRETOKENIZERS),
         max_merges=st.integers(0, 12),
     )
+    | superword_tokenizers
 )
 
 
@@ -161,7 +163,9 @@ def test_truncate(
 
 @cases(400)
 @given(
-    tokenizers(*PRETOKENIZERS) | vocabularies().map(lambda v: digram.Tokenizer(v.definition)),
+    tokenizers(*PRETOKENIZERS)
+    | superword_tokenizers
+    | vocabularies().map(lambda v: digram.Tokenizer(v.definition)),
     any_bytes | st.binary(max_size=12).map(lambda data: data * 9),
     st.sampled_from(["left", "right"]),
     st.integers(0, 30),

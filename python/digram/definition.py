@@ -125,8 +125,8 @@ def digest(definition: Definition, content: Packed | None = None) -> str:
     good: a line of JSON with the settings, the lengths of the tokens (-1 for none), their bytes,
     and the merges, numbers as 64 bits with the lowest byte first. What came later, the template,
     the context size, the pad token, reserved blocks and the scheme, is among the settings only
-    where it is set. Linear, some 0.2 µs a token; `content`, where somebody has it, stands for the tokens and
-    merges of the definition.
+    where it is set. Linear, some 0.2 µs a token; `content`, where somebody has it, stands for the
+    tokens and merges of the definition.
     """
     import hashlib
     import json

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from digram import _core
+from digram.errors import OptionError
 from digram.pretokenizers import Pretokenizer, Regex
 
-__all__ = ["SCHEMES", "Scheme", "Superwords"]
+__all__ = ["SCHEMES", "Scheme", "Superwords", "check_by_rank"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +50,14 @@ Scheme = Superwords
 
 SCHEMES = {scheme.kind: scheme for scheme in (Superwords,)}
 """By the name that files have for them."""
+
+
+def check_by_rank(scheme: Scheme | None, what: str) -> None:
+    """Raises `OptionError` unless merges are applied by rank alone, which `what` rests on."""
+    if scheme is not None:
+        raise OptionError(
+            f"{what} rests on merges that are applied by rank alone, and this tokenizer applies "
+            f"them otherwise ({scheme.kind}).",
+            value=scheme.kind,
+            hint="Do it with a tokenizer without that, or train anew.",
+        )

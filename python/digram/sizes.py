@@ -177,6 +177,12 @@ class Family(NamedTuple):
 def family(definition: Definition) -> Family:
     """The vocabularies inside this one; `VocabError` where there are none."""
     whole = without_padding(definition)
+    if whole.scheme is not None:
+        raise VocabError(
+            "this vocabulary has no smaller ones inside it: its merges are not applied by rank "
+            f"alone ({whole.scheme.kind}).",
+            hint="Train it to the smaller size.",
+        )
     made = [id for _, _, id in whole.merges]
     if any(a >= b for a, b in pairwise(made)):
         raise VocabError(

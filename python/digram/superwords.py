@@ -41,13 +41,13 @@ LINES_AND_NUMBERS = (Regex(r"\p{N}{1,3}"), Regex(r"[^\r\n]+|[\r\n]+"))
 
 @dataclass(frozen=True, slots=True)
 class TwoStage:
-    """SuperBPE: merges inside words up to some size, then merges over their borders.
+    r"""SuperBPE: merges inside words up to some size, then merges over their borders.
 
     >>> import digram
-    >>> text = "of the cat and of the dog and of the cow\\n" * 3
+    >>> text = "of the cat and of the dog and of the cow\n" * 3
     >>> tok = digram.train(text, vocab_size=285, superwords=digram.TwoStage(subwords=270))
-    >>> tok.tokens(tok.encode("of the cat\\n"))
-    [b'of the c', b'at', b'\\n']
+    >>> tok.tokens(tok.encode("of the cat\n"))
+    [b'of the', b' cat', b'\n']
 
     `subwords` is the size of the vocabulary at which the second stage begins, or its share of the
     merges (0.9 leaves one in ten for superwords). `pretokenizer` cuts text in the second stage, and
@@ -94,22 +94,22 @@ class TwoStage:
 
 @dataclass(frozen=True, slots=True)
 class Boundless:
-    """BoundlessBPE: at each step two parts of a word are merged, or two whole words, as is better.
+    r"""BoundlessBPE: at each step two parts of a word merge, or two whole words, as is better.
 
     >>> import digram
-    >>> text = "of the cat and of the dog and of the cow\\n" * 3
+    >>> text = "of the cat and of the dog and of the cow\n" * 3
     >>> tok = digram.train(text, vocab_size=275, superwords=digram.Boundless())
-    >>> tok.tokens(tok.encode("of the cat\\n"))
-    [b'of', b' the', b' cat\\n']
+    >>> tok.tokens(tok.encode("of the cat\n"))
+    [b'of the', b' cat', b'\n']
 
-    A word joins its neighbours once it is one token; so no size has to be chosen at which superwords
-    begin, and what a word becomes does not depend on what is beside it. `joins` says which words may:
-    "letters" those that hold a letter and no digit, "no_digits" any without a digit, punctuation
-    too, "all" all. `pretokenizer` cuts text into pieces over whose borders nothing joins, by default
-    lines; words are cut inside them by `train(pretokenizer=...)`.
+    A word joins its neighbours once it is one token; so no size has to be chosen at which
+    superwords begin, and what a word becomes does not depend on what is beside it. `joins` says
+    which words may: "letters" those that hold a letter and no digit, "no_digits" any without a
+    digit, punctuation too, "all" all. `pretokenizer` cuts text into pieces over whose borders
+    nothing joins, by default lines; words are cut inside them by `train(pretokenizer=...)`.
 
-    Words first and then what joins them is not merging by rank, so no format of others can carry the
-    result; digram's own file does (`save(format="digram")`). `dropout` is refused.
+    Words first and then what joins them is not merging by rank, so no format of others can carry
+    the result; digram's own file does (`save(format="digram")`). `dropout` is refused.
 
     Source: Schmidt, Reddy, Tanner and Pinter, "Boundless Byte Pair Encoding: Breaking the
     Pre-tokenization Barrier", COLM 2025 (arXiv 2504.00178), without its removal of tokens.
@@ -145,9 +145,57 @@ def named(superwords: SuperwordsLike) -> TwoStage | Boundless:
         raise OptionError(
             f"superwords={superwords!r} is not known.",
             value=superwords,
-            hint=f"Choose from {tuple(ways)}, or pass digram.TwoStage(...) or digram.Boundless(...).",
+            hint=f"Choose from {tuple(ways)}, or pass digram.TwoStage(...), digram.Boundless(...).",
         )
     return ways[superwords]()
+
+
+class _How(NamedTuple):
+    """What both ways are told."""
+
+    start: Start
+    cut: Pretokenizer
+    words: Pretokenizer
+    limits: Limits
+    ties: str
+    on_merge: Callable[[Merge], object] | None
+    progress: bool | None
+
+    @property
+    def most(self) -> int | None:
+        """How many merges there may be."""
+        asked = (self.start.room, self.limits.max_merges)
+        return min((number for number in asked if number is not None), default=None)
+
+    def merged(
+        self,
+        counts: _core.Counts,
+        start: Start,
+        limit: int | None,
+        title: str,
+        on_merge: Reporter | None = None,
+    ) -> Any:
+        """What is learned from counts alone."""
+        return merged(
+            counts,
+            start,
+            limit,
+            self.limits,
+            self.ties,
+            on_merge=on_merge,
+            progress=self.progress,
+            title=title,
+        )
+
+    def reporter(self, start: Start, first_rank: int = 0) -> Reporter | None:
+        """Who is told of merges."""
+        return None if self.on_merge is None else Reporter(self.on_merge, start, first_rank)
+
+    def learned(self, counted: _Counted, found: Any) -> Learned:
+        """The same with final ids."""
+        start, limits, most = self.start, self.limits, self.most
+        pieces, skipped = counted.pieces, counted.skipped
+        return Learned.of(start, self.cut, "byte", found, pieces, skipped, self.ties, most, limits)
 
 
 class _Counted(NamedTuple):
@@ -179,8 +227,10 @@ def learned_superwords(
     words = resolve("o200k" if pretokenizer is MISSING else pretokenizer)
     counted = _counted(source, cut, words, ties, limits, separator, weights, progress)
     begun = start(counted.words, "byte")
-    learn = _two_stages if isinstance(way, TwoStage) else _joined
-    return learn(way, counted, begun, cut, words, limits, ties, on_merge, progress)  # type: ignore[operator]
+    how = _How(begun, cut, words, limits, ties, on_merge, progress)
+    return (
+        _two_stages(way, counted, how) if isinstance(way, TwoStage) else _joined(way, counted, how)
+    )
 
 
 def _counted(
@@ -199,7 +249,8 @@ def _counted(
         refuse_separator(separator)
         if weights is not None:
             raise weights_without_names()
-        known, held, skipped = source.has_first, source._held, source.skipped
+        known, skipped = source.has_first, source.skipped
+        held: _core.Counts | _core.SortedCounts = source._held
     else:
         known = not isinstance(source, Mapping) or have_first(source)
         counting = Counting(cut, "byte", separator, limits.threads, progress, None, None)
@@ -210,106 +261,48 @@ def _counted(
     return _Counted(pieces, pieces.cut_again(words.splitter()), skipped)
 
 
-def _two_stages(
-    way: TwoStage,
-    counted: _Counted,
-    begun: Start,
-    cut: Pretokenizer,
-    words: Pretokenizer,
-    limits: Limits,
-    ties: str,
-    on_merge: Callable[[Merge], object] | None,
-    progress: bool | None,
-) -> Learned:
+def _two_stages(way: TwoStage, counted: _Counted, how: _How) -> Learned:
     """SuperBPE: what was learned from words goes on to be learned from pieces."""
-    most = min((n for n in (begun.room, limits.max_merges) if n is not None), default=None)
-    first = way.merges_of_words(len(begun.tokens()), most)
-    inner = merged(
-        counted.words,
-        begun,
-        first,
-        limits,
-        ties,
-        on_merge=None if on_merge is None else Reporter(on_merge, begun, 0),
-        progress=progress,
-        title="Words",
-    )
+    most = how.most
+    first = way.merges_of_words(len(how.start.tokens()), most)
+    inner = how.merged(counted.words, how.start, first, "Words", how.reporter(how.start))
     tokens, merges, counts, runners_up, _ = inner
-    again = Start(_plain(tokens, merges, cut), shift=begun.shift)
+    again = Start(_plain(tokens, merges, how.cut), shift=how.start.shift)
     rest = None if most is None else most - len(merges)
-    outer = merged(
-        counted.pieces,
-        again,
-        rest,
-        limits,
-        ties,
-        on_merge=None if on_merge is None else Reporter(on_merge, again, len(merges)),
-        progress=progress,
-        title="Superwords",
-    )
-    tokens, stop = outer[0], outer[4]
-    return Learned.of(
-        begun,
-        cut,
-        "byte",
-        (tokens, merges + outer[1], counts + outer[2], runners_up + outer[3], stop),
-        counted.pieces,
-        counted.skipped,
-        ties,
-        most,
-        limits,
-    )
+    outer = how.merged(counted.pieces, again, rest, "Superwords", how.reporter(again, len(merges)))
+    tokens, more, more_counts, more_runners_up, stop = outer
+    both = tokens, merges + more, counts + more_counts, runners_up + more_runners_up, stop
+    return how.learned(counted, both)
 
 
-def _joined(
-    way: Boundless,
-    counted: _Counted,
-    begun: Start,
-    cut: Pretokenizer,
-    words: Pretokenizer,
-    limits: Limits,
-    ties: str,
-    on_merge: Callable[[Merge], object] | None,
-    progress: bool | None,
-) -> Learned:
+def _joined(way: Boundless, counted: _Counted, how: _How) -> Learned:
     """BoundlessBPE: words are learned first, since joining changes none; then both take turns."""
+    limits, most = how.limits, how.most
     if limits.runners_up:
         raise OptionError(
             "runners_up= is not known where merges of words and of superwords take turns.",
             value=limits.runners_up,
         )
-    most = min((n for n in (begun.room, limits.max_merges) if n is not None), default=None)
-    inner = merged(counted.words, begun, most, limits, ties, progress=progress, title="Words")
-    tokens, merges, counts, _, _ = inner
+    tokens, merges, counts, _, _ = how.merged(counted.words, how.start, most, "Words")
     if most is None:  # as many as can be
-        most = _core.MAX_VOCAB_SIZE - len(begun.tokens())
-    with progress_bar("Superwords", total=most, unit="merges", enabled=progress) as advance:
+        most = _core.MAX_VOCAB_SIZE - len(how.start.tokens())
+    with progress_bar("Superwords", total=most, unit="merges", enabled=how.progress) as advance:
         made = differences(advance)
         tokens, merges, counts, ranks, stop = _core.join_words(
             counted.pieces,
-            _plain(tokens, merges, words),
+            _plain(tokens, merges, how.words),
             counts,
             _may_join(tokens, way.joins),
             max_merges=most,
             min_frequency=1 if limits.min_frequency is None else limits.min_frequency,
             max_token_length=limits.max_token_length,
-            ties=ties,
-            on_merge=None if on_merge is None else Reporter(on_merge, begun, 0),
+            ties=how.ties,
+            on_merge=how.reporter(how.start),
             on_progress=made,
         )
         made(len(merges))
-    found = Learned.of(
-        begun,
-        cut,
-        "byte",
-        (tokens, merges, counts, [], stop),
-        counted.pieces,
-        counted.skipped,
-        ties,
-        most,
-        limits,
-    )
-    return found._replace(scheme=Superwords(words, tuple(ranks)))
+    found = how.learned(counted, (tokens, merges, counts, [], stop))
+    return found._replace(scheme=Superwords(how.words, tuple(ranks)))
 
 
 def _plain(

@@ -107,8 +107,8 @@ def train(
 
     Tokens of several words:
         superwords: "two-stage" (SuperBPE) or "boundless" (BoundlessBPE), or `digram.TwoStage(...)`,
-            `digram.Boundless(...)` with options. The corpus is held in memory, so `memory_limit` and
-            `checkpoint` are refused.
+            `digram.Boundless(...)` with options. The corpus is held in memory, so `memory_limit`
+            and `checkpoint` are refused.
 
     Counts are of neighbouring places and overlap: "aaa" holds (a, a) twice. A merge replaces from
     the left: "aaa" becomes "aa", "a".

@@ -15,6 +15,7 @@ from digram.choices import Ties, check_choices, checked_limits, warn_of_a_path
 from digram.counts import Counts, Sources
 from digram.definition import Definition, TrainingRecord, Unit
 from digram.learning import Learned, Start, learned, plain
+from digram.schemes import check_by_rank
 from digram.sizes import padded
 from digram.tokenizer import Merge, Tokenizer
 
@@ -39,6 +40,7 @@ def extend(
     progress: bool | None = None,
 ) -> tuple[Tokenizer, Change]:
     """The tokenizer with the next merges that a corpus asks for; see `Tokenizer.extend`."""
+    check_by_rank(tok._settings.scheme, "extend")
     check_choices("error", ties, "value")
     limits = checked_limits(
         None,

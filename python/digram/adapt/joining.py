@@ -16,6 +16,7 @@ from digram.arguments import whole_number
 from digram.counts import Counts, Sources
 from digram.definition import Definition, TrainingRecord
 from digram.errors import ConfigMismatchError
+from digram.schemes import check_by_rank
 from digram.sizes import multiple_of, padded, without_padding
 from digram.tokenizer import Tokenizer
 
@@ -24,6 +25,7 @@ __all__ = ["merge", "swap"]
 
 def merge(tok: Tokenizer, other: Tokenizer, *, add: int | None = None) -> tuple[Tokenizer, Change]:
     """The tokenizer with the tokens of another; see `Tokenizer.merge`."""
+    check_by_rank(tok._settings.scheme, "merge")
     if tok.unit != other.unit:
         raise ConfigMismatchError(
             f'one tokenizer has unit="{tok.unit}" and the other unit="{other.unit}".',
@@ -119,6 +121,7 @@ def swap(
     progress: bool | None = None,
 ) -> tuple[Tokenizer, Change]:
     """The least used tokens out, the most useful in; see `Tokenizer.swap`."""
+    check_by_rank(tok._settings.scheme, "swap")
     number = whole_number("number", number, 0)
     source = counted(tok, source, separator, threads, progress)
     multiple = multiple_of(tok.definition)

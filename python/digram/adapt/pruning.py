@@ -18,6 +18,7 @@ from digram.arguments import check_threads, whole_number
 from digram.counts import Counts, Sources, check_made, count_pretokens, refuse_separator
 from digram.definition import Definition
 from digram.errors import OptionError, several
+from digram.schemes import check_by_rank
 from digram.sizes import (
     base_ids,
     new_id,
@@ -49,6 +50,7 @@ def prune(
     threads: int | None = None,
 ) -> tuple[Tokenizer, Change]:
     """The tokenizer without the tokens that a corpus needs least; see `Tokenizer.prune`."""
+    check_by_rank(tok._settings.scheme, "prune")
     if (remove is None) == (vocab_size is None):
         raise OptionError(
             "prune takes one of remove= and vocab_size=.",

@@ -82,6 +82,8 @@ class _Search:
         self.in_order = _in_order(tok._model.merges())
 
     def found(self) -> Reach:
+        if self.tok._settings.scheme is not None:
+            return self._without_proofs()
         kinds: dict[str, list[int]] = {"never": [], "bytes": [], "open": []}
         own = self._by_themselves()
         for id, token in self.tokens.items():
@@ -101,6 +103,12 @@ class _Search:
         return Reach(
             tuple(kinds["never"]), tuple(kinds["bytes"]), tuple(kinds["open"]), self.witnesses
         )
+
+    def _without_proofs(self) -> Reach:
+        """Where merges are not applied by rank alone: what is known without the proofs."""
+        own = self._by_themselves()
+        undecided = [id for id in self.tokens if id not in own and id not in self.unmade]
+        return Reach(tuple(sorted(self.unmade)), (), tuple(undecided), {})
 
     def _by_themselves(self) -> set[int]:
         """The tokens that their own bytes become."""

@@ -15,6 +15,7 @@ from digram.cli import common, corpus
 if TYPE_CHECKING:
     from digram.counts import Counts
     from digram.definition import TrainingRecord
+    from digram.superwords import Boundless, TwoStage
 
 __all__ = ["train"]
 
@@ -32,6 +33,11 @@ def _blocks(
             raise click.BadParameter(f"the block {name!r} is there twice.")
         found[name] = int(number)
     return found
+
+
+def _size_or_share(value: str) -> int | float:
+    """A click type: a whole number is a size, one with a point a share."""
+    return float(value) if "." in value else int(value)
 
 
 _WHY = {
@@ -133,6 +139,22 @@ _WHY = {
     show_default=True,
     help="Ids of the single bytes: by value, or as in GPT-2 and Hugging Face.",
 )
+@click.option(
+    "--superwords",
+    type=click.Choice(["two-stage", "boundless"]),
+    help="Learn tokens of several words: as SuperBPE does, or as BoundlessBPE.",
+)
+@click.option(
+    "--subwords",
+    type=_size_or_share,
+    metavar="N|SHARE",
+    help="Two-stage: the size at which superwords begin, or its share of the merges (0.9).",
+)
+@click.option(
+    "--joins",
+    type=click.Choice(["letters", "no_digits", "all"]),
+    help="Boundless: which words may join (no_digits).",
+)
 @common.source_options
 @click.option(
     "--runners-up",
@@ -166,6 +188,9 @@ def train(
     regex: tuple[str, ...],
     digits: Any,
     on_unknown: str,
+    superwords: str | None,
+    subwords: int | float | None,
+    joins: Any,
     told: common.Told,
     format_: str | None,
     allow_loss: bool,
@@ -189,8 +214,9 @@ def train(
     import digram
     from digram.checkpoint import noted_merges
 
+    options["superwords"] = _superwords(superwords, subwords, joins)
     counts = corpus.counts_in(files)
-    if counts is not None:
+    if counts is not None and superwords is None:
         _as_counted(options, counts)
     elif not regex and pretokenizer is None:
         pretokenizer = "o200k"
@@ -233,6 +259,22 @@ def train(
                 "seconds": round(seconds, 3),
             }
         )
+
+
+def _superwords(
+    way: str | None, subwords: int | float | None, joins: Any
+) -> TwoStage | Boundless | None:
+    """The way to learn superwords, if one is asked for."""
+    for name, value, of in (("--subwords", subwords, "two-stage"), ("--joins", joins, "boundless")):
+        if value is not None and way != of:
+            raise click.UsageError(f"{name} is for --superwords {of}.")
+    if way is None:
+        return None
+    import digram
+
+    if way == "two-stage":
+        return digram.TwoStage() if subwords is None else digram.TwoStage(subwords=subwords)
+    return digram.Boundless() if joins is None else digram.Boundless(joins=joins)
 
 
 def _as_counted(options: dict[str, Any], counts: Counts) -> None:

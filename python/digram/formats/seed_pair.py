@@ -67,6 +67,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, b
     ids other than the bytes, merges that are not in the order of their ids; and for special tokens
     and `ignore_merges`, unless `allow_loss` leaves them out.
     """
+    refuse_scheme(definition, _WHAT)
     if definition.unit != "byte":
         problem = "tokens of bytes, and this vocabulary is one of characters"
         raise VocabError(f"{_WHAT} holds {problem}.", hint=_OTHER)
@@ -79,7 +80,6 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, b
             f"{name}{digits}.",
             hint=_OTHER,
         )
-    refuse_scheme(definition, _WHAT)
     refuse_special_tokens(definition, _WHAT, allow_loss)
     refuse_input(definition, _WHAT, allow_loss)
     refuse_ignore_merges(definition, _WHAT, allow_loss)

@@ -56,12 +56,12 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     characters, merges that are not in the order of their ids, or others than those that follow
     from the ranks.
     """
+    refuse_scheme(definition, "a .tiktoken file")
     if definition.unit != "byte":
         raise VocabError(
             "a .tiktoken file holds tokens of bytes, and this vocabulary is one of characters.",
             hint='Save it with format="huggingface".',
         )
-    refuse_scheme(definition, "a .tiktoken file")
     refuse_special_tokens(definition, "a .tiktoken file", allow_loss)
     refuse_input(definition, "a .tiktoken file", allow_loss)
     _check_ranks(definition)

@@ -80,12 +80,12 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, b
     `allow_loss` leaves them out. Raises `VocabError` for them, for a vocabulary of characters, and
     for a merge that readers would take for a comment.
     """
+    refuse_scheme(definition, _WHAT)
     if definition.unit != "byte":
         raise VocabError(
             f"{_WHAT} holds tokens of bytes, and this vocabulary is one of characters.",
             hint='Save it with format="huggingface".',
         )
-    refuse_scheme(definition, _WHAT)
     refuse_special_tokens(definition, _WHAT, allow_loss)
     refuse_input(definition, _WHAT, allow_loss)
     refuse_ignore_merges(definition, _WHAT, allow_loss)

@@ -9,6 +9,7 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from digram.errors import InternalError, several
+from digram.schemes import check_by_rank
 from digram.seeing.cuts import Cut, cuts
 from digram.seeing.pieces import Piece, pieces
 from digram.seeing.symbols import Applied, Rule, Symbols, merged
@@ -233,6 +234,7 @@ def explain(
     symbols: Symbols | None = None,
 ) -> Explanation:
     """See `Tokenizer.explain`; who asks often makes the `symbols` once."""
+    check_by_rank(tok._settings.scheme, "explain")
     found = pieces(tok, text, special)
     data = text.encode() if isinstance(text, str) else text
     mergings = _mergings(tok, data, found, symbols or Symbols(tok))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from digram.arguments import whole_number
 from digram.errors import several
+from digram.schemes import check_by_rank
 from digram.seeing.pieces import pieces
 from digram.seeing.playing import Pair, State, Word, word_of
 from digram.seeing.symbols import Rule, Symbols
@@ -225,6 +226,7 @@ def replay(
 ) -> Replay:
     """See `Tokenizer.replay`; who asks often makes the `symbols` once."""
     whole_number("pairs", pairs, 0)
+    check_by_rank(tok._settings.scheme, "replay")
     symbols = symbols or Symbols(tok)
     found = pieces(tok, text, special)
     words: dict[tuple[bytes, bool], Word] = {}

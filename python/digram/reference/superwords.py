@@ -1,0 +1,172 @@
+"""Words that join, as BoundlessBPE defines it: merges inside words and merges of whole words.
+
+A text is a list of words here, and a word is a list of symbols. A merge of the first kind joins two
+neighbouring symbols of one word; one of the second kind, a joining merge, joins two neighbouring
+words of one symbol each into one such word. The words of `of the cat of the`:
+
+>>> lines = [([b"of", b" the", b" cat", b" of", b" the"], 2)]
+>>> joined = train(lines, max_merges=14)
+>>> [(rank, joined.tokens[256 + rank]) for rank in sorted(joined.joining)]
+[(8, b'of the'), (9, b' of the'), (10, b' cat of the'), (11, b'of the cat of the')]
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import pairwise
+from typing import NamedTuple
+
+from digram import reference
+from digram.reference import BYTES, Pair
+
+Line = tuple[Sequence[bytes], int]
+"""The words of a piece of text, and how often it stands in the corpus."""
+
+
+class Joined(NamedTuple):
+    """What training found. `joining` are the ranks of the merges that join words."""
+
+    tokens: list[bytes]
+    merges: dict[Pair, int]
+    counts: list[int]
+    joining: set[int]
+    stop_reason: str
+
+
+def train(
+    lines: Iterable[Line],
+    base: Sequence[bytes] = BYTES,
+    *,
+    max_merges: int,
+    min_frequency: int = 1,
+    max_token_length: int | None = None,
+    ties: str = "ids",
+    may_join: Callable[[bytes], bool] = lambda word: True,
+) -> Joined:
+    """At each step the more frequent of two pairs: the best inside words, or of words that join.
+
+    Joining changes no word, so what is merged inside words is what `reference.train` finds in them
+    alone. Of two words both must be one symbol by now, and `may_join`; what they become is a word
+    of one symbol again. No pair joins into the bytes of a token that the words have, or will have.
+    Where both kinds are equally frequent, that inside words comes first; `ties` decides among
+    equals of one kind.
+    """
+    lines = list(lines)
+    words = reference.words([word for line, weight in lines for word in [*line] * weight], base)
+    inner = reference.train(
+        words,
+        base,
+        max_merges=max_merges,
+        min_frequency=min_frequency,
+        max_token_length=max_token_length,
+        ties=ties,
+    )
+    order = list(inner.merges.items())
+    tokens, known = list(base), set(inner.tokens)
+    merges: dict[Pair, int] = {}
+    counts: list[int] = []
+    joining: set[int] = set()
+    new_ids = {symbol: symbol for symbol in range(len(base))}
+
+    # A word that is not one symbol yet, or may not join, stays bytes.
+    def one_symbol(word: bytes) -> bytes | int:
+        done = reference.encode(
+            reference.symbols(word, base), dict(order[: len(new_ids) - len(base)])
+        )
+        return new_ids[done[0]] if len(done) == 1 and may_join(word) else word
+
+    now: list[tuple[list[bytes | int], int]] = [([*line], weight) for line, weight in lines]
+    while True:
+        now = [
+            ([one_symbol(word) if isinstance(word, bytes) else word for word in line], weight)
+            for line, weight in now
+        ]
+        found: dict[Pair, int] = {}
+        for line, weight in now:
+            for left, right in pairwise(line):
+                if isinstance(left, int) and isinstance(right, int):
+                    found[left, right] = found.get((left, right), 0) + weight
+        found = {
+            (left, right): count
+            for (left, right), count in found.items()
+            if tokens[left] + tokens[right] not in known
+            and len(tokens[left] + tokens[right])
+            <= (max_token_length or len(tokens[left] + tokens[right]))
+        }
+        rank, learned = len(merges), len(new_ids) - len(base)
+        inside = inner.counts[learned] if learned < len(order) else 0
+        best = max(found, key=lambda pair: _preference(pair, found, tokens, ties), default=None)
+        if rank == max_merges:
+            reason = "max_merges"
+        elif best is not None and found[best] >= max(min_frequency, inside + 1):
+            new = len(tokens)
+            tokens.append(tokens[best[0]] + tokens[best[1]])
+            known.add(tokens[-1])
+            merges[best] = new
+            counts.append(found[best])
+            joining.add(rank)
+            now = [(_join(line, best, new), weight) for line, weight in now]
+            continue
+        elif inside:
+            (left, right), made = order[learned]
+            new_ids[made] = len(tokens)
+            merges[new_ids[left], new_ids[right]] = len(tokens)
+            tokens.append(inner.tokens[made])
+            counts.append(inside)
+            continue
+        else:
+            reason = "min_frequency" if min_frequency > 1 else "no_pairs"
+        return Joined(tokens, merges, counts, joining, reason)
+
+
+def _preference(
+    pair: Pair, found: Mapping[Pair, int], tokens: Sequence[bytes], ties: str
+) -> tuple[object, ...]:
+    left, right = pair
+    return {
+        "ids": (found[pair], -left, -right),
+        "first_seen": (found[pair],),  # `max` takes the first of equals, and `found` has order
+        "lexicographic": (found[pair], tokens[left], tokens[right]),
+    }[ties]
+
+
+def _join(line: list[bytes | int], pair: Pair, new: int) -> list[bytes | int]:
+    joined: list[bytes | int] = []
+    at = 0
+    while at < len(line):
+        found = tuple(line[at : at + 2]) == pair
+        joined.append(new if found else line[at])
+        at += 2 if found else 1
+    return joined
+
+
+def encode(
+    words: Iterable[Iterable[int]], merges: Mapping[Pair, int], joining: AbstractSet[int]
+) -> list[int]:
+    """The ids of words: always the merge of the lowest rank that is possible, the leftmost of them.
+
+    >>> merges = {(97, 98): 256, (99, 100): 257, (256, 257): 258}
+    >>> encode([b"ab", b"cd"], merges, {2}), encode([b"abcd"], merges, {2})
+    ([258], [256, 257])
+    """
+    now = [list(word) for word in words]
+    ranks = {pair: rank for rank, pair in enumerate(merges)}
+    while True:
+        inside = [
+            (ranks[pair], number, at)
+            for number, word in enumerate(now)
+            for at, pair in enumerate(pairwise(word))
+            if pair in ranks and ranks[pair] not in joining
+        ]
+        between = [
+            (ranks[left[0], right[0]], number, -1)
+            for number, (left, right) in enumerate(pairwise(now))
+            if len(left) == len(right) == 1 and ranks.get((left[0], right[0])) in joining
+        ]
+        if not inside + between:
+            return [symbol for word in now for symbol in word]
+        rank, number, at = min(inside + between)
+        if rank in joining:
+            now[number : number + 2] = [[merges[now[number][0], now[number + 1][0]]]]
+        else:
+            word = now[number]
+            word[at : at + 2] = [merges[word[at], word[at + 1]]]
