@@ -38,6 +38,7 @@ def facts(tok: Tokenizer) -> dict[str, Any]:
         "pretokenizer": tok.pretokenizer.name,
         "patterns": list(tok.pretokenizer.patterns),
         "digits": tok.pretokenizer.digits,
+        "scheme": None if tok._settings.scheme is None else str(tok._settings.scheme),
         "template": None if tok.template is None else _template(tok.template),
         "context_size": tok.context_size,
         "pad_token": tok.pad_token,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from digram import _core
-from digram.errors import OptionError
+from digram.errors import OptionError, several
 from digram.pretokenizers import Pretokenizer, Regex
 
 __all__ = ["SCHEMES", "Scheme", "Superwords", "check_by_rank"]
@@ -28,6 +28,10 @@ class Superwords:
     def core(self) -> _core.Scheme:
         """The same for the core."""
         return _core.Scheme.superwords(self.words.splitter(), list(self.ranks))
+
+    def __str__(self) -> str:
+        cut = self.words.name or " then ".join(self.words.patterns) or "none"
+        return f"{several(len(self.ranks), 'merge')} join words, which are cut by {cut}"
 
     def said(self) -> dict[str, Any]:
         """The same as JSON, for files and digests."""

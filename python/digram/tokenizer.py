@@ -411,6 +411,8 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore, Measuring, Seeing, Cha
     def __repr__(self) -> str:
         special = f", {len(self.special_tokens)} special" if self.special_tokens else ""
         unit = "" if self.unit == "byte" else f", unit={self.unit!r}"
+        scheme = self._settings.scheme
+        unit += "" if scheme is None else f", {scheme.kind}"
         return (
             f"<digram.Tokenizer: {several(len(self), 'token')}{special}, "
             f"pretokenizer={_shown(self.pretokenizer)}{unit}>"

@@ -186,6 +186,8 @@ def _summary(facts: dict[str, Any]) -> Iterator[str]:
     pretokenizer = facts["pretokenizer"] or (" then ".join(patterns) if patterns else "none")
     digits = f", digits {facts['digits']}" if facts["digits"] else ""
     yield f"pretokenizer {pretokenizer}{digits}"
+    if facts["scheme"] is not None:
+        yield f"scheme       {facts['scheme']}"
     if special:
         shown = [f"{text} {id_}" for text, id_ in list(special.items())[:2]]
         rest = f" and {len(special) - 2:,} more" if len(special) > 2 else ""
