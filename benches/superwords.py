@@ -23,13 +23,14 @@ def ways(who: str) -> dict[str, Any]:
     """The options of training."""
     import digram
 
-    return {
+    options: dict[str, dict[str, Any]] = {
         "plain": {},
         "two-stage": {"superwords": digram.TwoStage()},
         "half": {"superwords": digram.TwoStage(subwords=0.5)},
         "letters": {"superwords": digram.Boundless(joins="letters")},
         "boundless": {"superwords": digram.Boundless()},
-    }[who]
+    }
+    return options[who]
 
 
 def measure(who: str, text: str, megabytes: float) -> dict[str, Any]:

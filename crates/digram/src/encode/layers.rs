@@ -253,3 +253,59 @@ fn hash(left: TokenId, right: TokenId) -> u64 {
     let product = (u64::from(left) << 32 | u64::from(right)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     product >> 32 ^ product >> 15
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::naive;
+    use super::*;
+
+    /// Merges over three bytes, each of which makes a token that is not there yet.
+    fn random_merges(next: &mut impl FnMut(usize) -> usize) -> (Vec<Vec<u8>>, Vec<Merge>) {
+        let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
+        let mut parts: Vec<TokenId> = b"ab ".iter().map(|&byte| byte.into()).collect();
+        let mut merges = Vec::new();
+        for _ in 0..60 {
+            let (left, right) = (parts[next(parts.len())], parts[next(parts.len())]);
+            let token = [&tokens[left as usize][..], &tokens[right as usize]].concat();
+            if token.len() <= 12 && !tokens.contains(&token) {
+                let id = tokens.len() as TokenId;
+                merges.push(Merge { left, right, id });
+                tokens.push(token);
+                parts.push(id);
+            }
+        }
+        (tokens, merges)
+    }
+
+    #[test]
+    fn a_list_of_merges_may_be_cut_anywhere() {
+        let mut random = 1u64;
+        let mut next = move |below: usize| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) as usize % below
+        };
+        let mut joined = 0;
+        for _ in 0..60 {
+            let (tokens, merges) = random_merges(&mut next);
+            let ids = Box::new(std::array::from_fn(|byte| byte as TokenId));
+            let vocabulary = Vocabulary::new(tokens.into_iter().map(Some)).unwrap();
+            let model = Model::new(vocabulary, merges.clone()).unwrap();
+            let first = next(merges.len() + 1);
+            let unit = Unit::Byte { ids };
+            let layers = Layers::new(&model, unit, None, |rank| rank >= first, |_| true).unwrap();
+            let mut scratch = Scratch::new();
+            for _ in 0..40 {
+                // Also such as are long enough for the way of long runs.
+                let most = [12, 60, 300][next(3)];
+                let len = 1 + next(most);
+                let text: Vec<u8> = (0..len).map(|_| b"ab "[next(3)]).collect();
+                let expected = naive::merge(text.iter().map(|&byte| byte.into()).collect(), &merges);
+                let mut ids = Vec::new();
+                layers.encode(&text, 0, text.len(), &mut scratch, &Unwatched, &mut ids).unwrap();
+                assert_eq!(ids, expected, "{text:?}, cut at {first} of {merges:?}");
+                joined += usize::from(ids.iter().any(|&id| id as usize >= 256 + first));
+            }
+        }
+        assert!(joined > 500, "{joined} texts had tokens of the upper layer");
+    }
+}
