@@ -162,3 +162,8 @@ def test_arrow_lists_of_ids_are_decoded() -> None:
 
 def test_of_a_container_its_share_counts() -> None:
     assert 1 <= available_cores() <= (os.cpu_count() or 1)
+
+
+def test_a_special_token_is_named_once() -> None:
+    with pytest.raises(digram.OptionError, match="names '<p>' twice"):
+        digram.train("a", max_merges=0, special_tokens=["<p>", "<q>", "<p>"])

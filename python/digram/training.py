@@ -136,6 +136,9 @@ def train(
     if isinstance(special_tokens, str):
         raise TypeError("special_tokens is several texts; put the one in a list")
     special = list(special_tokens)
+    if len(set(special)) < len(special):
+        twice = next(text for at, text in enumerate(special) if text in special[:at])
+        raise OptionError(f"special_tokens= names {twice!r} twice.", value=twice)
     check_choices(on_unknown, ties, byte_order)
     limits = checked_limits(
         vocab_size, max_merges, min_frequency, max_token_length, limit_alphabet, runners_up, threads
