@@ -28,7 +28,7 @@ PYTHON = [
     ["learning"],
     ["superwords"],
     ["adapt", "audit", "loading", "planning", "report", "spaces", "training"],
-    ["engines", "sequences", "web"],
+    ["engines", "growing", "sequences", "web"],
     ["__init__"],
     ["cli"],
     ["__main__"],

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         TokenIdError,
         VocabError,
     )
+    from digram.growing import Drift, Trainer, Version
     from digram.loading import load
     from digram.metrics import advise
     from digram.planning import Plan, plan
@@ -61,6 +62,7 @@ __all__ = [
     "Decoder",
     "Definition",
     "DigramError",
+    "Drift",
     "EmbeddingPlan",
     "Encoding",
     "Encodings",
@@ -89,8 +91,10 @@ __all__ = [
     "TokenFiles",
     "TokenIdError",
     "Tokenizer",
+    "Trainer",
     "TrainingRecord",
     "TwoStage",
+    "Version",
     "VocabError",
     "__version__",
     "advise",
@@ -118,6 +122,7 @@ _HOMES = {
     "definition": ["Definition", "TrainingRecord"],
     "encoding": ["Encoding", "Encodings"],
     "errors": [name for name in __all__ if name.endswith("Error")],
+    "growing": ["Drift", "Trainer", "Version"],
     "loading": ["load"],
     "metrics": ["advise"],
     "planning": ["Plan", "plan"],

@@ -99,6 +99,9 @@ def test_changes_compose(tok: digram.Tokenizer, corpus: list[str], add: int, few
     for id, new in enumerate(both.id_map.tolist()):
         assert new < 0 or back.id_map[new] == id
     assert (both.before, both.after) == (tok, small)
+    inverse = both.inverse()
+    assert inverse.id_map.tolist() == back.id_map.tolist()
+    assert (inverse.added, inverse.removed) == (both.removed, both.added)
 
 
 @cases(150)

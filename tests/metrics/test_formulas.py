@@ -8,10 +8,11 @@ from itertools import product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial import distance
 from strategies import cases
 
 import digram
-from digram.metrics import entropy, gini, renyi_efficiency, renyi_entropy
+from digram.metrics import entropy, gini, jensen_shannon, renyi_efficiency, renyi_entropy
 
 times = st.lists(st.integers(0, 1_000_000), max_size=30)
 some_times = times.filter(any)
@@ -96,6 +97,34 @@ def test_gini_knows_no_scale_and_no_order(costs: list[float], factor: float) -> 
     assert gini(costs[::-1]) == gini(costs)
     assert gini(costs * 2) == pytest.approx(gini(costs), abs=1e-9)
     assert gini([costs[0]] * len(costs)) == pytest.approx(0, abs=1e-12)
+
+
+pairs = st.lists(st.tuples(st.integers(0, 1_000_000), st.integers(0, 1_000_000)), max_size=30)
+
+
+@cases(200)
+@given(pairs, st.integers(2, 9))
+def test_divergence_is_its_definition(pairs: list[tuple[int, int]], factor: int) -> None:
+    one, other = [one for one, _ in pairs], [other for _, other in pairs]
+    if not any(one) or not any(other):
+        assert jensen_shannon(one, other) == 0
+        return
+    p, q = ([number / sum(times) for number in times] for times in (one, other))
+    middle = [(a + b) / 2 for a, b in zip(p, q, strict=True)]
+    found = jensen_shannon(one, other)
+    # From entropies of shares, which lose what is small beside them.
+    defined = entropy(middle) - (entropy(p) + entropy(q)) / 2
+    assert found == pytest.approx(defined, abs=1e-12)
+    assert found == pytest.approx(distance.jensenshannon(p, q, base=2) ** 2, abs=1e-12, nan_ok=True)
+    assert found == jensen_shannon(other, one)
+    assert jensen_shannon([factor * number for number in one], other) == pytest.approx(found)
+    assert 0 <= found <= 1
+    assert jensen_shannon(one, one) == 0
+
+
+def test_divergence_needs_the_same_tokens() -> None:
+    with pytest.raises(digram.OptionError, match="times of 2 tokens, and the other of 3"):
+        jensen_shannon([1, 2], [1, 2, 3])
 
 
 def test_nothing_to_measure() -> None:

@@ -3,6 +3,6 @@
 from digram.adapt.change import Change, EmbeddingPlan
 from digram.adapt.extending import extend
 from digram.adapt.joining import merge, swap
-from digram.adapt.pruning import prune
+from digram.adapt.pruning import prune, uses
 
-__all__ = ["Change", "EmbeddingPlan", "extend", "merge", "prune", "swap"]
+__all__ = ["Change", "EmbeddingPlan", "extend", "merge", "prune", "swap", "uses"]

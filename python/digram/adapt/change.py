@@ -154,6 +154,23 @@ class Change:
         map[stays] = next.id_map[self.id_map[stays]]
         return Change(self.before, next.after, map)
 
+    def inverse(self) -> Change:
+        """The change back: what was added goes, and what was removed is as if it were new.
+
+        >>> import digram
+        >>> _, change = digram.train("low low", max_merges=1).extend("low low", add=1)
+        >>> print(change.inverse())
+        258 ids became 257, 0 tokens added, 1 removed
+
+        Where two old ids became one, that one becomes the lower of them.
+        """
+        import numpy as np
+
+        map = np.full(self.after.vocab_size, -1, np.int64)
+        stays = np.flatnonzero(self.id_map >= 0)[::-1]  # of equal places the last is kept
+        map[self.id_map[stays]] = stays
+        return Change(self.after, self.before, map)
+
     @cached_property
     def added(self) -> list[int]:
         """New ids without an old one, rising."""

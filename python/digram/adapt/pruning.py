@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["prune"]
+__all__ = ["counted", "prune", "uses"]
 
 _AT_ONCE = 1 << 16  # distinct pretokens
 
@@ -71,7 +71,7 @@ def prune(
             )
     else:
         remove = whole_number("remove", remove, 0)
-    times = _uses(whole, source, separator, check_threads(threads))
+    times = uses(whole, source, separator, check_threads(threads))
     gone = _least_used(definition, times.tolist(), remove, _ids(whole, keep))
     after = Tokenizer(padded(_without(definition, gone, compact, tok.digest), multiple))
     return after, Change.of(tok, after)
@@ -98,10 +98,13 @@ def counted(
     )
 
 
-def _uses(
-    tok: Tokenizer, source: Source | Counts, separator: str | bytes | None, threads: int | None
+def uses(
+    tok: Tokenizer,
+    source: Source | Counts,
+    separator: str | bytes | None = None,
+    threads: int | None = None,
 ) -> NDArray[np.uint64]:
-    """How often each id stands in a corpus."""
+    """How often each id stands in a corpus, which may be counts."""
     import numpy as np
 
     times = np.zeros(tok.vocab_size, np.uint64)

@@ -2,7 +2,7 @@
 
 Each measure is defined in docs/evaluation.md, docs/advice.md or docs/comparing.md.
 
-formulas    entropy, Rényi's efficiency, Gini: of plain numbers
+formulas    entropy, Rényi's efficiency, Gini, divergence: of plain numbers
 naming      sources with names, or one without
 vocabulary  what is counted of each token, once for all texts
 tally       what is counted of a corpus, in one pass
@@ -23,7 +23,13 @@ from digram.metrics.advice import Advice, Recommendation, advise
 from digram.metrics.comparison import Both, Comparison, compare
 from digram.metrics.curve import Curve, Point, curve
 from digram.metrics.evaluation import Evaluation, Measures, Parallel, evaluate
-from digram.metrics.formulas import entropy, gini, renyi_efficiency, renyi_entropy
+from digram.metrics.formulas import (
+    entropy,
+    gini,
+    jensen_shannon,
+    renyi_efficiency,
+    renyi_entropy,
+)
 from digram.metrics.overlap import Numbers, Overlap, Used
 from digram.metrics.places import Place
 from digram.metrics.scaling import Law, law
@@ -49,6 +55,7 @@ __all__ = [
     "entropy",
     "evaluate",
     "gini",
+    "jensen_shannon",
     "law",
     "renyi_efficiency",
     "renyi_entropy",

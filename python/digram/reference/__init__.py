@@ -21,6 +21,7 @@ merges, pair to new symbol, is in the order of their **ranks**: the first learne
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
@@ -259,6 +260,24 @@ def encode_with_dropout(
         if at is None:
             return ids
         ids[at : at + 2] = [merges[ids[at], ids[at + 1]]]
+
+
+def weigh(batches: Iterable[tuple[Mapping[bytes, int], Fraction]]) -> dict[bytes, int]:
+    """What batches of counted pretokens come to together, each with its weight.
+
+    Each product is exact, and rounded once: to the nearest whole number, a half to the even one.
+    What comes to 0 is gone. A batch that decays by a factor keeps its counts, and its weight is
+    multiplied: counts that were rounded at each step would never fall below 4 at a factor of 0.9.
+
+    >>> tenth = Fraction(9, 10)
+    >>> weigh([({b"low": 5, b"new": 1}, tenth**7), ({b"low": 1}, Fraction(1))])
+    {b'low': 3}
+    """
+    total: dict[bytes, int] = {}
+    for counts, weight in batches:
+        for pretoken, count in counts.items():
+            total[pretoken] = total.get(pretoken, 0) + round(count * weight)
+    return {pretoken: count for pretoken, count in total.items() if count}
 
 
 def decode(ids: Iterable[int], tokens: Sequence[bytes]) -> str:
