@@ -108,9 +108,10 @@ def jensen_shannon(times: ArrayLike, others: ArrayLike) -> float:
     (0.0, 1.0)
 
     Jensen and Shannon's divergence of the shares p and q, H((p + q) / 2) - (H(p) + H(q)) / 2, where
-    H is Shannon's entropy. 0 for the same shares, and where a text is empty; 1 where no token stands in both. Small samples
-    are never quite alike, so compare with what chance alone gives. Raises `OptionError` for arrays
-    of different lengths. Lin 1991, "Divergence Measures Based on the Shannon Entropy".
+    H is Shannon's entropy. 0 for the same shares, and where a text is empty; 1 where no token
+    stands in both. Small samples are never quite alike, so compare with what chance alone gives.
+    Raises `OptionError` for arrays of different lengths. Lin 1991, "Divergence Measures Based on
+    the Shannon Entropy".
     """
     import numpy as np
 
