@@ -31,6 +31,7 @@ TABLES = (
     "plan",
     "adapt",
     "superwords",
+    "sequences",
 )
 
 

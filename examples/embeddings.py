@@ -14,6 +14,7 @@ With PyTorch `grow` does the same to a model's layers.
 
 from __future__ import annotations
 
+import os
 import sys
 import sysconfig
 from collections.abc import Mapping, Sequence
@@ -202,6 +203,8 @@ def grow(layer: Any, plan: digram.EmbeddingPlan) -> None:
 if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
+    except BrokenPipeError:  # as in `python examples/embeddings.py | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     except digram.DigramError as error:
         sys.exit(f"embeddings: {error}")
     except OSError as error:

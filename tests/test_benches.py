@@ -22,6 +22,7 @@ from benches import (  # noqa: E402
     load,
     memory,
     plan,
+    sequences,
     shapes,
     sinks,
     tables,
@@ -144,6 +145,24 @@ def test_training_files_hold_the_same(
     assert len({one["digest"] for one in found.values()}) == 1
     assert sinks.measure(sinks.DISK, "", 1, 3 * sinks.BLOCK + 1)["written"] == 3 * sinks.BLOCK
     assert [path.name for path in tmp_path.iterdir()] == ["corpus.txt"], "what it wrote is gone"
+
+
+@pytest.mark.parametrize("kind", sequences.KINDS)
+def test_sequences_are_learned_alike(kind: str) -> None:
+    ours, theirs = (sequences.measure(who, kind, 2) for who in ("digram", "tokenizers"))
+    assert ours["digest"] == theirs["digest"]
+    assert ours["per id"] == theirs["per id"] > 1
+    assert ours["learned"] % sequences.PART == 0
+
+
+def test_sequences_are_what_they_are_called() -> None:
+    reads = next(sequences.dna(1))
+    assert (reads.shape, reads.max()) == ((200, 1_000), 3)
+    rows, mixed = (next(sequences.pictures(1, order)) for order in ("rows", "Z"))
+    assert (rows[:, [0, 1, 16, 17, 2]] == mixed[:, :5]).all()
+    moved = next(sequences.movements(1))
+    assert 0 < moved.min() < 256 < moved.max() < 511
+    assert (moved == 256).mean() > 0.5  # most coefficients are 0
 
 
 def test_evaluating_counts_what_encoding_gives(
