@@ -54,7 +54,7 @@ def trained(todo: list[Step]) -> digram.Trainer:
             trainer = trainer.decay(*told)
         elif what == "version":
             trainer = trainer.record(tok)
-        elif told[0] in trainer.parts:
+        elif any(entry.name == told[0] for entry in trainer.log):
             trainer = trainer.forget(name=told[0])
     return trainer
 
@@ -101,23 +101,22 @@ def test_the_order_of_adds_does_not_matter(todo: list[Step], more: list[Step], s
 
 
 @cases(150)
-@given(todo=steps, at=st.integers(0, 8))
-def test_forgetting_is_as_if_it_had_not_been_added(todo: list[Step], at: int) -> None:
+@given(before=steps, add=adds, after=steps)
+def test_forgetting_is_as_if_it_had_not_been_added(
+    before: list[Step], add: Step, after: list[Step]
+) -> None:
     """Also of a batch from which decay has taken what is rare."""
-    epoch, named = 0, list[Step]()
-    for what, *told in todo:
+    epoch, at, named = 0, 0, list[Step]()
+    for number, (what, *told) in enumerate([*before, add, *after]):
+        at = len(named) if number == len(before) else at
         if what == "add":  # a name for each batch, so that it is told which one forgets
             named.append((what, told[0], f"{told[1]} {told[2]} {epoch}", told[2]))
         elif what != "forget":
             named.append((what, *told))
             epoch += 1
-    assume(at < len(named) and named[at][0] == "add")
     _, texts, name, _ = named[at]
     trainer = trained(named)
-    if name in trainer.parts:
-        assert trainer.forget(texts, name=name) == trained(named[:at] + named[at + 1 :])
-    else:
-        assert not weighed(named, name)
+    assert trainer.forget(texts, name=name) == trained(named[:at] + named[at + 1 :])
 
 
 @cases(100)
@@ -130,9 +129,9 @@ def test_two_decays_are_one_by_their_product(todo: list[Step], first: Any, secon
 
 @cases(60)
 @given(todo=steps, text=prose)
-def test_a_decay_of_nothing_changes_nothing(todo: list[Step], text: list[str]) -> None:
+def test_what_changes_nothing(todo: list[Step], text: list[str]) -> None:
     trainer = trained(todo)
-    assert trainer.decay(1).counts == trainer.counts
+    assert dict(trainer.decay(1).counts.items()) == dict(trainer.counts.items())
     assert trainer.add(text, name="new").forget(text, name="new") == trainer
     assert trainer.add(text, name="new").forget(name="new") == trainer
 
@@ -168,6 +167,33 @@ def test_the_first_version_is_what_training_gives(corpora: list[list[str]], size
         [text for corpus in corpora for text in corpus], vocab_size=size, pretokenizer=CUT
     )
     assert trainer.next(vocab_size=size).tokenizer == whole
+
+
+@cases(60)
+@given(tok=any_tokenizers, base=prose, recent=any_corpora)
+def test_drift_measures_what_evaluating_the_text_does(
+    tok: digram.Tokenizer, base: list[str], recent: list[str]
+) -> None:
+    trainer = digram.Trainer(pretokenizer=tok.pretokenizer).add(base).record(tok).add(recent)
+    assume(len(trainer.recent))
+    found = trainer.drift(add=4)
+    for of, texts in ((found.recent, recent), (found.base, base)):
+        total = tok.evaluate(texts).total
+        if of is None:
+            assert total.bytes == 0
+            continue
+        assert of.times.tolist() == total.times.tolist()
+        assert (of.bytes, of.tokens) == (total.bytes, total.tokens)
+        assert of.bytes_per_token == total.bytes_per_token
+        assert of.renyi_efficiency == total.renyi_efficiency
+        assert of.vocabulary_used == total.vocabulary_used
+    after = tok.extend(recent, add=4, min_frequency=2)[0]
+    assert found.gain.after == sum(after.count_batch(recent))
+    if found.base is not None:
+        old, new = (
+            [piece for text in texts for piece in tok.pretokenize(text)] for texts in (base, recent)
+        )
+        assert found.unseen == sum(piece not in {*old} for piece in new) / len(new)
 
 
 changes = st.lists(

@@ -190,9 +190,9 @@ def test_faults_of_counts() -> None:
     for factor in (0, -1, 1.5, float("nan")):
         with pytest.raises(digram.OptionError, match=r"factor="):
             trainer().decay(factor)
-    with pytest.raises(digram.OptionError, match="no counts of the name 'x'"):
+    with pytest.raises(digram.OptionError, match="nothing was added under the name 'x'"):
         trainer().forget(name="x")
-    with pytest.raises(digram.OptionError, match="There are 'general'"):
+    with pytest.raises(digram.OptionError, match="Names: 'general'"):
         trainer().forget("low")
     with pytest.raises(digram.OptionError, match="does not hold all"):
         trainer().forget("low", name="general")
@@ -210,6 +210,16 @@ def test_faults_of_counts() -> None:
         trainer().add("low", name=3)  # type: ignore[arg-type]
     with pytest.raises(digram.OptionError, match="counts hold none"):
         trainer().add(digram.count_pretokens("low"), separator="x")
+
+
+def test_what_has_faded_may_be_forgotten() -> None:
+    gone = trainer().add("rare", name="few").decay(0.5)
+    assert "few" not in gone.parts
+    assert gone.forget(name="few") == gone.forget("rare", name="few") == gone
+    assert gone.forget(name="few").log[-1].pretokens == 0
+    kept = trainer().add("low low rare low low", name="few").decay(0.4)
+    assert "rare" not in kept.parts["few"]
+    assert kept.forget("low rare low", name="few").counts[" low"] == 1
 
 
 def test_faults_of_drift() -> None:

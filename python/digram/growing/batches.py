@@ -53,8 +53,8 @@ def joined(batches: Batches, new: Batch) -> Batches:
     """The batches with one more; what has the same key becomes one."""
     found = {batch.key: batch for batch in batches}
     if new.key in found:
-        new = replace(new, counts=found[new.key].counts + new.counts)
-    return _sorted([*({**found, new.key: new}).values()])
+        new = replace(new, counts=found.pop(new.key).counts + new.counts)
+    return _sorted([*found.values(), *_without_rare(new)])
 
 
 def decayed(batches: Batches, factor: Fraction) -> Batches:
@@ -77,12 +77,12 @@ def decayed(batches: Batches, factor: Fraction) -> Batches:
 
 
 def forgotten(batches: Batches, name: str, counts: Counts) -> Batches:
-    """The batches without some counts: the newest of that name that holds all of them has fewer."""
-    named = [batch for batch in reversed(batches) if batch.name == name]
-    if not named:
-        raise nothing_named(batches, name)
+    """The batches without some counts: the newest of that name that holds all of them has fewer.
+
+    Where nothing of that name is left there is nothing to take away.
+    """
     refused: OptionError | None = None
-    for batch in named:
+    for batch in [batch for batch in reversed(batches) if batch.name == name]:
         try:
             left = batch.counts - _still_there(batch, counts)
         except OptionError as error:
@@ -90,20 +90,13 @@ def forgotten(batches: Batches, name: str, counts: Counts) -> Batches:
             continue
         rest = [other for other in batches if other is not batch]
         return _sorted([*rest, *_without_rare(replace(batch, counts=left))])
-    assert refused is not None
+    if refused is None:
+        return batches
     raise OptionError(
         f"{name!r} does not hold all that is to be forgotten: {refused.message}",
         value=name,
         hint="Forget what was added under one name between two decays or versions.",
     ) from None
-
-
-def nothing_named(batches: Batches, name: str) -> OptionError:
-    """What is wrong with a name that nothing was added under."""
-    names = ", ".join(map(repr, dict.fromkeys(batch.name for batch in batches))) or "none"
-    return OptionError(
-        f"there are no counts of the name {name!r}.", value=name, hint=f"There are {names}."
-    )
 
 
 def total(batches: Iterable[Batch], empty: Counts) -> Counts:

@@ -25,9 +25,9 @@ class Entry:
     """A line of the log: what was done, and what it was done with.
 
     `event` is "add" or "forget" (`name`, and of the counts: `documents`, `bytes`, `pretokens` and
-    `digest`), "decay" (`weight` is the factor) or "version" (`name` is how it was made, `digest`
-    that of the tokenizer, `number` the version's). The digest of counts is a number by which one
-    knows them again, no proof against forgery. `weight` is that of what was added.
+    `digest`), "decay" (`weight` is the factor) or "version" (`number`, `how` it was made, and the
+    `digest` of the tokenizer). `weight` is otherwise that of what was added. The digest of counts
+    is a number by which one knows them again, and no proof against forgery.
     """
 
     event: Event
@@ -38,12 +38,13 @@ class Entry:
     pretokens: int | None = None
     digest: str | None = None
     number: int | None = None
+    how: str | None = None
 
     def __str__(self) -> str:
         if self.event == "decay":
             return f"decay by {self.weight}"
         if self.event == "version":
-            return f"version {self.number} {(self.digest or '')[:12]}: {self.name}"
+            return f"version {self.number} {(self.digest or '')[:12]}: {self.how}"
         times = "" if self.weight in (None, 1) else f", {self.weight} times"
         return (
             f"{self.event} {self.name!r}: {several(self.documents or 0, 'document')}, "

@@ -10,7 +10,7 @@ from digram.arguments import fraction
 from digram.choices import warn_of_a_path
 from digram.counts import Counts, check_made, count_pretokens, refuse_separator
 from digram.errors import OptionError
-from digram.growing.batches import Batch, decayed, forgotten, joined, nothing_named, total
+from digram.growing.batches import Batch, decayed, forgotten, joined, total
 from digram.growing.history import CLOSING, Entry, Version
 
 if TYPE_CHECKING:
@@ -135,19 +135,26 @@ class Holding:
         was learned from it stays in the versions. Raises `OptionError` for a name that there is
         not, and for text that was not added.
         """
-        if source is None:
-            if name is None:
-                raise OptionError(
-                    "forget takes a source, a name, or both.", hint="Say what is to be forgotten."
-                )
-            gone = [batch.counts for batch in self._batches if batch.name == name]
-            if not gone:
-                raise nothing_named(self._batches, name)
-            rest = tuple(batch for batch in self._batches if batch.name != name)
-            return self._with(rest, _entry("forget", name, Counts.merge(gone)))
+        if source is None and name is None:
+            raise OptionError(
+                "forget takes a source, a name, or both.", hint="Say what is to be forgotten."
+            )
         name = "text" if name is None else name
-        counts = self._counted(source, separator, threads, None, progress)
-        return self._with(forgotten(self._batches, name, counts), _entry("forget", name, counts))
+        added = dict.fromkeys(entry.name for entry in self._log if entry.event == "add")
+        if name not in added:
+            raise OptionError(
+                f"nothing was added under the name {name!r}.",
+                value=name,
+                hint=f"Names: {', '.join(map(repr, added)) or 'none'}.",
+            )
+        if source is not None:
+            counts = self._counted(source, separator, threads, None, progress)
+            rest = forgotten(self._batches, name, counts)
+        else:
+            gone = [batch.counts for batch in self._batches if batch.name == name]
+            counts = Counts.merge([self._empty, *gone])
+            rest = tuple(batch for batch in self._batches if batch.name != name)
+        return self._with(rest, _entry("forget", name, counts))
 
     def decay(self, factor: Any) -> Self:
         """Let all that was added count `factor` times as much, a number above 0 and at most 1.

@@ -174,7 +174,7 @@ class Trainer(Holding):
     def _recorded(self, tok: Tokenizer, how: str) -> Self:
         number, place = len(self._versions) + 1, len(self._log)
         change = Change.of(self._versions[-1].tokenizer, tok) if self._versions else None
-        entry = Entry("version", how, digest=tok.digest, number=number)
+        entry = Entry("version", digest=tok.digest, number=number, how=how)
         version = Version(number, tok, change, place, self._epoch + 1)
         return self._of(
             self._pretokenizer,
