@@ -120,11 +120,12 @@ def _counts_file(home: Path, counts: Counts) -> str:
 
 
 def _tokenizer_file(home: Path, tok: Tokenizer) -> str:
-    # What is lost for other programs (that unknown characters are refused) digram reads again.
-    data = huggingface.dumps(tok.definition, allow_loss=True)
-    name = f"version-{sha256(data).hexdigest()[:32]}.json"
+    training = None if tok.training is None else asdict(tok.training)
+    told = [tok.digest, tok.pretokenizer.name, training]
+    name = f"version-{sha256(json.dumps(told).encode()).hexdigest()[:32]}.json"
     if not (home / name).exists():
-        atomic_write(home / name, data)
+        # What is lost for other programs (that unknown characters are refused) digram reads again.
+        atomic_write(home / name, huggingface.dumps(tok.definition, allow_loss=True))
     return name
 
 
