@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -35,9 +36,11 @@ def change() -> digram.Change:
 
 
 def test_the_rows_of_the_plan_are_nearer_than_others(
-    example: ModuleType, capsys: pytest.CaptureFixture[str]
+    example: ModuleType, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert example.main([]) == 0
+    monkeypatch.setattr(example, "TOKENS", 800)
+    library = sysconfig.get_path("stdlib")
+    assert example.main([f"{library}/email", f"{library}/asyncio"]) == 0
     out = capsys.readouterr().out
     assert out.endswith("The plan's rows are the nearest.\n")
     lines = {line[:16].strip(): line[16:].split() for line in out.splitlines()}
@@ -55,6 +58,7 @@ def test_a_plan_that_says_nothing_is_told(
         return np.concatenate([old, rows])
 
     monkeypatch.setattr(digram.EmbeddingPlan, "apply", chance)
+    monkeypatch.setattr(example, "TOKENS", 800)
     library = Path(digram.__file__).parent
     assert example.main([str(library / "counts"), str(library / "spaces")]) == 1
     assert "ARE NOT THE NEAREST" in capsys.readouterr().out

@@ -105,6 +105,13 @@ def test_a_tokenizer_whose_characters_may_be_unknown(tmp_path: Path) -> None:
     assert (again, again.tokenizer.on_unknown) == (trainer, "error")
 
 
+def test_a_tokenizer_whose_merges_are_not_by_rank_alone(tmp_path: Path) -> None:
+    text = "the cat sat on the mat with the cat. " * 9
+    trainer = digram.Trainer.of(digram.train(text, vocab_size=280, superwords="boundless"))
+    trainer.add(text).save(tmp_path)
+    assert digram.Trainer.load(tmp_path) == trainer.add(text)
+
+
 def test_nobody_else_saves_meanwhile(tmp_path: Path) -> None:
     with lock_folder(tmp_path), pytest.raises(digram.CheckpointError, match="is being saved"):
         older().save(tmp_path)

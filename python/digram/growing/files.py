@@ -124,8 +124,11 @@ def _tokenizer_file(home: Path, tok: Tokenizer) -> str:
     told = [tok.digest, tok.pretokenizer.name, training]
     name = f"version-{sha256(json.dumps(told).encode()).hexdigest()[:32]}.json"
     if not (home / name).exists():
+        definition = tok.definition
         # What is lost for other programs (that unknown characters are refused) digram reads again.
-        atomic_write(home / name, huggingface.dumps(tok.definition, allow_loss=True))
+        # Merges that are not by rank alone none of them could follow.
+        own = definition.scheme is not None
+        atomic_write(home / name, huggingface.dumps(definition, allow_loss=True, own=own))
     return name
 
 
