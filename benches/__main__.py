@@ -32,6 +32,7 @@ TABLES = (
     "adapt",
     "superwords",
     "sequences",
+    "growing",
 )
 
 

@@ -19,6 +19,7 @@ from benches import (  # noqa: E402
     decode,
     encode,
     evaluate,
+    growing,
     load,
     memory,
     plan,
@@ -145,6 +146,17 @@ def test_training_files_hold_the_same(
     assert len({one["digest"] for one in found.values()}) == 1
     assert sinks.measure(sinks.DISK, "", 1, 3 * sinks.BLOCK + 1)["written"] == 3 * sinks.BLOCK
     assert [path.name for path in tmp_path.iterdir()] == ["corpus.txt"], "what it wrote is gone"
+
+
+def test_drift_is_measured(shared_data: Callable[[str], Path]) -> None:
+    shared_data("corpora/med.txt")
+    same, other = (growing.measure(who, 0.6) for who in ("en", "med"))
+    assert same["base"] == other["base"]
+    assert other["unseen"] > same["unseen"] > 0
+    assert other["saved"] > 0
+    stream = growing.measure(growing.STREAM, 0.3)
+    assert 0 < stream["held"] <= stream["most"]
+    assert stream["steps"] > 1
 
 
 @pytest.mark.parametrize("kind", sequences.KINDS)

@@ -48,7 +48,8 @@ class Trainer(Holding):
     by threads, and what was saved is one state or another. They share what has not changed. Two
     are equal when they hold the same counts and versions; how they came to be plays no part.
 
-    Memory: the distinct pretokens of each name, and the versions. Never text.
+    Memory: the distinct pretokens of what was added between two decays or versions, each for
+    itself, but for those that have faded; and the versions. Never text.
     """
 
     __slots__ = ()
@@ -300,8 +301,9 @@ class Trainer(Holding):
 
         The folder is made if it is missing (its parent is not). Counts are files of
         `digram.Counts`, versions are `tokenizer.json`s, and `trainer.json` names them; what is
-        there already is not written again, and what an earlier save left over is removed. Raises
-        `CheckpointError` while another process saves to it, and OSError.
+        there already is not written again, and what an earlier save left over is removed. Whoever
+        saves last has saved: let one process at a time load a folder, add to it and save it again.
+        Raises `CheckpointError` while another one saves to it, and OSError.
         """
         files.save(folder, self._state)
 
