@@ -33,6 +33,7 @@ TABLES = (
     "superwords",
     "sequences",
     "growing",
+    "picky",
 )
 
 

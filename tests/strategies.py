@@ -21,6 +21,8 @@ import digram
 from digram import reference
 from digram.definition import Definition
 from digram.pretokenizers import resolve
+from digram.reference import picky
+from digram.schemes import Picky
 
 # More by hand; with these, all properties together have more than 20,000 cases.
 SCALE = float(os.environ.get("DIGRAM_CASES", "0.7"))
@@ -226,6 +228,54 @@ def trained_reference(
     return reference.train(reference.words(units, base), base, ties=ties, **sized(limits, base))
 
 
+@dataclass(frozen=True)
+class Happened:
+    """Events over bytes as the reference sees them, and the same for the core."""
+
+    events: list[picky.Event]
+    definition: Definition
+
+
+@st.composite
+def happened(draw: st.DrawFn, size: int = 16) -> Happened:
+    """Events that no corpus asked for: tokens made, dropped, and made again of other parts."""
+    letters = draw(st.sampled_from([b"ab", b"a", b"abc", "é€".encode()]))
+    tokens = list(reference.BYTES)
+    made_of: dict[int, tuple[int, int]] = {}
+    live = list(dict.fromkeys(letters))
+    events: list[picky.Event] = []
+
+    def parts(token: int) -> list[int]:
+        if token in live or token not in made_of:
+            return [token]
+        return [n for part in made_of[token] for n in parts(part)]
+
+    for kind, first, second in draw(
+        st.lists(
+            st.tuples(st.integers(0, 3), st.integers(0, 99), st.integers(0, 99)), max_size=size
+        )
+    ):
+        left, right = live[first % len(live)], live[second % len(live)]
+        if kind == 0:
+            if left in made_of:
+                live.remove(left)
+                events.append(picky.Event("drop", left, tuple(parts(left)), 0))
+        elif len(text := tokens[left] + tokens[right]) <= 16:
+            if text not in tokens:
+                made_of[len(tokens)] = left, right
+                tokens.append(text)
+            token = tokens.index(text)
+            if token not in live:
+                live.append(token)
+            events.append(picky.Event("merge", token, (left, right), 0))
+    scheme = Picky(tuple(e.parts if e.kind == "merge" else (e.token,) for e in events))
+    ids = [*range(256), *sorted(n for n in live if n >= 256)]
+    definition = Definition(
+        tokens=[tokens[n] for n in ids], merges=[], pretokenizer=resolve(None), scheme=scheme
+    )
+    return Happened(events, definition)
+
+
 # --- tokenizers
 
 
@@ -257,3 +307,14 @@ superword_tokenizers = st.builds(
     threads=st.just(1),
 )
 """Tokenizers whose words join."""
+
+picky_tokenizers = st.builds(
+    digram.train,
+    any_corpora,
+    pretokenizer=st.sampled_from([None, "gpt2", "o200k", "whitespace"]),
+    ties=ties,
+    max_merges=st.integers(0, 16),
+    picky=st.sampled_from([0.1, 0.4, 0.5, 0.7, 1.0]),
+    threads=st.just(1),
+) | happened().map(lambda found: digram.Tokenizer(found.definition))
+"""Tokenizers that merge and drop by events."""

@@ -66,6 +66,7 @@ def merges(
         max_merges=300,
         min_frequency=1,
         max_token_length=None,
+        whole_characters=False,
         ties="first_seen",
         runners_up=0,
         memory=memory,

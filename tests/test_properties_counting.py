@@ -14,6 +14,7 @@ from strategies import (
     any_bytes,
     cases,
     long_texts,
+    picky_tokenizers,
     small_corpora,
     soups,
     special_soups,
@@ -48,6 +49,7 @@ every_tokenizer = (
     tokenizers(*PRETOKENIZERS)
     | vocabularies().map(lambda vocabulary: digram.Tokenizer(vocabulary.definition))
     | vocabularies(ignore_merges=True).map(lambda v: digram.Tokenizer(v.definition))
+    | picky_tokenizers
     | st.builds(
         digram.train,
         small_corpora,

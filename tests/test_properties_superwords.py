@@ -26,6 +26,7 @@ from strategies import (
 import digram
 from digram import reference
 from digram.reference import superwords
+from digram.schemes import Superwords
 from digram.superwords import LINES, LINES_AND_NUMBERS, _may_join
 
 LIMITS: list[dict[str, Any]] = [
@@ -68,7 +69,7 @@ def test_what_joins_is_what_the_reference_joins(
     found = tok.definition
     assert found.tokens == expected.tokens
     assert {(left, right): id for left, right, id in found.merges} == expected.merges
-    assert found.scheme is not None
+    assert isinstance(found.scheme, Superwords)
     assert {*found.scheme.ranks} == expected.joining
     assert found.training is not None
     assert found.training.counts == expected.counts
@@ -82,7 +83,7 @@ def test_ids_are_those_of_the_merges_in_the_order_of_their_ranks(
     tok: digram.Tokenizer, text: str
 ) -> None:
     definition = tok.definition
-    assert definition.scheme is not None
+    assert isinstance(definition.scheme, Superwords)
     merges = {(left, right): id for left, right, id in definition.merges}
     words = [
         digram.pretokenize(piece, definition.scheme.words)

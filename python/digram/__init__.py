@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         TokenIdError,
         VocabError,
     )
+    from digram.events import Event
     from digram.growing import Drift, Trainer, Version
     from digram.loading import load
     from digram.metrics import advise
@@ -66,6 +67,7 @@ __all__ = [
     "EmbeddingPlan",
     "Encoding",
     "Encodings",
+    "Event",
     "Files",
     "FlatIds",
     "IdSpace",
@@ -122,6 +124,7 @@ _HOMES = {
     "definition": ["Definition", "TrainingRecord"],
     "encoding": ["Encoding", "Encodings"],
     "errors": [name for name in __all__ if name.endswith("Error")],
+    "events": ["Event"],
     "growing": ["Drift", "Trainer", "Version"],
     "loading": ["load"],
     "metrics": ["advise"],

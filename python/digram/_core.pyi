@@ -64,6 +64,8 @@ class Splitter:
 class Scheme:
     @staticmethod
     def superwords(words: Splitter, ranks: list[int]) -> Scheme: ...
+    @staticmethod
+    def events(events: list[tuple[int, int | None]]) -> Scheme: ...
 
 @final
 class EncodedDocuments:
@@ -400,6 +402,25 @@ class Encoded:
     def numpy_ids(self) -> NDArray[np.uint32]: ...
     def numpy_spans(self) -> NDArray[np.int64]: ...
 
+def train_picky(
+    counts: Counts | SortedCounts,
+    base: str | bytes,
+    *,
+    with_bytes: bool,
+    threshold: float,
+    room: int | None,
+    max_merges: int | None,
+    min_frequency: int,
+    max_token_length: int | None,
+    whole_characters: bool,
+    ties: str,
+    on_progress: Callable[[int, int], object] | None,
+) -> tuple[
+    list[bytes],
+    list[int],
+    list[tuple[int, int | None, int]],
+    Literal["vocab_size", "max_merges", "min_frequency", "no_pairs"],
+]: ...
 def train(
     counts: Counts | SortedCounts,
     base: str | bytes | Core,
@@ -408,6 +429,7 @@ def train(
     max_merges: int | None,
     min_frequency: int,
     max_token_length: int | None,
+    whole_characters: bool,
     ties: str,
     runners_up: int,
     memory: tuple[int, str | os.PathLike[str]] | None,
@@ -430,6 +452,7 @@ def join_words(
     max_merges: int,
     min_frequency: int,
     max_token_length: int | None,
+    whole_characters: bool,
     ties: str,
     on_merge: Callable[[int, int, int, int, list[tuple[int, int, int]]], object] | None,
     on_progress: Callable[[int], object] | None,

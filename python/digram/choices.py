@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Literal, NamedTuple, get_args
 
 from digram import _core
@@ -20,6 +21,7 @@ __all__ = [
     "base_tokens",
     "check_choices",
     "checked_limits",
+    "checked_picky",
     "room_for_merges",
     "warn_of_a_path",
 ]
@@ -58,6 +60,7 @@ class Limits(NamedTuple):
     max_merges: int | None
     min_frequency: int | None
     max_token_length: int | None
+    whole_characters: bool
     limit_alphabet: int | None
     runners_up: int
     threads: int | None
@@ -68,6 +71,7 @@ def checked_limits(
     max_merges: int | None,
     min_frequency: int | None,
     max_token_length: int | None,
+    whole_characters: bool,
     limit_alphabet: int | None,
     runners_up: int,
     threads: int | None,
@@ -86,6 +90,7 @@ def checked_limits(
         max_merges=number("max_merges", max_merges, 0),
         min_frequency=number("min_frequency", min_frequency, 1),
         max_token_length=number("max_token_length", max_token_length, 1),
+        whole_characters=bool(whole_characters),
         limit_alphabet=number("limit_alphabet", limit_alphabet, 1),
         runners_up=whole_number("runners_up", runners_up, 0),
         threads=check_threads(threads),
@@ -103,6 +108,28 @@ def checked_limits(
             hint="Say when to stop: vocab_size=32_000 is a usual size.",
         )
     return limits
+
+
+def checked_picky(threshold: float, others: Mapping[str, object]) -> float:
+    """The share from which on PickyBPE drops a token. `others` are options that it does without."""
+    if isinstance(threshold, bool) or not isinstance(threshold, Real):
+        raise TypeError(f"picky is a share, such as 0.9, not {threshold!r}")
+    share = float(threshold)
+    if not 0 < share <= 1:
+        raise OptionError(
+            f"picky={threshold} is no share above 0 and up to 1.",
+            value=threshold,
+            hint="0.9 drops tokens of which nine tenths are taken up by one merge.",
+        )
+    for name, value in others.items():
+        if value is not None:
+            hint = "tok.events tells what was merged and dropped."
+            if name in ("memory_limit", "checkpoint"):
+                hint = "Count the text with it, by digram.count_pretokens, and train on the counts."
+            if name == "superwords":
+                hint = "Leave out one of them."
+            raise OptionError(f"picky= and {name}= do not go together.", value=value, hint=hint)
+    return share
 
 
 def warn_of_a_path(source: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,11 +25,14 @@ def facts(tok: Tokenizer) -> dict[str, Any]:
     'vocab_size'
     """
     special, log, record = tok.special_tokens, tok._model.merges(), tok.training
+    made = tok._made() if (events := tok.events) else log
     return {
         "tokens": len(tok),
         "vocab_size": tok.vocab_size,
-        "base": len(tok) - len(log) - len(special),
+        "base": len(tok) - len(made) - len(special),
         "merges": len(log),
+        # Only where there are some.
+        **({"events": dict(Counter(event.kind for event in events))} if events else {}),
         "special_tokens": special,
         "reserved": {
             name: {"first": ids.start, "count": len(ids)} for name, ids in tok.reserved.items()

@@ -25,6 +25,7 @@ from digram.counts import (
 )
 from digram.definition import StopReason, TrainingRecord, Unit
 from digram.errors import OptionError, several
+from digram.events import Picked, learn_events
 from digram.pretokenizers import MISSING, Pretokenizer, PretokenizerLike, resolve
 from digram.progress import differences, note
 from digram.progress import progress as progress_bar
@@ -148,6 +149,7 @@ def learned(
     checkpoint: str | os.PathLike[str] | None,
     on_merge: Callable[[Merge], object] | None,
     progress: bool | None,
+    picky: float | None = None,
 ) -> Learned:
     """Count a source and learn from it.
 
@@ -179,6 +181,22 @@ def learned(
         begun = start(counts, unit)
         limit = min((n for n in (begun.room, limits.max_merges) if n is not None), default=None)
         _say_where_from(point, limit, progress)
+        if picky is not None:
+            picked = _picked(counts, begun, picky, limits, ties, progress)
+            return Learned(
+                begun,
+                cut,
+                unit,
+                picked.tokens,
+                [],
+                picked.counts,
+                None,
+                picked.stop_reason,
+                counts,
+                skipped,
+                ties,
+                picked.scheme,
+            )
         old = begun.base._model.merges() if isinstance(begun.base, Tokenizer) else []
         found = merged(
             counts,
@@ -217,6 +235,7 @@ def merged(
             max_merges=limit,
             min_frequency=1 if limits.min_frequency is None else limits.min_frequency,
             max_token_length=limits.max_token_length,
+            whole_characters=limits.whole_characters,
             ties=ties,
             runners_up=limits.runners_up,
             memory=memory,
@@ -226,6 +245,44 @@ def merged(
         )
         made(len(found[1]))
     return found
+
+
+def _picked(
+    counts: _core.Counts | _core.SortedCounts,
+    begun: Start,
+    threshold: float,
+    limits: Limits,
+    ties: str,
+    progress: bool | None,
+) -> Picked:
+    """What PickyBPE learns from counts, beside a bar."""
+    assert not isinstance(begun.base, Tokenizer), "PickyBPE starts from single symbols"
+    has_size = begun.room is not None
+    total, most = begun.room if has_size else limits.max_merges, 0
+    with progress_bar(
+        "Merging", total=total, unit="tokens" if has_size else "merges", enabled=progress
+    ) as advance:
+
+        def made(merges: int, tokens: int) -> None:
+            nonlocal most
+            now = tokens if has_size else merges
+            # Of tokens some drop out again, and a bar does not go back.
+            advance(max(0, now - most))
+            most = max(most, now)
+
+        return learn_events(
+            counts,
+            begun.base,
+            with_bytes=begun.with_bytes,
+            threshold=threshold,
+            room=begun.room,
+            max_merges=limits.max_merges,
+            min_frequency=1 if limits.min_frequency is None else limits.min_frequency,
+            max_token_length=limits.max_token_length,
+            whole_characters=limits.whole_characters,
+            ties=ties,
+            on_progress=made,
+        )
 
 
 def _made(
@@ -299,7 +356,15 @@ def _opened(
         **{name: _argument(name, value) for name, value in decides.items()},
         "on_unknown": unknown if decides.get("on_unknown") else f"no {unknown}",
     }
-    return Checkpoint(folder, counted, [*decides.values()], stamps, options=options)
+    return Checkpoint(folder, counted, _told_apart(decides), stamps, options=options)
+
+
+def _told_apart(decides: Mapping[str, Any]) -> list[Any]:
+    """What tells runs apart. Of options that came later only those that are used, so that
+    checkpoints of before are still known.
+    """
+    later = ("whole_characters",)
+    return [value for name, value in decides.items() if value is not None or name not in later]
 
 
 def _written(separator: bytes | None) -> str | bytes | None:

@@ -9,7 +9,7 @@ from digram import _core
 from digram.errors import OptionError, several
 from digram.pretokenizers import Pretokenizer, Regex
 
-__all__ = ["SCHEMES", "Scheme", "Superwords", "check_by_rank"]
+__all__ = ["SCHEMES", "Picky", "Scheme", "Superwords", "check_by_rank"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,49 @@ class Superwords:
         return cls(words, tuple(said["ranks"]))
 
 
-Scheme = Superwords
+@dataclass(frozen=True, slots=True)
+class Picky:
+    """Tokens are merged, and dropped again, by events in the order of time; see `digram.train`.
 
-SCHEMES = {scheme.kind: scheme for scheme in (Superwords,)}
+    An event is two numbers of tokens that are merged, or one of a token that is dropped. The
+    numbers are those of the base, bytes by value or characters by code point, and then of each
+    token in the order in which it was made first. `tok.events` tells the same by the tokens' bytes.
+    """
+
+    events: tuple[tuple[int, ...], ...]
+
+    kind: ClassVar[str] = "picky"
+
+    def __str__(self) -> str:
+        drops = sum(len(event) == 1 for event in self.events)
+        merges = several(len(self.events) - drops, "merge")
+        return f"{merges} and {drops:,} dropped tokens, in the order of time"
+
+    def core(self) -> _core.Scheme:
+        """The same for the core."""
+        return _core.Scheme.events([(event[0], [*event, None][1]) for event in self.events])
+
+    def said(self) -> dict[str, Any]:
+        """The same as JSON, for files and digests."""
+        return {"kind": self.kind, "events": [list(event) for event in self.events]}
+
+    @classmethod
+    def read(cls, said: dict[str, Any]) -> Picky:
+        """What `said` wrote; KeyError, TypeError and ValueError for anything else."""
+        events = tuple(tuple(event) for event in said["events"])
+        for event in events:
+            if not 1 <= len(event) <= 2:
+                raise ValueError("an event is one number or two")
+            if not all(type(number) is int and 0 <= number < 1 << 32 for number in event):
+                raise TypeError("numbers of tokens are whole numbers below 2^32")
+        return cls(events)
+
+
+Scheme = Superwords | Picky
+
+SCHEMES: dict[str, type[Superwords] | type[Picky]] = {
+    scheme.kind: scheme for scheme in (Superwords, Picky)
+}
 """By the name that files have for them."""
 
 

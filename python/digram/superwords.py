@@ -296,6 +296,7 @@ def _joined(way: Boundless, counted: _Counted, how: _How) -> Learned:
             max_merges=most,
             min_frequency=1 if limits.min_frequency is None else limits.min_frequency,
             max_token_length=limits.max_token_length,
+            whole_characters=limits.whole_characters,
             ties=how.ties,
             on_merge=how.reporter(how.start),
             on_progress=made,

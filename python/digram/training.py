@@ -14,6 +14,7 @@ from digram.choices import (
     base_tokens,
     check_choices,
     checked_limits,
+    checked_picky,
     room_for_merges,
     warn_of_a_path,
 )
@@ -37,6 +38,8 @@ def train(
     min_frequency: int | None = None,
     max_merges: int | None = None,
     max_token_length: int | None = None,
+    whole_characters: bool = False,
+    picky: float | None = None,
     unit: Unit | None = None,
     alphabet: Iterable[str] | None = None,
     limit_alphabet: int | None = None,
@@ -98,6 +101,20 @@ def train(
         min_frequency: no pair is left that occurs so often. At least 2 where neither size nor
             number of merges is given; 1 by default otherwise.
         max_token_length: no token is longer, in bytes.
+        whole_characters: no token reaches over the border of a character with less than all of
+            it: each is whole characters, or a piece from inside one. For unit "char" it holds
+            anyway.
+
+    What goes again:
+        picky: a share, above 0 and up to 1, such as 0.9. After each merge its two parts are asked:
+            of the times that it stood in the corpus, in how many did the merge take it up? A part
+            whose share reaches this is dropped: it leaves the vocabulary, and wherever it still
+            stands it is split into what it was made of. So the size has room for tokens that are
+            used. This is PickyBPE (Chizhov et al., "BPE Gets Picky", EMNLP 2024); `tok.events`
+            tells what was merged and dropped, and such a tokenizer encodes by the same events. It
+            is saved in digram's own format. Training is in memory, some 30 bytes for each byte of
+            distinct pretokens: `memory_limit`, `checkpoint`, `runners_up`, `on_merge` and
+            `superwords` are refused.
 
     Which pair, among those of the same count:
         ties: "ids" the smallest pair of ids; "first_seen" the one that occurs first in the corpus
@@ -141,8 +158,26 @@ def train(
         raise OptionError(f"special_tokens= names {twice!r} twice.", value=twice)
     check_choices(on_unknown, ties, byte_order)
     limits = checked_limits(
-        vocab_size, max_merges, min_frequency, max_token_length, limit_alphabet, runners_up, threads
+        vocab_size,
+        max_merges,
+        min_frequency,
+        max_token_length,
+        whole_characters,
+        limit_alphabet,
+        runners_up,
+        threads,
     )
+    if picky is not None:
+        picky = checked_picky(
+            picky,
+            {
+                "superwords": superwords,
+                "memory_limit": memory_limit,
+                "checkpoint": checkpoint,
+                "runners_up": runners_up or None,
+                "on_merge": on_merge,
+            },
+        )
     warn_of_a_path(source)
     characters = None if alphabet is None else list(alphabet)
     reserved: dict[str, int] = {}
@@ -192,6 +227,7 @@ def train(
                 "ties": ties,
                 "min_frequency": limits.min_frequency,
                 "max_token_length": limits.max_token_length,
+                "whole_characters": limits.whole_characters or None,
                 "byte_order": byte_order,
                 "alphabet": characters,
                 "limit_alphabet": limits.limit_alphabet,
@@ -204,6 +240,7 @@ def train(
             checkpoint=checkpoint,
             on_merge=on_merge,
             progress=progress,
+            picky=picky,
         )
     shift, tokens = found.start.shift, found.tokens
     first_special = 0 if special_first else len(tokens)
@@ -215,6 +252,8 @@ def train(
         "byte_order": byte_order,
         "special_first": special_first,
         # What came later is there only where it was asked for.
+        **({"whole_characters": True} if limits.whole_characters else {}),
+        **({} if picky is None else {"picky": picky}),
         **({"limit_alphabet": limits.limit_alphabet} if limits.limit_alphabet else {}),
         **({"reserve": reserved} if reserved else {}),
         **({"pad_to_multiple": pad_to_multiple} if pad_to_multiple else {}),

@@ -32,6 +32,7 @@ LIMITS: list[dict[str, Any]] = [
     {"add": 40},
     {"add": 40, "min_frequency": 2},
     {"add": 40, "max_token_length": 4},
+    {"add": 40, "whole_characters": True},
 ]
 
 

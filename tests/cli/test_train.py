@@ -45,6 +45,8 @@ def test_it_learns_what_the_library_learns(run: Run, corpus: Path, tmp_path: Pat
             ["--max-merges", "50", "--max-token-length", "3"],
             {"max_merges": 50, "max_token_length": 3},
         ),
+        (["--max-merges", "9", "--whole-characters"], {"max_merges": 9, "whole_characters": True}),
+        (["--vocab-size", "280", "--picky", "0.6"], {"vocab_size": 280, "picky": 0.6}),
         (["--max-merges", "9", "--ties", "first_seen"], {"max_merges": 9, "ties": "first_seen"}),
         (
             ["--max-merges", "9", "--reserve", "image=8", "--reserve", "audio=2"],

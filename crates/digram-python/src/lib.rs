@@ -8,6 +8,7 @@ mod digest;
 mod errors;
 mod json;
 mod model;
+mod picky;
 mod scheme;
 mod tokenizer;
 mod training;
@@ -97,6 +98,8 @@ mod _core {
     use super::json::json_texts;
     #[pymodule_export]
     use super::model::{Model, Ranks};
+    #[pymodule_export]
+    use super::picky::train as train_picky;
     #[pymodule_export]
     use super::scheme::Scheme;
     #[pymodule_export]

@@ -1,5 +1,6 @@
 //! How merges are applied, where it is not simply the lowest rank first.
 
+use digram::events::Event;
 use pyo3::prelude::*;
 
 use crate::Splitter;
@@ -17,5 +18,15 @@ impl Scheme {
     fn superwords(words: &Splitter, ranks: Vec<u32>) -> Scheme {
         let words = words.pretokenizer.clone();
         Scheme { scheme: digram::encode::Scheme::Superwords { words, ranks } }
+    }
+
+    /// Events in the order of time, by numbers of tokens: two that are merged, or one that is dropped.
+    #[staticmethod]
+    fn events(events: Vec<(u32, Option<u32>)>) -> Scheme {
+        let event = |(left, right)| match right {
+            Some(right) => Event::Merge(left, right),
+            None => Event::Drop(left),
+        };
+        Scheme { scheme: digram::encode::Scheme::Events(events.into_iter().map(event).collect()) }
     }
 }

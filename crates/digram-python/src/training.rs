@@ -29,7 +29,7 @@ type Trained<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<Vec<N
 /// fit goes to the folder. `journal` is a file that merges are noted in, and taken from where an
 /// earlier run was broken off.
 #[pyfunction]
-#[pyo3(signature = (counts, base, *, with_bytes, max_merges, min_frequency, max_token_length, ties, runners_up, memory, journal, on_merge, on_progress))]
+#[pyo3(signature = (counts, base, *, with_bytes, max_merges, min_frequency, max_token_length, whole_characters, ties, runners_up, memory, journal, on_merge, on_progress))]
 #[expect(clippy::too_many_arguments, reason = "the options of training, each named by the caller")]
 pub(crate) fn train<'py>(
     py: Python<'py>,
@@ -39,6 +39,7 @@ pub(crate) fn train<'py>(
     max_merges: Option<usize>,
     min_frequency: u64,
     max_token_length: Option<usize>,
+    whole_characters: bool,
     ties: &str,
     runners_up: usize,
     memory: Option<(u64, PathBuf)>,
@@ -46,20 +47,14 @@ pub(crate) fn train<'py>(
     on_merge: Option<Py<PyAny>>,
     on_progress: Option<Py<PyAny>>,
 ) -> PyResult<Trained<'py>> {
-    let base = if let Ok(order) = base.cast::<PyBytes>() {
-        Base::Bytes(Box::new(order.as_bytes().try_into()?))
-    } else if let Ok(core) = base.cast::<Core>() {
-        Base::Tokens(core.get().tokenizer.clone())
-    } else {
-        let chars = base.extract::<String>()?.chars().collect();
-        if with_bytes { Base::CharsAndBytes(chars) } else { Base::Chars(chars) }
-    };
+    let base = base_of(base, with_bytes)?;
     let ties = ties_named(py, ties)?;
     let options = Options {
         base,
         max_merges,
         min_frequency,
         max_token_length,
+        whole_characters,
         ties,
         round: Options::ROUND,
         runners_up,
@@ -101,7 +96,7 @@ type Joined<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<u32>, 
 /// `words` cuts the pretokens of `counts` and merges what they hold, by merges of `word_counts`;
 /// `may_join` says of each of its ids whether that token may join others.
 #[pyfunction]
-#[pyo3(signature = (counts, words, word_counts, may_join, *, max_merges, min_frequency, max_token_length, ties, on_merge, on_progress))]
+#[pyo3(signature = (counts, words, word_counts, may_join, *, max_merges, min_frequency, max_token_length, whole_characters, ties, on_merge, on_progress))]
 #[expect(clippy::too_many_arguments, reason = "the options of training, each named by the caller")]
 pub(crate) fn join_words<'py>(
     py: Python<'py>,
@@ -112,12 +107,13 @@ pub(crate) fn join_words<'py>(
     max_merges: usize,
     min_frequency: u64,
     max_token_length: Option<usize>,
+    whole_characters: bool,
     ties: &str,
     on_merge: Option<Py<PyAny>>,
     on_progress: Option<Py<PyAny>>,
 ) -> PyResult<Joined<'py>> {
     let ties = ties_named(py, ties)?;
-    let options = JoinOptions { max_merges, min_frequency, max_token_length, ties };
+    let options = JoinOptions { max_merges, min_frequency, max_token_length, whole_characters, ties };
     let signals = Signals::new();
     let mut told = Told::new(on_merge, on_progress);
     let mut tell = |learned: &Learned| told.of(learned, &signals);
@@ -136,7 +132,20 @@ pub(crate) fn join_words<'py>(
     Ok((tokens, merges_to_python(py, &merges)?, counts, ranks, stop_named(joined.stop)))
 }
 
-fn ties_named(py: Python<'_>, name: &str) -> PyResult<Ties> {
+/// What training starts from: the bytes in the order of their ids, or characters in that of theirs,
+/// after the bytes by value if `with_bytes`; or a tokenizer.
+pub(crate) fn base_of(base: &Bound<'_, PyAny>, with_bytes: bool) -> PyResult<Base> {
+    Ok(if let Ok(order) = base.cast::<PyBytes>() {
+        Base::Bytes(Box::new(order.as_bytes().try_into()?))
+    } else if let Ok(core) = base.cast::<Core>() {
+        Base::Tokens(core.get().tokenizer.clone())
+    } else {
+        let chars = base.extract::<String>()?.chars().collect();
+        if with_bytes { Base::CharsAndBytes(chars) } else { Base::Chars(chars) }
+    })
+}
+
+pub(crate) fn ties_named(py: Python<'_>, name: &str) -> PyResult<Ties> {
     match name {
         "ids" => Ok(Ties::Ids),
         "first_seen" => Ok(Ties::FirstSeen),
@@ -145,7 +154,7 @@ fn ties_named(py: Python<'_>, name: &str) -> PyResult<Ties> {
     }
 }
 
-fn stop_named(stop: Stop) -> &'static str {
+pub(crate) fn stop_named(stop: Stop) -> &'static str {
     match stop {
         Stop::MaxMerges => "max_merges",
         Stop::MinFrequency => "min_frequency",

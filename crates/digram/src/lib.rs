@@ -20,7 +20,7 @@
 //! ```
 //!
 //! The modules build on each other in one line: [`error`], [`watch`], [`vocabulary`], [`merges`],
-//! [`special`], [`ranks`], [`model`], [`pretokenize`], [`count`], [`encode`], [`tokenizer`], [`train`].
+//! [`events`], [`special`], [`ranks`], [`model`], [`pretokenize`], [`count`], [`encode`], [`tokenizer`], [`train`].
 //! The crate prints nothing, keeps nothing global but how many processors there are, and starts no
 //! thread that outlives a call. It opens no file but those of counts, in a folder that the caller names.
 
@@ -28,6 +28,7 @@ mod bits;
 pub mod count;
 pub mod encode;
 pub mod error;
+pub mod events;
 mod index;
 mod lazy;
 mod memory;

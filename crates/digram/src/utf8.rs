@@ -56,6 +56,31 @@ pub(crate) fn complete(text: &[u8]) -> usize {
     if begun { text.len() - 1 - behind } else { text.len() }
 }
 
+/// Whether two parts of a token make one that cuts no character in a way that its text does not show:
+/// it is whole characters, or a piece from inside a single one.
+pub(crate) fn keeps_characters(left: &[u8], right: &[u8]) -> bool {
+    let is_text = |part| std::str::from_utf8(part).is_ok();
+    match (is_text(left), is_text(right)) {
+        (true, true) => true,
+        // Characters with nothing between them and a part of another.
+        (true, false) | (false, true) => false,
+        (false, false) => {
+            let token = [left, right].concat();
+            is_text(&token) || is_piece(&token)
+        }
+    }
+}
+
+/// Whether bytes stand inside the UTF-8 of a single character, which they do not hold whole.
+fn is_piece(bytes: &[u8]) -> bool {
+    let is_begun = || match std::str::from_utf8(bytes) {
+        Ok(_) => false,
+        Err(error) => error.valid_up_to() == 0 && error.error_len().is_none(),
+    };
+    // After the first byte of four any three may come that go on.
+    bytes.len() <= 3 && bytes.iter().all(|&byte| is_inside(byte)) || is_begun()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,6 +106,40 @@ mod tests {
             assert_eq!(decode(&[first]), bstr::decode_utf8([first]));
         }
         assert_eq!(decode(&[]), (None, 0));
+    }
+
+    #[test]
+    fn pieces_are_what_stands_inside_a_character() {
+        let mut pieces = std::collections::HashSet::new();
+        for c in '\0'..=char::MAX {
+            let mut buffer = [0; 4];
+            let bytes = c.encode_utf8(&mut buffer).as_bytes();
+            for end in 1..=bytes.len() {
+                pieces.extend(
+                    (0..end)
+                        .map(|start| &bytes[start..end])
+                        .filter(|p| p.len() < bytes.len())
+                        .map(<[u8]>::to_vec),
+                );
+            }
+        }
+        let edges = [
+            0x41, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc1, 0xc2, 0xe0, 0xe1, 0xed, 0xef, 0xf0, 0xf1, 0xf4,
+            0xf5,
+        ];
+        for first in edges {
+            assert_eq!(is_piece(&[first]), pieces.contains(&[first][..]));
+            for second in edges {
+                assert_eq!(is_piece(&[first, second]), pieces.contains(&[first, second][..]));
+                for third in edges {
+                    let three = [first, second, third];
+                    assert_eq!(is_piece(&three), pieces.contains(&three[..]), "{three:x?}");
+                    for fourth in edges {
+                        assert!(!is_piece(&[first, second, third, fourth]));
+                    }
+                }
+            }
+        }
     }
 
     #[test]

@@ -25,7 +25,8 @@ __all__ = ["merge", "swap"]
 
 def merge(tok: Tokenizer, other: Tokenizer, *, add: int | None = None) -> tuple[Tokenizer, Change]:
     """The tokenizer with the tokens of another; see `Tokenizer.merge`."""
-    check_by_rank(tok._settings.scheme, "merge")
+    for one in (tok, other):
+        check_by_rank(one._settings.scheme, "merge")
     if tok.unit != other.unit:
         raise ConfigMismatchError(
             f'one tokenizer has unit="{tok.unit}" and the other unit="{other.unit}".',

@@ -65,7 +65,7 @@ class _Look:
         left_out = {*tok.special_tokens.values()}
         named = enumerate(tok._model.tokens())
         self.tokens = {id: t for id, t in named if t is not None and id not in left_out}
-        made = {id for _, _, id in tok._model.merges()}
+        made = tok._made()
         # Base tokens are there so that nothing is unknown; whether they are used plays no part.
         single = {id for id, token in self.tokens.items() if len(token) == 1}
         self.base = (

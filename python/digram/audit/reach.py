@@ -18,6 +18,7 @@ from digram.audit.neighbours import Neighbours
 from digram.audit.uncut import CHARACTERS, around, can_end, can_start, decides, is_cut
 from digram.audit.utf8 import ends, is_whole
 from digram.errors import InvalidTextError
+from digram.schemes import Picky
 
 if TYPE_CHECKING:
     from digram.tokenizer import Tokenizer
@@ -107,8 +108,10 @@ class _Search:
     def _without_proofs(self) -> Reach:
         """Where merges are not applied by rank alone: what is known without the proofs."""
         own = self._by_themselves()
-        undecided = [id for id in self.tokens if id not in own and id not in self.unmade]
-        return Reach(tuple(sorted(self.unmade)), (), tuple(undecided), {})
+        # Where tokens are split again, one may be left of a word that is not left of its own bytes.
+        unmade = set() if isinstance(self.tok._settings.scheme, Picky) else self.unmade
+        undecided = [id for id in self.tokens if id not in own and id not in unmade]
+        return Reach(tuple(sorted(unmade)), (), tuple(undecided), {})
 
     def _by_themselves(self) -> set[int]:
         """The tokens that their own bytes become."""

@@ -65,7 +65,7 @@ FORMATS = {
     "tiktoken": "one .tiktoken file; carries no pattern, no special tokens",
     "vocab_merges": "a folder: vocab.json and merges.txt; carries no pattern",
     "seed_pair": "a folder: vocabulary.json and merges.json; no pretokenizer",
-    "digram": "a .json that digram alone reads, for words that join",
+    "digram": "a .json that digram alone reads, for superwords and picky",
 }
 # What `digram.pretokenizers.NAMED` and `digram.formats.ENCODINGS` hold, for the help pages: those
 # rooms take longer to import than a page to show. The tests hold them equal.

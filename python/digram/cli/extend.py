@@ -26,6 +26,11 @@ __all__ = ["extend"]
 )
 @click.option("--max-token-length", type=int, metavar="N", help="Make no token of more bytes.")
 @click.option(
+    "--whole-characters",
+    is_flag=True,
+    help="Learn no token that holds a part of a character beside anything else.",
+)
+@click.option(
     "--memory-limit",
     metavar="SIZE",
     help='As in "2 GB"; what does not fit goes to the folder for temporary files.',

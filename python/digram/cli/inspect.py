@@ -177,6 +177,8 @@ def _summary(facts: dict[str, Any]) -> Iterator[str]:
         base = common.several(facts["base"] - fallback, "character")
         base += " and 256 bytes" if fallback else ""
     merges = common.several(facts["merges"], "merge")
+    if "events" in facts:
+        merges = common.several(facts["events"]["merge"], "merge")
     yield f"{base}, {merges}, {len(special):,} special"
     yield f"ids          0 to {facts['vocab_size'] - 1:,}"
     yield f"unit         {facts['unit']}"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from digram.counts import Counts
     from digram.definition import TrainingRecord
     from digram.superwords import Boundless, TwoStage
+    from digram.tokenizer import Tokenizer
 
 __all__ = ["train"]
 
@@ -75,6 +76,17 @@ _WHY = {
 @click.option("--max-merges", type=int, metavar="N", help="Stop after N merges.")
 @click.option(
     "--max-token-length", type=int, metavar="BYTES", help="Learn no token longer than this."
+)
+@click.option(
+    "--whole-characters",
+    is_flag=True,
+    help="Learn no token that holds a part of a character beside anything else.",
+)
+@click.option(
+    "--picky",
+    type=float,
+    metavar="SHARE",
+    help="Drop a token once one merge takes up this share of its places (PickyBPE), as in 0.9.",
 )
 @click.option(
     "--unit",
@@ -240,7 +252,7 @@ def train(
     assert record is not None
     noted = min(noted, len(tok.merges))
     if not quiet:
-        common.log(_summary(len(tok), len(tok.merges), noted, record, seconds))
+        common.log(_summary(tok, noted, record, seconds))
         if output != "-":
             common.log(f"Saved {output}")
     if as_json:
@@ -248,7 +260,7 @@ def train(
             {
                 "path": output,
                 "vocab_size": tok.vocab_size,
-                "merges": len(tok.merges),
+                "merges": len(tok.merges) or sum(event.kind == "merge" for event in tok.events),
                 "went_on_from": noted,
                 "stop_reason": record.stop_reason,
                 "documents": record.documents,
@@ -302,10 +314,13 @@ def _rehearse(output: str, format_: str | None, allow_loss: bool, options: dict[
             raise
 
 
-def _summary(tokens: int, merges: int, noted: int, record: TrainingRecord, seconds: float) -> str:
+def _summary(tok: Tokenizer, noted: int, record: TrainingRecord, seconds: float) -> str:
     from digram.progress import amount
 
-    learned = common.several(merges, "merge")
+    tokens, dropped = len(tok), sum(event.kind == "drop" for event in tok.events)
+    learned = common.several(len(tok.merges) or len(tok.events) - dropped, "merge")
+    if dropped:
+        learned += f", dropped {common.several(dropped, 'token')}"
     if noted:
         learned += f", {noted:,} of them in an earlier run"
     return (

@@ -7,7 +7,9 @@ from operator import add, lt
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from digram.errors import InternalError, VocabError, several
+from digram.events import single_symbols, told
 from digram.formats._show import show
+from digram.schemes import Picky
 from digram.special import Special
 
 if TYPE_CHECKING:
@@ -146,6 +148,10 @@ def unreachable(definition: Definition) -> list[int]:
     """
     made = {token_id for _, _, token_id in definition.merges}
     base = set(definition.byte_ids or ())
+    if isinstance(definition.scheme, Picky):
+        symbols = single_symbols(definition.tokens, definition.unit, definition.byte_ids)
+        by_events = {event.token for event in told(definition.scheme, symbols, None)}
+        made = {id for id, token in enumerate(definition.tokens) if token in by_events}
     one = (lambda token: len(token) == 1) if definition.unit == "byte" else _is_character
     lost = [
         token_id

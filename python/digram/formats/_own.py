@@ -25,7 +25,7 @@ from digram.formats._json import expect
 from digram.formats._published import MISSING, Missing
 from digram.formats._show import show
 from digram.pretokenizers import Digits
-from digram.schemes import SCHEMES, Scheme
+from digram.schemes import SCHEMES, Picky, Scheme
 from digram.sizes import check_reserved
 
 __all__ = [
@@ -191,6 +191,10 @@ def training(
     """Where the tokenizer comes from, if the file says so. `tokens` are asked for where needed."""
     if own is None or own.get("training") is None:
         return None
+    found = scheme(own, path)
+    what = "merge"
+    if isinstance(found, Picky):
+        merges, what = len(found.events), "event"
     where = "model.digram.training"
     said = expect(own["training"], dict, where, path)
     fields_ = _FIELDS.keys() - _LATER.keys() | (said.keys() & _LATER.keys())
@@ -208,7 +212,7 @@ def training(
     if len(counts) != merges or not set(map(type, counts)) <= {int, type(None)}:
         raise CorruptFileError(
             f"{where}.counts should be a whole number, or null where it is not known, for each of "
-            f"{several(merges, 'merge')}.",
+            f"{several(merges, what)}.",
             path=path,
         )
     if "runners_up" in said:

@@ -116,6 +116,66 @@ def merge(word: Sequence[int], pair: Pair, new: int) -> list[int]:
     return merged
 
 
+def keeps_characters(token: bytes) -> bool:
+    r"""Whether a token is whole characters, or a piece from inside a single one.
+
+    >>> keeps_characters("né".encode()), keeps_characters("€".encode()[:2])
+    (True, True)
+    >>> keeps_characters(b" " + "€".encode()[:2]), keeps_characters("éé".encode()[1:3])
+    (False, False)
+    """
+    if is_text(token):
+        return True
+    # What a character may lack before its piece, and after it.
+    before = [b"", b"\xc2", b"\xe1", b"\xf1"]
+    after = [byte * number for byte in (b"\x80", b"\xbf") for number in range(4)]
+    around = (start + token + end for start in before for end in after)
+    return any(is_text(whole) and len(whole.decode()) == 1 for whole in around)
+
+
+def is_text(token: bytes) -> bool:
+    """Whether bytes are whole characters.
+
+    >>> is_text("né".encode()), is_text("né".encode()[:-1])
+    (True, False)
+    """
+    try:
+        token.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def allowed(
+    found: Mapping[Pair, int],
+    tokens: Sequence[bytes],
+    max_token_length: int | None,
+    whole_characters: bool,
+) -> dict[Pair, int]:
+    """The pairs whose token is one that may be made, with their counts."""
+    made = {pair: tokens[pair[0]] + tokens[pair[1]] for pair in found}
+    return {
+        pair: count
+        for pair, count in found.items()
+        if (max_token_length is None or len(made[pair]) <= max_token_length)
+        and (not whole_characters or keeps_characters(made[pair]))
+    }
+
+
+def preferred(found: Mapping[Pair, int], tokens: Sequence[bytes], ties: str) -> Pair:
+    """The pair of the highest count; see `train` for `ties`."""
+
+    def preference(pair: Pair) -> tuple[object, ...]:
+        left, right = pair
+        return {
+            "ids": (found[pair], -left, -right),
+            "first_seen": (found[pair],),  # `max` takes the first of equals, and `found` has order
+            "lexicographic": (found[pair], tokens[left], tokens[right]),
+        }[ties]
+
+    return max(found, key=preference)
+
+
 class Trained(NamedTuple):
     """What training found. `counts[rank]` is the count of that merge when it was chosen."""
 
@@ -134,6 +194,7 @@ def train(
     max_merges: int | None = None,
     min_frequency: int = 1,
     max_token_length: int | None = None,
+    whole_characters: bool = False,
     ties: str = "ids",
 ) -> Trained:
     """Make the most frequent pair a token, put it wherever the pair stands, and start again.
@@ -142,7 +203,8 @@ def train(
     stands less than `min_frequency` times, or when no pair is left. A pair whose token would have
     more than `max_token_length` bytes, or the bytes of a token that there is, is never chosen; the
     others go on. From single symbols on no pair makes a token twice; words of larger tokens, which
-    a tokenizer that is to grow made, may hold one that does.
+    a tokenizer that is to grow made, may hold one that does. With `whole_characters` only pairs are
+    chosen whose token `keeps_characters`.
 
     >>> use = "use byte pair encoding to tokenize text".split()
     >>> base = characters(["abcdefghijklmnopqrstuvwxyz"])
@@ -174,19 +236,8 @@ def train(
     merges: dict[Pair, int] = {}
     counts: list[int] = []
 
-    def preference(pair: Pair) -> tuple[object, ...]:
-        left, right = pair
-        return {
-            "ids": (found[pair], -left, -right),
-            "first_seen": (found[pair],),  # `max` takes the first of equals, and `found` has order
-            "lexicographic": (found[pair], tokens[left], tokens[right]),
-        }[ties]
-
     while True:
-        found = count_pairs(now)
-        if max_token_length is not None:
-            long = [p for p in found if len(tokens[p[0]] + tokens[p[1]]) > max_token_length]
-            found = {pair: count for pair, count in found.items() if pair not in long}
+        found = allowed(count_pairs(now), tokens, max_token_length, whole_characters)
         found = {p: n for p, n in found.items() if tokens[p[0]] + tokens[p[1]] not in known}
         if len(tokens) == vocab_size:
             reason = "vocab_size"
@@ -194,7 +245,7 @@ def train(
             reason = "max_merges"
         elif not found:
             reason = "no_pairs"
-        elif found[best := max(found, key=preference)] < min_frequency:
+        elif found[best := preferred(found, tokens, ties)] < min_frequency:
             reason = "min_frequency"
         else:
             new = merges[best] = len(tokens)

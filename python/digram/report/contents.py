@@ -90,7 +90,7 @@ def contents(tok: Tokenizer, times: NDArray[np.uint64]) -> Contents:
     Takes some 1 µs a token.
     """
     left_out = {*tok.special_tokens.values()}
-    made = {id for _, _, id in tok._model.merges()}
+    made = tok._made()
     entries = [
         Entry(id, token, int(times[id]))
         for id, token in enumerate(tok._model.tokens())

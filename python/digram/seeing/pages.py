@@ -53,7 +53,9 @@ def tokenizer_page(tok: Tokenizer) -> str:
     special, merges = tok.special_tokens, tok._model.merges()
     facts = [
         ("ids", f"0 to {tok.vocab_size - 1:,}"),
-        ("merges", f"{len(merges):,}"),
+        ("merges", f"{len(merges):,}")
+        if merges or not tok.events
+        else ("events", f"{len(tok.events):,}"),
         ("unit", tok.unit),
         ("pretokenizer", _shown(tok)),
     ]

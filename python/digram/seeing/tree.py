@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from digram.errors import TokenIdError, VocabError
+from digram.schemes import Picky, check_by_rank
 from digram.seeing.symbols import Rule, Symbols
 
 if TYPE_CHECKING:
@@ -105,6 +106,8 @@ class Tree:
 
 def tree(tok: Tokenizer, token: int | str | bytes, *, symbols: Symbols | None = None) -> Tree:
     """See `Tokenizer.tree`; who asks often makes the `symbols` once."""
+    if isinstance(tok._settings.scheme, Picky):  # a token may be made of some that are gone
+        check_by_rank(tok._settings.scheme, "tree")
     return _node(id_of(tok, token), symbols or Symbols(tok))
 
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::events::Event;
 use crate::index::TokenIndex;
 use crate::memory::Way;
 use crate::model::{Known, Model};
@@ -10,6 +11,7 @@ use crate::vocabulary::TokenId;
 use crate::watch::Unwatched;
 
 use super::cuts::Cuts;
+use super::events::Numbered;
 use super::layers::Layers;
 use super::singles::Singles;
 use super::{Encoder, LONG, Scheme, Scratch, Unit, reach};
@@ -26,6 +28,7 @@ impl Encoder {
     ) -> Result<Encoder> {
         let ordinary: &dyn Fn(TokenId) -> bool = &ordinary;
         let by_rank = scheme.is_none();
+        let mut events = None;
         let layers = match scheme {
             None => Layers::by_rank(&model, &unit, ordinary)?,
             Some(Scheme::Superwords { .. }) if ignore_merges => {
@@ -35,8 +38,16 @@ impl Encoder {
             Some(Scheme::Superwords { words, ranks }) => {
                 Some(Layers::of_words(&model, unit.clone(), words, &ranks, ordinary)?)
             }
+            Some(Scheme::Events(_)) if ignore_merges || !model.merges.in_order().is_empty() => {
+                let reason = "events are all that makes tokens; there are no merges beside them.";
+                return Err(Error::Vocabulary { reason: reason.into() });
+            }
+            Some(Scheme::Events(given)) => {
+                events = Some(given);
+                None
+            }
         };
-        let mut encoder = Encoder::of_one_layer(model, unit, ignore_merges, ordinary)?;
+        let mut encoder = Encoder::of_one_layer(model, unit, ignore_merges, events.as_deref(), ordinary)?;
         if let Some(layers) = layers {
             if !by_rank {
                 // What a pretoken becomes, the words in it say: none is looked up whole.
@@ -54,6 +65,7 @@ impl Encoder {
         model: Model,
         unit: Unit,
         ignore_merges: bool,
+        events: Option<&[Event]>,
         ordinary: impl Fn(TokenId) -> bool,
     ) -> Result<Encoder> {
         let Model { vocabulary, merges, known } = model;
@@ -71,7 +83,18 @@ impl Encoder {
                 }
             }
         }
-        let cuts = Cuts::new(&vocabulary, merges.in_order());
+        let events = match events {
+            None => None,
+            Some(events) => {
+                let base = base_by_number(&unit, &characters);
+                let tokens = vocabulary.iter().filter(|(id, _)| ordinary(*id));
+                Some(Box::new(Numbered::new(&base, tokens, events, &vocabulary)?))
+            }
+        };
+        let cuts = match &events {
+            Some(events) => events.cuts(),
+            None => Cuts::new(&vocabulary, merges.in_order()),
+        };
         let mut encoder = Encoder {
             vocabulary,
             merges,
@@ -86,9 +109,10 @@ impl Encoder {
             way: Way::best(),
             long: LONG,
             layers: None,
-            by_rank: true,
+            by_rank: events.is_none(),
+            events,
         };
-        let known = known.filter(|_| matches!(encoder.unit, Unit::Byte { .. }));
+        let known = known.filter(|_| encoder.by_rank && matches!(encoder.unit, Unit::Byte { .. }));
         encoder.unreachable = match &known {
             Some(known) => known.unreachable.clone(),
             None => encoder.find_unreachable(&ordinary)?.into(),
@@ -97,7 +121,8 @@ impl Encoder {
         let trusted = |(id, _): &&(TokenId, &[u8])| encoder.unreachable.binary_search(id).is_err();
         let reached = || TokenIndex::new(&all.iter().filter(trusted).copied().collect::<Vec<_>>());
         let whole = || known.map_or_else(|| Arc::new(TokenIndex::new(&all)), |known| known.index);
-        encoder.whole_is_all = encoder.unreachable.is_empty() || ignore_merges;
+        // What is found out of events is of no use without them.
+        encoder.whole_is_all = encoder.by_rank && (encoder.unreachable.is_empty() || ignore_merges);
         if encoder.unreachable.is_empty() {
             encoder.whole = whole();
         } else if ignore_merges {
@@ -119,7 +144,9 @@ impl Encoder {
     }
 
     fn find_unreachable(&self, ordinary: &impl Fn(TokenId) -> bool) -> Result<Vec<TokenId>> {
-        if let Some(reached) = reach::reached(self.vocabulary.size(), &self.merges, self.base()) {
+        if self.by_rank
+            && let Some(reached) = reach::reached(self.vocabulary.size(), &self.merges, self.base())
+        {
             let unreachable = |id: &TokenId| ordinary(*id) && !reached[*id as usize];
             return Ok(self.vocabulary.iter().map(|(id, _)| id).filter(unreachable).collect());
         }
@@ -146,6 +173,18 @@ impl Encoder {
         match &self.unit {
             Unit::Byte { ids } => ids.to_vec(),
             Unit::Char { .. } => self.characters.values().copied().collect(),
+        }
+    }
+}
+
+/// The base tokens in the order of the numbers that events tell them by.
+fn base_by_number(unit: &Unit, characters: &hashbrown::HashMap<char, TokenId>) -> Vec<TokenId> {
+    match unit {
+        Unit::Byte { ids } => ids.to_vec(),
+        Unit::Char { .. } => {
+            let mut sorted: Vec<_> = characters.iter().collect();
+            sorted.sort_unstable();
+            sorted.into_iter().map(|(_, &id)| id).collect()
         }
     }
 }

@@ -85,7 +85,7 @@ impl Layers {
         let upper = Merges::new(upper, &model.vocabulary)?;
         let lower = Arc::new(Merges::new(lower, &model.vocabulary)?);
         let model = Model { vocabulary: model.vocabulary.clone(), merges: lower, known: None };
-        let lower = Encoder::of_one_layer(model, unit, false, ordinary)?;
+        let lower = Encoder::of_one_layer(model, unit, false, None, ordinary)?;
         Ok(Layers { lower, words, upper, beside })
     }
 

@@ -105,6 +105,9 @@ impl Encoder {
         watch: &dyn Watch,
         sink: &mut impl Sink,
     ) -> Result<()> {
+        if let Some(numbered) = &self.events {
+            return numbered.merge(symbols, len, &mut scratch.events, watch, sink);
+        }
         // Most words of most languages have up to 16 bytes: two vectors of keys to look through.
         if len <= 16 {
             short::merge::<16>(symbols.map(|(id, _)| id), &self.merges, self.way, sink);

@@ -8,6 +8,7 @@ mod build;
 mod cache;
 mod cuts;
 mod dropout;
+mod events;
 mod group;
 mod layers;
 mod long;
@@ -37,6 +38,7 @@ use crate::watch::{Unwatched, Watch};
 use cuts::Cuts;
 pub use dropout::Dropout;
 pub(crate) use dropout::{Choices, Scratch as DropoutScratch};
+use events::Numbered;
 use layers::Layers;
 pub use scheme::Scheme;
 pub(crate) use scratch::{Kept, Lent, Scratch};
@@ -69,6 +71,8 @@ pub(crate) struct Encoder {
     /// Groups of more bytes are not looked up at once: [`LONG`], or 0 where there are layers.
     long: usize,
     layers: Option<Box<Layers>>,
+    /// What is done in place of merging by rank.
+    events: Option<Box<Numbered>>,
     by_rank: bool,
 }
 
@@ -110,7 +114,8 @@ impl Encoder {
     /// else is in it.
     pub(crate) fn is_cut(&self, pretoken: &[u8], at: usize) -> bool {
         // A pretoken that is a token although its merges say otherwise may span any place.
-        self.is_by_rank() && self.whole_piece.is_none() && self.cuts.is_cut(pretoken, at)
+        let has_cuts = self.is_by_rank() || self.events.is_some();
+        has_cuts && self.whole_piece.is_none() && self.cuts.is_cut(pretoken, at)
     }
 
     /// The token that a whole pretoken becomes at once, if there is one.

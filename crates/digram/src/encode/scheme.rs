@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::events::Event;
 use crate::merges::Rank;
 use crate::pretokenize::Pretokenizer;
 
@@ -17,4 +18,8 @@ pub enum Scheme {
         /// The ranks of the merges that join words, in rising order.
         ranks: Vec<Rank>,
     },
+    /// Tokens are merged and split again by these events, in this order; there are no merges beside.
+    /// Their numbers are the bytes by their values, or the characters of the vocabulary by their code
+    /// points, and then each token in the order in which it is made first.
+    Events(Arc<[Event]>),
 }

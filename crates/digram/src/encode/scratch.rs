@@ -4,6 +4,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Mutex;
 
 use super::cache::Cache;
+use super::events;
 use super::group::Group;
 use super::long;
 use crate::vocabulary::TokenId;
@@ -21,6 +22,7 @@ pub(crate) struct Scratch {
     /// Lists for ids on their way: a pretoken needs one, and so does a piece of it.
     spare: Vec<Vec<TokenId>>,
     pub(super) long: long::Scratch,
+    pub(super) events: events::Scratch,
 }
 
 impl Scratch {
@@ -30,6 +32,7 @@ impl Scratch {
             group: Box::default(),
             spare: Vec::new(),
             long: long::Scratch::default(),
+            events: events::Scratch::default(),
         }
     }
 

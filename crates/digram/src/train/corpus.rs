@@ -16,7 +16,7 @@ use super::runs::Runs;
 pub(super) const BORDER: TokenId = TokenId::MAX;
 
 /// Marks a place inside a token.
-const INSIDE: TokenId = TokenId::MAX - 1;
+pub(super) const INSIDE: TokenId = TokenId::MAX - 1;
 
 /// The order of the pretokens in the corpus.
 pub(super) enum Order {
@@ -107,6 +107,11 @@ impl Corpus {
             words.end(count)?;
         }
         Ok(words.finish())
+    }
+
+    /// The tokens by their places, and how often each pretoken occurs, if nothing is merged yet.
+    pub(super) fn into_parts(self) -> (Vec<TokenId>, Runs) {
+        (self.places, self.runs)
     }
 
     /// The pretokens in their order, as they are by now.

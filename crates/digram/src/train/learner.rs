@@ -6,6 +6,7 @@ use std::ops::Range;
 use hashbrown::HashSet;
 
 use crate::error::Result;
+use crate::utf8::keeps_characters;
 use crate::vocabulary::TokenId;
 use crate::watch::{BETWEEN_CHECKS, Watch};
 
@@ -15,7 +16,7 @@ use super::corpus::{BORDER, Corpus};
 use super::pairs::{Pair, Pairs};
 use super::side::{Change, NOWHERE, Side};
 use super::ties::TieRule;
-use super::{Learned, RunnerUp};
+use super::{Learned, Options, RunnerUp};
 
 /// How far ahead of its reading the memory around a place is asked for.
 const AHEAD: usize = 16;
@@ -24,6 +25,7 @@ pub(super) struct Limits {
     pub(super) max_merges: usize,
     pub(super) min_frequency: u64,
     pub(super) max_token_length: usize,
+    pub(super) whole_characters: bool,
     /// How many pairs the first round begins with, about.
     pub(super) round: usize,
     /// How many of the pairs that came next are kept with each merge.
@@ -33,14 +35,48 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Whether a pair may be merged: its token would not be too long, and is not there yet.
+    /// What options ask for, in a vocabulary that has room for so many merges.
+    pub(super) fn of(options: &Options, room: usize) -> Limits {
+        Limits {
+            max_merges: options.max_merges.unwrap_or(room),
+            min_frequency: options.min_frequency,
+            max_token_length: options.max_token_length.unwrap_or(usize::MAX),
+            whole_characters: options.whole_characters,
+            round: options.round.max(1),
+            runners_up: options.runners_up,
+            taken: options.base.taken(),
+        }
+    }
+
+    /// Whether a pair may be merged: its token would not be too long, is not there yet, and cuts no
+    /// character where none is to be cut.
     #[inline]
     pub(super) fn allow(&self, tokens: &[Vec<u8>], left: TokenId, right: TokenId) -> bool {
-        self.max_token_length == usize::MAX && self.taken.is_empty() || {
+        self.allow_all() || {
             let (left, right) = (&tokens[left as usize][..], &tokens[right as usize][..]);
             left.len() + right.len() <= self.max_token_length
+                && (!self.whole_characters || keeps_characters(left, right))
                 && (self.taken.is_empty() || !self.taken.contains(&[left, right].concat()))
         }
+    }
+
+    #[inline]
+    fn allow_all(&self) -> bool {
+        self.max_token_length == usize::MAX && !self.has_gaps()
+    }
+
+    /// Whether a pair that may not be merged can be part of neighbours that may, once its parts are
+    /// part of larger tokens: the last byte of `é` and `s`, and then `é` and `s`.
+    pub(super) fn has_gaps(&self) -> bool {
+        self.whole_characters || !self.taken.is_empty()
+    }
+
+    /// Whether a pair, or one that its parts become part of, may be merged: what lies between such
+    /// pairs only is of no use.
+    #[inline]
+    pub(super) fn follow(&self, tokens: &[Vec<u8>], left: TokenId, right: TokenId) -> bool {
+        let len = |token: TokenId| tokens[token as usize].len();
+        self.max_token_length == usize::MAX || len(left) + len(right) <= self.max_token_length
     }
 }
 

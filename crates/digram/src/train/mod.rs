@@ -15,6 +15,7 @@ mod journal;
 mod learner;
 mod need;
 mod pairs;
+mod picky;
 mod rounds;
 mod runs;
 mod side;
@@ -45,6 +46,7 @@ use ties::{FirstSeen, Lexicographic, SmallestIds};
 
 pub use alphabet::characters;
 pub use journal::Journal;
+pub use picky::{Picked, Picky, PickyStop, train_picky};
 pub use superwords::{JoinOptions, Joined, Words, join_words};
 
 /// Which of several pairs of the same count is merged.
@@ -130,6 +132,8 @@ pub struct Options {
     pub min_frequency: u64,
     /// Make no token of more bytes.
     pub max_token_length: Option<usize>,
+    /// Make no token that holds a part of a character beside anything else.
+    pub whole_characters: bool,
     /// The rule for equal counts.
     pub ties: Ties,
     /// About how many pairs are followed at first: a matter of time and memory, not of the result.
@@ -150,10 +154,20 @@ impl Options {
             max_merges: Some(vocab_size.saturating_sub(256)),
             min_frequency: 1,
             max_token_length: None,
+            whole_characters: false,
             ties: Ties::Ids,
             round: Options::ROUND,
             runners_up: 0,
         }
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.min_frequency == 0 {
+            return Err(Error::Option {
+                reason: "min_frequency is 0, but a pair that does not occur cannot be merged.".into(),
+            });
+        }
+        Ok(())
     }
 }
 
@@ -348,25 +362,14 @@ fn learn(
     on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
     watch: &dyn Watch,
 ) -> Result<Trained> {
-    if options.min_frequency == 0 {
-        return Err(Error::Option {
-            reason: "min_frequency is 0, but a pair that does not occur cannot be merged.".into(),
-        });
-    }
+    options.check()?;
     let room = MAX_VOCAB_SIZE - options.base.tokens().len();
     if options.max_merges.is_some_and(|merges| merges > room) {
         return Err(Error::Option {
             reason: format!("the vocabulary would be larger than {MAX_VOCAB_SIZE} tokens."),
         });
     }
-    let limits = Limits {
-        max_merges: options.max_merges.unwrap_or(room),
-        min_frequency: options.min_frequency,
-        max_token_length: options.max_token_length.unwrap_or(usize::MAX),
-        round: options.round.max(1),
-        runners_up: options.runners_up,
-        taken: options.base.taken(),
-    };
+    let limits = Limits::of(options, room);
     let known = &known[..known.len().min(limits.max_merges)];
     let tokens = options.base.tokens();
     let (merges, stop) =
@@ -445,19 +448,21 @@ mod tests {
         #[test]
         fn bounded_training_gives_the_same_merges(
             words in proptest::collection::hash_map(
-                proptest::collection::vec(proptest::sample::select(&b"aaabcd"[..]), 1..16), 0..9u64, 0..40,
+                proptest::collection::vec(proptest::sample::select(&["a", "a", "a", "b", "c", "d", "é", "è", "€"][..]), 1..16),
+                0..9u64, 0..40,
             ),
             ties in proptest::sample::select(&[Ties::Ids, Ties::FirstSeen, Ties::Lexicographic][..]),
             memory in proptest::sample::select(&[0, 100, 300, 1_000, 1 << 20][..]),
             (merges, min_frequency, longest, part, runners_up) in (0..60usize, 1..4u64, 2..20usize, 0..5usize, 0..3usize),
-            chars: bool,
+            (chars, whole_characters) in any::<(bool, bool)>(),
             weight in proptest::sample::select(&[1, 1 << 33, 1 << 45][..]),
         ) {
-            let words = words.into_iter().map(|(word, count)| (word, count * weight));
+            let words = words.into_iter().map(|(word, count)| (word.concat(), count * weight));
             let counts = Counts::from_pieces(words).unwrap();
             let base = if chars { Base::Chars("acd".chars().collect()) } else { Options::bytes(256).base };
             let options = Options {
-                base, ties, min_frequency, max_merges: Some(merges), max_token_length: Some(longest), round: 1, runners_up,
+                base, ties, min_frequency, max_merges: Some(merges), max_token_length: Some(longest),
+                whole_characters, round: 1, runners_up,
             };
             let expected = train(&counts, &options, &[], &mut |_| Ok(()), &Unwatched).unwrap();
             let some = expected.merges.len() * part / 4;

@@ -174,7 +174,8 @@ impl<T: TieRule> Learner<T> {
             Some(mut archive) => {
                 let mut sketch = Sketch::new(usize::MAX);
                 let corpus = std::mem::take(&mut self.corpus);
-                archive.put_back(&corpus, watch, sketching(&mut sketch, &self.limits, &self.tokens))?;
+                let followed = |left, right| self.limits.follow(&self.tokens, left, right);
+                archive.put_back(&corpus, watch, sketching(&mut sketch, followed))?;
                 drop(corpus);
                 self.start_round_from(&mut archive, sketch, known, on_merge, watch)?;
                 self.archive = Some(archive);
@@ -185,7 +186,8 @@ impl<T: TieRule> Learner<T> {
 
     fn start_round_in_memory(&mut self, watch: &dyn Watch) -> Result<()> {
         let mut sketch = Sketch::new(self.corpus.len());
-        self.corpus.lay_out(watch, sketching(&mut sketch, &self.limits, &self.tokens))?;
+        let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
+        self.corpus.lay_out(watch, sketching(&mut sketch, allowed))?;
         self.floor = self.next_floor(&sketch);
         while !self.find_pairs(&sketch, watch)? {
             self.floor = (self.floor / 2).max(self.limits.min_frequency);
@@ -202,16 +204,20 @@ impl<T: TieRule> Learner<T> {
         watch: &dyn Watch,
     ) -> Result<()> {
         while self.merges.len() < self.limits.max_merges {
-            let frequent = self.frequent(archive, &sketch, watch)?;
+            let mut frequent = self.frequent(archive, &sketch, Limits::follow, watch)?;
             // A round that merged nothing lacks what came next, and there is no room for more.
             if self.round_start != Some(self.merges.len())
                 && let Some((corpus, floor)) = archive.take(&frequent, self.tokens.len(), watch)?
             {
                 (self.corpus, self.floor) = (corpus, floor);
-                self.pairs = census::pairs(&self.corpus, floor, |_, _| true, watch)?;
+                let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
+                self.pairs = census::pairs(&self.corpus, floor, allowed, watch)?;
                 self.enqueue_all();
                 self.round_start = Some(self.merges.len());
                 return Ok(());
+            }
+            if self.limits.has_gaps() {
+                frequent = self.frequent(archive, &sketch, Limits::allow, watch)?;
             }
             let runner_up = |&Found { left, right, count, .. }: &Found| RunnerUp { left, right, count };
             let mut ranked = frequent.pairs.iter().map(runner_up);
@@ -222,7 +228,8 @@ impl<T: TieRule> Learner<T> {
             let runners_up = ranked.take(self.limits.runners_up).collect();
             let id = self.add_token(left, right);
             sketch = Sketch::new(usize::MAX);
-            let visit = sketching(&mut sketch, &self.limits, &self.tokens);
+            let followed = |left, right| self.limits.follow(&self.tokens, left, right);
+            let visit = sketching(&mut sketch, followed);
             archive.merge(left, right, id, watch, visit)?;
             // Nothing is above the count of what was merged last.
             self.floor = self.floor.min(count.saturating_mul(2).saturating_add(1));
@@ -232,14 +239,21 @@ impl<T: TieRule> Learner<T> {
         Ok(())
     }
 
-    /// The most frequent pairs of the archive, at least as many as one merge asks for, if there are.
-    fn frequent(&mut self, archive: &Archive, sketch: &Sketch, watch: &dyn Watch) -> Result<Frequent> {
+    /// The most frequent pairs of the archive among those that `is_asked` for, at least as many as one
+    /// merge asks for, if there are.
+    fn frequent(
+        &mut self,
+        archive: &Archive,
+        sketch: &Sketch,
+        is_asked: impl Fn(&Limits, &[Vec<u8>], TokenId, TokenId) -> bool,
+        watch: &dyn Watch,
+    ) -> Result<Frequent> {
         let mut floor = self.next_floor(sketch);
         let Learner { limits, tokens, ties, .. } = self;
         let (least, wanted) = (limits.min_frequency, 1 + limits.runners_up);
         loop {
             let asked =
-                |left, right| sketch.may_reach(left, right, floor) && limits.allow(tokens, left, right);
+                |left, right| sketch.may_reach(left, right, floor) && is_asked(limits, tokens, left, right);
             let key = |found: &Found| ties.key(found.left, found.right, found.first, tokens);
             let mut frequent = archive.frequent(floor, wanted, asked, key, watch)?;
             let last = frequent.pairs.get(wanted - 1).map_or(0, |found| found.count);
@@ -290,14 +304,13 @@ impl<T: TieRule> Learner<T> {
     }
 }
 
-/// Adds pairs that may be merged to a sketch.
+/// Adds pairs that are asked for to a sketch.
 fn sketching<'a>(
     sketch: &'a mut Sketch,
-    limits: &'a Limits,
-    tokens: &'a [Vec<u8>],
+    is_asked: impl Fn(TokenId, TokenId) -> bool + 'a,
 ) -> impl FnMut(TokenId, TokenId, u64) + 'a {
-    |left, right, count| {
-        if limits.allow(tokens, left, right) {
+    move |left, right, count| {
+        if is_asked(left, right) {
             sketch.add(left, right, count);
         }
     }

@@ -43,6 +43,8 @@ pub struct JoinOptions {
     pub min_frequency: u64,
     /// Make no token of more bytes.
     pub max_token_length: Option<usize>,
+    /// Make no token that holds a part of a character beside anything else.
+    pub whole_characters: bool,
     /// The rule for pairs of words with equal counts. Of a pair of words and one inside words that
     /// are equally frequent, the latter comes first.
     pub ties: Ties,
@@ -100,6 +102,7 @@ fn join<T: TieRule>(
         max_merges: options.max_merges,
         min_frequency: options.min_frequency,
         max_token_length: options.max_token_length.unwrap_or(usize::MAX),
+        whole_characters: options.whole_characters,
         round: 0,
         runners_up: 0,
         // Not even that of a word which has not had its turn yet: it would be there twice.

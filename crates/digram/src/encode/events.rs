@@ -1,0 +1,220 @@
+//! Merging and splitting by the events of PickyBPE, in near-linear time.
+//!
+//! Each pair and each token that arises waits for its next event, at a place. A queue gives the
+//! earliest event, and of its places the leftmost; whether it still finds there what it is about is
+//! seen when its time has come, since what went from a place may have come back to it.
+//!
+//! The symbols lie where their bytes lie: a token's first place holds its number in one list, and its
+//! last place in another, so that both neighbours of a place are found without links. (One list will
+//! not do, as it does where tokens only grow: a place may be the first of a token now and the last of
+//! another later.)
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use hashbrown::HashMap;
+
+use crate::error::{Error, Result};
+use crate::events::{Event, Events, Step, Time};
+use crate::vocabulary::{TokenId, Vocabulary};
+use crate::watch::{Paced, Watch};
+
+use super::Sink;
+use super::cuts::Cuts;
+
+/// Events, and the numbers that base tokens have there.
+pub(super) struct Numbered {
+    events: Events,
+    /// By id; of no meaning for tokens that are none of the base.
+    numbers: Vec<u32>,
+}
+
+impl Numbered {
+    /// Checks events. `base` are the base tokens by their numbers, and `tokens` all that a text can
+    /// become.
+    pub(super) fn new<'t>(
+        base: &[TokenId],
+        tokens: impl Iterator<Item = (TokenId, &'t [u8])>,
+        events: &[Event],
+        vocabulary: &Vocabulary,
+    ) -> Result<Numbered> {
+        let mut numbers = vec![0; vocabulary.size()];
+        (0..).zip(base).for_each(|(number, &id)| numbers[id as usize] = number);
+        let bytes = |id: TokenId| vocabulary.get(id).expect("base tokens are tokens").to_vec();
+        let ids: HashMap<&[u8], TokenId> = tokens.map(|(id, token)| (token, id)).collect();
+        let events = Events::new(base.iter().map(|&id| bytes(id)).collect(), events, |number, token| {
+            base.get(number).or_else(|| ids.get(token)).copied()
+        })?;
+        Ok(Numbered { events, numbers })
+    }
+
+    /// The places that merges may cross.
+    pub(super) fn cuts(&self) -> Cuts {
+        Cuts::new(self.events.vocabulary(), &self.events.merges().collect::<Vec<_>>())
+    }
+
+    /// Applies the events to base tokens, given with their lengths, that are `len` bytes long, and
+    /// emits the ids of what is left.
+    ///
+    /// Takes 8 bytes of memory for each byte, and 8 more for each place of an event; little of it
+    /// stays in `scratch`, also where the work is stopped.
+    #[inline]
+    pub(super) fn merge(
+        &self,
+        symbols: impl Iterator<Item = (TokenId, usize)>,
+        len: usize,
+        scratch: &mut Scratch,
+        watch: &dyn Watch,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let symbols = symbols.map(|(id, width)| (self.numbers[id as usize], width));
+        merge(symbols, len, &self.events, scratch, watch, sink)
+    }
+}
+
+/// Stands where no token begins. No token has this number.
+const INSIDE: u32 = u32::MAX;
+
+/// Memory that a thread reuses from one run to the next.
+#[derive(Default)]
+pub(super) struct Scratch {
+    starts: Vec<u32>,
+    ends: Vec<u32>,
+    queue: BinaryHeap<Reverse<(Time, u32)>>,
+}
+
+/// Kept between calls: enough for most runs, little enough to forget about.
+const KEEP: usize = 1 << 16;
+
+fn merge(
+    symbols: impl Iterator<Item = (u32, usize)>,
+    len: usize,
+    events: &Events,
+    scratch: &mut Scratch,
+    watch: &dyn Watch,
+    sink: &mut impl Sink,
+) -> Result<()> {
+    if u32::try_from(len).is_err() {
+        return Err(Error::Limit {
+            reason: format!(
+                "one pretoken is {len} bytes long; at most 4 GiB can be merged as one. Use a pretokenizer that cuts the text."
+            ),
+        });
+    }
+    let Scratch { starts, ends, queue } = scratch;
+    for list in [&mut *starts, &mut *ends] {
+        list.clear();
+        list.resize(len, INSIDE);
+    }
+    queue.clear();
+    let mut run = Run { starts, ends, queue, events };
+    let done = run.go(symbols, watch).and_then(|()| run.emit(watch, sink));
+    // Also where the watch stopped the work: what is kept must stay small.
+    scratch.queue.clear();
+    scratch.queue.shrink_to(KEEP);
+    for list in [&mut scratch.starts, &mut scratch.ends] {
+        list.truncate(KEEP);
+        list.shrink_to(KEEP);
+    }
+    done
+}
+
+struct Run<'a> {
+    /// For each place the token that begins there.
+    starts: &'a mut [u32],
+    /// For each place the token that ends there; what does not end there is of no meaning.
+    ends: &'a mut [u32],
+    queue: &'a mut BinaryHeap<Reverse<(Time, u32)>>,
+    events: &'a Events,
+}
+
+impl Run<'_> {
+    fn go(&mut self, symbols: impl Iterator<Item = (u32, usize)>, watch: &dyn Watch) -> Result<()> {
+        let mut paced = Paced::new(watch);
+        let mut at = 0;
+        for (symbol, width) in symbols {
+            paced.after(1)?;
+            self.starts[at] = symbol;
+            self.ends[at + width - 1] = symbol;
+            self.wait_as_pair_before(at, 0);
+            at += width;
+        }
+        while let Some(Reverse((time, at))) = self.queue.pop() {
+            paced.after(1)?;
+            let at = at as usize;
+            match self.events.step(time) {
+                Step::Merge(merge) => {
+                    if self.starts[at] != merge.left {
+                        continue;
+                    }
+                    let middle = at + self.len_of(merge.left);
+                    if self.starts.get(middle) != Some(&merge.right) {
+                        continue;
+                    }
+                    self.starts[middle] = INSIDE;
+                    self.starts[at] = merge.id;
+                    let end = middle + self.len_of(merge.right);
+                    self.ends[end - 1] = merge.id;
+                    self.wait_as_pair_before(at, time + 1);
+                    self.wait_as_pair_before(end, time + 1);
+                    self.wait_to_drop(at, time + 1);
+                }
+                Step::Drop(token, parts) => {
+                    if self.starts[at] != *token {
+                        continue;
+                    }
+                    let mut start = at;
+                    for &part in self.events.parts(parts) {
+                        paced.after(1)?;
+                        self.starts[start] = part;
+                        let end = start + self.len_of(part);
+                        self.ends[end - 1] = part;
+                        self.wait_as_pair_before(start, time + 1);
+                        self.wait_to_drop(start, time + 1);
+                        start = end;
+                    }
+                    self.wait_as_pair_before(start, time + 1);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn len_of(&self, token: u32) -> usize {
+        self.events.vocabulary().len_of(token)
+    }
+
+    /// Lets the pair of what ends at `at` and what begins there wait for its next event, if there are
+    /// both.
+    #[inline]
+    fn wait_as_pair_before(&mut self, at: usize, from: Time) {
+        if at == 0 || at == self.starts.len() {
+            return;
+        }
+        let (left, right) = (self.ends[at - 1], self.starts[at]);
+        if let Some(time) = self.events.next_merge(left, right, from) {
+            self.queue.push(Reverse((time, (at - self.len_of(left)) as u32)));
+        }
+    }
+
+    /// Lets the token that begins at `at` wait until it is dropped.
+    #[inline]
+    fn wait_to_drop(&mut self, at: usize, from: Time) {
+        if let Some(time) = self.events.next_drop(self.starts[at], from) {
+            self.queue.push(Reverse((time, at as u32)));
+        }
+    }
+
+    /// Emits the tokens that are left.
+    fn emit(&self, watch: &dyn Watch, sink: &mut impl Sink) -> Result<()> {
+        let (mut at, mut paced) = (0, Paced::new(watch));
+        while at < self.starts.len() {
+            paced.after(1)?;
+            let token = self.starts[at];
+            sink.one(self.events.id(token));
+            at += self.len_of(token);
+        }
+        Ok(())
+    }
+}

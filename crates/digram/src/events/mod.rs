@@ -1,0 +1,272 @@
+//! What PickyBPE did in training, in the order of time: tokens are made of pairs, and tokens that
+//! served as a step only are dropped again.
+//!
+//! Chizhov, Arnett, Korotkova and Yamshchikov, "BPE Gets Picky: Efficient Vocabulary Refinement During
+//! Tokenizer Training", EMNLP 2024. A text is encoded by the same events in the same order, so what
+//! each token and each pair is waiting for is a time.
+//!
+//! Tokens have numbers of their own here, since those that were dropped have no id: first the base,
+//! then each token in the order in which it was made first.
+
+use std::ops::Range;
+
+use hashbrown::HashMap;
+
+use crate::error::{Error, Result};
+use crate::merges::Merge;
+use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
+
+/// One event, told by the numbers of tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Event {
+    /// Wherever the two stand side by side, from the left, they become the token of their bytes.
+    Merge(u32, u32),
+    /// Wherever it stands, this token becomes the parts that it was first made of, and those that are
+    /// dropped become theirs.
+    Drop(u32),
+}
+
+/// The place of an event in the order of time.
+pub(crate) type Time = u32;
+
+/// An event with all that it does.
+#[derive(Debug, Clone)]
+pub(crate) enum Step {
+    Merge(Merge),
+    /// The token, and where its parts stand in the list of all.
+    Drop(u32, Range<u32>),
+}
+
+/// No id: that of a token which is dropped at the end.
+const NO_ID: TokenId = TokenId::MAX;
+
+/// Events, and when each pair and each token has its next one.
+#[derive(Debug, Clone)]
+pub(crate) struct Events {
+    /// All tokens that ever were, by number.
+    vocabulary: Vocabulary,
+    base: usize,
+    steps: Vec<Step>,
+    /// The parts of all tokens that are dropped.
+    parts: Vec<u32>,
+    merges: Times<(u32, u32)>,
+    drops: Times<u32>,
+    /// From number to id.
+    ids: Vec<TokenId>,
+}
+
+/// The times of a kind of events, for each key in rising order.
+#[derive(Debug, Clone)]
+struct Times<K> {
+    /// Where the times of a key stand in the list of all.
+    ranges: HashMap<K, Range<u32>>,
+    times: Vec<Time>,
+}
+
+impl<K: std::hash::Hash + Eq + Ord + Copy> Times<K> {
+    fn new(mut all: Vec<(K, Time)>) -> Times<K> {
+        all.sort_unstable();
+        let mut ranges: HashMap<K, Range<u32>> = HashMap::default();
+        for (at, &(key, _)) in (0..).zip(&all) {
+            ranges.entry(key).or_insert(at..at).end = at + 1;
+        }
+        Times { ranges, times: all.into_iter().map(|(_, time)| time).collect() }
+    }
+
+    /// The first time of a key that is not before `from`.
+    #[inline]
+    fn next(&self, key: K, from: Time) -> Option<Time> {
+        let range = self.ranges.get(&key)?;
+        let times = &self.times[range.start as usize..range.end as usize];
+        // Nearly all have one.
+        let passed = if times[0] >= from { 0 } else { times.partition_point(|&time| time < from) };
+        times.get(passed).copied()
+    }
+}
+
+impl Events {
+    /// Checks events. `base` are the bytes of the base tokens by their numbers, and `id_of` gives the
+    /// id of a token that is there at the end, by its number and its bytes.
+    pub(crate) fn new(
+        base: Vec<Vec<u8>>,
+        events: &[Event],
+        id_of: impl Fn(usize, &[u8]) -> Option<TokenId>,
+    ) -> Result<Events> {
+        let mut made = Made::new(base);
+        let (mut steps, mut parts) = (Vec::with_capacity(events.len()), Vec::new());
+        let (mut merges, mut drops) = (Vec::new(), Vec::new());
+        if u32::try_from(events.len()).is_err() {
+            return Err(Error::Limit { reason: "there are more than 2^32 events.".into() });
+        }
+        for (time, &event) in (0..).zip(events) {
+            let fail =
+                |problem: &str| Error::Vocabulary { reason: format!("event {time} ({event:?}): {problem}") };
+            match event {
+                Event::Merge(left, right) => {
+                    if !made.is_live(left) || !made.is_live(right) {
+                        return Err(fail("a part is not there at this time."));
+                    }
+                    let id = made.merge(left, right)?;
+                    merges.push(((left, right), time));
+                    steps.push(Step::Merge(Merge { left, right, id }));
+                }
+                Event::Drop(token) => {
+                    if !made.is_live(token) || (token as usize) < made.base {
+                        return Err(fail("there is no such token to drop at this time."));
+                    }
+                    let start = parts.len() as u32;
+                    made.drop(token, &mut parts);
+                    if u32::try_from(parts.len()).is_err() {
+                        return Err(Error::Limit {
+                            reason: "dropped tokens have more than 2^32 parts.".into(),
+                        });
+                    }
+                    drops.push((token, time));
+                    steps.push(Step::Drop(token, start..parts.len() as u32));
+                }
+            }
+        }
+        let mut ids = Vec::with_capacity(made.tokens.len());
+        for (number, token) in made.tokens.iter().enumerate() {
+            ids.push(match made.live[number] {
+                true => id_of(number, token).ok_or_else(|| Error::Vocabulary {
+                    reason: format!(
+                        "{:?} is left after all events, but it is no token of the vocabulary.",
+                        String::from_utf8_lossy(token)
+                    ),
+                })?,
+                false => NO_ID,
+            });
+        }
+        Ok(Events {
+            vocabulary: Vocabulary::new(made.tokens.iter().map(Some))?,
+            base: made.base,
+            steps,
+            parts,
+            merges: Times::new(merges),
+            drops: Times::new(drops),
+            ids,
+        })
+    }
+
+    /// The bytes of all tokens that ever were, by number.
+    pub(crate) fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
+    /// What happens at a time.
+    #[inline]
+    pub(crate) fn step(&self, time: Time) -> &Step {
+        &self.steps[time as usize]
+    }
+
+    /// What all merges make, by number.
+    pub(crate) fn merges(&self) -> impl Iterator<Item = Merge> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Merge(merge) => Some(*merge),
+            Step::Drop(..) => None,
+        })
+    }
+
+    /// The parts of a token that is dropped.
+    #[inline]
+    pub(crate) fn parts(&self, range: &Range<u32>) -> &[u32] {
+        &self.parts[range.start as usize..range.end as usize]
+    }
+
+    /// When a pair is merged next, from a time on.
+    #[inline]
+    pub(crate) fn next_merge(&self, left: u32, right: u32, from: Time) -> Option<Time> {
+        self.merges.next((left, right), from)
+    }
+
+    /// When a token is dropped next, from a time on.
+    #[inline]
+    pub(crate) fn next_drop(&self, token: u32, from: Time) -> Option<Time> {
+        if (token as usize) < self.base { None } else { self.drops.next(token, from) }
+    }
+
+    /// The id of a token that is left at the end.
+    #[inline]
+    pub(crate) fn id(&self, number: u32) -> TokenId {
+        let id = self.ids[number as usize];
+        debug_assert_ne!(id, NO_ID, "whatever is dropped stands nowhere after that");
+        id
+    }
+}
+
+/// The tokens that were made up to some time.
+pub(crate) struct Made {
+    /// Their bytes, by number.
+    pub(crate) tokens: Vec<Vec<u8>>,
+    numbers: HashMap<Vec<u8>, u32>,
+    /// What each was made of first; nothing for base tokens.
+    of: Vec<Option<(u32, u32)>>,
+    /// Which are there now.
+    live: Vec<bool>,
+    base: usize,
+    pub(crate) live_count: usize,
+}
+
+impl Made {
+    pub(crate) fn new(base: Vec<Vec<u8>>) -> Made {
+        let count = base.len();
+        Made {
+            tokens: base,
+            // A token that is made has two symbols at least, so its bytes are those of no base token.
+            numbers: HashMap::default(),
+            of: vec![None; count],
+            live: vec![true; count],
+            base: count,
+            live_count: count,
+        }
+    }
+
+    pub(crate) fn is_live(&self, number: u32) -> bool {
+        self.live.get(number as usize).copied().unwrap_or(false)
+    }
+
+    /// Whether a token is none of the base.
+    pub(crate) fn is_made(&self, number: u32) -> bool {
+        number as usize >= self.base
+    }
+
+    /// Makes the token of two others, or makes it again, and gives its number.
+    pub(crate) fn merge(&mut self, left: u32, right: u32) -> Result<u32> {
+        let token = [&self.tokens[left as usize][..], &self.tokens[right as usize]].concat();
+        let number = match self.numbers.get(&token) {
+            Some(&number) => number,
+            None => {
+                let number = self.tokens.len() as u32;
+                if self.tokens.len() >= MAX_TOKENS {
+                    return Err(Error::Limit { reason: format!("more than {MAX_TOKENS} tokens were made.") });
+                }
+                self.numbers.insert(token.clone(), number);
+                self.tokens.push(token);
+                self.of.push(Some((left, right)));
+                self.live.push(false);
+                number
+            }
+        };
+        self.live_count += usize::from(!self.live[number as usize]);
+        self.live[number as usize] = true;
+        Ok(number)
+    }
+
+    /// Drops a token and appends its parts.
+    pub(crate) fn drop(&mut self, number: u32, parts: &mut Vec<u32>) {
+        self.live[number as usize] = false;
+        self.live_count -= 1;
+        // The parts of parts, the left ones first; a token may be as deep as it is long.
+        let mut waiting = vec![number];
+        while let Some(number) = waiting.pop() {
+            match self.of[number as usize] {
+                Some((left, right)) if !self.live[number as usize] => waiting.extend([right, left]),
+                _ => parts.push(number),
+            }
+        }
+    }
+}
+
+/// So many tokens may ever have been made, the dropped ones included.
+const MAX_TOKENS: usize = MAX_VOCAB_SIZE;
