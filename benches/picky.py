@@ -83,6 +83,8 @@ def run(options: Options) -> tuple[str, list[Task]]:
                     number(found["peak"] / MB),
                 ]
             )
-        head = f"{megabytes:g} MB of {corpus}.txt, nine tenths to learn from, the rest to measure on."
+        head = (
+            f"{megabytes:g} MB of {corpus}.txt, nine tenths to learn from, the rest to measure on."
+        )
         parts.append(f"{head}\n\n{markdown(header, lines)}")
     return "\n\n".join(parts), []
