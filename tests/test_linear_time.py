@@ -140,6 +140,15 @@ def test_encode_under_our_own(trained: digram.Tokenizer, shape: str) -> None:
     check(SHAPES[shape], partial(alone, trained), limit(trained, shape))
 
 
+@pytest.mark.parametrize("shape", ["a", "spaces", "newlines", "Chinese", "letters", "ab"])
+def test_encode_by_events(shape: str) -> None:
+    """Tokens that come, go and come again, in one pretoken."""
+    make = SHAPES[shape]
+    tok = digram.train([make(4_000)] * 2, max_merges=200, picky=0.3, pretokenizer=None)
+    assert any(event.kind == "drop" for event in tok.events)
+    check(make, partial(alone, tok), LOGARITHM)
+
+
 @pytest.mark.parametrize("shape", ["a", "Chinese", "spaces"])
 def test_count_and_decode(trained: digram.Tokenizer, shape: str) -> None:
     check(SHAPES[shape], lambda text: trained.decode_batch(alone(trained, text), threads=1))

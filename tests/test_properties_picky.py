@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -329,3 +330,25 @@ def test_a_long_pretoken_takes_near_linear_time() -> None:
     assert any(event.kind == "drop" for event in tok.events)
     text = "ab" * 500_000
     assert tok.decode(tok.encode(text)) == text
+
+
+def test_a_damaged_file_is_told(tmp_path: Path, low: digram.Tokenizer) -> None:
+    path = tmp_path / "tok.json"
+    low.save(path)
+    good = json.loads(path.read_text())["model"]["digram"]["scheme"]["events"]
+    wrong: list[tuple[Any, str]] = [
+        (good[:-1], "for each of 4 events"),
+        ([*good, []], "is no picky: an event is one number or two"),
+        ([*good, [1, 2, 3]], "is no picky: an event is one number or two"),
+        ([*good, ["a"]], "is no picky: numbers of tokens"),
+        ([*good, [-1]], "is no picky: numbers of tokens"),
+        ([*good, [True]], "is no picky: numbers of tokens"),
+        (None, "is no picky"),
+        ([*good[:-1], [9_999]], "at this time|does not fit its digest"),
+    ]
+    for events, error in wrong:
+        bad = json.loads(path.read_text())
+        bad["model"]["digram"]["scheme"]["events"] = events
+        (tmp_path / "bad.json").write_text(json.dumps(bad))
+        with pytest.raises(digram.DigramError, match=error):
+            digram.load(tmp_path / "bad.json")

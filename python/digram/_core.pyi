@@ -28,14 +28,17 @@ __all__ = [
     "Model",
     "Ranks",
     "RunningCount",
+    "Scheme",
     "SortedCounts",
     "Splitter",
     "Stream",
     "Words",
     "__version__",
     "cut",
+    "join_words",
     "json_texts",
     "train",
+    "train_picky",
 ]
 
 __version__: str

@@ -154,3 +154,18 @@ def test_without_merges_or_record(run: Run, tmp_path: Path) -> None:
 )
 def test_kinds(token: bytes, kind: str) -> None:
     assert kind_of(token) == kind
+
+
+def test_events(run: Callable[..., Result], tmp_path: Path) -> None:
+    text = "the hut, the the she; the then, he"
+    tok = digram.train(text, max_merges=3, picky=0.7, pretokenizer="gpt2")
+    tok.save(tmp_path / "tok.json")
+    result = run("inspect", tmp_path / "tok.json", "--rows", "3")
+    assert "256 bytes, 3 merges, 0 special" in result.stdout
+    assert "3 merges and 2 dropped tokens, in the order of time" in result.stdout
+    assert "      1           5  [t] + [he] → [the]" in result.stdout
+    assert "      4           1  [the] dropped, and left of it [t][h][e]" in result.stdout
+    facts = json.loads(run("inspect", tmp_path / "tok.json", "--rows", "3", "--json").stdout)
+    shown = facts["first_events"] + facts["last_events"]
+    assert [event["number"] for event in shown] == [0, 1, 2, 3, 4]
+    assert [event["kind"] for event in shown] == ["merge", "merge", "drop", "merge", "drop"]

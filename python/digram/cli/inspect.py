@@ -13,6 +13,7 @@ import click
 from digram.cli import common
 
 if TYPE_CHECKING:
+    from digram.events import Event
     from digram.tokenizer import Merge, Tokenizer
 
 __all__ = ["inspect", "kind_of"]
@@ -55,7 +56,8 @@ def inspect(
     last merges, tokens by length and by kind, the longest tokens, and those that no text can reach.
 
     A merge has its rank, from 0; how often its pair stood in the corpus when it was merged; the id
-    of the token that it makes; and the pair with that token.
+    of the token that it makes; and the pair with that token. Of a tokenizer that was trained with
+    --picky the first and last events are shown: what was merged, and what was dropped again.
     """
     if path is not None and tokenizer is not None:
         raise click.UsageError("give TOKENIZER or --tokenizer, not both.")
@@ -111,11 +113,20 @@ def _facts(tok: Tokenizer, rows: int) -> dict[str, Any]:
     unreachable = tok.unreachable()
     kinds = Counter(kind_of(token) for _, token in ordinary)
     kinds["special"] = len(tok.special_tokens)
+    events = tok.events
+    of_events = {
+        "first_events": [_event(number, event) for number, event in enumerate(events[:rows])],
+        "last_events": [
+            _event(number, events[number])
+            for number in range(max(rows, len(events) - rows), len(events))
+        ],
+    }
     longest = sorted(ordinary, key=lambda entry: (-len(entry[1]), entry[0]))[:rows]
     return {
         **facts(tok),
         "first_merges": [_merge(merge) for merge in log[:rows]],
         "last_merges": [_merge(merge) for merge in log[max(rows, len(log) - rows) :]],
+        **(of_events if events else {}),
         "by_length": dict(sorted(Counter(len(token) for _, token in ordinary).items())),
         "by_kind": {kind: kinds[kind] for kind in _KINDS if kinds[kind]},
         "longest": [_token(id_, token) for id_, token in longest],
@@ -149,6 +160,16 @@ def _merge(merge: Merge) -> dict[str, Any]:
     }
 
 
+def _event(number: int, event: Event) -> dict[str, Any]:
+    return {
+        "number": number,
+        "kind": event.kind,
+        "hex": event.token.hex(),
+        "parts": [part.hex() for part in event.parts],
+        "count": event.count,
+    }
+
+
 def _sections(
     facts: dict[str, Any], tok: Tokenizer, rows: int
 ) -> Iterator[tuple[str, Sequence[str]]]:
@@ -159,6 +180,10 @@ def _sections(
         yield "First merges", list(_merge_lines(facts["first_merges"]))
         if facts["last_merges"]:
             yield "Last merges", list(_merge_lines(facts["last_merges"]))
+    if "events" in facts and rows:
+        yield "First events", list(_event_lines(facts["first_events"]))
+        if facts["last_events"]:
+            yield "Last events", list(_event_lines(facts["last_events"]))
     yield "Tokens by length", list(_bars("bytes", _folded(facts["by_length"])))
     named = {_KINDS[kind]: number for kind, number in facts["by_kind"].items()}
     yield "Tokens by kind", list(_bars("kind", named))
@@ -231,6 +256,20 @@ def _merge_lines(merges: Sequence[dict[str, Any]]) -> Iterator[str]:
     for merge, pair in zip(merges, pairs[1:], strict=True):
         count = "" if merge["count"] is None else f"{merge['count']:>12,}"
         yield f"{merge['rank']:>7,}{count}{merge['id']:>9,}  {pair}"
+
+
+def _event_lines(events: Sequence[dict[str, Any]]) -> Iterator[str]:
+    from digram.terminal import visible
+
+    title = "" if events[0]["count"] is None else f"{'count':>12}"
+    yield f"{'number':>7}{title}  event"
+    for event in events:
+        count = "" if event["count"] is None else f"{event['count']:>12,}"
+        names = [f"[{visible(bytes.fromhex(name))}]" for name in (event["hex"], *event["parts"])]
+        told = f"{' + '.join(names[1:])} → {names[0]}"
+        if event["kind"] == "drop":
+            told = f"{names[0]} dropped, and left of it {''.join(names[1:])}"
+        yield f"{event['number']:>7,}{count}  {told}"
 
 
 def _token_lines(tokens: Sequence[dict[str, Any]]) -> Iterator[str]:
