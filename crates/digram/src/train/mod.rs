@@ -441,6 +441,32 @@ mod tests {
         assert!(error.contains("400000 bytes cannot be merged in 24 MiB of memory; it needs 27."), "{error}");
     }
 
+    /// `(a, bc)` may not be merged, since `abc` is there, and `(xa, bc)` may.
+    #[test]
+    fn what_may_not_be_merged_leads_to_what_may() {
+        let mut tokens: Vec<_> = (0..=255).map(|byte| Some(vec![byte])).collect();
+        tokens.extend(["bc", "ab", "abc"].map(|token| Some(token.into())));
+        let merge = |left, right, id| Merge { left, right, id };
+        let tokenizer = Tokenizer::new(Definition {
+            tokens,
+            merges: vec![merge(98, 99, 256), merge(97, 98, 257), merge(257, 99, 258)],
+            special_tokens: Vec::new(),
+            unit: Options::bytes(256).base.unit(),
+            pretokenizer: Pretokenizer::new(&[]).unwrap().into(),
+            ignore_merges: false,
+            scheme: None,
+        });
+        let base = Base::Tokens(Arc::new(tokenizer.unwrap()));
+        let counts = Counts::from_pieces([("xabc", 10), ("pq", 9), ("rs", 8), ("tu", 7)]).unwrap();
+        let options = Options { base, max_merges: Some(3), round: 1, ..Options::bytes(256) };
+        for memory in [0, 100, 300, 1_000, 1 << 20] {
+            let (merges, _) = bounded(&counts, memory, &options, &[]).unwrap();
+            let found: Vec<_> =
+                merges.iter().map(|learned| (learned.merge.left, learned.merge.right)).collect();
+            assert_eq!(found, [(120, 97), (259, 256), (112, 113)], "{memory}");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(120))]
 
