@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from digram.cli import VERBS, cli, common, counts
+from digram.cli import VERBS, cli, common, counts, grow
 from digram.formats import ENCODINGS
 from digram.pretokenizers import NAMED
 
 PAGES = Path(__file__).parent / "help"
 NAMES = ["digram", *VERBS, *(f"counts {verb}" for verb in counts.VERBS)]
+NAMES += [f"grow {verb}" for verb in grow.VERBS]
 # These take no tokenizer, so that nothing need be said of one.
-ALONE = {"train", "counts", *(name for name in NAMES if name.startswith("counts "))}
+ALONE = {"train", *(name for name in NAMES if name.split()[0] in ("counts", "grow"))}
 
 
 def page(name: str) -> str:

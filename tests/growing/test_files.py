@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import digram
-from digram.growing import files
+from digram.growing import edited, files
 from digram.storage import lock_folder
 
 
@@ -115,6 +115,31 @@ def test_a_tokenizer_whose_merges_are_not_by_rank_alone(tmp_path: Path) -> None:
 def test_nobody_else_saves_meanwhile(tmp_path: Path) -> None:
     with lock_folder(tmp_path), pytest.raises(digram.CheckpointError, match="is being saved"):
         older().save(tmp_path)
+
+
+def test_a_folder_is_changed_by_one_at_a_time(tmp_path: Path) -> None:
+    folder = tmp_path / "trainer"
+
+    def fails(trainer: digram.Trainer) -> digram.Trainer:
+        raise OSError("no text")
+
+    with pytest.raises(OSError, match="no text"):
+        edited(folder, fails, older)
+    with pytest.raises(FileNotFoundError):
+        edited(folder, fails)
+    assert not folder.exists()
+    begun = edited(folder, lambda trainer: trainer.add("one"), older)
+    assert begun == older().add("one")
+
+    def meanwhile(trainer: digram.Trainer) -> digram.Trainer:
+        with pytest.raises(digram.CheckpointError, match="is being saved"):
+            edited(folder, lambda trainer: trainer.add("lost"))
+        return trainer.add("two")
+
+    assert edited(folder, meanwhile, older) == older().add("one").add("two")
+    with pytest.raises(OSError, match="no text"):
+        edited(folder, fails)
+    assert digram.Trainer.load(folder) == older().add("one").add("two")
 
 
 def test_files_that_are_replaced_while_they_are_read(

@@ -39,6 +39,7 @@ VERBS = {
     "counts": ("counts", "Count a corpus once, to train on it often."),
     "extend": ("extend", "Teach a tokenizer more tokens for a domain."),
     "prune": ("prune", "Take away the tokens that a corpus needs least."),
+    "grow": ("grow", "Let a vocabulary follow a stream of text."),
     "shrink": ("shrink", "Make a smaller tokenizer of the same family."),
     "plan": ("plan", "Say what a training run will need."),
     "convert": ("convert", "Rewrite a tokenizer in another format."),

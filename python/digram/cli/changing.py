@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from digram.sources import Source
     from digram.tokenizer import Tokenizer
 
-__all__ = ["Asked", "options"]
+__all__ = ["Asked", "check_change", "options"]
 
 
 class Asked(NamedTuple):
@@ -45,7 +45,7 @@ class Asked(NamedTuple):
                 common.log(f"Saved {self.output}")
 
 
-def _check_change(path: str, output: str, read: tuple[Path, ...]) -> None:
+def check_change(path: str, output: str, read: tuple[Path, ...]) -> None:
     """Refuses, before any work, what would replace something or could not be written."""
     if path == "-":
         raise click.UsageError("--change writes a file; name one that ends in .npz.")
@@ -81,7 +81,7 @@ def options(verb: Callable[..., Any]) -> Callable[..., Any]:
             text, paths = corpus.texts_in(files, told)
         corpus.check_not_in_source(output, paths)
         if change_path is not None:
-            _check_change(change_path, output, (Path(source), *paths))
+            check_change(change_path, output, (Path(source), *paths))
         separator = told.separator if counts is None else None
         where = output, change_path, format_, allow_loss, quiet
         return verb(asked=Asked(tok, text, separator, threads, *where), **rest)

@@ -4,11 +4,14 @@ batches   what was counted: added under names, weighted, let fade, taken away ag
 history   versions, the log, and the map between any two versions
 drift     how far recent text is from what a vocabulary was made on, and whether an update pays
 files     a trainer as a folder, and back
+holding   the part of a trainer that counts
 trainer   `Trainer`, all of it as one immutable value
+editing   a trainer in a folder, changed by one process at a time
 """
 
 from digram.growing.drift import Drift
+from digram.growing.editing import edited
 from digram.growing.history import Entry, Version
 from digram.growing.trainer import Trainer
 
-__all__ = ["Drift", "Entry", "Trainer", "Version"]
+__all__ = ["Drift", "Entry", "Trainer", "Version", "edited"]

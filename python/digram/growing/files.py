@@ -7,9 +7,11 @@ names tell what they hold, so that what has not changed is not written again.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import asdict, fields
 from fractions import Fraction
 from hashlib import sha256
@@ -30,7 +32,7 @@ from digram.pretokenizers import Pretokenizer
 from digram.storage import advise_on_full_disk, atomic_write, lock_folder, read_file
 from digram.tokenizer import Tokenizer
 
-__all__ = ["State", "load", "save"]
+__all__ = ["NAME", "State", "entry_as_json", "held", "load", "save", "write"]
 
 VERSION = 1
 """The version of the layout. A reader refuses later ones."""
@@ -46,48 +48,70 @@ State = tuple[Pretokenizer, Unit, tuple[Batch, ...], tuple[Version, ...], tuple[
 
 def save(folder: str | PathLike[str], state: State) -> None:
     """Write a folder; see `Trainer.save`."""
+    with held(folder):
+        write(folder, state)
+
+
+@contextlib.contextmanager
+def held(folder: str | PathLike[str]) -> Iterator[None]:
+    """Holds a folder, which is made where it is missing, so that no other process saves to it.
+
+    One that was made goes again where nothing was saved. Raises `CheckpointError` where another
+    process holds it.
+    """
     home = Path(folder)
+    made = not home.is_dir()
     with advise_on_full_disk("Make room, and save again: what was saved before is still there."):
         home.mkdir(exist_ok=True)
-        with lock_folder(home) as mine:
-            if not mine:
-                raise CheckpointError(
-                    "another trainer is being saved to this folder.",
-                    path=home,
-                    hint="Wait until that is done, or give another folder.",
-                )
-            cut, unit, batches, versions, log = state
-            plain = {
-                "made_with": json.loads(to_json(Said(cut, unit, 0, 0, 0, None))),
-                "batches": [
-                    {
-                        "name": one.name,
-                        "weight": str(one.weight),
-                        "epoch": one.epoch,
-                        "least": one.least,
-                        "file": _counts_file(home, one.counts),
-                    }
-                    for one in batches
-                ],
-                "versions": [
-                    {
-                        "number": one.number,
-                        "place": one.place,
-                        "epoch": one.epoch,
-                        "digest": one.digest,
-                        "file": _tokenizer_file(home, one.tokenizer),
-                    }
-                    for one in versions
-                ],
-                "log": [_entry_as_json(entry) for entry in log],
+        try:
+            with lock_folder(home) as mine:
+                if not mine:
+                    raise CheckpointError(
+                        "another trainer is being saved to this folder.",
+                        path=home,
+                        hint="Wait until that is done, or give another folder.",
+                    )
+                yield
+        finally:
+            if made:
+                with contextlib.suppress(OSError):  # it holds something
+                    home.rmdir()
+
+
+def write(folder: str | PathLike[str], state: State) -> None:
+    """Write a folder that is held."""
+    home = Path(folder)
+    cut, unit, batches, versions, log = state
+    plain = {
+        "made_with": json.loads(to_json(Said(cut, unit, 0, 0, 0, None))),
+        "batches": [
+            {
+                "name": one.name,
+                "weight": str(one.weight),
+                "epoch": one.epoch,
+                "least": one.least,
+                "file": _counts_file(home, one.counts),
             }
-            top = {"digram_trainer": VERSION, "sha256": _digest(plain), **plain}
-            text = json.dumps(top, indent=1, ensure_ascii=False) + "\n"
-            atomic_write(home / NAME, text.encode())
-            named = {one["file"] for part in ("batches", "versions") for one in plain[part]}
-            for entry in os.listdir(home):
-                if _OURS.fullmatch(entry) and entry not in named:
-                    (home / entry).unlink(missing_ok=True)
+            for one in batches
+        ],
+        "versions": [
+            {
+                "number": one.number,
+                "place": one.place,
+                "epoch": one.epoch,
+                "digest": one.digest,
+                "file": _tokenizer_file(home, one.tokenizer),
+            }
+            for one in versions
+        ],
+        "log": [entry_as_json(entry) for entry in log],
+    }
+    top = {"digram_trainer": VERSION, "sha256": _digest(plain), **plain}
+    atomic_write(home / NAME, (json.dumps(top, indent=1, ensure_ascii=False) + "\n").encode())
+    named = {one["file"] for part in ("batches", "versions") for one in plain[part]}
+    for entry in os.listdir(home):
+        if _OURS.fullmatch(entry) and entry not in named:
+            (home / entry).unlink(missing_ok=True)
 
 
 def load(folder: str | PathLike[str]) -> State:
@@ -132,7 +156,8 @@ def _tokenizer_file(home: Path, tok: Tokenizer) -> str:
     return name
 
 
-def _entry_as_json(entry: Entry) -> dict[str, Any]:
+def entry_as_json(entry: Entry) -> dict[str, Any]:
+    """What a line of the log says, without what it does not say."""
     weight = None if entry.weight is None else str(entry.weight)
     told = {**asdict(entry), "weight": weight}
     return {name: value for name, value in told.items() if value is not None}

@@ -1,0 +1,154 @@
+"""`digram grow add`: files in, and a trainer that counts them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from digram.cli import common, corpus
+
+if TYPE_CHECKING:
+    from digram.growing import Trainer
+
+__all__ = ["add"]
+
+
+def number(_ctx: click.Context, parameter: click.Parameter, value: str | None) -> Any:
+    """A click callback: a decimal number or a fraction, exact."""
+    if value is None:
+        return None
+    from fractions import Fraction
+
+    try:
+        return Fraction(value)
+    except (ValueError, ZeroDivisionError):
+        raise click.BadParameter(f"{value!r} is no number such as 2, 0.9 or 2/3.") from None
+
+
+@click.command(
+    epilog=common.example(
+        "digram grow add vocabulary/ 2025/*.txt --name 2025",
+        "digram grow add vocabulary/ notes.txt --tokenizer tokenizer.json",
+        "digram grow add vocabulary/ new.txt --decay 0.9",
+    ),
+)
+@click.argument("folder", metavar="FOLDER")
+@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@click.option(
+    "--name",
+    default="text",
+    show_default=True,
+    metavar="NAME",
+    help="What it can be forgotten by.",
+)
+@click.option(
+    "--weight",
+    default="1",
+    show_default=True,
+    callback=number,
+    metavar="NUMBER",
+    help="How much it counts.",
+)
+@click.option(
+    "--decay",
+    callback=number,
+    metavar="NUMBER",
+    help="Before, let all that is there count so many times as much: 0.9, or 1/2.",
+)
+@click.option(
+    "-t",
+    "--tokenizer",
+    metavar="PATH",
+    help="Begin a new folder with this tokenizer as its first version.",
+)
+@click.option(
+    "--encoding",
+    metavar="NAME",
+    help="The published encoding that its .tiktoken file holds, as cl100k_base.",
+)
+@common.named_pretokenizer_option
+@common.pretokenizer_options
+@click.option(
+    "--unit",
+    type=click.Choice(["byte", "char"]),
+    help="What merges of a new folder start from.  [default: byte]",
+)
+@common.source_options
+@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
+@click.option("--memory-limit", metavar="SIZE", help='As in "2 GB"; counting takes no more.')
+@click.option("-q", "--quiet", is_flag=True, help="No bar and no summary.")
+def add(
+    *,
+    folder: str,
+    files: tuple[str, ...],
+    name: str,
+    weight: Any,
+    decay: Any,
+    tokenizer: str | None,
+    unit: Any,
+    told: common.Told,
+    threads: int | None,
+    memory_limit: str | None,
+    quiet: bool,
+    **described: Any,
+) -> None:
+    """Count the text of FILES, and add it to the trainer in FOLDER, which is begun where there is
+    none.
+
+    FILES are what digram train takes, counts too. How text is cut is said for a new folder, with
+    --pretokenizer, --regex and --digits (by default o200k), or by a tokenizer to go on from.
+    """
+    from digram.growing import edited
+
+    counts = corpus.counts_in(files)
+    source: Any = counts if counts is not None else corpus.texts_in(files, told)[0]
+    begins = {name: value for name, value in described.items() if value}
+    asked = [*begins, *(["unit"] if unit else []), *(["tokenizer"] if tokenizer else [])]
+    new: list[str] = []
+
+    def begin() -> Trainer:
+        new.append(folder)
+        return _begun(tokenizer, unit, described, counts)
+
+    def change(trainer: Trainer) -> Trainer:
+        if asked and not new:
+            raise click.UsageError(
+                f"{folder} holds a trainer already, and --{asked[0]} is for a new one."
+            )
+        if decay is not None:
+            trainer = trainer.decay(decay)
+        return trainer.add(
+            source,
+            name=name,
+            weight=weight,
+            separator=None if counts is not None else told.separator,
+            threads=threads,
+            memory_limit=memory_limit,
+            progress=False if quiet else None,
+        )
+
+    after = edited(Path(folder), change, begin)
+    if not quiet:
+        entry = after.log[-1]
+        common.log(f"{'Began' if new else 'Changed'} {folder}: {entry}.")
+
+
+def _begun(tokenizer: str | None, unit: Any, described: dict[str, Any], counts: Any) -> Trainer:
+    """A new trainer, and how it cuts text."""
+    import digram
+
+    if tokenizer is not None:
+        if unit is not None:
+            raise click.UsageError("--unit is that of the tokenizer; leave it out.")
+        return digram.Trainer.of(common.load(tokenizer, described))
+    if described["encoding"] is not None:
+        raise click.UsageError("--encoding says what a --tokenizer holds, and there is none.")
+    name, regex, digits = (described[key] for key in ("pretokenizer", "regex", "digits"))
+    if counts is not None and name is None and not regex:
+        return digram.Trainer(pretokenizer=counts.pretokenizer, unit=unit or counts.unit)
+    if not regex and name is None:
+        name = "o200k"
+    cut = common.pretokenizer_from(name, regex, digits)
+    return digram.Trainer(pretokenizer=cut, unit=unit or "byte")

@@ -1,0 +1,44 @@
+"""`digram grow log`: the versions of a vocabulary, and what was done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from digram.cli import common
+
+__all__ = ["log"]
+
+
+@click.command(epilog=common.example("digram grow log vocabulary/"))
+@click.argument("folder", metavar="FOLDER")
+@common.json_option
+def log(*, folder: str, as_json: bool) -> None:
+    """Show the versions of the vocabulary in FOLDER, what counts there, and all that was done."""
+    import digram
+    from digram.growing.files import entry_as_json
+
+    trainer = digram.Trainer.load(Path(folder))
+    parts = trainer.parts
+    if as_json:
+        versions = [
+            {"number": one.number, "digest": one.digest, "vocab_size": one.vocab_size}
+            for one in trainer.versions
+        ]
+        told: dict[str, Any] = {"versions": versions}
+        told["parts"] = {
+            name: {"bytes": of.bytes, "distinct": len(of)} for name, of in parts.items()
+        }
+        told["log"] = [entry_as_json(entry) for entry in trainer.log]
+        common.emit_json(told)
+        return
+    lines = [common.heading("Versions"), *(f"  {version}" for version in trainer.versions)]
+    lines += ["", common.heading("What counts")]
+    lines += [
+        f"  {name}: {common.several(of.bytes, 'byte')}, {len(of):,} distinct pretokens"
+        for name, of in parts.items()
+    ]
+    lines += ["", common.heading("Log"), *(f"  {entry}" for entry in trainer.log)]
+    common.emit("\n".join(lines) + "\n")

@@ -1,0 +1,103 @@
+"""`digram grow next`: the next version of a vocabulary."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from digram.cli import changing, common
+from digram.cli.grow.save import check_folder
+
+if TYPE_CHECKING:
+    from digram.growing import Trainer
+
+__all__ = ["next"]
+
+
+@click.command(
+    name="next",
+    epilog=common.example(
+        "digram grow next vocabulary/ --vocab-size 32000 -o tokenizer.json",
+        "digram grow next vocabulary/ --add 2000 -o new.json --change change.npz",
+    ),
+)
+@click.argument("folder", metavar="FOLDER")
+@click.option(
+    "--vocab-size",
+    type=int,
+    metavar="N",
+    help="Learn the first version of N tokens; extend or prune a later one to that size.",
+)
+@click.option("--add", type=int, metavar="N", help="N tokens more; every old id stays.")
+@click.option("--swap", type=int, metavar="N", help="N tokens in place of the least used.")
+@click.option("--remove", type=int, metavar="N", help="N tokens fewer, the least used.")
+@click.option(
+    "--special-token",
+    "special_tokens",
+    multiple=True,
+    metavar="TEXT",
+    help="A special token of the first version; repeat it for several.",
+)
+@click.option(
+    "--min-frequency", type=int, metavar="N", help="Merge no pair that occurs less often."
+)
+@click.option(
+    "-o", "--output", metavar="PATH", help="Save the tokenizer here too, as digram train does."
+)
+@click.option(
+    "--change",
+    "change_path",
+    metavar="PATH",
+    help="Write what becomes of the ids of the version before to this .npz.",
+)
+@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
+@click.option("-q", "--quiet", is_flag=True, help="No bar and no summary.")
+def next(
+    *,
+    folder: str,
+    special_tokens: tuple[str, ...],
+    min_frequency: int | None,
+    output: str | None,
+    change_path: str | None,
+    threads: int | None,
+    quiet: bool,
+    **how: int | None,
+) -> None:
+    """Make the next version of the vocabulary in FOLDER, of all that counts there now.
+
+    One of --vocab-size, --add, --swap and --remove says how. Ids of tokens that stay are kept, but
+    where --remove closes the gaps.
+    """
+    from digram.growing import edited
+
+    if output is not None:
+        check_folder(output)
+    if change_path is not None:
+        changing.check_change(change_path, output or change_path + ".json", ())
+    options: dict[str, Any] = {"threads": threads}
+    if how["remove"] is None:
+        options["progress"] = False if quiet else None
+    if special_tokens:
+        options["special_tokens"] = list(special_tokens)
+    if min_frequency is not None:
+        options["min_frequency"] = min_frequency
+    started = time.perf_counter()
+
+    def change(trainer: Trainer) -> Trainer:
+        if change_path is not None and not trainer.versions:
+            raise click.UsageError("--change is about the version before, and this is the first.")
+        return trainer.next(**how, **options)
+
+    after = edited(Path(folder), change)
+    version = after.versions[-1]
+    if output is not None:
+        common.save(version.tokenizer, output, None, False)
+    if change_path is not None and version.change is not None:
+        version.change.save(change_path)
+    if not quiet:
+        common.log(f"Made {version}, in {time.perf_counter() - started:.1f} s.")
+        if output is not None and output != "-":
+            common.log(f"Saved {output}")

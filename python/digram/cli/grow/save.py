@@ -1,0 +1,87 @@
+"""`digram grow save`: a version as a file, and what became of the ids since another."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import click
+
+from digram.cli import changing, common
+
+__all__ = ["check_folder", "save"]
+
+
+def check_folder(output: str) -> None:
+    """What would fail at the end fails now."""
+    parent = Path(output).parent
+    if output != "-" and not parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(parent))
+
+
+@click.command(
+    epilog=common.example(
+        "digram grow save vocabulary/ -o tokenizer.json",
+        "digram grow save vocabulary/ -o new.json --since 1 --change change.npz",
+    ),
+)
+@click.argument("folder", metavar="FOLDER")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="PATH",
+    help="The tokenizer's file, or folder, as of digram train; - is stdout.",
+)
+@click.option("--number", type=int, metavar="N", help="The version's.  [default: the newest]")
+@click.option(
+    "--to", "format_", type=click.Choice(list(common.FORMATS)), help="Default: by the name."
+)
+@common.allow_loss_option
+@click.option(
+    "--change",
+    "change_path",
+    metavar="PATH",
+    help="Write what becomes of the ids to this .npz: id_map, and the rows of embeddings.",
+)
+@click.option(
+    "--since",
+    type=int,
+    metavar="N",
+    help="From which version on --change tells it.  [default: the one before]",
+)
+@click.option("-q", "--quiet", is_flag=True, help="No summary.")
+def save(
+    *,
+    folder: str,
+    output: str,
+    number: int | None,
+    format_: str | None,
+    allow_loss: bool,
+    change_path: str | None,
+    since: int | None,
+    quiet: bool,
+) -> None:
+    """Save a version of the vocabulary in FOLDER, and what became of the ids since another one.
+
+    --since may be a later version too: then the change leads back.
+    """
+    import digram
+
+    check_folder(output)
+    if change_path is not None:
+        changing.check_change(change_path, output, ())
+    elif since is not None:
+        raise click.UsageError("--since says where --change begins, and there is none.")
+    trainer = digram.Trainer.load(Path(folder))
+    last = len(trainer.versions) if number is None else number
+    after = trainer.map(last, last).after
+    change = None
+    if change_path is not None:
+        change = trainer.map(last - 1 if since is None else since, last)
+        change.save(change_path)
+    common.save(after, output, format_, allow_loss)
+    if not quiet:
+        common.log(f"{trainer.versions[last - 1]}." if change is None else f"{change}.")
+        if output != "-":
+            common.log(f"Saved {output}")
