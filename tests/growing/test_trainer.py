@@ -222,6 +222,18 @@ def test_what_has_faded_may_be_forgotten() -> None:
     assert kept.forget("low rare low", name="few").counts[" low"] == 1
 
 
+def test_what_was_added_last_is_forgotten_first() -> None:
+    before = digram.Trainer().add("low low low low").decay(0.5)
+    assert before.add("low low").forget("low low") == before
+
+
+def test_more_than_can_have_faded_was_never_there() -> None:
+    faded = digram.Trainer().add(["low low low", "low", "low"]).decay(0.5)
+    assert dict(faded.forget("zebra").counts.items()) == dict(faded.counts.items())
+    with pytest.raises(digram.OptionError, match="does not hold all"):
+        faded.forget(["zebra", "zebra"])
+
+
 def test_faults_of_drift() -> None:
     with pytest.raises(digram.OptionError, match="nothing was added since"):
         trainer().drift()
