@@ -88,6 +88,7 @@ def test_reports() -> None:
         tok.advise("the cat", parameters="7B")["large"],
         tok.audit("the cat <b>\u202e"),
         digram.plan("1 GB", 32_000),
+        digram.Trainer().add("a cat, a cat").record(tok).drift("mats, mats", add=5),
     ):
         text = "".join(shown(found).text)
         assert text.split() == harmless(str(found).replace("\n", " ")).split()

@@ -148,6 +148,11 @@ class Drift:
     def __str__(self) -> str:
         return "\n".join([*_measures(self), "", *_verdict(self)])
 
+    def _repr_html_(self) -> str:
+        from digram.seeing.pages import report_page
+
+        return report_page(self)
+
 
 def drift(
     tok: Tokenizer,
