@@ -85,15 +85,23 @@ class Gain:
 class Drift:
     """What `Trainer.drift` measures; `print` shows it.
 
+    >>> import digram
+    >>> trainer = digram.Trainer().add("the cat sat on the mat " * 9).next(vocab_size=270)
+    >>> found = trainer.drift("fever and chills, chills and fever " * 9, add=20)
+    >>> found.base.tokens, found.recent.tokens, found.gain.after
+    (55, 297, 64)
+    >>> round(found.divergence, 2), round(found.pays_after)
+    (0.96, 4)
+
     `recent` and `base` are what the newest version does with recent text, and with what it was
     made on (None where a trainer has nothing of that). `divergence` is Jensen and Shannon's, of the
     two frequencies of tokens, and `by_chance` that of as many tokens drawn from `base` alone;
     `unseen` is the share of recent pretokens that `base` does not have.
 
     `trial` is the update that was tried, and `gain` what it saves. `pays_after` is how many tokens
-    of such text a model must read for each one that it is trained on with the new vocabulary until
-    the update has cost less arithmetic than it saved: infinity where it never does. The update
-    `pays` where that is at most `horizon`.
+    of such text (as the newest version counts them) a model must read for each one that it is
+    trained on with the new vocabulary, until the update has saved the arithmetic that it cost:
+    infinity where it never does. The update `pays` where that is at most `horizon`.
     """
 
     version: int

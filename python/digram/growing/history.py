@@ -56,6 +56,11 @@ class Entry:
 class Version:
     """A tokenizer that a trainer gave, with its `number` from 1 on.
 
+    >>> import digram
+    >>> trainer = digram.Trainer().add("low low lower").next(vocab_size=258).next(add=1)
+    >>> print(trainer.versions[1])
+    version 2 ...: 259 ids, 258 ids became 259, 1 token added, 0 removed
+
     `change` is what became of the version before it, None for the first. `place` is where the log
     tells of it; there is no clock.
     """
