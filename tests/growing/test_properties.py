@@ -282,3 +282,15 @@ def test_weights_stay_within_64_bits_and_never_rise(factor: Any) -> None:
             before[key] = now
     true = 10**18 * Fraction(7, 3) * exact(factor) ** 60
     assert abs(trainer.counts["b"] - true) <= 1 + true / 10**12
+
+
+def test_weights_that_become_one_are_still_two_batches() -> None:
+    close = Fraction(1, 2**64 - 2), Fraction(1, 2**64 - 3)
+    trainer = digram.Trainer(pretokenizer=None)
+    for weight in close:
+        counts = digram.Counts({"b": 2**64 - 1}, pretokenizer=None)
+        trainer = trainer.add(counts, weight=weight)
+    faded = trainer.decay(0.9).add("new")
+    first, second, _ = faded._batches
+    assert first.weight == second.weight == Fraction(1, 2**64 - 1)
+    assert (faded.counts["b"], faded.counts["new"]) == (2, 1)

@@ -41,7 +41,7 @@ class Batch:
 
     @property
     def key(self) -> tuple[int, str, Fraction]:
-        """What no two batches of a trainer share."""
+        """Where it stands among others. What is added with the same one is joined to it."""
         return self.epoch, self.name, self.weight
 
     def weighted(self) -> Counts:
@@ -51,10 +51,11 @@ class Batch:
 
 def joined(batches: Batches, new: Batch) -> Batches:
     """The batches with one more; what has the same key becomes one."""
-    found = {batch.key: batch for batch in batches}
-    if new.key in found:
-        new = replace(new, counts=found.pop(new.key).counts + new.counts)
-    return _sorted([*found.values(), *_without_rare(new)])
+    for batch in batches:  # one at most: of those that can still be joined no two share a key
+        if batch.key == new.key:
+            new = replace(new, counts=batch.counts + new.counts)
+    others = [batch for batch in batches if batch.key != new.key]
+    return _sorted([*others, *_without_rare(new)])
 
 
 def decayed(batches: Batches, factor: Fraction) -> Batches:
