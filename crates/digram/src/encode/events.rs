@@ -15,7 +15,7 @@ use std::collections::BinaryHeap;
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
-use crate::events::{Event, Events, Step, Time};
+use crate::events::{Event, Events, NEVER, Step, Time};
 use crate::vocabulary::{TokenId, Vocabulary};
 use crate::watch::{Paced, Watch};
 
@@ -68,8 +68,59 @@ impl Numbered {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let symbols = symbols.map(|(id, width)| (self.numbers[id as usize], width));
+        if len <= SHORT {
+            short(symbols.map(|(number, _)| number), &self.events, sink);
+            return Ok(());
+        }
         merge(symbols, len, &self.events, scratch, watch, sink)
     }
+}
+
+/// Runs of so many bytes are gone through again and again: no queue is as fast for so few symbols.
+const SHORT: usize = 32;
+
+/// The same for a run of at most [`SHORT`] symbols.
+fn short(symbols: impl Iterator<Item = u32>, events: &Events, sink: &mut impl Sink) {
+    // Each token, and the time of its next event: that it is dropped, or merged with the one after it.
+    let (mut tokens, mut times) = ([0; SHORT], [NEVER; SHORT]);
+    let mut count = 0;
+    for symbol in symbols {
+        tokens[count] = symbol;
+        count += 1;
+    }
+    let wait = |tokens: &[u32], at: usize, from: Time| {
+        let merge = tokens.get(at + 1).map_or(NEVER, |&right| events.next_merge(tokens[at], right, from));
+        merge.min(events.next_drop(tokens[at], from))
+    };
+    (0..count).for_each(|at| times[at] = wait(&tokens[..count], at, 0));
+    // Of equal times the first, which is the leftmost.
+    while let Some((at, &time)) = times[..count].iter().enumerate().min_by_key(|(_, time)| **time)
+        && time != NEVER
+    {
+        let new = match events.step(time) {
+            Step::Merge(merge) => {
+                tokens[at] = merge.id;
+                tokens.copy_within(at + 2..count, at + 1);
+                times.copy_within(at + 2..count, at + 1);
+                count -= 1;
+                1
+            }
+            Step::Drop(_, parts) => {
+                let parts = events.parts(parts);
+                tokens.copy_within(at + 1..count, at + parts.len());
+                times.copy_within(at + 1..count, at + parts.len());
+                tokens[at..at + parts.len()].copy_from_slice(parts);
+                count += parts.len() - 1;
+                parts.len()
+            }
+        };
+        // What stands before waits for something else as well.
+        let first = at.saturating_sub(1);
+        for (at, next) in (first..).zip(&mut times[first..at + new]) {
+            *next = wait(&tokens[..count], at, time + 1);
+        }
+    }
+    tokens[..count].iter().for_each(|&token| sink.one(events.id(token)));
 }
 
 /// Stands where no token begins. No token has this number.
@@ -193,7 +244,8 @@ impl Run<'_> {
             return;
         }
         let (left, right) = (self.ends[at - 1], self.starts[at]);
-        if let Some(time) = self.events.next_merge(left, right, from) {
+        let time = self.events.next_merge(left, right, from);
+        if time != NEVER {
             self.queue.push(Reverse((time, (at - self.len_of(left)) as u32)));
         }
     }
@@ -201,7 +253,8 @@ impl Run<'_> {
     /// Lets the token that begins at `at` wait until it is dropped.
     #[inline]
     fn wait_to_drop(&mut self, at: usize, from: Time) {
-        if let Some(time) = self.events.next_drop(self.starts[at], from) {
+        let time = self.events.next_drop(self.starts[at], from);
+        if time != NEVER {
             self.queue.push(Reverse((time, at as u32)));
         }
     }

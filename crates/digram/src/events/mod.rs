@@ -13,7 +13,7 @@ use std::ops::Range;
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
-use crate::merges::Merge;
+use crate::merges::{Merge, Merges, NO_RANK, Rank};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 
 /// One event, told by the numbers of tokens.
@@ -29,6 +29,9 @@ pub enum Event {
 /// The place of an event in the order of time.
 pub(crate) type Time = u32;
 
+/// No time.
+pub(crate) const NEVER: Time = Time::MAX;
+
 /// An event with all that it does.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
@@ -41,47 +44,62 @@ pub(crate) enum Step {
 const NO_ID: TokenId = TokenId::MAX;
 
 /// Events, and when each pair and each token has its next one.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Events {
     /// All tokens that ever were, by number.
     vocabulary: Vocabulary,
-    base: usize,
     steps: Vec<Step>,
     /// The parts of all tokens that are dropped.
     parts: Vec<u32>,
-    merges: Times<(u32, u32)>,
-    drops: Times<u32>,
+    merges: Waits,
+    /// When tokens are dropped, by number, in rising order.
+    drops: Vec<Box<[Time]>>,
     /// From number to id.
     ids: Vec<TokenId>,
 }
 
-/// The times of a kind of events, for each key in rising order.
-#[derive(Debug, Clone)]
-struct Times<K> {
-    /// Where the times of a key stand in the list of all.
-    ranges: HashMap<K, Range<u32>>,
-    times: Vec<Time>,
+/// When pairs are merged. Nearly all are once: that time stands beside the pair.
+#[derive(Clone)]
+struct Waits {
+    /// Each pair once, in the order of its first time. What they make is of no meaning.
+    pairs: Merges,
+    first: Vec<Time>,
+    /// The later times of those that have some, in rising order.
+    later: HashMap<Rank, Vec<Time>>,
 }
 
-impl<K: std::hash::Hash + Eq + Ord + Copy> Times<K> {
-    fn new(mut all: Vec<(K, Time)>) -> Times<K> {
-        all.sort_unstable();
-        let mut ranges: HashMap<K, Range<u32>> = HashMap::default();
-        for (at, &(key, _)) in (0..).zip(&all) {
-            ranges.entry(key).or_insert(at..at).end = at + 1;
+impl Waits {
+    fn new(merges: &[((u32, u32), Time)]) -> Waits {
+        let mut waits = Waits {
+            pairs: Merges::with_capacity(merges.len()),
+            first: Vec::with_capacity(merges.len()),
+            later: HashMap::default(),
+        };
+        for &((left, right), time) in merges {
+            if waits.pairs.push(Merge { left, right, id: 0 }) {
+                waits.first.push(time);
+            } else {
+                waits.later.entry(waits.pairs.rank(left, right)).or_default().push(time);
+            }
         }
-        Times { ranges, times: all.into_iter().map(|(_, time)| time).collect() }
+        waits
     }
 
-    /// The first time of a key that is not before `from`.
+    /// The first time of a pair that is not before `from`; [`NEVER`] if there is none.
     #[inline]
-    fn next(&self, key: K, from: Time) -> Option<Time> {
-        let range = self.ranges.get(&key)?;
-        let times = &self.times[range.start as usize..range.end as usize];
-        // Nearly all have one.
-        let passed = if times[0] >= from { 0 } else { times.partition_point(|&time| time < from) };
-        times.get(passed).copied()
+    fn next(&self, left: u32, right: u32, from: Time) -> Time {
+        let rank = self.pairs.rank(left, right);
+        if rank == NO_RANK {
+            return NEVER;
+        }
+        let first = self.first[rank as usize];
+        if first >= from { first } else { self.later.get(&rank).map_or(NEVER, |later| next(later, from)) }
     }
+}
+
+/// The first of rising times that is not before `from`; [`NEVER`] if there is none.
+fn next(times: &[Time], from: Time) -> Time {
+    times.get(times.partition_point(|&time| time < from)).copied().unwrap_or(NEVER)
 }
 
 impl Events {
@@ -94,9 +112,9 @@ impl Events {
     ) -> Result<Events> {
         let mut made = Made::new(base);
         let (mut steps, mut parts) = (Vec::with_capacity(events.len()), Vec::new());
-        let (mut merges, mut drops) = (Vec::new(), Vec::new());
-        if u32::try_from(events.len()).is_err() {
-            return Err(Error::Limit { reason: "there are more than 2^32 events.".into() });
+        let (mut merges, mut dropped) = (Vec::new(), Vec::new());
+        if events.len() > MAX_VOCAB_SIZE {
+            return Err(Error::Limit { reason: format!("there are more than {MAX_VOCAB_SIZE} events.") });
         }
         for (time, &event) in (0..).zip(events) {
             let fail =
@@ -121,11 +139,14 @@ impl Events {
                             reason: "dropped tokens have more than 2^32 parts.".into(),
                         });
                     }
-                    drops.push((token, time));
+                    dropped.push((token, time));
                     steps.push(Step::Drop(token, start..parts.len() as u32));
                 }
             }
         }
+        let mut drops = vec![Vec::new(); made.tokens.len()];
+        dropped.into_iter().for_each(|(token, time): (u32, Time)| drops[token as usize].push(time));
+        let drops = drops.into_iter().map(Vec::into_boxed_slice).collect();
         let mut ids = Vec::with_capacity(made.tokens.len());
         for (number, token) in made.tokens.iter().enumerate() {
             ids.push(match made.live[number] {
@@ -140,11 +161,10 @@ impl Events {
         }
         Ok(Events {
             vocabulary: Vocabulary::new(made.tokens.iter().map(Some))?,
-            base: made.base,
             steps,
             parts,
-            merges: Times::new(merges),
-            drops: Times::new(drops),
+            merges: Waits::new(&merges),
+            drops,
             ids,
         })
     }
@@ -174,16 +194,19 @@ impl Events {
         &self.parts[range.start as usize..range.end as usize]
     }
 
-    /// When a pair is merged next, from a time on.
+    /// When a pair is merged next, from a time on; [`NEVER`] for a pair that is not.
     #[inline]
-    pub(crate) fn next_merge(&self, left: u32, right: u32, from: Time) -> Option<Time> {
-        self.merges.next((left, right), from)
+    pub(crate) fn next_merge(&self, left: u32, right: u32, from: Time) -> Time {
+        self.merges.next(left, right, from)
     }
 
-    /// When a token is dropped next, from a time on.
+    /// When a token is dropped next, from a time on; [`NEVER`] for one that is not.
     #[inline]
-    pub(crate) fn next_drop(&self, token: u32, from: Time) -> Option<Time> {
-        if (token as usize) < self.base { None } else { self.drops.next(token, from) }
+    pub(crate) fn next_drop(&self, token: u32, from: Time) -> Time {
+        match &*self.drops[token as usize] {
+            [] => NEVER,
+            times => next(times, from),
+        }
     }
 
     /// The id of a token that is left at the end.
