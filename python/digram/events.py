@@ -12,7 +12,7 @@ from digram.definition import StopReason, Unit
 from digram.errors import VocabError
 from digram.schemes import Picky
 
-__all__ = ["Event", "Picked", "learn_events", "single_symbols", "told"]
+__all__ = ["Event", "Picked", "learn_events", "made", "single_symbols", "told"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,21 @@ def single_symbols(
     if unit == "byte":
         return [token for token in of_unit if len(token) == 1]
     return [token for token in of_unit if len(token) <= 4 and len(token.decode()) == 1]
+
+
+def made(scheme: Picky, base: Iterable[bytes]) -> set[bytes]:
+    """All tokens that events make, those included that are dropped again; as `told`, but faster."""
+    tokens = sorted(base)
+    known = set[bytes]()
+    try:
+        for left, right in (event for event in scheme.events if len(event) == 2):
+            token = tokens[left] + tokens[right]
+            if token not in known:
+                known.add(token)
+                tokens.append(token)
+    except IndexError:
+        raise VocabError("an event merges a token that no event made before.") from None
+    return known
 
 
 def told(scheme: Picky, base: Iterable[bytes], counts: Sequence[int | None] | None) -> list[Event]:

@@ -15,7 +15,7 @@ from digram.counting import CountingCore
 from digram.doors import Changing, Measuring, Seeing
 from digram.encoding import CallableCore, Layout
 from digram.errors import OptionError, several
-from digram.events import Event, single_symbols, told
+from digram.events import Event, made, single_symbols, told
 from digram.pretokenizers import Pretokenizer
 from digram.schemes import Picky
 from digram.sizes import check_reserved
@@ -250,12 +250,12 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore, Measuring, Seeing, Cha
 
     def _made(self) -> set[int]:
         """The ids of the tokens that merges or events make."""
-        made = {id for _, _, id in self._model.merges()}
-        if isinstance(self._settings.scheme, Picky):
-            apart = {*(self._settings.byte_ids or ())}
-            number = {token: id for id, token in enumerate(self._model.tokens()) if id not in apart}
-            made |= {number[event.token] for event in self.events if event.token in number}
-        return made
+        scheme, ids = self._settings.scheme, {id for _, _, id in self._model.merges()}
+        if isinstance(scheme, Picky):
+            tokens = self._model.tokens()
+            by_events = made(scheme, single_symbols(tokens, self.unit, self._settings.byte_ids))
+            ids |= {id for id, token in enumerate(tokens) if token in by_events}
+        return ids
 
     @overload
     def pretokenize(self, text: str) -> list[str]: ...

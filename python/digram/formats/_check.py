@@ -7,7 +7,8 @@ from operator import add, lt
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from digram.errors import InternalError, VocabError, several
-from digram.events import single_symbols, told
+from digram.events import made as made_by
+from digram.events import single_symbols
 from digram.formats._show import show
 from digram.schemes import Picky
 from digram.special import Special
@@ -150,7 +151,7 @@ def unreachable(definition: Definition) -> list[int]:
     base = set(definition.byte_ids or ())
     if isinstance(definition.scheme, Picky):
         symbols = single_symbols(definition.tokens, definition.unit, definition.byte_ids)
-        by_events = {event.token for event in told(definition.scheme, symbols, None)}
+        by_events = made_by(definition.scheme, symbols)
         made = {id for id, token in enumerate(definition.tokens) if token in by_events}
     one = (lambda token: len(token) == 1) if definition.unit == "byte" else _is_character
     lost = [
