@@ -224,6 +224,7 @@ impl<'a> Search<'a> {
             let fits = match *known {
                 Ok(count) => count <= most,
                 Err((_, before)) if before > most => false,
+                Err((from, before)) if end - from > self.longest(most - before) => false,
                 Err((from, before)) => {
                     self.watch.check()?;
                     self.count(stretch.start + from..stretch.start + end)? <= most - before
@@ -263,7 +264,7 @@ impl<'a> Search<'a> {
                 until += found.borders[until..].partition_point(|&border| border <= end);
             }
             paced.after(1)?;
-            if is_inside(text, start) {
+            if text.len() - start > self.longest(most) || is_inside(text, start) {
                 continue;
             }
             let fits = match &suffixes {
@@ -282,6 +283,11 @@ impl<'a> Search<'a> {
     /// How many bytes of digits that are grouped from the right a stretch begins with, if it is long.
     fn digits(&self, stretch: &[u8]) -> usize {
         if stretch.len() > SHORT { self.tokenizer.pretokenizer.grouped_from_right(stretch) } else { 0 }
+    }
+
+    /// More bytes have more ids than so many, whatever they are.
+    fn longest(&self, ids: usize) -> usize {
+        ids.saturating_mul(self.tokenizer.most_bytes)
     }
 
     /// The number of ids of a part of a pretoken that is a pretoken of its own, where so many of the
