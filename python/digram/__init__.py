@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         TokenIdError,
         VocabError,
     )
+    from digram.fair import train_fair
     from digram.loading import load
     from digram.metrics import advise
     from digram.planning import Plan, plan
@@ -99,6 +100,7 @@ __all__ = [
     "read_tokens",
     "table",
     "train",
+    "train_fair",
     "train_ids",
 ]
 
@@ -115,6 +117,7 @@ _HOMES = {
     "definition": ["Definition", "TrainingRecord"],
     "encoding": ["Encoding", "Encodings"],
     "errors": [name for name in __all__ if name.endswith("Error")],
+    "fair": ["train_fair"],
     "loading": ["load"],
     "metrics": ["advise"],
     "planning": ["Plan", "plan"],

@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from digram import _core
@@ -32,7 +32,15 @@ from digram.sources import file_stamps, separator_of, settled
 from digram.storage import advise_on_full_disk
 from digram.tokenizer import Merge, RunnerUp, Tokenizer
 
-__all__ = ["Learned", "Start", "learned", "plain"]
+__all__ = [
+    "Learned",
+    "Reporter",
+    "Start",
+    "learned",
+    "most_merges",
+    "plain",
+    "with_final_ids",
+]
 
 
 class Start(NamedTuple):
@@ -73,6 +81,8 @@ class Learned(NamedTuple):
     corpus: _core.Counts | _core.SortedCounts
     skipped: int
     ties: str
+    languages: list[str | None] | None = None
+    """For which each merge was made, where there are languages."""
 
     def record(self, options: dict[str, Any]) -> TrainingRecord:
         """What a tokenizer says of its training. `options` are the arguments that shaped it."""
@@ -88,6 +98,7 @@ class Learned(NamedTuple):
             version=_core.__version__,
             runners_up=self.runners_up,
             skipped=self.skipped,
+            languages=self.languages,
         )
 
 
@@ -135,7 +146,7 @@ def learned(
             # Of one source the text has a sum.
             point.begin(counts.digest() if isinstance(source, Counts | Mapping) else "")
         begun = start(counts, unit)
-        limit = min((n for n in (begun.room, limits.max_merges) if n is not None), default=None)
+        limit = most_merges(begun, limits)
         _say_where_from(point, limit, progress)
         old = begun.base._model.merges() if isinstance(begun.base, Tokenizer) else []
         with progress_bar("Merging", total=limit, unit="merges", enabled=progress) as advance:
@@ -151,7 +162,7 @@ def learned(
                 runners_up=limits.runners_up,
                 memory=None if memory is None else (memory, _folder(point)),
                 journal=None if point is None else point.journal,
-                on_merge=None if on_merge is None else _Reporter(on_merge, begun, len(old)),
+                on_merge=None if on_merge is None else Reporter(on_merge, begun, len(old)),
                 on_progress=made,
             )
             made(len(merges))
@@ -162,7 +173,7 @@ def learned(
         cut,
         unit,
         tokens,
-        [(a + shift, b + shift, id + shift) for a, b, id in merges],
+        with_final_ids(begun, merges),
         merge_counts,
         runners_up if limits.runners_up else None,
         "vocab_size" if stop == "max_merges" and limit == begun.room else stop,
@@ -170,6 +181,17 @@ def learned(
         skipped,
         ties,
     )
+
+
+def most_merges(begun: Start, limits: Limits) -> int | None:
+    """After how many merges it ends at the latest."""
+    return min((n for n in (begun.room, limits.max_merges) if n is not None), default=None)
+
+
+def with_final_ids(begun: Start, merges: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Merges of the core, whose ids start with the base."""
+    shift = begun.shift
+    return [(a + shift, b + shift, id + shift) for a, b, id in merges]
 
 
 def _made(
@@ -281,21 +303,36 @@ def _folder(point: Checkpoint | None) -> str | os.PathLike[str]:
     return tempfile.gettempdir() if point is None else point.folder
 
 
-class _Reporter:
-    """Tells a callback of each merge, in bytes and final ids."""
+class Reporter:
+    """Tells a callback of each merge, in bytes and final ids, and of its language by name."""
 
-    def __init__(self, on_merge: Callable[[Merge], object], start: Start, first_rank: int) -> None:
+    def __init__(
+        self,
+        on_merge: Callable[[Merge], object],
+        start: Start,
+        first_rank: int,
+        languages: Sequence[str] = (),
+    ) -> None:
         self._on_merge = on_merge
+        self._languages = languages
         self._tokens = start.tokens()
         self._first = len(self._tokens) - first_rank
         self._shift = start.shift
 
     def __call__(
-        self, left: int, right: int, id: int, count: int, next_pairs: list[tuple[int, int, int]]
+        self,
+        left: int,
+        right: int,
+        id: int,
+        count: int,
+        next_pairs: list[tuple[int, int, int]],
+        language: int | None,
     ) -> None:
         tokens = self._tokens
         parts = tokens[left], tokens[right]
         token = parts[0] + parts[1]
         runners_up = tuple(RunnerUp(tokens[a], tokens[b], number) for a, b, number in next_pairs)
         tokens.append(token)
-        self._on_merge(Merge(id - self._first, *parts, token, id + self._shift, count, runners_up))
+        name = None if language is None else self._languages[language]
+        rank, id = id - self._first, id + self._shift
+        self._on_merge(Merge(rank, *parts, token, id, count, runners_up, name))

@@ -153,14 +153,16 @@ def train(
 
     `ties` decides among the pairs of the highest count. "ids": the smallest pair of symbols.
     "first_seen": the pair whose first place comes first, in the words as they are by now.
-    "lexicographic": the greatest pair of byte strings, the left ones compared first.
+    "lexicographic": the greatest pair of byte strings, the left ones compared first. "printable":
+    the same with bytes in the order of `GPT2_BYTES`, that of the characters printed for them.
 
-    >>> for ties in ("ids", "first_seen", "lexicographic"):
-    ...     trained = train([(b"banana", 1), (b"cc", 2)], BYTES, max_merges=4, ties=ties)
+    >>> for ties in ("ids", "first_seen", "lexicographic", "printable"):
+    ...     trained = train([(b"banana ", 1), (b"cc", 2)], BYTES, max_merges=4, ties=ties)
     ...     print([token.decode() for token in trained.tokens[256:]])
-    ['an', 'cc', 'ban', 'ana']
+    ['an', 'cc', 'a ', 'ban']
     ['an', 'cc', 'ban', 'banan']
-    ['na', 'cc', 'nana', 'ba']
+    ['na', 'cc', 'nana', 'nana ']
+    ['na', 'cc', 'na ', 'nana ']
 
     Raises ValueError if `vocab_size` leaves no room for a merge, and if neither a size nor a
     number of merges is given and `min_frequency` is below 2.
@@ -172,14 +174,6 @@ def train(
     now, tokens, known = list(corpus), list(base), set(base)
     merges: dict[Pair, int] = {}
     counts: list[int] = []
-
-    def preference(pair: Pair) -> tuple[object, ...]:
-        left, right = pair
-        return {
-            "ids": (found[pair], -left, -right),
-            "first_seen": (found[pair],),  # `max` takes the first of equals, and `found` has order
-            "lexicographic": (found[pair], tokens[left], tokens[right]),
-        }[ties]
 
     while True:
         found = count_pairs(now)
@@ -193,7 +187,7 @@ def train(
             reason = "max_merges"
         elif not found:
             reason = "no_pairs"
-        elif found[best := max(found, key=preference)] < min_frequency:
+        elif found[best := best_pair(found, tokens, ties)] < min_frequency:
             reason = "min_frequency"
         else:
             new = merges[best] = len(tokens)
@@ -203,6 +197,156 @@ def train(
             now = [(merge(word, best, new), weight) for word, weight in now]
             continue
         return Trained(tokens, merges, counts, reason, now)
+
+
+def best_pair(counts: Mapping[Pair, int], tokens: Sequence[bytes], ties: str) -> Pair:
+    """The most frequent pair; among several the one that `ties` prefers (see `train`).
+
+    >>> best_pair({(97, 32): 2, (97, 98): 2, (98, 97): 1}, BYTES, "lexicographic")
+    (97, 98)
+    >>> best_pair({(97, 32): 2, (97, 98): 2, (98, 97): 1}, BYTES, "printable")
+    (97, 32)
+    """
+
+    def printed(token: bytes) -> list[int]:
+        return [GPT2_BYTES.index(BYTES[value]) for value in token]
+
+    def preference(pair: Pair) -> tuple[object, ...]:
+        left, right = pair
+        if ties == "first_seen":
+            return (counts[pair],)  # `max` takes the first of equals, and `counts` has order
+        if ties == "ids":
+            return counts[pair], -left, -right
+        if ties == "lexicographic":
+            return counts[pair], tokens[left], tokens[right]
+        return counts[pair], printed(tokens[left]), printed(tokens[right])
+
+    return max(counts, key=preference)
+
+
+class TrainedFair(NamedTuple):
+    """What training for several languages found.
+
+    `languages[rank]` is the number of the language that the merge was made for, None for all, and
+    `counts[rank]` the count of the pair in its words.
+    """
+
+    tokens: list[bytes]
+    merges: dict[Pair, int]
+    counts: list[int]
+    languages: list[int | None]
+    stop_reason: str
+
+
+def train_fair(
+    corpora: Sequence[Sequence[Word]],
+    base: Sequence[bytes],
+    *,
+    dev: Sequence[Sequence[Word]] | None = None,
+    ratios: Sequence[float] | None = None,
+    global_merges: int = 0,
+    window: int | None = None,
+    alpha: float = 2.0,
+    max_merges: int,
+    min_frequency: int = 1,
+    max_token_length: int | None = None,
+    ties: str = "ids",
+) -> TrainedFair:
+    """Make the best pair of one language a token, in all languages, and start again.
+
+    Each language has words to learn from, and each merge is made for the one that is furthest
+    behind. That is the one whose `dev` words have most symbols by now; without `dev` those it
+    learns from are measured. With `ratios` it is the one for which symbols at the start, divided by
+    symbols now and by its ratio, is least; one without words has no turn then. `whose_turn` says
+    the rest. The first `global_merges` are made for all: of the pairs of all words.
+
+    >>> corpora, dev = [[(b"aabb", 9)], [(b"cd", 1)]], [[(b"ab", 1)], [(b"cdcd", 1)]]
+    >>> found = train_fair(corpora, BYTES, dev=dev, max_merges=3)
+    >>> [(found.tokens[new], who) for new, who in zip(found.merges.values(), found.languages)]
+    [(b'cd', 1), (b'aa', 0), (b'bb', 0)]
+
+    A language none of whose pairs stands `min_frequency` times has no more turns. It ends after
+    `max_merges`, or when no language has a turn.
+    """
+    now, measured = [list(words) for words in corpora], [list(words) for words in dev or ()]
+    tokens, merges = list(base), dict[Pair, int]()
+    counts, languages = list[int](), list[int | None]()
+    start = [length(words) for words in now]
+    out = {who for who, symbols in enumerate(start) if ratios is not None and not symbols}
+    turns: list[int] = []
+    while len(merges) < max_merges and len(out) < len(now):
+        if len(merges) < global_merges:
+            who = None
+        else:
+            behind: list[float] = [length(words) for words in measured or now]
+            if ratios is not None:
+                lengths = zip(start, behind, ratios, strict=True)
+                behind = [-(old / new / aim) if old else 0.0 for old, new, aim in lengths]
+            who = whose_turn(behind, out, turns, window, alpha)
+            turns.append(who)
+        found = count_pairs([word for words in now for word in words] if who is None else now[who])
+        if max_token_length is not None:
+            long = [p for p in found if len(tokens[p[0]] + tokens[p[1]]) > max_token_length]
+            found = {pair: count for pair, count in found.items() if pair not in long}
+        if not found or found[best := best_pair(found, tokens, ties)] < min_frequency:
+            out |= set(range(len(now))) if who is None else {who}
+            continue
+        new = merges[best] = len(tokens)
+        tokens.append(tokens[best[0]] + tokens[best[1]])
+        counts.append(found[best])
+        languages.append(who)
+        for texts in (now, measured):
+            texts[:] = [[(merge(word, best, new), n) for word, n in words] for words in texts]
+    reason = "max_merges"
+    if len(merges) < max_merges:
+        left = count_pairs(word for words in now for word in words)
+        sizes = [len(tokens[one] + tokens[other]) for one, other in left]
+        reason = "no_pairs"
+        if any(max_token_length is None or size <= max_token_length for size in sizes):
+            reason = "min_frequency"
+    return TrainedFair(tokens, merges, counts, languages, reason)
+
+
+def length(corpus: Iterable[Word]) -> int:
+    """How many symbols the words of a corpus have.
+
+    >>> length([(b"banana", 1), (b"be", 10)])
+    26
+    """
+    return sum(len(word) * weight for word, weight in corpus)
+
+
+def whose_turn(
+    behind: Sequence[float],
+    out: set[int],
+    turns: Sequence[int],
+    window: int | None = None,
+    alpha: float = 2.0,
+) -> int:
+    """The language that the next merge is for: the one furthest behind that is not `out`.
+
+    Of equals it is the first.
+
+    >>> whose_turn([5, 9, 9], out=set(), turns=[]), whose_turn([5, 9, 9], out={1, 2}, turns=[])
+    (1, 0)
+
+    With a `window` of so many past `turns`, a language that had more than `alpha` times its even
+    share of them waits. If all do, it is the last in the line, or, where languages are out, the
+    first of all, which may be out itself: then the turn is lost. (So it is in the program by
+    Hugging Face that this follows.)
+
+    >>> [whose_turn([5, 9], set(), turns, window=4, alpha=1.0) for turns in ([1, 1], [0, 1, 1, 1])]
+    [1, 0]
+    >>> whose_turn([5, 9], {0}, [1, 1, 1], window=4, alpha=1.0)
+    0
+    """
+    line = sorted(set(range(len(behind))) - out, key=lambda who: -behind[who])
+    if window is None:
+        return line[0]
+    for who in line:
+        if turns[-window:].count(who) / window <= alpha / len(behind):
+            return who
+    return 0 if out else line[-1]
 
 
 def encode(word: Iterable[int], merges: Mapping[Pair, int]) -> list[int]:

@@ -99,7 +99,7 @@ mod _core {
     #[pymodule_export]
     use super::tokenizer::{Decoder, Encoded, EncodedDocuments, Intervals, RunningCount, Stream};
     #[pymodule_export]
-    use super::training::train;
+    use super::training::{train, train_fair};
     #[pymodule_export]
     use super::words::Words;
 

@@ -3,7 +3,11 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use digram::train::{Base, Journal, Learned, MemoryLimit, Options, RunnerUp, Stop, Ties, train_within};
+use digram::Result as CoreResult;
+use digram::train::{
+    Base, Fairness, Journal, Language, Learned, MemoryLimit, Options, RunnerUp, Stop, Ties, Trained as Found,
+    Window, train_fair as learn_fair, train_within,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
@@ -44,26 +48,12 @@ pub(crate) fn train<'py>(
     on_merge: Option<Py<PyAny>>,
     on_progress: Option<Py<PyAny>>,
 ) -> PyResult<Trained<'py>> {
-    let base = if let Ok(order) = base.cast::<PyBytes>() {
-        Base::Bytes(Box::new(order.as_bytes().try_into()?))
-    } else if let Ok(core) = base.cast::<Core>() {
-        Base::Tokens(core.get().tokenizer.clone())
-    } else {
-        let chars = base.extract::<String>()?.chars().collect();
-        if with_bytes { Base::CharsAndBytes(chars) } else { Base::Chars(chars) }
-    };
-    let ties = match ties {
-        "ids" => Ties::Ids,
-        "first_seen" => Ties::FirstSeen,
-        "lexicographic" => Ties::Lexicographic,
-        other => return Err(errors::raise(py, "OptionError", format!("ties={other:?} is not known."))),
-    };
     let options = Options {
-        base,
+        base: base_of(base, with_bytes)?,
         max_merges,
         min_frequency,
         max_token_length,
-        ties,
+        ties: ties_named(py, ties)?,
         round: Options::ROUND,
         runners_up,
     };
@@ -72,27 +62,14 @@ pub(crate) fn train<'py>(
         .map_err(|error| errors::from_core(py, error, None))?
         .map_or((None, Vec::new()), |(journal, known)| (Some(journal), known));
     let signals = Signals::new();
-    let mut reported = Instant::now();
-    let mut done = 0u64;
+    let mut teller = Teller::new(on_merge, on_progress, &signals);
     let mut tell = |learned: &Learned| {
-        done += 1;
         if let Some(journal) = &mut journal
-            && done > known.len() as u64
+            && teller.done >= known.len() as u64
         {
             journal.push(learned)?;
         }
-        if let Some(on_merge) = &on_merge {
-            let Learned { merge, count, .. } = learned;
-            let told = (merge.left, merge.right, merge.id, *count, next(learned));
-            Python::attach(|py| on_merge.call1(py, told)).map_err(|raised| signals.keep(raised))?;
-        }
-        if let Some(on_progress) = &on_progress
-            && (done.is_multiple_of(1024) || reported.elapsed() >= BETWEEN_REPORTS)
-        {
-            reported = Instant::now();
-            Python::attach(|py| on_progress.call1(py, (done,))).map_err(|raised| signals.keep(raised))?;
-        }
-        Ok(())
+        teller.tell(learned)
     };
     let pieces = counts.pieces();
     let limit = memory.as_ref().map(|(bytes, folder)| MemoryLimit { bytes: *bytes, folder });
@@ -101,16 +78,138 @@ pub(crate) fn train<'py>(
     let synced = journal.as_mut().map_or(Ok(()), Journal::sync);
     let trained = learned.and_then(|trained| synced.map(|()| trained));
     let trained = trained.map_err(|error| signals.error(py, error, None))?;
+    let runners_up = if runners_up == 0 { Vec::new() } else { trained.merges.iter().map(next).collect() };
+    let (tokens, merges, counts, stop) = to_python(py, &trained)?;
+    Ok((tokens, merges, counts, runners_up, stop))
+}
+
+/// Tokens, merges, counts, for each merge the number of its language, and the reason to stop.
+type TrainedFair<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<Option<u32>>, &'static str);
+
+/// Learns merges for one language after the other: as `train`, and for each merge the number of its
+/// language, or none.
+///
+/// `counts` are those of each language, and so are `dev` and `ratios`, where they are given;
+/// `window` is a size and an alpha.
+#[pyfunction]
+#[pyo3(signature = (counts, dev, base, *, with_bytes, max_merges, min_frequency, max_token_length, ties, global_merges, ratios, window, on_merge, on_progress))]
+#[expect(clippy::too_many_arguments, reason = "the options of training, each named by the caller")]
+pub(crate) fn train_fair<'py>(
+    py: Python<'py>,
+    counts: Vec<Held<'py>>,
+    dev: Option<Vec<Held<'py>>>,
+    base: &Bound<'py, PyAny>,
+    with_bytes: bool,
+    max_merges: Option<usize>,
+    min_frequency: u64,
+    max_token_length: Option<usize>,
+    ties: &str,
+    global_merges: usize,
+    ratios: Option<Vec<f64>>,
+    window: Option<(usize, f64)>,
+    on_merge: Option<Py<PyAny>>,
+    on_progress: Option<Py<PyAny>>,
+) -> PyResult<TrainedFair<'py>> {
+    let options = Options {
+        base: base_of(base, with_bytes)?,
+        max_merges,
+        min_frequency,
+        max_token_length,
+        ties: ties_named(py, ties)?,
+        round: Options::ROUND,
+        runners_up: 0,
+    };
+    let window = window.map(|(size, alpha)| Window { size, alpha });
+    let fairness = Fairness { global_merges, ratios, window };
+    let signals = Signals::new();
+    let mut teller = Teller::new(on_merge, on_progress, &signals);
+    let pieces: Vec<_> = counts.iter().map(Held::pieces).collect();
+    let dev_pieces: Option<Vec<_>> = dev.as_ref().map(|dev| dev.iter().map(Held::pieces).collect());
+    let learned = py.detach(|| {
+        let held = pieces.iter().map(|one| one.to_memory(&signals)).collect::<CoreResult<Vec<_>>>()?;
+        let dev = dev_pieces.iter().flatten().map(|one| one.to_memory(&signals));
+        let dev = dev.collect::<CoreResult<Vec<_>>>()?;
+        let languages = held
+            .iter()
+            .enumerate()
+            .map(|(number, counts)| Language { counts, dev: dev.get(number).map(|counts| &**counts) });
+        let languages: Vec<_> = languages.collect();
+        learn_fair(&languages, &fairness, &options, &mut |learned| teller.tell(learned), &signals)
+    });
+    let trained = learned.map_err(|error| signals.error(py, error, None))?;
+    let languages = trained.merges.iter().map(|learned| learned.language).collect();
+    let (tokens, merges, counts, stop) = to_python(py, &trained)?;
+    Ok((tokens, merges, counts, languages, stop))
+}
+
+/// What training starts from: bytes in their order, characters in theirs, or a tokenizer.
+fn base_of(base: &Bound<'_, PyAny>, with_bytes: bool) -> PyResult<Base> {
+    if let Ok(order) = base.cast::<PyBytes>() {
+        return Ok(Base::Bytes(Box::new(order.as_bytes().try_into()?)));
+    }
+    if let Ok(core) = base.cast::<Core>() {
+        return Ok(Base::Tokens(core.get().tokenizer.clone()));
+    }
+    let chars = base.extract::<String>()?.chars().collect();
+    Ok(if with_bytes { Base::CharsAndBytes(chars) } else { Base::Chars(chars) })
+}
+
+fn ties_named(py: Python<'_>, name: &str) -> PyResult<Ties> {
+    match name {
+        "ids" => Ok(Ties::Ids),
+        "first_seen" => Ok(Ties::FirstSeen),
+        "lexicographic" => Ok(Ties::Lexicographic),
+        "printable" => Ok(Ties::Printable),
+        other => Err(errors::raise(py, "OptionError", format!("ties={other:?} is not known."))),
+    }
+}
+
+/// Tells Python of merges, and how many there are.
+struct Teller<'a> {
+    on_merge: Option<Py<PyAny>>,
+    on_progress: Option<Py<PyAny>>,
+    signals: &'a Signals,
+    done: u64,
+    reported: Instant,
+}
+
+impl<'a> Teller<'a> {
+    fn new(on_merge: Option<Py<PyAny>>, on_progress: Option<Py<PyAny>>, signals: &'a Signals) -> Teller<'a> {
+        Teller { on_merge, on_progress, signals, done: 0, reported: Instant::now() }
+    }
+
+    fn tell(&mut self, learned: &Learned) -> CoreResult<()> {
+        self.done += 1;
+        if let Some(on_merge) = &self.on_merge {
+            let Learned { merge, count, language, .. } = learned;
+            let told = (merge.left, merge.right, merge.id, *count, next(learned), *language);
+            Python::attach(|py| on_merge.call1(py, told)).map_err(|raised| self.signals.keep(raised))?;
+        }
+        if let Some(on_progress) = &self.on_progress
+            && (self.done.is_multiple_of(1024) || self.reported.elapsed() >= BETWEEN_REPORTS)
+        {
+            self.reported = Instant::now();
+            let told = (self.done,);
+            Python::attach(|py| on_progress.call1(py, told)).map_err(|raised| self.signals.keep(raised))?;
+        }
+        Ok(())
+    }
+}
+
+/// Tokens, merges, counts, and the reason to stop.
+type Common<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, &'static str);
+
+/// What every training gives, as Python's.
+fn to_python<'py>(py: Python<'py>, trained: &Found) -> PyResult<Common<'py>> {
     let tokens = PyList::new(py, trained.tokens().iter().map(|token| PyBytes::new(py, token)))?;
     let merges: Vec<_> = trained.merges.iter().map(|learned| learned.merge).collect();
     let counts = trained.merges.iter().map(|learned| learned.count).collect();
-    let runners_up = if runners_up == 0 { Vec::new() } else { trained.merges.iter().map(next).collect() };
     let stop = match trained.stop {
         Stop::MaxMerges => "max_merges",
         Stop::MinFrequency => "min_frequency",
         Stop::NoPairs => "no_pairs",
     };
-    Ok((tokens, merges_to_python(py, &merges)?, counts, runners_up, stop))
+    Ok((tokens, merges_to_python(py, &merges)?, counts, stop))
 }
 
 fn next(learned: &Learned) -> Vec<Next> {

@@ -5,7 +5,8 @@ digest        `digram.definition.digest` of the tokenizer; leave it out and noth
 pretokenizer  name (information only: the patterns in the file count) and digit policy
 training      the `TrainingRecord`, with the counts of the merges, or null; the runners-up of
               merges, [left id, right id, count] each, only where they were kept, and then the
-              format is 3
+              format is 3; the language of each merge, only where there are languages, and then the
+              format is 4
 input         only where there is something to say, and then the format is 2: the context size, the
               pad token, and whether the template is for pairs too
 reserved      only where ids are reserved, and then the format is 3: [first id, number] by name
@@ -36,11 +37,15 @@ __all__ = [
     "training",
 ]
 
-VERSION = 3
+VERSION = 4
 """The version of the layout. A reader refuses later ones."""
 
 _FIELDS = {field.name: field.type for field in fields(TrainingRecord)}
-_LATER = {"runners_up": None, "skipped": 0}  # there only where they say something
+_LATER = {
+    "runners_up": None,
+    "skipped": 0,
+    "languages": None,
+}  # there only where they say something
 _KINDS: dict[str, type] = {"str": str, "int": int, "StopReason": str, "dict[str, Any]": dict}
 
 
@@ -65,8 +70,9 @@ def to_section(definition: Definition) -> dict[str, Any]:
         **({} if given == Given() else {"input": given._asdict()}),
         **({"reserved": blocks} if blocks else {}),
     }
+    version = 3 if blocks or kept.keys() & _LATER.keys() else 2 if news else 1
     return {
-        "format": 3 if blocks or kept.keys() & _LATER.keys() else 2 if news else 1,
+        "format": 4 if "languages" in kept else version,
         "digest": digest(definition),
         "pretokenizer": {
             "name": definition.pretokenizer.name,
@@ -169,7 +175,7 @@ def training(
         problem = "is missing" if wrong in _FIELDS else "is not known"
         raise CorruptFileError(f"{where}: the key {show(wrong)} {problem}.", path=path)
     for name, kind in _FIELDS.items():
-        if name in said and name not in ("counts", "runners_up"):
+        if name in said and name not in ("counts", "runners_up", "languages"):
             expect(said[name], _KINDS[str(kind)], f"{where}.{name}", path)
     if said["stop_reason"] not in get_args(StopReason):
         shown = show(said["stop_reason"])
@@ -184,6 +190,14 @@ def training(
     if "runners_up" in said:
         at = f"{where}.runners_up"
         said = said | {"runners_up": _runners_up(said["runners_up"], merges, tokens(), at, path)}
+    if "languages" in said:
+        languages = expect(said["languages"], list, f"{where}.languages", path)
+        if len(languages) != merges or not set(map(type, languages)) <= {str, type(None)}:
+            raise CorruptFileError(
+                f"{where}.languages should be the name of a language, or null for all of them, for "
+                f"each of {several(merges, 'merge')}.",
+                path=path,
+            )
     return TrainingRecord(**said)
 
 

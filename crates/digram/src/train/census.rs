@@ -33,9 +33,9 @@ impl Table {
             return Ok(None);
         }
         let mut cells = vec![Cell { count: 0, places: 0 }; tokens * tokens];
-        corpus.for_each_pair(watch, |_, left, right, count| {
+        corpus.for_each_pair(watch, |_, left, right, weight| {
             let cell = &mut cells[left as usize * tokens + right as usize];
-            cell.count += count;
+            cell.count += weight.count;
             cell.places += 1;
         })?;
         Ok(Some(Table { tokens, cells }))
@@ -66,7 +66,7 @@ impl Table {
             let (left, right) = ((number / self.tokens) as TokenId, (number % self.tokens) as TokenId);
             if cell.count >= floor && allowed(left, right) {
                 next[number] = start;
-                pairs.add(left, right, cell.count, start..start + cell.places)?;
+                pairs.add(left, right, cell.count, &[], start..start + cell.places)?;
                 start += cell.places;
             }
         }
@@ -89,31 +89,48 @@ pub(super) fn pairs(
     asked: impl Fn(TokenId, TokenId) -> bool,
     watch: &dyn Watch,
 ) -> Result<Pairs> {
+    pairs_of_languages(corpus, 0, asked, |count, _| count >= floor, watch)
+}
+
+/// The pairs that are `asked` for and whose count, as a whole and by language, is `enough`.
+pub(super) fn pairs_of_languages(
+    corpus: &Corpus,
+    languages: usize,
+    asked: impl Fn(TokenId, TokenId) -> bool,
+    enough: impl Fn(u64, &[u64]) -> bool,
+    watch: &dyn Watch,
+) -> Result<Pairs> {
     let mut numbers: HashMap<(TokenId, TokenId), u32> = HashMap::default();
     let mut found: Vec<((TokenId, TokenId), Cell)> = Vec::new();
+    let mut shares: Vec<u64> = Vec::new();
     // Where each stands, in the order of the corpus: by it they are put in their places, which is
     // faster than to go through the corpus again.
     let mut log: Vec<(u32, u32)> = Vec::new();
-    corpus.for_each_pair(watch, |at, left, right, count| {
+    corpus.for_each_pair(watch, |at, left, right, weight| {
         if asked(left, right) {
             let number = *numbers.entry((left, right)).or_insert_with(|| {
                 found.push(((left, right), Cell { count: 0, places: 0 }));
+                shares.resize(found.len() * languages, 0);
                 (found.len() - 1) as u32
             });
             let cell = &mut found[number as usize].1;
-            cell.count += count;
+            cell.count += weight.count;
             cell.places += 1;
+            if languages > 0 {
+                shares[number as usize * languages + weight.language as usize] += weight.count;
+            }
             log.push((number, at as u32));
         }
     })?;
     drop(numbers);
-    let mut pairs = Pairs::default();
+    let mut pairs = Pairs::of_languages(languages);
     let mut start = 0;
     let mut next = Vec::with_capacity(found.len());
-    for ((left, right), cell) in found {
-        if cell.count >= floor {
+    for (number, ((left, right), cell)) in found.into_iter().enumerate() {
+        let shares = &shares[number * languages..][..languages];
+        if enough(cell.count, shares) {
             next.push(start);
-            pairs.add(left, right, cell.count, start..start + cell.places)?;
+            pairs.add(left, right, cell.count, shares, start..start + cell.places)?;
             start += cell.places;
         } else {
             next.push(NOWHERE);

@@ -44,6 +44,13 @@ impl Limits {
     }
 }
 
+/// The pairs that compete for the merges of one language.
+pub(super) struct Contest<K> {
+    pub(super) queue: BinaryHeap<Candidate<K>>,
+    /// Every pair that occurs so often in the language is among the pairs.
+    pub(super) floor: u64,
+}
+
 /// Learns merges until a limit is reached.
 pub(super) struct Learner<T: TieRule> {
     pub(super) corpus: Corpus,
@@ -58,8 +65,13 @@ pub(super) struct Learner<T: TieRule> {
     pub(super) known: Option<HashSet<(TokenId, TokenId)>>,
     pub(super) pairs: Pairs,
     pub(super) queue: BinaryHeap<Candidate<T::Key>>,
-    left: Side,
-    right: Side,
+    /// One for each language, where merges are made for one after the other; then `queue` and
+    /// `floor` are of no use.
+    pub(super) languages: Vec<Contest<T::Key>>,
+    /// The length of each language as it is merged so far; empty where it steers nothing.
+    pub(super) lengths: Vec<u64>,
+    pub(super) left: Side,
+    pub(super) right: Side,
     pub(super) merges: Vec<Learned>,
     /// How many merges there were when the last round from the archive began.
     pub(super) round_start: Option<usize>,
@@ -83,6 +95,8 @@ impl<T: TieRule> Learner<T> {
             known: None,
             pairs: Pairs::default(),
             queue: BinaryHeap::new(),
+            languages: Vec::new(),
+            lengths: Vec::new(),
             left: Side::default(),
             right: Side::default(),
             merges: Vec::new(),
@@ -98,7 +112,15 @@ impl<T: TieRule> Learner<T> {
         let pair = self.pairs.get(number as usize);
         let first = self.pairs.postings[pair.places.start].into();
         let key = self.ties.key(pair.left, pair.right, first, &self.tokens);
-        self.queue.push(Candidate { count: pair.count, key, pair: number });
+        if self.languages.is_empty() {
+            self.queue.push(Candidate { count: pair.count, key, pair: number });
+            return;
+        }
+        for (contest, &count) in self.languages.iter_mut().zip(self.pairs.shares(number as usize)) {
+            if count >= contest.floor {
+                contest.queue.push(Candidate { count, key: key.clone(), pair: number });
+            }
+        }
     }
 
     /// Takes the best pair out of the queue, if one reaches the floor. What is not as good as when
@@ -115,6 +137,22 @@ impl<T: TieRule> Learner<T> {
                 return Some(number);
             }
             self.enqueue(candidate.pair);
+        }
+        None
+    }
+
+    /// The same among the pairs of a language, whose keys do not move.
+    pub(super) fn best_of(&mut self, language: usize) -> Option<usize> {
+        while let Some(candidate) = self.languages[language].queue.pop() {
+            let number = candidate.pair as usize;
+            let count = self.pairs.shares(number)[language];
+            if count < self.languages[language].floor || self.is_taken(number) {
+                continue;
+            }
+            if count == candidate.count {
+                return Some(number);
+            }
+            self.languages[language].queue.push(Candidate { count, ..candidate });
         }
         None
     }
@@ -169,6 +207,7 @@ impl<T: TieRule> Learner<T> {
         // The new token beside itself: pairs (id, left) that were counted on the right of one
         // place and are undone on the left of the next.
         let mut twins = 0;
+        let mut twin_shares = vec![0; self.languages.len()];
         let mut twin_places = Vec::new();
         let postings = &self.pairs.postings[..places.end];
         for number in places {
@@ -182,11 +221,17 @@ impl<T: TieRule> Learner<T> {
             if !self.corpus.has_pair(at, left, right) {
                 continue;
             }
-            let weight = self.corpus.count(at);
+            let weight = self.corpus.weight(at);
+            if let Some(length) = self.lengths.get_mut(weight.language as usize) {
+                *length -= weight.length;
+            }
             self.corpus.merge(at, left, right, id);
             let (before, start) = self.corpus.before(at);
             if before == id {
-                twins += weight;
+                twins += weight.count;
+                if let Some(share) = twin_shares.get_mut(weight.language as usize) {
+                    *share += weight.count;
+                }
                 twin_places.push(start as u32);
             } else if before != BORDER {
                 self.left.add(before, weight, start);
@@ -197,23 +242,23 @@ impl<T: TieRule> Learner<T> {
             }
         }
         // (x, left) became (x, id), and (right, x) became (id, x), or (id, id) where x was merged.
-        self.settle(Which::Left, 0, left, |x| ((x, left), (x, id)))?;
-        self.settle(Which::Right, twins, left, |x| ((right, x), (id, x)))?;
-        if self.wants((id, id), twins) {
+        self.settle(Which::Left, None, left, |x| ((x, left), (x, id)))?;
+        self.settle(Which::Right, Some((twins, &twin_shares)), left, |x| ((right, x), (id, x)))?;
+        if self.wants((id, id), twins, &twin_shares) {
             let start = self.pairs.postings.len();
             self.pairs.postings.extend(twin_places);
-            self.add((id, id), twins, start..self.pairs.postings.len())?;
+            self.add((id, id), twins, &twin_shares, start..self.pairs.postings.len())?;
         }
         Ok(())
     }
 
     /// Takes what changed on one side from the pairs of old, and adds the new pairs that reach the
     /// floor. `pairs_of` gives both for a neighbour; `twins` are those of `twin` that became
-    /// something else again.
+    /// something else again, in all and by language.
     fn settle(
         &mut self,
         which: Which,
-        twins: u64,
+        twins: Option<(u64, &[u64])>,
         twin: TokenId,
         pairs_of: impl Fn(TokenId) -> ((TokenId, TokenId), (TokenId, TokenId)),
     ) -> Result<()> {
@@ -224,13 +269,17 @@ impl<T: TieRule> Learner<T> {
         let first = self.pairs.postings.len();
         let mut start = first;
         for &neighbour in &side.touched {
-            let change = &mut side.by_token[neighbour as usize];
-            self.pairs.take_from(pairs_of(neighbour).0, change.weight)?;
-            if neighbour == twin {
+            let shares = side.shares_of(neighbour);
+            let (change, shares) = (&mut side.by_token[neighbour as usize], &mut side.shares[shares]);
+            self.pairs.take_from(pairs_of(neighbour).0, change.weight, shares)?;
+            if neighbour == twin
+                && let Some((twins, twin_shares)) = twins
+            {
                 change.weight -= twins;
+                shares.iter_mut().zip(twin_shares).for_each(|(share, twins)| *share -= twins);
             }
             change.next = NOWHERE;
-            if self.wants(pairs_of(neighbour).1, change.weight) {
+            if self.wants(pairs_of(neighbour).1, change.weight, shares) {
                 change.next = start;
                 start += change.places as usize;
             }
@@ -248,7 +297,8 @@ impl<T: TieRule> Learner<T> {
                 let change = side.by_token[neighbour as usize];
                 if change.next != NOWHERE {
                     let places = change.next - change.places as usize..change.next;
-                    self.add(pairs_of(neighbour).1, change.weight, places)?;
+                    let shares = &side.shares[side.shares_of(neighbour)];
+                    self.add(pairs_of(neighbour).1, change.weight, shares, places)?;
                 }
             }
         }
@@ -262,15 +312,30 @@ impl<T: TieRule> Learner<T> {
 
     /// Whether a pair that arises is to be among the pairs.
     #[inline]
-    fn wants(&self, (left, right): (TokenId, TokenId), count: u64) -> bool {
-        count >= self.floor
+    fn wants(&self, (left, right): (TokenId, TokenId), count: u64, shares: &[u64]) -> bool {
+        self.is_enough(count, shares)
             && self.limits.allow(&self.tokens, left, right)
             && self.known.as_ref().is_none_or(|known| known.contains(&(left, right)))
     }
 
+    /// Whether a pair reaches a floor that occurs so often in all and by language.
+    #[inline]
+    pub(super) fn is_enough(&self, count: u64, shares: &[u64]) -> bool {
+        match shares {
+            [] => count >= self.floor,
+            _ => shares.iter().zip(&self.languages).any(|(&count, contest)| count >= contest.floor),
+        }
+    }
+
     /// Adds a pair that is wanted.
-    fn add(&mut self, (left, right): (TokenId, TokenId), count: u64, places: Range<usize>) -> Result<()> {
-        let number = self.pairs.add(left, right, count, places)?;
+    fn add(
+        &mut self,
+        (left, right): (TokenId, TokenId),
+        count: u64,
+        shares: &[u64],
+        places: Range<usize>,
+    ) -> Result<()> {
+        let number = self.pairs.add(left, right, count, shares, places)?;
         if self.known.is_none() {
             self.enqueue(number);
         }
