@@ -30,6 +30,7 @@ TABLES = (
     "memory",
     "plan",
     "adapt",
+    "fair",
 )
 
 

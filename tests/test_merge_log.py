@@ -32,17 +32,16 @@ def came_next(
     for rank, chosen in enumerate(trained.merges):
         counts = reference.count_pairs(now)
         texts = {pair: (tokens[pair[0]], tokens[pair[1]]) for pair in counts}
-        pairs = [
-            pair
+        left = {
+            pair: count
             for pair, count in counts.items()
             if pair != chosen and count >= least and len(b"".join(texts[pair])) <= longest
-        ]
-        if ties == "ids":
-            pairs.sort()
-        elif ties == "lexicographic":
-            pairs.sort(key=texts.__getitem__, reverse=True)
-        pairs.sort(key=lambda pair: -counts[pair])  # stable: ties stay as they are
-        found.append([(*texts[pair], counts[pair]) for pair in pairs[:number]])
+        }
+        pairs: list[reference.Pair] = []
+        while left and len(pairs) < number:
+            pairs.append(reference.best_pair(left, tokens, ties))
+            del left[pairs[-1]]
+        found.append([(*texts[pair], counts[pair]) for pair in pairs])
         now = [(reference.merge(word, chosen, len(base) + rank), n) for word, n in now]
     return found
 

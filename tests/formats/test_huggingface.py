@@ -384,7 +384,7 @@ REFUSED: list[tuple[bytes, type[Exception], str]] = [
     (changed("model", "merges", 0, to=["a", "<|end|>"]), VocabError, "needs token"),
     # what is ours
     (changed(*OWN, to=[]), CorruptFileError, "model.digram should be an object"),
-    (changed(*OWN, "format", to=4), VocabError, r"format 4.*Install a newer digram"),
+    (changed(*OWN, "format", to=5), VocabError, r"format 5.*Install a newer digram"),
     (changed(*OWN, "format", to=0), CorruptFileError, "format 0 is not known"),
     (changed(*OWN, "format", delete=True), CorruptFileError, "format should be a whole number"),
     (changed(*OWN, "extra", to=0), CorruptFileError, "the key 'extra' is not known"),

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::vocabulary::TokenId;
 use crate::watch::Watch;
 
-use super::census;
+use super::census::{self, Table};
 use super::corpus::{Corpus, Order, Part};
 use super::learner::{Contest, Learner};
 use super::pairs::Pairs;
@@ -181,8 +181,7 @@ impl<T: TieRule> FairLearner<T> {
     ) -> Result<Stop> {
         let languages = self.made.len();
         let learner = &mut self.learner;
-        learner.languages =
-            (0..languages).map(|_| Contest { queue: BinaryHeap::new(), floor: u64::MAX }).collect();
+        learner.languages = (0..languages).map(|_| Contest::default()).collect();
         (learner.left.languages, learner.right.languages) = (languages, languages);
         if learner.merges.len() < learner.limits.max_merges {
             self.start_round(turns, watch)?;
@@ -232,28 +231,59 @@ impl<T: TieRule> FairLearner<T> {
     /// Lowers the floors of all languages, and finds the pairs that reach one of them.
     fn start_round(&mut self, turns: &Turns, watch: &dyn Watch) -> Result<()> {
         self.learner.pairs = Pairs::default();
-        self.learner.corpus.lay_out(watch, |_, _, _| ())?;
+        if !self.learner.merges.is_empty() {
+            self.learner.corpus.lay_out(watch, |_, _, _| ())?;
+        }
         let languages = self.made.len();
+        let table = Table::of(&self.learner.corpus, self.learner.tokens.len(), languages, watch)?;
         let mut asked = Hashes::new(2 * self.learner.limits.round * languages);
         for language in 0..languages {
-            self.learner.languages[language].queue.clear();
-            self.learner.languages[language].floor = match turns.is_exhausted(language) {
-                true => u64::MAX,
-                false => self.lower_floor(language, &mut asked, watch)?,
+            if turns.is_exhausted(language) {
+                self.learner.languages[language] = Contest::default();
+                continue;
+            }
+            let reached = match &table {
+                Some(table) => table.reached_in(language, self.wanted(language)),
+                None => self.reached_in_sketch(language, &mut asked, watch)?,
             };
+            let floor = self.next_floor(language, reached);
+            self.learner.languages[language] = Contest { queue: BinaryHeap::new(), floor };
         }
         let learner = &mut self.learner;
         let allowed = |left, right| learner.limits.allow(&learner.tokens, left, right);
-        let is_asked = |left, right| asked.may_hold(hash(left, right)) && allowed(left, right);
         let enough = |count, shares: &[u64]| learner.is_enough(count, shares);
-        learner.pairs = census::pairs_of_languages(&learner.corpus, languages, is_asked, enough, watch)?;
+        learner.pairs = match table {
+            Some(table) => table.pairs(&learner.corpus, enough, allowed, watch)?,
+            None => {
+                let is_asked = |left, right| asked.may_hold(hash(left, right)) && allowed(left, right);
+                census::pairs_of_languages(&learner.corpus, languages, is_asked, enough, watch)?
+            }
+        };
         learner.enqueue_all();
         Ok(())
     }
 
-    /// How often pairs should occur in a language to be followed for it, and those that may.
-    fn lower_floor(&self, language: usize, asked: &mut Hashes, watch: &dyn Watch) -> Result<u64> {
-        let Learner { corpus, limits, tokens, languages, merges, .. } = &self.learner;
+    /// How many pairs should be followed for a language: as many merges as its turns so far let
+    /// expect, and as many again, for others take some of them.
+    fn wanted(&self, language: usize) -> usize {
+        let Learner { limits, merges, .. } = &self.learner;
+        let left = limits.max_merges - merges.len();
+        let turns = self.made.iter().sum::<usize>() + self.made.len();
+        let expected = left as u128 * (self.made[language] + 1) as u128 / turns as u128;
+        let most = if merges.is_empty() { limits.round } else { limits.round * GROWTH };
+        (2 * expected as usize).clamp(1, most)
+    }
+
+    /// How often pairs should occur in a language to be followed for it.
+    fn next_floor(&self, language: usize, reached: u64) -> u64 {
+        let floor = self.learner.languages[language].floor;
+        reached.min(floor / 2).max(self.learner.limits.min_frequency)
+    }
+
+    /// A count that about as many pairs of a language reach as are wanted; adds those that may reach
+    /// its next floor to `asked`.
+    fn reached_in_sketch(&self, language: usize, asked: &mut Hashes, watch: &dyn Watch) -> Result<u64> {
+        let Learner { corpus, limits, tokens, .. } = &self.learner;
         let is_of_it = |weight: Weight| weight.count > 0 && weight.language as usize == language;
         let mut sketch = Sketch::new(corpus.len_of(is_of_it));
         corpus.for_each_pair_of(is_of_it, watch, |_, left, right, weight| {
@@ -261,19 +291,14 @@ impl<T: TieRule> FairLearner<T> {
                 sketch.add(left, right, weight.count);
             }
         })?;
-        // As many as its turns so far let expect, and as many again, for others take some of them.
-        let left = limits.max_merges - merges.len();
-        let turns = self.made.iter().sum::<usize>() + self.made.len();
-        let expected = left as u128 * (self.made[language] + 1) as u128 / turns as u128;
-        let most = if merges.is_empty() { limits.round } else { limits.round * GROWTH };
-        let wanted = (2 * expected as usize).clamp(1, most).min(sketch.capacity());
-        let floor = sketch.reached_by(wanted).min(languages[language].floor / 2).max(limits.min_frequency);
+        let reached = sketch.reached_by(self.wanted(language).min(sketch.capacity()));
+        let floor = self.next_floor(language, reached);
         corpus.for_each_pair_of(is_of_it, watch, |_, left, right, _| {
             if sketch.may_reach(left, right, floor) {
                 asked.insert(hash(left, right));
             }
         })?;
-        Ok(floor)
+        Ok(reached)
     }
 }
 

@@ -51,6 +51,13 @@ pub(super) struct Contest<K> {
     pub(super) floor: u64,
 }
 
+impl<K: Ord> Default for Contest<K> {
+    /// One in which no pair takes part.
+    fn default() -> Self {
+        Contest { queue: BinaryHeap::new(), floor: u64::MAX }
+    }
+}
+
 /// Learns merges until a limit is reached.
 pub(super) struct Learner<T: TieRule> {
     pub(super) corpus: Corpus,

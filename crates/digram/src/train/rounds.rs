@@ -175,11 +175,12 @@ impl<T: TieRule> Learner<T> {
         watch: &dyn Watch,
     ) -> Result<()> {
         if self.archive.is_none()
-            && let Some(table) = Table::of(&self.corpus, self.tokens.len(), watch)?
+            && let Some(table) = Table::of(&self.corpus, self.tokens.len(), 0, watch)?
         {
             self.floor = table.reached_by(self.limits.round).max(self.limits.min_frequency);
+            let enough = |count, _: &[u64]| count >= self.floor;
             let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
-            self.pairs = table.pairs(&self.corpus, self.floor, allowed, watch)?;
+            self.pairs = table.pairs(&self.corpus, enough, allowed, watch)?;
             self.enqueue_all();
             return Ok(());
         }
