@@ -140,6 +140,16 @@ def test_damaged_files(value: Any) -> None:
         huggingface.loads(json.dumps(file).encode())
 
 
+@pytest.mark.parametrize("value", [5, [], ["en"], ["en", 7], ["en", "sw", "sw"]])
+def test_damaged_languages(value: Any) -> None:
+    tok = digram.train_fair({"en": "banana", "sw": "paka"}, max_merges=2)
+    file = json.loads(huggingface.dumps(tok.definition))
+    assert file["model"]["digram"]["format"] == 4
+    file["model"]["digram"]["training"]["languages"] = value
+    with pytest.raises(CorruptFileError, match="languages"):
+        huggingface.loads(json.dumps(file).encode())
+
+
 def test_a_negative_number_is_refused() -> None:
     with pytest.raises(OptionError, match="runners_up=-1 is not at least 0"):
         digram.train("banana", max_merges=1, runners_up=-1)

@@ -22,8 +22,8 @@ STEERED = [*NAMED, "--dev", "en=en.dev.txt", "--dev", "sw=sw.dev.txt"]
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the texts, in which the verb runs."""
-    for name in TEXTS:
-        (tmp_path / f"{name}.txt").write_text(TEXTS[name])
+    for name, text in TEXTS.items():
+        (tmp_path / f"{name}.txt").write_text(text)
         (tmp_path / f"{name}.dev.txt").write_text(DEV[name])
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -78,6 +78,15 @@ def test_ratios_and_counts(run: Run) -> None:
     ratios = {"en": 1.0, "sw": 1.5}
     expected = digram.train_fair(TEXTS, ratios=ratios, max_merges=9, global_merges=1)
     assert digram.load("t.json").merge_log == expected.merge_log
+
+
+def test_inspect_says_for_whom(run: Run) -> None:
+    run("train-fair", *STEERED, "--max-merges", 8, "-o", "t.json")
+    assert "  made for     en 6, sw 2\n" in run("inspect", "t.json").stdout
+    found = json.loads(run("inspect", "t.json", "--json").stdout)
+    assert found["training"]["made_for"] == {"en": 6, "sw": 2}
+    run("train-fair", *STEERED, "--max-merges", 2, "--global-merges", 2, "-o", "t.json")
+    assert "  made for     all\n" in run("inspect", "t.json").stdout
 
 
 @pytest.mark.parametrize(
