@@ -128,8 +128,11 @@ special_soups = concatenations(["<a>", "<a>b", "<", ">", "a", "b", "é", " ", "<
 
 # --- corpora
 
-Ties = Literal["ids", "first_seen", "lexicographic"]
-TIES: list[Ties] = ["ids", "first_seen", "lexicographic"]
+Ties = Literal["ids", "first_seen", "lexicographic", "printable"]
+TIES: list[Ties] = ["ids", "first_seen", "lexicographic", "printable"]
+FAIR_TIES: list[Ties] = [rule for rule in TIES if rule != "first_seen"]
+"""The rules that need no order of the texts."""
+
 ties = st.sampled_from(TIES)
 
 

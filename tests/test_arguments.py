@@ -22,6 +22,11 @@ def trained(**options: Any) -> list[tuple[bytes, bytes]]:
     return digram.train("low low lower lowest", **options).merges
 
 
+def fair(**options: Any) -> list[tuple[bytes, bytes]]:
+    texts = {"en": "low low lower lowest", "de": "nieder niedrig"}
+    return digram.train_fair(texts, max_merges=6, **options).merges
+
+
 # What is asked for, the name of the number, the least of it.
 NUMBERS: dict[str, tuple[Callable[[Any], object], str, int]] = {
     "fits": (lambda n: TOK.fits("a", n), "n", 0),
@@ -45,6 +50,8 @@ NUMBERS: dict[str, tuple[Callable[[Any], object], str, int]] = {
     "max_token_length": (lambda n: trained(max_token_length=n), "max_token_length", 1),
     "limit_alphabet": (lambda n: trained(unit="char", limit_alphabet=n), "limit_alphabet", 1),
     "runners_up": (lambda n: trained(runners_up=n), "runners_up", 0),
+    "window": (lambda n: fair(window=n), "window", 1),
+    "global_merges": (lambda n: fair(global_merges=n), "global_merges", 0),
     "filter": (lambda n: COUNTS.filter(min_count=n), "min_count", 1),
 }
 

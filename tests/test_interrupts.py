@@ -91,6 +91,16 @@ def test_ctrl_c(name: str, alarm: Callable[[float], None]) -> None:
     assert TOK.decode(TOK.encode("low newest")) == WHOLE.decode(WHOLE.encode("low newest"))
 
 
+@pytest.mark.parametrize("after", [0.1, 0.4])
+def test_ctrl_c_while_languages_take_turns(after: float, alarm: Callable[[float], None]) -> None:
+    """While their corpus is laid out, and amid the merges."""
+    words = " ".join(f"{number * 7919 % 1_000_003:06}lowest" for number in range(150_000))
+    counts = digram.count_pretokens(words, pretokenizer="whitespace")
+    languages = {str(number): counts for number in range(4)}
+    options: dict[str, Any] = {"vocab_size": 900_000, "pretokenizer": "whitespace"}
+    interrupted(lambda: digram.train_fair(languages, progress=False, **options), after, alarm)
+
+
 @pytest.mark.parametrize("after", [0.05, 0.3, 1.0])
 def test_ctrl_c_while_merging_from_disk(after: float, alarm: Callable[[float], None]) -> None:
     """While the corpus is written, while a first round is chosen, and amid the rounds."""

@@ -32,17 +32,16 @@ def came_next(
     for rank, chosen in enumerate(trained.merges):
         counts = reference.count_pairs(now)
         texts = {pair: (tokens[pair[0]], tokens[pair[1]]) for pair in counts}
-        pairs = [
-            pair
+        left = {
+            pair: count
             for pair, count in counts.items()
             if pair != chosen and count >= least and len(b"".join(texts[pair])) <= longest
-        ]
-        if ties == "ids":
-            pairs.sort()
-        elif ties == "lexicographic":
-            pairs.sort(key=texts.__getitem__, reverse=True)
-        pairs.sort(key=lambda pair: -counts[pair])  # stable: ties stay as they are
-        found.append([(*texts[pair], counts[pair]) for pair in pairs[:number]])
+        }
+        pairs: list[reference.Pair] = []
+        while left and len(pairs) < number:
+            pairs.append(reference.best_pair(left, tokens, ties))
+            del left[pairs[-1]]
+        found.append([(*texts[pair], counts[pair]) for pair in pairs])
         now = [(reference.merge(word, chosen, len(base) + rank), n) for word, n in now]
     return found
 
@@ -138,6 +137,16 @@ def test_damaged_files(value: Any) -> None:
     file = json.loads(huggingface.dumps(tok.definition))
     file["model"]["digram"]["training"]["runners_up"] = value
     with pytest.raises(CorruptFileError, match="runners_up"):
+        huggingface.loads(json.dumps(file).encode())
+
+
+@pytest.mark.parametrize("value", [5, [], ["en"], ["en", 7], ["en", "sw", "sw"]])
+def test_damaged_languages(value: Any) -> None:
+    tok = digram.train_fair({"en": "banana", "sw": "paka"}, max_merges=2)
+    file = json.loads(huggingface.dumps(tok.definition))
+    assert file["model"]["digram"]["format"] == 4
+    file["model"]["digram"]["training"]["languages"] = value
+    with pytest.raises(CorruptFileError, match="languages"):
         huggingface.loads(json.dumps(file).encode())
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         VocabError,
     )
     from digram.events import Event
+    from digram.fair import train_fair
     from digram.growing import Drift, Trainer, Version
     from digram.loading import load
     from digram.metrics import advise
@@ -108,6 +109,7 @@ __all__ = [
     "read_tokens",
     "table",
     "train",
+    "train_fair",
     "train_ids",
 ]
 
@@ -126,6 +128,7 @@ _HOMES = {
     "errors": [name for name in __all__ if name.endswith("Error")],
     "events": ["Event"],
     "growing": ["Drift", "Trainer", "Version"],
+    "fair": ["train_fair"],
     "loading": ["load"],
     "metrics": ["advise"],
     "planning": ["Plan", "plan"],

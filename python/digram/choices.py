@@ -26,7 +26,7 @@ __all__ = [
     "warn_of_a_path",
 ]
 
-Ties = Literal["ids", "first_seen", "lexicographic"]
+Ties = Literal["ids", "first_seen", "lexicographic", "printable"]
 ByteOrder = Literal["value", "gpt2"]
 
 # The bytes that GPT-2 prints as themselves, and then the others: the order of the base tokens in

@@ -40,6 +40,8 @@ class TrainingRecord:
     that shaped the result. `runners_up[r]` are the pairs that came next at that moment, as
     (left id, right id, count), where they were asked for. `skipped` counts the records of files
     and tables that held no text and were passed over, which happens under `on_error="skip"` alone.
+    `languages[r]` is the language that the merge of rank r was made for, in whose text its count
+    was taken, or None for all of them; only `train_fair` knows of languages.
     """
 
     ties: str
@@ -53,6 +55,7 @@ class TrainingRecord:
     version: str
     runners_up: list[list[tuple[int, int, int]]] | None = field(default=None, repr=False)
     skipped: int = 0
+    languages: list[str | None] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

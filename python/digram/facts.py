@@ -57,4 +57,8 @@ def _template(template: Template) -> dict[str, Any]:
 
 def _record(record: TrainingRecord) -> dict[str, Any]:
     names = ("ties", "stop_reason", "documents", "bytes", "pretokens", "distinct_pretokens")
-    return {**{name: getattr(record, name) for name in names}, "options": record.options}
+    found = {**{name: getattr(record, name) for name in names}, "options": record.options}
+    if record.languages is not None:
+        made = Counter(record.languages)
+        found["made_for"] = {name: made[name] for name in made if name is not None}
+    return found

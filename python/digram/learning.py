@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from digram import _core
@@ -34,7 +34,16 @@ from digram.sources import file_stamps, separator_of, settled
 from digram.storage import advise_on_full_disk
 from digram.tokenizer import Merge, RunnerUp, Tokenizer
 
-__all__ = ["Learned", "Reporter", "Start", "learned", "merged", "plain", "unknown_first"]
+__all__ = [
+    "Learned",
+    "Reporter",
+    "Start",
+    "learned",
+    "merged",
+    "most_merges",
+    "plain",
+    "unknown_first",
+]
 
 _Merged: TypeAlias = tuple[
     list[bytes],
@@ -85,6 +94,8 @@ class Learned(NamedTuple):
     skipped: int
     ties: str
     scheme: Scheme | None = None
+    languages: list[str | None] | None = None
+    """For which each merge was made, where there are languages."""
 
     @classmethod
     def of(
@@ -131,6 +142,7 @@ class Learned(NamedTuple):
             version=_core.__version__,
             runners_up=self.runners_up,
             skipped=self.skipped,
+            languages=self.languages,
         )
 
 
@@ -179,7 +191,7 @@ def learned(
             # Of one source the text has a sum.
             point.begin(counts.digest() if isinstance(source, Counts | Mapping) else "")
         begun = start(counts, unit)
-        limit = min((n for n in (begun.room, limits.max_merges) if n is not None), default=None)
+        limit = most_merges(begun, limits)
         _say_where_from(point, limit, progress)
         if picky is not None:
             picked = _picked(counts, begun, picky, limits, ties, progress)
@@ -210,6 +222,11 @@ def learned(
             progress=progress,
         )
     return Learned.of(begun, cut, unit, found, counts, skipped, ties, limit, limits)
+
+
+def most_merges(begun: Start, limits: Limits) -> int | None:
+    """After how many merges it ends at the latest."""
+    return min((n for n in (begun.room, limits.max_merges) if n is not None), default=None)
 
 
 def merged(
@@ -404,20 +421,35 @@ def _folder(point: Checkpoint | None) -> str | os.PathLike[str]:
 
 
 class Reporter:
-    """Tells a callback of each merge, in bytes and final ids."""
+    """Tells a callback of each merge, in bytes and final ids, and of its language by name."""
 
-    def __init__(self, on_merge: Callable[[Merge], object], start: Start, first_rank: int) -> None:
+    def __init__(
+        self,
+        on_merge: Callable[[Merge], object],
+        start: Start,
+        first_rank: int,
+        languages: Sequence[str] = (),
+    ) -> None:
         self._on_merge = on_merge
+        self._languages = languages
         self._tokens = start.tokens()
         self._first = len(self._tokens) - first_rank
         self._shift = start.shift
 
     def __call__(
-        self, left: int, right: int, id: int, count: int, next_pairs: list[tuple[int, int, int]]
+        self,
+        left: int,
+        right: int,
+        id: int,
+        count: int,
+        next_pairs: list[tuple[int, int, int]],
+        language: int | None,
     ) -> None:
         tokens = self._tokens
         parts = tokens[left], tokens[right]
         token = parts[0] + parts[1]
         runners_up = tuple(RunnerUp(tokens[a], tokens[b], number) for a, b, number in next_pairs)
         tokens.append(token)
-        self._on_merge(Merge(id - self._first, *parts, token, id + self._shift, count, runners_up))
+        name = None if language is None else self._languages[language]
+        rank, id = id - self._first, id + self._shift
+        self._on_merge(Merge(rank, *parts, token, id, count, runners_up, name))

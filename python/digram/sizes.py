@@ -270,6 +270,7 @@ def _record(
             [(new(left), new(right), count) for left, right, count in pairs]
             for pairs in record.runners_up[:merges]
         ],
+        languages=record.languages and record.languages[:merges],
     )
 
 

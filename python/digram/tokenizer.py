@@ -47,7 +47,8 @@ class Merge:
 
     `count` is how often the pair stood in the training corpus when it was chosen; None where the
     tokenizer was not trained here. `runners_up` are the pairs that would have come next at that
-    moment, where `train(runners_up=...)` asked to keep them.
+    moment, where `train(runners_up=...)` asked to keep them. `language` is the one that the merge
+    was made for by `digram.train_fair`, in whose text it was counted.
     """
 
     rank: int
@@ -57,6 +58,7 @@ class Merge:
     id: int
     count: int | None
     runners_up: tuple[RunnerUp, ...] = field(default=(), repr=False)
+    language: str | None = field(default=None, repr=False)
 
 
 class _Extra(NamedTuple):
@@ -208,9 +210,11 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore, Measuring, Seeing, Cha
         tokens, merges = self._model.tokens(), self._model.merges()
         counts: Iterable[int | None] = repeat(None)
         next_pairs: Iterable[Sequence[tuple[int, int, int]]] = repeat(())
+        languages: Iterable[str | None] = repeat(None)
         if self.training is not None:
             counts = self.training.counts
             next_pairs = self.training.runners_up or next_pairs
+            languages = self.training.languages or languages
         return [
             Merge(
                 rank,
@@ -220,9 +224,10 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore, Measuring, Seeing, Cha
                 id,
                 count,
                 tuple(RunnerUp(_known(tokens, a), _known(tokens, b), n) for a, b, n in runners_up),
+                language,
             )
-            for rank, ((left, right, id), count, runners_up) in enumerate(
-                zip(merges, counts, next_pairs, strict=False)
+            for rank, ((left, right, id), count, runners_up, language) in enumerate(
+                zip(merges, counts, next_pairs, languages, strict=False)
             )
         ]
 

@@ -6,25 +6,21 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from digram import _core
 from digram.arguments import memory_in_bytes
 from digram.choices import (
     ByteOrder,
     Ties,
-    base_tokens,
     check_choices,
     checked_limits,
     checked_picky,
-    room_for_merges,
     warn_of_a_path,
 )
 from digram.counts import Counts, Sources
-from digram.definition import Definition, OnUnknown, Unit
+from digram.definition import OnUnknown, Unit
 from digram.errors import OptionError
-from digram.learning import Start, learned, plain
+from digram.learning import learned, plain
 from digram.pretokenizers import MISSING, PretokenizerLike
-from digram.sizes import blocks, padded, with_blocks
-from digram.special import Special
+from digram.shape import Shape, listed
 from digram.superwords import SuperwordsLike, learned_superwords, named
 from digram.tokenizer import Merge, Tokenizer
 
@@ -118,9 +114,10 @@ def train(
 
     Which pair, among those of the same count:
         ties: "ids" the smallest pair of ids; "first_seen" the one that occurs first in the corpus
-            as it is merged so far; "lexicographic" the greatest pair of byte strings. Except for
-            "first_seen" the result does not depend on the order of the texts; it never depends on
-            `threads`.
+            as it is merged so far; "lexicographic" the greatest pair of byte strings, "printable"
+            the same with bytes in the order of the characters that GPT-2 prints for them. Except
+            for "first_seen" the result does not depend on the order of the texts; it never depends
+            on `threads`.
 
     Tokens of several words:
         superwords: "two-stage" (SuperBPE) or "boundless" (BoundlessBPE), or `digram.TwoStage(...)`,
@@ -150,12 +147,6 @@ def train(
     files that cannot be read. Memory: the distinct pretokens, and about 12 bytes for
     each of their bytes.
     """
-    if isinstance(special_tokens, str):
-        raise TypeError("special_tokens is several texts; put the one in a list")
-    special = list(special_tokens)
-    if len(set(special)) < len(special):
-        twice = next(text for at, text in enumerate(special) if text in special[:at])
-        raise OptionError(f"special_tokens= names {twice!r} twice.", value=twice)
     check_choices(on_unknown, ties, byte_order)
     limits = checked_limits(
         vocab_size,
@@ -179,20 +170,20 @@ def train(
             },
         )
     warn_of_a_path(source)
-    characters = None if alphabet is None else list(alphabet)
-    reserved: dict[str, int] = {}
-    shaped: dict[str, Any] = {}  # by what is told beside the options below
-
-    def start(counts: _core.Counts | _core.SortedCounts, unit: Unit) -> Start:
-        if isinstance(on_unknown, Special) and unit == "char" and on_unknown.text not in special:
-            special.append(on_unknown.text)
-        reserved.update(blocks(reserve, pad_to_multiple, special))
-        base = base_tokens(unit, characters, limits.limit_alphabet, byte_order, counts)
-        with_bytes = unit == "char" and on_unknown == "bytes"
-        first = len(base) + 256 * with_bytes
-        room = room_for_merges(limits.vocab_size, first, len(special), sum(reserved.values()))
-        return Start(base, with_bytes, room, len(special) if special_first else 0)
-
+    shape = Shape(
+        limits,
+        listed(special_tokens),
+        special_first,
+        None if alphabet is None else list(alphabet),
+        on_unknown,
+        byte_order,
+        reserve,
+        pad_to_multiple,
+    )
+    said = {
+        **({} if picky is None else {"picky": picky}),
+        **({} if weights is None else {"weights": plain(weights)}),
+    }
     if superwords is not None:
         for name, value in (("memory_limit", memory_limit), ("checkpoint", checkpoint)):
             if value is not None:
@@ -204,7 +195,7 @@ def train(
         way = named(superwords)
         found = learned_superwords(
             source,
-            start,
+            shape.start,
             way,
             pretokenizer=pretokenizer,
             unit=unit,
@@ -215,60 +206,30 @@ def train(
             on_merge=on_merge,
             progress=progress,
         )
-        shaped = {"superwords": way.said()}
-    else:
-        found = learned(
-            source,
-            start,
-            pretokenizer=pretokenizer,
-            unit=unit,
-            limits=limits,
-            decides={
-                "ties": ties,
-                "min_frequency": limits.min_frequency,
-                "max_token_length": limits.max_token_length,
-                "whole_characters": limits.whole_characters or None,
-                "byte_order": byte_order,
-                "alphabet": characters,
-                "limit_alphabet": limits.limit_alphabet,
-                "on_unknown": on_unknown == "bytes",
-            },
-            ties=ties,
-            separator=separator,
-            weights=weights,
-            memory=memory_in_bytes(memory_limit),
-            checkpoint=checkpoint,
-            on_merge=on_merge,
-            progress=progress,
-            picky=picky,
-        )
-    shift, tokens = found.start.shift, found.tokens
-    first_special = 0 if special_first else len(tokens)
-    options = {
-        "vocab_size": limits.vocab_size,
-        "min_frequency": limits.min_frequency,
-        "max_merges": limits.max_merges,
-        "max_token_length": limits.max_token_length,
-        "byte_order": byte_order,
-        "special_first": special_first,
-        # What came later is there only where it was asked for.
-        **({"whole_characters": True} if limits.whole_characters else {}),
-        **({} if picky is None else {"picky": picky}),
-        **({"limit_alphabet": limits.limit_alphabet} if limits.limit_alphabet else {}),
-        **({"reserve": reserved} if reserved else {}),
-        **({"pad_to_multiple": pad_to_multiple} if pad_to_multiple else {}),
-        **({} if weights is None else {"weights": plain(weights)}),
-        **shaped,
-    }
-    definition = Definition(
-        tokens=[None] * shift + tokens,
-        merges=found.merges,
-        pretokenizer=found.cut,
-        special_tokens={text: first_special + i for i, text in enumerate(special)},
-        unit=found.unit,
-        on_unknown=on_unknown if found.unit == "char" else "error",
-        byte_ids=list(range(shift, shift + 256)) if found.start.with_bytes else None,
-        training=found.record(options),
-        scheme=found.scheme,
+        return shape.tokenizer(found, {**said, "superwords": way.said()})
+    found = learned(
+        source,
+        shape.start,
+        pretokenizer=pretokenizer,
+        unit=unit,
+        limits=limits,
+        decides={
+            "ties": ties,
+            "min_frequency": limits.min_frequency,
+            "max_token_length": limits.max_token_length,
+            "whole_characters": limits.whole_characters or None,
+            "byte_order": byte_order,
+            "alphabet": shape.alphabet,
+            "limit_alphabet": limits.limit_alphabet,
+            "on_unknown": on_unknown == "bytes",
+        },
+        ties=ties,
+        separator=separator,
+        weights=weights,
+        memory=memory_in_bytes(memory_limit),
+        checkpoint=checkpoint,
+        on_merge=on_merge,
+        progress=progress,
+        picky=picky,
     )
-    return Tokenizer(padded(with_blocks(definition, reserved), pad_to_multiple))
+    return shape.tokenizer(found, said)

@@ -105,7 +105,7 @@ mod _core {
     #[pymodule_export]
     use super::tokenizer::{Decoder, Encoded, EncodedDocuments, Intervals, RunningCount, Stream};
     #[pymodule_export]
-    use super::training::{join_words, train};
+    use super::training::{join_words, train, train_fair};
     #[pymodule_export]
     use super::words::Words;
 

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use digram::Result as CoreResult;
 use digram::train::{
-    Base, JoinOptions, Journal, Learned, MemoryLimit, Options, RunnerUp, Stop, Ties, Words, train_within,
+    Base, Fairness, JoinOptions, Journal, Language, Learned, MemoryLimit, Options, RunnerUp, Stop, Ties,
+    Trained as Found, Window, Words, train_fair as learn_fair, train_within,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -47,15 +49,13 @@ pub(crate) fn train<'py>(
     on_merge: Option<Py<PyAny>>,
     on_progress: Option<Py<PyAny>>,
 ) -> PyResult<Trained<'py>> {
-    let base = base_of(base, with_bytes)?;
-    let ties = ties_named(py, ties)?;
     let options = Options {
-        base,
+        base: base_of(base, with_bytes)?,
         max_merges,
         min_frequency,
         max_token_length,
         whole_characters,
-        ties,
+        ties: ties_named(py, ties)?,
         round: Options::ROUND,
         runners_up,
     };
@@ -64,14 +64,14 @@ pub(crate) fn train<'py>(
         .map_err(|error| errors::from_core(py, error, None))?
         .map_or((None, Vec::new()), |(journal, known)| (Some(journal), known));
     let signals = Signals::new();
-    let mut told = Told::new(on_merge, on_progress);
+    let mut teller = Teller::new(on_merge, on_progress, &signals);
     let mut tell = |learned: &Learned| {
         if let Some(journal) = &mut journal
-            && told.done >= known.len() as u64
+            && teller.done >= known.len() as u64
         {
             journal.push(learned)?;
         }
-        told.of(learned, &signals)
+        teller.tell(learned)
     };
     let pieces = counts.pieces();
     let limit = memory.as_ref().map(|(bytes, folder)| MemoryLimit { bytes: *bytes, folder });
@@ -80,12 +80,70 @@ pub(crate) fn train<'py>(
     let synced = journal.as_mut().map_or(Ok(()), Journal::sync);
     let trained = learned.and_then(|trained| synced.map(|()| trained));
     let trained = trained.map_err(|error| signals.error(py, error, None))?;
-    let tokens = PyList::new(py, trained.tokens().iter().map(|token| PyBytes::new(py, token)))?;
-    let merges: Vec<_> = trained.merges.iter().map(|learned| learned.merge).collect();
-    let counts = trained.merges.iter().map(|learned| learned.count).collect();
     let runners_up = if runners_up == 0 { Vec::new() } else { trained.merges.iter().map(next).collect() };
-    let stop = stop_named(trained.stop);
-    Ok((tokens, merges_to_python(py, &merges)?, counts, runners_up, stop))
+    let (tokens, merges, counts, stop) = to_python(py, &trained)?;
+    Ok((tokens, merges, counts, runners_up, stop))
+}
+
+/// Tokens, merges, counts, for each merge the number of its language, and the reason to stop.
+type TrainedFair<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<Option<u32>>, &'static str);
+
+/// Learns merges for one language after the other: as `train`, and for each merge the number of its
+/// language, or none.
+///
+/// `counts` are those of each language, and so are `dev` and `ratios`, where they are given;
+/// `window` is a size and an alpha.
+#[pyfunction]
+#[pyo3(signature = (counts, dev, base, *, with_bytes, max_merges, min_frequency, max_token_length, whole_characters, ties, global_merges, ratios, window, on_merge, on_progress))]
+#[expect(clippy::too_many_arguments, reason = "the options of training, each named by the caller")]
+pub(crate) fn train_fair<'py>(
+    py: Python<'py>,
+    counts: Vec<Held<'py>>,
+    dev: Option<Vec<Held<'py>>>,
+    base: &Bound<'py, PyAny>,
+    with_bytes: bool,
+    max_merges: Option<usize>,
+    min_frequency: u64,
+    max_token_length: Option<usize>,
+    whole_characters: bool,
+    ties: &str,
+    global_merges: usize,
+    ratios: Option<Vec<f64>>,
+    window: Option<(usize, f64)>,
+    on_merge: Option<Py<PyAny>>,
+    on_progress: Option<Py<PyAny>>,
+) -> PyResult<TrainedFair<'py>> {
+    let options = Options {
+        base: base_of(base, with_bytes)?,
+        max_merges,
+        min_frequency,
+        max_token_length,
+        whole_characters,
+        ties: ties_named(py, ties)?,
+        round: Options::ROUND,
+        runners_up: 0,
+    };
+    let window = window.map(|(size, alpha)| Window { size, alpha });
+    let fairness = Fairness { global_merges, ratios, window };
+    let signals = Signals::new();
+    let mut teller = Teller::new(on_merge, on_progress, &signals);
+    let pieces: Vec<_> = counts.iter().map(Held::pieces).collect();
+    let dev_pieces: Option<Vec<_>> = dev.as_ref().map(|dev| dev.iter().map(Held::pieces).collect());
+    let learned = py.detach(|| {
+        let held = pieces.iter().map(|one| one.to_memory(&signals)).collect::<CoreResult<Vec<_>>>()?;
+        let dev = dev_pieces.iter().flatten().map(|one| one.to_memory(&signals));
+        let dev = dev.collect::<CoreResult<Vec<_>>>()?;
+        let languages = held
+            .iter()
+            .enumerate()
+            .map(|(number, counts)| Language { counts, dev: dev.get(number).map(|counts| &**counts) });
+        let languages: Vec<_> = languages.collect();
+        learn_fair(&languages, &fairness, &options, &mut |learned| teller.tell(learned), &signals)
+    });
+    let trained = learned.map_err(|error| signals.error(py, error, None))?;
+    let languages = trained.merges.iter().map(|learned| learned.language).collect();
+    let (tokens, merges, counts, stop) = to_python(py, &trained)?;
+    Ok((tokens, merges, counts, languages, stop))
 }
 
 /// Tokens, merges, counts, the ranks of merges that join words, and the reason to stop.
@@ -115,8 +173,8 @@ pub(crate) fn join_words<'py>(
     let ties = ties_named(py, ties)?;
     let options = JoinOptions { max_merges, min_frequency, max_token_length, whole_characters, ties };
     let signals = Signals::new();
-    let mut told = Told::new(on_merge, on_progress);
-    let mut tell = |learned: &Learned| told.of(learned, &signals);
+    let mut teller = Teller::new(on_merge, on_progress, &signals);
+    let mut tell = |learned: &Learned| teller.tell(learned);
     let tokenizer = &*words.get().tokenizer;
     let words = Words { tokenizer, counts: &word_counts, may_join: &may_join };
     let pieces = counts.pieces();
@@ -132,17 +190,16 @@ pub(crate) fn join_words<'py>(
     Ok((tokens, merges_to_python(py, &merges)?, counts, ranks, stop_named(joined.stop)))
 }
 
-/// What training starts from: the bytes in the order of their ids, or characters in that of theirs,
-/// after the bytes by value if `with_bytes`; or a tokenizer.
+/// What training starts from: bytes in their order, characters in theirs, or a tokenizer.
 pub(crate) fn base_of(base: &Bound<'_, PyAny>, with_bytes: bool) -> PyResult<Base> {
-    Ok(if let Ok(order) = base.cast::<PyBytes>() {
-        Base::Bytes(Box::new(order.as_bytes().try_into()?))
-    } else if let Ok(core) = base.cast::<Core>() {
-        Base::Tokens(core.get().tokenizer.clone())
-    } else {
-        let chars = base.extract::<String>()?.chars().collect();
-        if with_bytes { Base::CharsAndBytes(chars) } else { Base::Chars(chars) }
-    })
+    if let Ok(order) = base.cast::<PyBytes>() {
+        return Ok(Base::Bytes(Box::new(order.as_bytes().try_into()?)));
+    }
+    if let Ok(core) = base.cast::<Core>() {
+        return Ok(Base::Tokens(core.get().tokenizer.clone()));
+    }
+    let chars = base.extract::<String>()?.chars().collect();
+    Ok(if with_bytes { Base::CharsAndBytes(chars) } else { Base::Chars(chars) })
 }
 
 pub(crate) fn ties_named(py: Python<'_>, name: &str) -> PyResult<Ties> {
@@ -150,6 +207,7 @@ pub(crate) fn ties_named(py: Python<'_>, name: &str) -> PyResult<Ties> {
         "ids" => Ok(Ties::Ids),
         "first_seen" => Ok(Ties::FirstSeen),
         "lexicographic" => Ok(Ties::Lexicographic),
+        "printable" => Ok(Ties::Printable),
         other => Err(errors::raise(py, "OptionError", format!("ties={other:?} is not known."))),
     }
 }
@@ -162,35 +220,47 @@ pub(crate) fn stop_named(stop: Stop) -> &'static str {
     }
 }
 
-/// Tells Python's callbacks of merges.
-struct Told {
+/// Tells Python of merges, and how many there are.
+struct Teller<'a> {
     on_merge: Option<Py<PyAny>>,
     on_progress: Option<Py<PyAny>>,
+    signals: &'a Signals,
     done: u64,
     reported: Instant,
 }
 
-impl Told {
-    fn new(on_merge: Option<Py<PyAny>>, on_progress: Option<Py<PyAny>>) -> Told {
-        Told { on_merge, on_progress, done: 0, reported: Instant::now() }
+impl<'a> Teller<'a> {
+    fn new(on_merge: Option<Py<PyAny>>, on_progress: Option<Py<PyAny>>, signals: &'a Signals) -> Teller<'a> {
+        Teller { on_merge, on_progress, signals, done: 0, reported: Instant::now() }
     }
 
-    fn of(&mut self, learned: &Learned, signals: &Signals) -> digram::Result<()> {
+    fn tell(&mut self, learned: &Learned) -> CoreResult<()> {
         self.done += 1;
         if let Some(on_merge) = &self.on_merge {
-            let Learned { merge, count, .. } = learned;
-            let told = (merge.left, merge.right, merge.id, *count, next(learned));
-            Python::attach(|py| on_merge.call1(py, told)).map_err(|raised| signals.keep(raised))?;
+            let Learned { merge, count, language, .. } = learned;
+            let told = (merge.left, merge.right, merge.id, *count, next(learned), *language);
+            Python::attach(|py| on_merge.call1(py, told)).map_err(|raised| self.signals.keep(raised))?;
         }
         if let Some(on_progress) = &self.on_progress
             && (self.done.is_multiple_of(1024) || self.reported.elapsed() >= BETWEEN_REPORTS)
         {
             self.reported = Instant::now();
-            Python::attach(|py| on_progress.call1(py, (self.done,)))
-                .map_err(|raised| signals.keep(raised))?;
+            let told = (self.done,);
+            Python::attach(|py| on_progress.call1(py, told)).map_err(|raised| self.signals.keep(raised))?;
         }
         Ok(())
     }
+}
+
+/// Tokens, merges, counts, and the reason to stop.
+type Common<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, &'static str);
+
+/// What every training gives, as Python's.
+fn to_python<'py>(py: Python<'py>, trained: &Found) -> PyResult<Common<'py>> {
+    let tokens = PyList::new(py, trained.tokens().iter().map(|token| PyBytes::new(py, token)))?;
+    let merges: Vec<_> = trained.merges.iter().map(|learned| learned.merge).collect();
+    let counts = trained.merges.iter().map(|learned| learned.count).collect();
+    Ok((tokens, merges_to_python(py, &merges)?, counts, stop_named(trained.stop)))
 }
 
 fn next(learned: &Learned) -> Vec<Next> {

@@ -115,8 +115,10 @@ def _record(whole: Definition, found: Learned, options: dict[str, Any]) -> Train
     if runners_up is not None or (before is not None and before.runners_up is not None):
         of_before = None if before is None else before.runners_up
         runners_up = (of_before or [[]] * unknown) + (runners_up or [[]] * len(found.merges))
+    languages = None if before is None else before.languages
     return replace(
         found.record(options),
         counts=[*counts, *found.counts],
         runners_up=runners_up,
+        languages=languages and [*languages, *[None] * len(found.merges)],
     )

@@ -106,6 +106,7 @@ def _longer(
         record,
         counts=[*record.counts, *[None] * merges],
         runners_up=runners_up,
+        languages=record.languages and [*record.languages, *[None] * merges],
         options=record.options | options,
     )
 

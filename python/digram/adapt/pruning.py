@@ -212,6 +212,6 @@ def _without(definition: Definition, gone: Sequence[int], compact: bool, before:
     ]
     options = record.options | {"pruned": before, "removed": len(gone)}
     counts = [record.counts[rank] for rank in kept]
-    return replace(
-        small, training=replace(record, counts=counts, runners_up=runners_up, options=options)
-    )
+    languages = record.languages and [record.languages[rank] for rank in kept]
+    record = replace(record, counts=counts, runners_up=runners_up, languages=languages)
+    return replace(small, training=replace(record, options=options))

@@ -19,6 +19,7 @@ __all__ = ["VERBS", "cli", "main"]
 # A verb's module is imported when it is called, so that none waits for the others.
 VERBS = {
     "train": ("train", "Learn a tokenizer from files."),
+    "train-fair": ("train_fair", "Learn a tokenizer in which no language falls behind."),
     "encode": ("encode", "Turn text into ids."),
     "decode": ("encode", "Turn ids into text."),
     "count": ("count", "Count tokens, bytes and characters."),

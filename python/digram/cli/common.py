@@ -422,7 +422,9 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.verbs:
             return None
-        command = getattr(import_module(f"{self.room}.{self.verbs[cmd_name][0]}"), cmd_name)
+        command = getattr(
+            import_module(f"{self.room}.{self.verbs[cmd_name][0]}"), cmd_name.replace("-", "_")
+        )
         assert isinstance(command, click.Command)
         return command
 

@@ -238,6 +238,9 @@ def _training(record: dict[str, Any]) -> Iterator[str]:
     yield f"pretokens    {record['pretokens']:,} ({record['distinct_pretokens']:,} different)"
     yield f"ties         {record['ties']}"
     yield f"stopped by   {record['stop_reason']}"
+    if "made_for" in record:
+        made = ", ".join(f"{name} {number:,}" for name, number in record["made_for"].items())
+        yield f"made for     {made or 'all'}"
 
 
 def _merge_lines(merges: Sequence[dict[str, Any]]) -> Iterator[str]:

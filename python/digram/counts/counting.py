@@ -143,7 +143,7 @@ class Counting:
         for number, (name, one) in enumerate(sources.items()):
             factor = factors.get(name, (1, 1))
             try:
-                found, passed = self._one_of(number, name, one)
+                found, passed = self.count_one_of(number, name, one)
                 skipped += passed
                 if joiner is not None:
                     joiner.add(found, *factor)
@@ -158,7 +158,8 @@ class Counting:
         with progress_of_all("Joining", "pretokens", self.progress) as tell:
             return Counted(joiner.finish(tell), skipped)
 
-    def _one_of(self, number: int, name: str, source: Source | Counts) -> Counted:
+    def count_one_of(self, number: int, name: str, source: Source | Counts) -> Counted:
+        """The counts of one source of several, by its number and name."""
         if isinstance(source, Counts):
             made = (source.pretokenizer, source.unit)
             check_made(made, (self.cut, self.unit), "these counts", "asked for is")

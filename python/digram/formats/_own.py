@@ -5,7 +5,8 @@ digest        `digram.definition.digest` of the tokenizer; leave it out and noth
 pretokenizer  name (information only: the patterns in the file count) and digit policy
 training      the `TrainingRecord`, with the counts of the merges, or null; the runners-up of
               merges, [left id, right id, count] each, only where they were kept, and then the
-              format is 3
+              format is 3; the language of each merge, only where there are languages, and then the
+              format is 4
 input         only where there is something to say, and then the format is 2: the context size, the
               pad token, and whether the template is for pairs too
 reserved      only where ids are reserved, and then the format is 3: [first id, number] by name
@@ -45,7 +46,11 @@ VERSION = 4
 
 _KEYS = {"format", "digest", "pretokenizer", "training", "input", "reserved", "scheme"}
 _FIELDS = {field.name: field.type for field in fields(TrainingRecord)}
-_LATER = {"runners_up": None, "skipped": 0}  # there only where they say something
+_LATER = {
+    "runners_up": None,
+    "skipped": 0,
+    "languages": None,
+}  # there only where they say something
 _KINDS: dict[str, type] = {"str": str, "int": int, "StopReason": str, "dict[str, Any]": dict}
 
 
@@ -85,7 +90,7 @@ def to_section(definition: Definition) -> dict[str, Any]:
 
 def _format(keys: set[str]) -> int:
     """The oldest version of the layout that knows all of these."""
-    if "scheme" in keys:
+    if keys & {"scheme", "languages"}:
         return 4
     if "reserved" in keys or keys & _LATER.keys():
         return 3
@@ -203,7 +208,7 @@ def training(
         problem = "is missing" if wrong in _FIELDS else "is not known"
         raise CorruptFileError(f"{where}: the key {show(wrong)} {problem}.", path=path)
     for name, kind in _FIELDS.items():
-        if name in said and name not in ("counts", "runners_up"):
+        if name in said and name not in ("counts", "runners_up", "languages"):
             expect(said[name], _KINDS[str(kind)], f"{where}.{name}", path)
     if said["stop_reason"] not in get_args(StopReason):
         shown = show(said["stop_reason"])
@@ -218,6 +223,14 @@ def training(
     if "runners_up" in said:
         at = f"{where}.runners_up"
         said = said | {"runners_up": _runners_up(said["runners_up"], merges, tokens(), at, path)}
+    if "languages" in said:
+        languages = expect(said["languages"], list, f"{where}.languages", path)
+        if len(languages) != merges or not set(map(type, languages)) <= {str, type(None)}:
+            raise CorruptFileError(
+                f"{where}.languages should be the name of a language, or null for all of them, for "
+                f"each of {several(merges, 'merge')}.",
+                path=path,
+            )
     return TrainingRecord(**said)
 
 

@@ -162,20 +162,6 @@ def allowed(
     }
 
 
-def preferred(found: Mapping[Pair, int], tokens: Sequence[bytes], ties: str) -> Pair:
-    """The pair of the highest count; see `train` for `ties`."""
-
-    def preference(pair: Pair) -> tuple[object, ...]:
-        left, right = pair
-        return {
-            "ids": (found[pair], -left, -right),
-            "first_seen": (found[pair],),  # `max` takes the first of equals, and `found` has order
-            "lexicographic": (found[pair], tokens[left], tokens[right]),
-        }[ties]
-
-    return max(found, key=preference)
-
-
 class Trained(NamedTuple):
     """What training found. `counts[rank]` is the count of that merge when it was chosen."""
 
@@ -216,14 +202,16 @@ def train(
 
     `ties` decides among the pairs of the highest count. "ids": the smallest pair of symbols.
     "first_seen": the pair whose first place comes first, in the words as they are by now.
-    "lexicographic": the greatest pair of byte strings, the left ones compared first.
+    "lexicographic": the greatest pair of byte strings, the left ones compared first. "printable":
+    the same with bytes in the order of `GPT2_BYTES`, that of the characters printed for them.
 
-    >>> for ties in ("ids", "first_seen", "lexicographic"):
-    ...     trained = train([(b"banana", 1), (b"cc", 2)], BYTES, max_merges=4, ties=ties)
+    >>> for ties in ("ids", "first_seen", "lexicographic", "printable"):
+    ...     trained = train([(b"banana ", 1), (b"cc", 2)], BYTES, max_merges=4, ties=ties)
     ...     print([token.decode() for token in trained.tokens[256:]])
-    ['an', 'cc', 'ban', 'ana']
+    ['an', 'cc', 'a ', 'ban']
     ['an', 'cc', 'ban', 'banan']
-    ['na', 'cc', 'nana', 'ba']
+    ['na', 'cc', 'nana', 'nana ']
+    ['na', 'cc', 'na ', 'nana ']
 
     Raises ValueError if `vocab_size` leaves no room for a merge, and if neither a size nor a
     number of merges is given and `min_frequency` is below 2.
@@ -245,7 +233,7 @@ def train(
             reason = "max_merges"
         elif not found:
             reason = "no_pairs"
-        elif found[best := preferred(found, tokens, ties)] < min_frequency:
+        elif found[best := best_pair(found, tokens, ties)] < min_frequency:
             reason = "min_frequency"
         else:
             new = merges[best] = len(tokens)
@@ -255,6 +243,31 @@ def train(
             now = [(merge(word, best, new), weight) for word, weight in now]
             continue
         return Trained(tokens, merges, counts, reason, now)
+
+
+def best_pair(counts: Mapping[Pair, int], tokens: Sequence[bytes], ties: str) -> Pair:
+    """The most frequent pair; among several the one that `ties` prefers (see `train`).
+
+    >>> best_pair({(97, 32): 2, (97, 98): 2, (98, 97): 1}, BYTES, "lexicographic")
+    (97, 98)
+    >>> best_pair({(97, 32): 2, (97, 98): 2, (98, 97): 1}, BYTES, "printable")
+    (97, 32)
+    """
+
+    def printed(token: bytes) -> list[int]:
+        return [GPT2_BYTES.index(BYTES[value]) for value in token]
+
+    def preference(pair: Pair) -> tuple[object, ...]:
+        left, right = pair
+        if ties == "first_seen":
+            return (counts[pair],)  # `max` takes the first of equals, and `counts` has order
+        if ties == "ids":
+            return counts[pair], -left, -right
+        if ties == "lexicographic":
+            return counts[pair], tokens[left], tokens[right]
+        return counts[pair], printed(tokens[left]), printed(tokens[right])
+
+    return max(counts, key=preference)
 
 
 def encode(word: Iterable[int], merges: Mapping[Pair, int]) -> list[int]:

@@ -25,9 +25,9 @@ from digram.reference import (
     Pair,
     Word,
     allowed,
+    best_pair,
     count_pairs,
     merge,
-    preferred,
     words,
 )
 
@@ -94,7 +94,7 @@ def train(
             reason = "max_merges"
         elif not found:
             reason = "no_pairs"
-        elif found[best := preferred(found, tokens, ties)] < min_frequency:
+        elif found[best := best_pair(found, tokens, ties)] < min_frequency:
             reason = "min_frequency"
         else:
             text, merges = tokens[best[0]] + tokens[best[1]], merges + 1

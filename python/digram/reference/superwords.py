@@ -94,7 +94,7 @@ def train(
         }
         rank, learned = len(merges), len(new_ids) - len(base)
         inside = inner.counts[learned] if learned < len(order) else 0
-        best = max(found, key=lambda pair: _preference(pair, found, tokens, ties), default=None)
+        best = reference.best_pair(found, tokens, ties) if found else None
         if rank == max_merges:
             reason = "max_merges"
         elif best is not None and found[best] >= max(min_frequency, inside + 1):
@@ -116,17 +116,6 @@ def train(
         else:
             reason = "min_frequency" if min_frequency > 1 else "no_pairs"
         return Joined(tokens, merges, counts, joining, reason)
-
-
-def _preference(
-    pair: Pair, found: Mapping[Pair, int], tokens: Sequence[bytes], ties: str
-) -> tuple[object, ...]:
-    left, right = pair
-    return {
-        "ids": (found[pair], -left, -right),
-        "first_seen": (found[pair],),  # `max` takes the first of equals, and `found` has order
-        "lexicographic": (found[pair], tokens[left], tokens[right]),
-    }[ties]
 
 
 def _join(line: list[bytes | int], pair: Pair, new: int) -> list[bytes | int]:

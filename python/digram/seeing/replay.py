@@ -113,6 +113,7 @@ class Replay:
     _sizes: list[int] = field(repr=False)
     """The number of tokens after each of them."""
     _runners_up: Sequence[Sequence[tuple[int, int, int]]] = field(repr=False)
+    _languages: Sequence[str | None] = field(repr=False)
     _pairs: int = field(repr=False)
 
     @cached_property
@@ -213,7 +214,8 @@ class Replay:
         _, left, right, id, count = self._rules[rank]
         after = self._runners_up[rank] if rank < len(self._runners_up) else ()
         runners_up = tuple(RunnerUp(token(a), token(b), times) for a, b, times in after)
-        return Merge(rank, token(left), token(right), token(id), id, count, runners_up)
+        language = self._languages[rank] if rank < len(self._languages) else None
+        return Merge(rank, token(left), token(right), token(id), id, count, runners_up, language)
 
 
 def replay(
@@ -244,8 +246,9 @@ def replay(
         sizes.append(base + len(known))
     record = tok.training
     runners_up = () if record is None or record.runners_up is None else record.runners_up
+    languages = () if record is None or record.languages is None else record.languages
     data = text.encode() if isinstance(text, str) else text
     return Replay(
         data, base, len(rules), base + len(made), len(found),
-        [*words.values()], symbols, rules, sizes, runners_up, pairs,
+        [*words.values()], symbols, rules, sizes, runners_up, languages, pairs,
     )  # fmt: skip

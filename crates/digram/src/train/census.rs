@@ -14,6 +14,9 @@ use super::side::NOWHERE;
 pub(super) struct Table {
     tokens: usize,
     cells: Vec<Cell>,
+    /// The counts by language, where there are any.
+    shares: Vec<u64>,
+    languages: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -27,46 +30,56 @@ impl Table {
     const MOST: usize = 1 << 9;
 
     /// Counts the pairs of a corpus of `tokens` tokens, unless they are many, or more than it has
-    /// places for.
-    pub(super) fn of(corpus: &Corpus, tokens: usize, watch: &dyn Watch) -> Result<Option<Table>> {
-        if tokens > Table::MOST || corpus.len() < tokens * tokens / 16 {
+    /// places for; also by language, where there are so many `languages`.
+    pub(super) fn of(
+        corpus: &Corpus,
+        tokens: usize,
+        languages: usize,
+        watch: &dyn Watch,
+    ) -> Result<Option<Table>> {
+        if tokens > Table::MOST || corpus.len() < tokens * tokens * languages.max(1) / 16 {
             return Ok(None);
         }
         let mut cells = vec![Cell { count: 0, places: 0 }; tokens * tokens];
-        corpus.for_each_pair(watch, |_, left, right, count| {
-            let cell = &mut cells[left as usize * tokens + right as usize];
-            cell.count += count;
-            cell.places += 1;
+        let mut shares = vec![0; tokens * tokens * languages];
+        corpus.for_each_pair(watch, |_, left, right, weight| {
+            let number = left as usize * tokens + right as usize;
+            cells[number].count += weight.count;
+            cells[number].places += 1;
+            if languages > 0 {
+                shares[number * languages + weight.language as usize] += weight.count;
+            }
         })?;
-        Ok(Some(Table { tokens, cells }))
+        Ok(Some(Table { tokens, cells, shares, languages }))
     }
 
     /// The largest count that so many pairs reach; 1 if there are fewer.
     pub(super) fn reached_by(&self, wanted: usize) -> u64 {
-        let mut counts: Vec<u64> =
-            self.cells.iter().map(|cell| cell.count).filter(|&count| count > 0).collect();
-        if counts.len() <= wanted {
-            return 1;
-        }
-        *counts.select_nth_unstable_by(wanted, |a, b| b.cmp(a)).1
+        reached_by(self.cells.iter().map(|cell| cell.count), wanted)
     }
 
-    /// The pairs whose count is at least `floor`.
+    /// The same in a language.
+    pub(super) fn reached_in(&self, language: usize, wanted: usize) -> u64 {
+        reached_by(self.shares[language..].iter().step_by(self.languages).copied(), wanted)
+    }
+
+    /// The pairs whose count, as a whole and by language, is `enough`.
     pub(super) fn pairs(
         &self,
         corpus: &Corpus,
-        floor: u64,
+        enough: impl Fn(u64, &[u64]) -> bool,
         allowed: impl Fn(TokenId, TokenId) -> bool,
         watch: &dyn Watch,
     ) -> Result<Pairs> {
-        let mut pairs = Pairs::default();
+        let mut pairs = Pairs::of_languages(self.languages);
         let mut next = vec![NOWHERE; self.cells.len()];
         let mut start = 0;
         for (number, cell) in self.cells.iter().enumerate() {
             let (left, right) = ((number / self.tokens) as TokenId, (number % self.tokens) as TokenId);
-            if cell.count >= floor && allowed(left, right) {
+            let shares = &self.shares[number * self.languages..][..self.languages];
+            if enough(cell.count, shares) && allowed(left, right) {
                 next[number] = start;
-                pairs.add(left, right, cell.count, start..start + cell.places)?;
+                pairs.add(left, right, cell.count, shares, start..start + cell.places)?;
                 start += cell.places;
             }
         }
@@ -82,6 +95,15 @@ impl Table {
     }
 }
 
+/// The largest number that so many reach; 1 if fewer are above 0.
+fn reached_by(numbers: impl Iterator<Item = u64>, wanted: usize) -> u64 {
+    let mut numbers: Vec<u64> = numbers.filter(|&number| number > 0).collect();
+    if numbers.len() <= wanted {
+        return 1;
+    }
+    *numbers.select_nth_unstable_by(wanted, |a, b| b.cmp(a)).1
+}
+
 /// The pairs that are `asked` for and whose count is at least `floor`.
 pub(super) fn pairs(
     corpus: &Corpus,
@@ -89,31 +111,48 @@ pub(super) fn pairs(
     asked: impl Fn(TokenId, TokenId) -> bool,
     watch: &dyn Watch,
 ) -> Result<Pairs> {
+    pairs_of_languages(corpus, 0, asked, |count, _| count >= floor, watch)
+}
+
+/// The pairs that are `asked` for and whose count, as a whole and by language, is `enough`.
+pub(super) fn pairs_of_languages(
+    corpus: &Corpus,
+    languages: usize,
+    asked: impl Fn(TokenId, TokenId) -> bool,
+    enough: impl Fn(u64, &[u64]) -> bool,
+    watch: &dyn Watch,
+) -> Result<Pairs> {
     let mut numbers: HashMap<(TokenId, TokenId), u32> = HashMap::default();
     let mut found: Vec<((TokenId, TokenId), Cell)> = Vec::new();
+    let mut shares: Vec<u64> = Vec::new();
     // Where each stands, in the order of the corpus: by it they are put in their places, which is
     // faster than to go through the corpus again.
     let mut log: Vec<(u32, u32)> = Vec::new();
-    corpus.for_each_pair(watch, |at, left, right, count| {
+    corpus.for_each_pair(watch, |at, left, right, weight| {
         if asked(left, right) {
             let number = *numbers.entry((left, right)).or_insert_with(|| {
                 found.push(((left, right), Cell { count: 0, places: 0 }));
+                shares.resize(found.len() * languages, 0);
                 (found.len() - 1) as u32
             });
             let cell = &mut found[number as usize].1;
-            cell.count += count;
+            cell.count += weight.count;
             cell.places += 1;
+            if languages > 0 {
+                shares[number as usize * languages + weight.language as usize] += weight.count;
+            }
             log.push((number, at as u32));
         }
     })?;
     drop(numbers);
-    let mut pairs = Pairs::default();
+    let mut pairs = Pairs::of_languages(languages);
     let mut start = 0;
     let mut next = Vec::with_capacity(found.len());
-    for ((left, right), cell) in found {
-        if cell.count >= floor {
+    for (number, ((left, right), cell)) in found.into_iter().enumerate() {
+        let shares = &shares[number * languages..][..languages];
+        if enough(cell.count, shares) {
             next.push(start);
-            pairs.add(left, right, cell.count, start..start + cell.places)?;
+            pairs.add(left, right, cell.count, shares, start..start + cell.places)?;
             start += cell.places;
         } else {
             next.push(NOWHERE);

@@ -10,7 +10,7 @@ use crate::vocabulary::TokenId;
 use crate::watch::{BETWEEN_CHECKS, Paced, Watch};
 
 use super::Base;
-use super::runs::Runs;
+use super::runs::{Runs, Weight};
 
 /// Stands between pretokens, at the start and at the end: nothing merges with it.
 pub(super) const BORDER: TokenId = TokenId::MAX;
@@ -37,6 +37,28 @@ pub(super) struct Corpus {
     /// How many places a token takes, by id.
     lengths: Vec<u32>,
     runs: Runs,
+}
+
+/// Pretokens that were counted together, in the order of the corpus.
+pub(super) struct Part<'a> {
+    pieces: Vec<(&'a [u8], u64)>,
+    /// What a pretoken weighs that occurs so often.
+    weigh: &'a dyn Fn(u64) -> Weight,
+}
+
+impl<'a> Part<'a> {
+    pub(super) fn new(
+        counts: &'a Counts,
+        order: Order,
+        weigh: &'a dyn Fn(u64) -> Weight,
+        watch: &dyn Watch,
+    ) -> Result<Part<'a>> {
+        let mut pieces: Vec<(&[u8], u64)> = counts.iter().filter(|&(_, count)| count > 0).collect();
+        if let Order::ByCount = order {
+            sort(&mut pieces, &|a, b| b.1.cmp(&a.1), watch)?;
+        }
+        Ok(Part { pieces, weigh })
+    }
 }
 
 /// A corpus that grows.
@@ -67,14 +89,33 @@ impl Builder {
 
     pub(super) fn push(&mut self, word: &[TokenId], count: u64) -> Result<()> {
         self.places.extend_from_slice(word);
-        self.end(count)
+        self.end(Weight::of(count))
     }
 
     /// Ends the pretoken whose symbols were added.
-    fn end(&mut self, count: u64) -> Result<()> {
+    fn end(&mut self, weight: Weight) -> Result<()> {
         self.places.push(BORDER);
-        self.runs.push(count, self.places.len());
+        self.runs.push(weight, self.places.len());
         check_places(self.places.len())
+    }
+
+    /// Adds the pretokens of a part, and gives its length: how many symbols it has, those outside
+    /// the base aside.
+    fn append(&mut self, part: &Part<'_>, symbols: &mut Symbols, watch: &dyn Watch) -> Result<u64> {
+        let (mut length, mut paced) = (0u64, Paced::new(watch));
+        for &(piece, count) in &part.pieces {
+            let start = self.places.len();
+            symbols.append(piece, &mut self.places, watch)?;
+            paced.after(1 + piece.len())?;
+            let known = self.places[start..].iter().filter(|&&id| id != BORDER).count();
+            length = length.saturating_add(count.saturating_mul(known as u64));
+            if self.places.len() - start < 2 {
+                self.places.truncate(start);
+                continue;
+            }
+            self.end((part.weigh)(count))?;
+        }
+        Ok(length)
     }
 
     pub(super) fn finish(mut self) -> Corpus {
@@ -85,28 +126,22 @@ impl Builder {
 
 impl Corpus {
     pub(super) fn new(counts: &Counts, base: &Base, order: Order, watch: &dyn Watch) -> Result<Corpus> {
+        let part = Part::new(counts, order, &Weight::of, watch)?;
+        Ok(Corpus::of_parts(&[part], base, watch)?.0)
+    }
+
+    /// A corpus of several parts, one after the other, and how long each is.
+    pub(super) fn of_parts(parts: &[Part<'_>], base: &Base, watch: &dyn Watch) -> Result<(Corpus, Vec<u64>)> {
         let mut symbols = Symbols::new(base);
-        let mut pieces: Vec<(&[u8], u64)> = counts.iter().filter(|&(_, count)| count > 0).collect();
-        if let Order::ByCount = order {
-            sort(&mut pieces, &|a, b| b.1.cmp(&a.1), watch)?;
-        }
-        let places = pieces.iter().map(|(piece, _)| piece.len() + 1).sum::<usize>();
+        let pieces = parts.iter().flat_map(|part| &part.pieces);
+        let places = pieces.map(|(piece, _)| piece.len() + 1).sum::<usize>();
         if let Base::Bytes(_) = base {
             check_places(1 + places)?;
         }
         let mut words = Builder::with_room(base.tokens().len(), places, 0);
-        let mut paced = Paced::new(watch);
-        for &(piece, count) in &pieces {
-            let start = words.places.len();
-            symbols.append(piece, &mut words.places, watch)?;
-            paced.after(1 + piece.len())?;
-            if words.len() - start < 2 {
-                words.places.truncate(start);
-                continue;
-            }
-            words.end(count)?;
-        }
-        Ok(words.finish())
+        let lengths = parts.iter().map(|part| words.append(part, &mut symbols, watch));
+        let lengths = lengths.collect::<Result<_>>()?;
+        Ok((words.finish(), lengths))
     }
 
     /// The tokens by their places, and how often each pretoken occurs, if nothing is merged yet.
@@ -124,6 +159,12 @@ impl Corpus {
         self.places.len()
     }
 
+    /// How many places the pretokens have of which the weight is `asked` for.
+    pub(super) fn len_of(&self, asked: impl Fn(Weight) -> bool) -> usize {
+        let runs = self.runs.iter().filter(|&(_, weight)| asked(weight));
+        runs.map(|(places, _)| places.len()).sum()
+    }
+
     /// Lays the symbols out anew, one place for each, without those that have no neighbour left,
     /// and visits each pair of neighbours with its count.
     pub(super) fn lay_out(
@@ -134,14 +175,14 @@ impl Corpus {
         let runs = std::mem::take(&mut self.runs);
         // The border at the very start stays.
         let (mut to, mut paced) = (1, Paced::new(watch));
-        for (places, count) in runs.iter() {
+        for (places, weight) in runs.iter() {
             let mut word = to;
             let mut at = places.start.max(1);
             while at < places.end {
                 let id = self.places[at];
                 if id != BORDER {
                     if to > word {
-                        visit(self.places[to - 1], id, count);
+                        visit(self.places[to - 1], id, weight.count);
                     }
                     self.places[to] = id;
                     to += 1;
@@ -158,7 +199,7 @@ impl Corpus {
                 to = word;
             }
             if self.runs.end().max(1) < to {
-                self.runs.push(count, to);
+                self.runs.push(weight, to);
             }
         }
         self.places.truncate(to);
@@ -168,15 +209,25 @@ impl Corpus {
         Ok(())
     }
 
-    /// Visits each pair of neighbours: its place, both tokens, and its count. Only to be asked
+    /// Visits each pair of neighbours: its place, both tokens, and its weight. Only to be asked
     /// right after the places were laid out.
     pub(super) fn for_each_pair(
         &self,
         watch: &dyn Watch,
-        mut visit: impl FnMut(usize, TokenId, TokenId, u64),
+        visit: impl FnMut(usize, TokenId, TokenId, Weight),
+    ) -> Result<()> {
+        self.for_each_pair_of(|_| true, watch, visit)
+    }
+
+    /// The same for pretokens of which the weight is `asked` for.
+    pub(super) fn for_each_pair_of(
+        &self,
+        asked: impl Fn(Weight) -> bool,
+        watch: &dyn Watch,
+        mut visit: impl FnMut(usize, TokenId, TokenId, Weight),
     ) -> Result<()> {
         let mut paced = Paced::new(watch);
-        for (places, count) in self.runs.iter() {
+        for (places, weight) in self.runs.iter().filter(|&(_, weight)| asked(weight)) {
             let mut start = places.start;
             while start < places.end {
                 let end = places.end.min(start + BETWEEN_CHECKS);
@@ -185,7 +236,7 @@ impl Corpus {
                 let stretch = &self.places[start + 1..self.places.len().min(end + 1)];
                 for (at, &right) in (start..).zip(stretch) {
                     if left != BORDER && right != BORDER {
-                        visit(at, left, right, count);
+                        visit(at, left, right, weight);
                     }
                     left = right;
                 }
@@ -201,10 +252,10 @@ impl Corpus {
         prefetch(&self.places[at]);
     }
 
-    /// How often the pretoken around `at` occurs.
+    /// What the pretoken around `at` weighs.
     #[inline]
-    pub(super) fn count(&self, at: usize) -> u64 {
-        self.runs.count(at)
+    pub(super) fn weight(&self, at: usize) -> Weight {
+        self.runs.weight(at)
     }
 
     /// Whether the pair of `left` and `right` stands at `at`. Tokens only grow, so a pair that

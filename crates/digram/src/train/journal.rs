@@ -50,7 +50,7 @@ impl Journal {
         for record in bytes.get(MAGIC.len()..).unwrap_or_default().chunks_exact(RECORD) {
             let Some((left, right, count)) = read(record, known.len() as u64) else { break };
             let id = first + known.len() as TokenId;
-            known.push(Learned { merge: Merge { left, right, id }, count, runners_up: Box::default() });
+            known.push(Learned::new(Merge { left, right, id }, count));
         }
         if bytes.len() < MAGIC.len() {
             file.rewind().and_then(|()| file.write_all(&MAGIC)).map_err(failed)?;
@@ -112,10 +112,9 @@ mod tests {
     fn after_a_crash_the_merges_up_to_some_point_are_there() {
         let path = std::env::temp_dir().join(format!("digram-journal-{}.test", std::process::id()));
         let merges: Vec<Learned> = (0..50)
-            .map(|number| Learned {
-                merge: Merge { left: number, right: number * 7 + 1, id: 256 + number },
-                count: u64::from(number) << 40 | 5,
-                runners_up: Box::default(),
+            .map(|number| {
+                let merge = Merge { left: number, right: number * 7 + 1, id: 256 + number };
+                Learned::new(merge, u64::from(number) << 40 | 5)
             })
             .collect();
         let (mut journal, known) = Journal::open(&path, 256).unwrap();

@@ -14,6 +14,7 @@ use super::archive::Archive;
 use super::candidate::Candidate;
 use super::corpus::{BORDER, Corpus};
 use super::pairs::{Pair, Pairs};
+use super::runs::Weight;
 use super::side::{Change, NOWHERE, Side};
 use super::ties::TieRule;
 use super::{Learned, Options, RunnerUp};
@@ -80,6 +81,20 @@ impl Limits {
     }
 }
 
+/// The pairs that compete for the merges of one language.
+pub(super) struct Contest<K> {
+    pub(super) queue: BinaryHeap<Candidate<K>>,
+    /// Every pair that occurs so often in the language is among the pairs.
+    pub(super) floor: u64,
+}
+
+impl<K: Ord> Default for Contest<K> {
+    /// One in which no pair takes part.
+    fn default() -> Self {
+        Contest { queue: BinaryHeap::new(), floor: u64::MAX }
+    }
+}
+
 /// Learns merges until a limit is reached.
 pub(super) struct Learner<T: TieRule> {
     pub(super) corpus: Corpus,
@@ -94,8 +109,13 @@ pub(super) struct Learner<T: TieRule> {
     pub(super) known: Option<HashSet<(TokenId, TokenId)>>,
     pub(super) pairs: Pairs,
     pub(super) queue: BinaryHeap<Candidate<T::Key>>,
-    left: Side,
-    right: Side,
+    /// One for each language, where merges are made for one after the other; then `queue` and
+    /// `floor` are of no use.
+    pub(super) languages: Vec<Contest<T::Key>>,
+    /// The length of each language as it is merged so far; empty where it steers nothing.
+    pub(super) lengths: Vec<u64>,
+    pub(super) left: Side,
+    pub(super) right: Side,
     pub(super) merges: Vec<Learned>,
     /// How many merges there were when the last round from the archive began.
     pub(super) round_start: Option<usize>,
@@ -119,6 +139,8 @@ impl<T: TieRule> Learner<T> {
             known: None,
             pairs: Pairs::default(),
             queue: BinaryHeap::new(),
+            languages: Vec::new(),
+            lengths: Vec::new(),
             left: Side::default(),
             right: Side::default(),
             merges: Vec::new(),
@@ -139,7 +161,15 @@ impl<T: TieRule> Learner<T> {
         let pair = self.pairs.get(number as usize);
         let first = self.pairs.postings[pair.places.start].into();
         let key = self.ties.key(pair.left, pair.right, first, &self.tokens);
-        self.queue.push(Candidate { count: pair.count, key, pair: number });
+        if self.languages.is_empty() {
+            self.queue.push(Candidate { count: pair.count, key, pair: number });
+            return;
+        }
+        for (contest, &count) in self.languages.iter_mut().zip(self.pairs.shares(number as usize)) {
+            if count >= contest.floor {
+                contest.queue.push(Candidate { count, key: key.clone(), pair: number });
+            }
+        }
     }
 
     /// Takes the best pair out of the queue, if one reaches the floor. What is not as good as when
@@ -156,6 +186,22 @@ impl<T: TieRule> Learner<T> {
                 return Some(number);
             }
             self.enqueue(candidate.pair);
+        }
+        None
+    }
+
+    /// The same among the pairs of a language, whose keys do not move.
+    pub(super) fn best_of(&mut self, language: usize) -> Option<usize> {
+        while let Some(candidate) = self.languages[language].queue.pop() {
+            let number = candidate.pair as usize;
+            let count = self.pairs.shares(number)[language];
+            if count < self.languages[language].floor || self.is_taken(number) {
+                continue;
+            }
+            if count == candidate.count {
+                return Some(number);
+            }
+            self.languages[language].queue.push(Candidate { count, ..candidate });
         }
         None
     }
@@ -205,7 +251,7 @@ impl<T: TieRule> Learner<T> {
     pub(super) fn merge(&mut self, number: usize, id: TokenId, watch: &dyn Watch) -> Result<()> {
         let (left, right, places) = self.pairs.take(number);
         self.make_sides();
-        let mut twins = Twins::default();
+        let mut twins = Twins::of(self.languages.len());
         let end = places.end;
         for number in places {
             if number % BETWEEN_CHECKS == 0 {
@@ -217,30 +263,35 @@ impl<T: TieRule> Learner<T> {
             }
             let at = postings[number] as usize;
             if self.corpus.has_pair(at, left, right) {
+                let weight = self.corpus.weight(at);
+                if let Some(length) = self.lengths.get_mut(weight.language as usize) {
+                    *length -= weight.length;
+                }
                 self.corpus.merge(at, left, right, id);
-                self.look_around(at, id, &mut twins);
+                self.look_around(at, id, weight, &mut twins);
             }
         }
         // (x, left) became (x, id), and (right, x) became (id, x), or (id, id) where x was merged.
-        self.settle(Which::Left, 0, left, |x| ((x, left), (x, id)))?;
-        self.settle(Which::Right, twins.weight, left, |x| ((right, x), (id, x)))?;
+        self.settle(Which::Left, None, left, |x| ((x, left), (x, id)))?;
+        self.settle(Which::Right, Some(&twins), left, |x| ((right, x), (id, x)))?;
         self.add_twins(id, twins)
     }
 
     /// Puts a token on places where borders were, and adds the pairs that this makes.
     pub(super) fn stand(&mut self, id: TokenId, places: &[u32], watch: &dyn Watch) -> Result<()> {
         self.make_sides();
-        let mut twins = Twins::default();
+        let mut twins = Twins::of(self.languages.len());
         for (number, &at) in places.iter().enumerate() {
             if number % BETWEEN_CHECKS == 0 {
                 watch.check()?;
             }
-            self.corpus.put(at as usize, id);
-            self.look_around(at as usize, id, &mut twins);
+            let at = at as usize;
+            self.corpus.put(at, id);
+            self.look_around(at, id, self.corpus.weight(at), &mut twins);
         }
         // Nothing was a pair with a border.
-        self.settle(Which::Left, 0, BORDER, |x| ((x, BORDER), (x, id)))?;
-        self.settle(Which::Right, 0, BORDER, |x| ((BORDER, x), (id, x)))?;
+        self.settle(Which::Left, None, BORDER, |x| ((x, BORDER), (x, id)))?;
+        self.settle(Which::Right, None, BORDER, |x| ((BORDER, x), (id, x)))?;
         self.add_twins(id, twins)
     }
 
@@ -249,14 +300,12 @@ impl<T: TieRule> Learner<T> {
         self.right.by_token.resize(self.tokens.len(), Change::default());
     }
 
-    /// Notes what stands beside a token that was just put at `at`.
+    /// Notes what stands beside a token that was just put at `at`, where all weighs so much.
     #[inline]
-    fn look_around(&mut self, at: usize, id: TokenId, twins: &mut Twins) {
-        let weight = self.corpus.count(at);
+    fn look_around(&mut self, at: usize, id: TokenId, weight: Weight, twins: &mut Twins) {
         let (before, start) = self.corpus.before(at);
         if before == id {
-            twins.weight += weight;
-            twins.places.push(start as u32);
+            twins.add(weight, start);
         } else if before != BORDER {
             self.left.add(before, weight, start);
         }
@@ -267,21 +316,22 @@ impl<T: TieRule> Learner<T> {
     }
 
     fn add_twins(&mut self, id: TokenId, twins: Twins) -> Result<()> {
-        if self.wants((id, id), twins.weight) {
+        let Twins { count, shares, places } = twins;
+        if self.wants((id, id), count, &shares) {
             let start = self.pairs.postings.len();
-            self.pairs.postings.extend(twins.places);
-            self.add((id, id), twins.weight, start..self.pairs.postings.len())?;
+            self.pairs.postings.extend(places);
+            self.add((id, id), count, &shares, start..self.pairs.postings.len())?;
         }
         Ok(())
     }
 
     /// Takes what changed on one side from the pairs of old, and adds the new pairs that reach the
     /// floor. `pairs_of` gives both for a neighbour; `twins` are those of `twin` that became
-    /// something else again.
+    /// something else again, in all and by language.
     fn settle(
         &mut self,
         which: Which,
-        twins: u64,
+        twins: Option<&Twins>,
         twin: TokenId,
         pairs_of: impl Fn(TokenId) -> ((TokenId, TokenId), (TokenId, TokenId)),
     ) -> Result<()> {
@@ -292,13 +342,17 @@ impl<T: TieRule> Learner<T> {
         let first = self.pairs.postings.len();
         let mut start = first;
         for &neighbour in &side.touched {
-            let change = &mut side.by_token[neighbour as usize];
-            self.pairs.take_from(pairs_of(neighbour).0, change.weight)?;
-            if neighbour == twin {
-                change.weight -= twins;
+            let shares = side.shares_of(neighbour);
+            let (change, shares) = (&mut side.by_token[neighbour as usize], &mut side.shares[shares]);
+            self.pairs.take_from(pairs_of(neighbour).0, change.weight, shares)?;
+            if neighbour == twin
+                && let Some(twins) = twins
+            {
+                change.weight -= twins.count;
+                shares.iter_mut().zip(&twins.shares).for_each(|(share, twins)| *share -= twins);
             }
             change.next = NOWHERE;
-            if self.wants(pairs_of(neighbour).1, change.weight) {
+            if self.wants(pairs_of(neighbour).1, change.weight, shares) {
                 change.next = start;
                 start += change.places as usize;
             }
@@ -316,7 +370,8 @@ impl<T: TieRule> Learner<T> {
                 let change = side.by_token[neighbour as usize];
                 if change.next != NOWHERE {
                     let places = change.next - change.places as usize..change.next;
-                    self.add(pairs_of(neighbour).1, change.weight, places)?;
+                    let shares = &side.shares[side.shares_of(neighbour)];
+                    self.add(pairs_of(neighbour).1, change.weight, shares, places)?;
                 }
             }
         }
@@ -330,15 +385,30 @@ impl<T: TieRule> Learner<T> {
 
     /// Whether a pair that arises is to be among the pairs.
     #[inline]
-    fn wants(&self, (left, right): (TokenId, TokenId), count: u64) -> bool {
-        count >= self.floor
+    fn wants(&self, (left, right): (TokenId, TokenId), count: u64, shares: &[u64]) -> bool {
+        self.is_enough(count, shares)
             && self.limits.allow(&self.tokens, left, right)
             && self.known.as_ref().is_none_or(|known| known.contains(&(left, right)))
     }
 
+    /// Whether a pair reaches a floor that occurs so often in all and by language.
+    #[inline]
+    pub(super) fn is_enough(&self, count: u64, shares: &[u64]) -> bool {
+        match shares {
+            [] => count >= self.floor,
+            _ => shares.iter().zip(&self.languages).any(|(&count, contest)| count >= contest.floor),
+        }
+    }
+
     /// Adds a pair that is wanted.
-    fn add(&mut self, (left, right): (TokenId, TokenId), count: u64, places: Range<usize>) -> Result<()> {
-        let number = self.pairs.add(left, right, count, places)?;
+    fn add(
+        &mut self,
+        (left, right): (TokenId, TokenId),
+        count: u64,
+        shares: &[u64],
+        places: Range<usize>,
+    ) -> Result<()> {
+        let number = self.pairs.add(left, right, count, shares, places)?;
         if self.known.is_none() {
             self.enqueue(number);
         }
@@ -348,10 +418,26 @@ impl<T: TieRule> Learner<T> {
 
 /// The new token beside itself: pairs (id, left) that were counted on the right of one place and are
 /// undone on the left of the next.
-#[derive(Default)]
 struct Twins {
-    weight: u64,
+    count: u64,
+    /// By language.
+    shares: Vec<u64>,
     places: Vec<u32>,
+}
+
+impl Twins {
+    fn of(languages: usize) -> Twins {
+        Twins { count: 0, shares: vec![0; languages], places: Vec::new() }
+    }
+
+    #[inline]
+    fn add(&mut self, weight: Weight, start: usize) {
+        self.count += weight.count;
+        if let Some(share) = self.shares.get_mut(weight.language as usize) {
+            *share += weight.count;
+        }
+        self.places.push(start as u32);
+    }
 }
 
 /// The two sides of a merged pair.

@@ -10,6 +10,7 @@ mod archive;
 mod candidate;
 mod census;
 mod corpus;
+mod fair;
 mod frequent;
 mod journal;
 mod learner;
@@ -23,6 +24,7 @@ mod sketch;
 mod stretches;
 mod superwords;
 mod ties;
+mod turns;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -45,9 +47,11 @@ use need::{OF_THE_REST, Room};
 use ties::{FirstSeen, Lexicographic, SmallestIds};
 
 pub use alphabet::characters;
+pub use fair::{Fairness, Language, train_fair};
 pub use journal::Journal;
 pub use picky::{Picked, Picky, PickyStop, train_picky};
 pub use superwords::{JoinOptions, Joined, Words, join_words};
+pub use turns::Window;
 
 /// Which of several pairs of the same count is merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +62,8 @@ pub enum Ties {
     FirstSeen,
     /// The greatest pair of byte strings.
     Lexicographic,
+    /// The same, with bytes in the order of the characters that GPT-2 prints for them.
+    Printable,
 }
 
 /// The tokens that training starts from.
@@ -180,6 +186,16 @@ pub struct Learned {
     pub count: u64,
     /// The pairs that would have come next, the first one first; see [`Options::runners_up`].
     pub runners_up: Box<[RunnerUp]>,
+    /// The number of the language that it was made for, of which the count is then; see
+    /// [`train_fair`].
+    pub language: Option<u32>,
+}
+
+impl Learned {
+    /// A merge for all of the corpus, of which nothing else is known.
+    fn new(merge: Merge, count: u64) -> Learned {
+        Learned { merge, count, runners_up: Box::default(), language: None }
+    }
 }
 
 /// A pair that was not merged, for another came before it.
@@ -362,6 +378,37 @@ fn learn(
     on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
     watch: &dyn Watch,
 ) -> Result<Trained> {
+    let limits = limits(options)?;
+    let known = &known[..known.len().min(limits.max_merges)];
+    let tokens = options.base.tokens();
+    let (merges, stop) = match options.ties {
+        Ties::Ids => {
+            let laid_out = laid_out(Order::ByCount)?;
+            Learner::new(laid_out, tokens, SmallestIds, limits).learn(known, on_merge, watch)
+        }
+        Ties::FirstSeen => {
+            let laid_out = laid_out(Order::FirstSeen)?;
+            Learner::new(laid_out, tokens, FirstSeen, limits).learn(known, on_merge, watch)
+        }
+        Ties::Lexicographic | Ties::Printable => {
+            let laid_out = laid_out(Order::ByCount)?;
+            let ties = lexicographic(options.ties);
+            Learner::new(laid_out, tokens, ties, limits).learn(known, on_merge, watch)
+        }
+    }?;
+    Ok(Trained { base: options.base.clone(), merges, stop })
+}
+
+/// The rule of [`Ties::Lexicographic`] or [`Ties::Printable`].
+fn lexicographic(ties: Ties) -> Lexicographic {
+    match ties {
+        Ties::Printable => Lexicographic::as_printed(),
+        _ => Lexicographic::by_value(),
+    }
+}
+
+/// The limits that are asked for, if they make sense.
+fn limits(options: &Options) -> Result<Limits> {
     options.check()?;
     let room = MAX_VOCAB_SIZE - options.base.tokens().len();
     if options.max_merges.is_some_and(|merges| merges > room) {
@@ -369,21 +416,7 @@ fn learn(
             reason: format!("the vocabulary would be larger than {MAX_VOCAB_SIZE} tokens."),
         });
     }
-    let limits = Limits::of(options, room);
-    let known = &known[..known.len().min(limits.max_merges)];
-    let tokens = options.base.tokens();
-    let (merges, stop) =
-        match options.ties {
-            Ties::Ids => Learner::new(laid_out(Order::ByCount)?, tokens, SmallestIds, limits)
-                .learn(known, on_merge, watch),
-            Ties::FirstSeen => Learner::new(laid_out(Order::FirstSeen)?, tokens, FirstSeen, limits)
-                .learn(known, on_merge, watch),
-            Ties::Lexicographic => {
-                Learner::new(laid_out(Order::ByCount)?, tokens, Lexicographic::default(), limits)
-                    .learn(known, on_merge, watch)
-            }
-        }?;
-    Ok(Trained { base: options.base.clone(), merges, stop })
+    Ok(Limits::of(options, room))
 }
 
 #[cfg(test)]
@@ -420,6 +453,7 @@ mod tests {
             merge,
             count: learned.count,
             runners_up: learned.runners_up.iter().map(runner_up).collect(),
+            language: learned.language,
         }
     }
 

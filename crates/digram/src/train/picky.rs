@@ -21,8 +21,8 @@ use super::candidate::Candidate;
 use super::corpus::{BORDER, Corpus, INSIDE, Order};
 use super::learner::Limits;
 use super::runs::Runs;
-use super::ties::{FirstSeen, Lexicographic, SmallestIds, TieRule};
-use super::{Base, Options, Stop, Ties};
+use super::ties::{FirstSeen, SmallestIds, TieRule};
+use super::{Base, Options, Stop, Ties, lexicographic};
 
 /// When a part is dropped, and when there are enough tokens.
 #[derive(Debug, Clone, Copy)]
@@ -87,8 +87,8 @@ pub fn train_picky(
         Ties::FirstSeen => {
             Picker::new(corpus(Order::FirstSeen)?, options, picky, FirstSeen).learn(on_merge, watch)
         }
-        Ties::Lexicographic => {
-            let ties = Lexicographic::default();
+        Ties::Lexicographic | Ties::Printable => {
+            let ties = lexicographic(options.ties);
             Picker::new(corpus(Order::ByCount)?, options, picky, ties).learn(on_merge, watch)
         }
     }
@@ -195,7 +195,7 @@ impl<T: TieRule> Picker<T> {
             if token == BORDER {
                 continue;
             }
-            let weight = self.runs.count(at);
+            let weight = self.runs.weight(at).count;
             self.counts[token as usize] += weight;
             self.gain(token, self.starts[at + 1], weight, at)?;
         }
@@ -348,7 +348,7 @@ impl<T: TieRule> Picker<T> {
             if !self.has_pair(at, left, right) {
                 continue;
             }
-            let weight = self.runs.count(at);
+            let weight = self.runs.weight(at).count;
             let middle = at + self.lengths[left as usize] as usize;
             let end = middle + self.lengths[right as usize] as usize;
             let (before, after) = (self.ends[at - 1], self.starts[end]);
@@ -386,7 +386,7 @@ impl<T: TieRule> Picker<T> {
             if self.starts[at] != token {
                 continue;
             }
-            let weight = self.runs.count(at);
+            let weight = self.runs.weight(at).count;
             let end = at + self.lengths[token as usize] as usize;
             let (before, after) = (self.ends[at - 1], self.starts[end]);
             self.lose(before, token, weight)?;

@@ -26,7 +26,7 @@ use super::ties::TieRule;
 use super::{Learned, RunnerUp, Stop};
 
 /// How many times as many pairs as the first round a later one begins with at most.
-const GROWTH: usize = 16;
+pub(super) const GROWTH: usize = 16;
 
 impl<T: TieRule> Learner<T> {
     /// Learns merges until a limit is reached. Those of `known` were learned from the same corpus
@@ -38,6 +38,17 @@ impl<T: TieRule> Learner<T> {
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
         watch: &dyn Watch,
     ) -> Result<(Vec<Learned>, Stop)> {
+        let stop = self.learn_in_rounds(known, on_merge, watch)?;
+        Ok((self.merges, stop))
+    }
+
+    /// The same for a learner that stays.
+    pub(super) fn learn_in_rounds(
+        &mut self,
+        known: &[Learned],
+        on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
+        watch: &dyn Watch,
+    ) -> Result<Stop> {
         if known.is_empty() || self.limits.runners_up > 0 {
             self.start(known, on_merge, watch)?;
         } else {
@@ -51,27 +62,43 @@ impl<T: TieRule> Learner<T> {
             {
                 let pair = self.pairs.get(best);
                 let (left, right, count) = (pair.left, pair.right, pair.count);
-                let id = self.add_token(left, right);
-                self.corpus.add_token(left, right);
-                self.merge(best, id, watch)?;
-                self.note(Learned { merge: Merge { left, right, id }, count, runners_up }, known, on_merge)?;
+                let merge = self.merge_best(best, left, right, watch)?;
+                self.note(Learned { runners_up, ..Learned::new(merge, count) }, known, on_merge)?;
             }
             if self.merges.len() == self.limits.max_merges {
-                return Ok((self.merges, Stop::MaxMerges));
+                return Ok(Stop::MaxMerges);
             }
             if self.floor == self.limits.min_frequency {
                 if self.merges.len() < known.len() {
                     return Err(of_another_run(self.merges.len()));
                 }
-                let stop = if self.is_merged(watch)? { Stop::NoPairs } else { Stop::MinFrequency };
-                return Ok((self.merges, stop));
+                return self.stop_for_want_of_pairs(watch);
             }
             self.start_round(known, on_merge, watch)?;
         }
     }
 
+    /// Why there is no pair to merge.
+    pub(super) fn stop_for_want_of_pairs(&mut self, watch: &dyn Watch) -> Result<Stop> {
+        Ok(if self.is_merged(watch)? { Stop::NoPairs } else { Stop::MinFrequency })
+    }
+
+    /// Makes a token of the best pair, wherever it stands.
+    pub(super) fn merge_best(
+        &mut self,
+        best: usize,
+        left: TokenId,
+        right: TokenId,
+        watch: &dyn Watch,
+    ) -> Result<Merge> {
+        let id = self.add_token(left, right);
+        self.corpus.add_token(left, right);
+        self.merge(best, id, watch)?;
+        Ok(Merge { left, right, id })
+    }
+
     /// Notes a merge, which must be that of `known` with the same number.
-    fn note(
+    pub(super) fn note(
         &mut self,
         learned: Learned,
         known: &[Learned],
@@ -148,11 +175,12 @@ impl<T: TieRule> Learner<T> {
         watch: &dyn Watch,
     ) -> Result<()> {
         if self.archive.is_none()
-            && let Some(table) = Table::of(&self.corpus, self.tokens.len(), watch)?
+            && let Some(table) = Table::of(&self.corpus, self.tokens.len(), 0, watch)?
         {
             self.floor = table.reached_by(self.limits.round).max(self.limits.min_frequency);
+            let enough = |count, _: &[u64]| count >= self.floor;
             let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
-            self.pairs = table.pairs(&self.corpus, self.floor, allowed, watch)?;
+            self.pairs = table.pairs(&self.corpus, enough, allowed, watch)?;
             self.enqueue_all();
             return Ok(());
         }
@@ -233,7 +261,7 @@ impl<T: TieRule> Learner<T> {
             archive.merge(left, right, id, watch, visit)?;
             // Nothing is above the count of what was merged last.
             self.floor = self.floor.min(count.saturating_mul(2).saturating_add(1));
-            let learned = Learned { merge: Merge { left, right, id }, count, runners_up };
+            let learned = Learned { runners_up, ..Learned::new(Merge { left, right, id }, count) };
             self.note(learned, known, on_merge)?;
         }
         Ok(())
@@ -295,7 +323,8 @@ impl<T: TieRule> Learner<T> {
         }
         let mut merged = true;
         let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
-        let visit = |left, right, _| merged &= !allowed(left, right);
+        // What is only measured has no count, and asks for no merge.
+        let visit = |left, right, count| merged &= count == 0 || !allowed(left, right);
         match &self.archive {
             Some(archive) => archive.for_each_merged_pair(&self.corpus, watch, visit)?,
             None => self.corpus.lay_out(watch, visit)?,

@@ -1,9 +1,27 @@
-//! How often the pretoken around a place occurs.
+//! How much the pretoken around a place weighs.
+
+/// What a pretoken adds wherever it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Weight {
+    /// To the count of each of its pairs.
+    pub(super) count: u64,
+    /// For each of its tokens, to the length by which its language is steered; 0 where nothing is.
+    pub(super) length: u64,
+    /// The number of its language; 0 where there are none.
+    pub(super) language: u32,
+}
+
+impl Weight {
+    /// That of a pretoken that occurs so often, where languages play no part.
+    pub(super) fn of(count: u64) -> Weight {
+        Weight { count, length: 0, language: 0 }
+    }
+}
 
 /// Places of one block share the answer where to begin to look.
 const BLOCK: usize = 128;
 
-/// Stretches of places with one count each, end to end.
+/// Stretches of places with one weight each, end to end.
 ///
 /// Pretokens that are sorted by count make few stretches, most of them long, so the stretch of a
 /// place is nearly always the one that its block begins in: the table of blocks stays in the near
@@ -12,7 +30,7 @@ const BLOCK: usize = 128;
 pub(super) struct Runs {
     /// Where each run starts; the last is the end of all.
     starts: Vec<u32>,
-    counts: Vec<u64>,
+    weights: Vec<Weight>,
     /// The run in which each block of places begins.
     blocks: Vec<u32>,
 }
@@ -21,18 +39,18 @@ impl Runs {
     /// Makes room for so many runs, and no more.
     pub(super) fn reserve(&mut self, runs: usize) {
         self.starts.reserve_exact(1 + runs);
-        self.counts.reserve_exact(runs);
+        self.weights.reserve_exact(runs);
     }
 
-    /// Runs are added from left to right, up to `end` each; those of one count join.
-    pub(super) fn push(&mut self, count: u64, end: usize) {
+    /// Runs are added from left to right, up to `end` each; those of one weight join.
+    pub(super) fn push(&mut self, weight: Weight, end: usize) {
         if self.starts.is_empty() {
             self.starts.push(0);
         }
-        if self.counts.last() == Some(&count) {
+        if self.weights.last() == Some(&weight) {
             self.starts.pop();
         } else {
-            self.counts.push(count);
+            self.weights.push(weight);
         }
         self.starts.push(end as u32);
     }
@@ -55,22 +73,22 @@ impl Runs {
         self.starts.last().map_or(0, |&end| end as usize)
     }
 
-    /// Each run with its count.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (std::ops::Range<usize>, u64)> {
+    /// Each run with its weight.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (std::ops::Range<usize>, Weight)> {
         self.starts
             .windows(2)
-            .zip(&self.counts)
-            .map(|(ends, &count)| (ends[0] as usize..ends[1] as usize, count))
+            .zip(&self.weights)
+            .map(|(ends, &weight)| (ends[0] as usize..ends[1] as usize, weight))
     }
 
-    /// The count of a place.
+    /// The weight of a place.
     #[inline]
-    pub(super) fn count(&self, at: usize) -> u64 {
+    pub(super) fn weight(&self, at: usize) -> Weight {
         let mut run = self.blocks[at / BLOCK] as usize;
         while self.starts[run + 1] as usize <= at {
             run += 1;
         }
-        self.counts[run]
+        self.weights[run]
     }
 }
 
@@ -79,17 +97,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_place_has_the_count_of_its_run() {
+    fn every_place_has_the_weight_of_its_run() {
         let mut runs = Runs::default();
         let mut expected = Vec::new();
         for number in 0..3_000u64 {
             let (count, len) = (number * 7 % 5, 1 + number * number % 300);
-            expected.extend((0..len).map(|_| count));
-            runs.push(count, expected.len());
+            let weight = Weight { language: (number / 1_000) as u32, ..Weight::of(count) };
+            expected.extend((0..len).map(|_| weight));
+            runs.push(weight, expected.len());
         }
         runs.finish();
-        assert!(expected.iter().enumerate().all(|(at, &count)| runs.count(at) == count));
-        let again: Vec<u64> = runs.iter().flat_map(|(places, count)| places.map(move |_| count)).collect();
+        assert!(expected.iter().enumerate().all(|(at, &weight)| runs.weight(at) == weight));
+        let again: Vec<Weight> =
+            runs.iter().flat_map(|(places, weight)| places.map(move |_| weight)).collect();
         assert_eq!(again, expected);
     }
 }

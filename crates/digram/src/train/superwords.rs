@@ -20,8 +20,8 @@ use crate::watch::{Paced, Watch};
 use super::census;
 use super::corpus::{BORDER, Builder, Corpus};
 use super::learner::{Learner, Limits};
-use super::ties::{FirstSeen, Lexicographic, SmallestIds, TieRule};
-use super::{Learned, Stop, Ties};
+use super::ties::{FirstSeen, SmallestIds, TieRule};
+use super::{Learned, Stop, Ties, lexicographic};
 
 /// The words that were learned before.
 #[derive(Debug, Clone, Copy)]
@@ -83,7 +83,9 @@ pub fn join_words(
     match options.ties {
         Ties::Ids => join(counts, words, options, SmallestIds, on_merge, watch),
         Ties::FirstSeen => join(counts, words, options, FirstSeen, on_merge, watch),
-        Ties::Lexicographic => join(counts, words, options, Lexicographic::default(), on_merge, watch),
+        Ties::Lexicographic | Ties::Printable => {
+            join(counts, words, options, lexicographic(options.ties), on_merge, watch)
+        }
     }
 }
 
@@ -136,7 +138,7 @@ fn join<T: TieRule>(
                 learner.merge(number, id, watch)?;
                 learner.limits.taken.insert(learner.tokens[id as usize].clone());
                 joins.push(true);
-                Learned { merge: Merge { left, right, id }, count, runners_up: Box::default() }
+                Learned::new(Merge { left, right, id }, count)
             }
             (best, Some(&(merge, &count))) => {
                 if let Some((number, _)) = best {
@@ -149,7 +151,7 @@ fn join<T: TieRule>(
                 learner.corpus.add_symbol();
                 learner.stand(id, places.of(merge.id), watch)?;
                 joins.push(false);
-                Learned { merge: Merge { left, right, id }, count, runners_up: Box::default() }
+                Learned::new(Merge { left, right, id }, count)
             }
             (_, None) if options.min_frequency > 1 => break Stop::MinFrequency,
             (_, None) => break Stop::NoPairs,

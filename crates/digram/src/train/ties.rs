@@ -41,11 +41,30 @@ impl TieRule for FirstSeen {
     }
 }
 
-/// The greatest pair of byte strings.
-#[derive(Default)]
+/// The greatest pair of byte strings, in some order of bytes.
 pub(super) struct Lexicographic {
-    /// The token of each id, shared by all keys that name it.
+    /// The token of each id, shared by all keys that name it; its bytes by their places in the order.
     shared: Vec<Arc<[u8]>>,
+    places: [u8; 256],
+}
+
+impl Lexicographic {
+    /// In the order of the bytes' values.
+    pub(super) fn by_value() -> Lexicographic {
+        Lexicographic { shared: Vec::new(), places: std::array::from_fn(|byte| byte as u8) }
+    }
+
+    /// In that of the characters that GPT-2 prints for bytes: what Latin-1 can print stands for
+    /// itself, and characters after Latin-1 for the others.
+    pub(super) fn as_printed() -> Lexicographic {
+        let itself = |byte: &u8| matches!(byte, b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff);
+        let (printed, others): (Vec<u8>, Vec<u8>) = (0..=255).partition(itself);
+        let mut places = [0; 256];
+        for (place, &byte) in printed.iter().chain(&others).enumerate() {
+            places[byte as usize] = place as u8;
+        }
+        Lexicographic { shared: Vec::new(), places }
+    }
 }
 
 impl TieRule for Lexicographic {
@@ -54,7 +73,9 @@ impl TieRule for Lexicographic {
 
     fn key(&mut self, left: TokenId, right: TokenId, _: u64, tokens: &[Vec<u8>]) -> Self::Key {
         let known = self.shared.len();
-        self.shared.extend(tokens[known..].iter().map(|token| Arc::from(&token[..])));
+        let places = &self.places;
+        let by_place = |token: &Vec<u8>| token.iter().map(|&byte| places[byte as usize]).collect();
+        self.shared.extend(tokens[known..].iter().map(by_place));
         (self.shared[left as usize].clone(), self.shared[right as usize].clone())
     }
 }

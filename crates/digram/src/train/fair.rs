@@ -1,0 +1,307 @@
+//! Learning merges for one language after the other, so that none falls behind.
+//!
+//! It is the same loop over one corpus, in which the pretokens of each language stand together and
+//! pairs are counted by language too. A pair is followed as soon as one language may choose it; the
+//! others have its places then, and take part in the merge.
+
+use std::collections::BinaryHeap;
+
+use crate::bits::Hashes;
+use crate::count::Counts;
+use crate::error::{Error, Result};
+use crate::vocabulary::TokenId;
+use crate::watch::Watch;
+
+use super::census::{self, Table};
+use super::corpus::{Corpus, Order, Part};
+use super::learner::{Contest, Learner};
+use super::pairs::Pairs;
+use super::rounds::GROWTH;
+use super::runs::Weight;
+use super::sketch::Sketch;
+use super::ties::{SmallestIds, TieRule};
+use super::turns::{Turns, Window};
+use super::{Learned, Options, Stop, Ties, Trained, lexicographic, limits};
+
+/// The text of a language.
+#[derive(Debug, Clone, Copy)]
+pub struct Language<'a> {
+    /// What merges are learned from.
+    pub counts: &'a Counts,
+    /// What its length is measured on; the same text where none is given.
+    pub dev: Option<&'a Counts>,
+}
+
+/// How languages take turns.
+#[derive(Debug, Clone, Default)]
+pub struct Fairness {
+    /// So many merges come first that are the most frequent pairs of all languages together.
+    pub global_merges: usize,
+    /// For each language how many times as short as before the first merge it is to become, in
+    /// proportion to the others. Without them the longest language has its turn.
+    pub ratios: Option<Vec<f64>>,
+    /// A bound for how often a language has its turn.
+    pub window: Option<Window>,
+}
+
+/// Learns each merge for the language that is furthest behind: of its pairs the most frequent one.
+/// It is made in all languages.
+///
+/// Ties are as for [`train`](super::train()), but [`Ties::FirstSeen`] is refused: languages have no
+/// common order. A language without a pair that is frequent enough has no more turns.
+///
+/// # Errors
+/// [`Error::Option`] for options that make no sense, [`Error::Limit`] for more than 2^32 bytes of
+/// distinct pretokens.
+pub fn train_fair(
+    languages: &[Language<'_>],
+    fairness: &Fairness,
+    options: &Options,
+    on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
+    watch: &dyn Watch,
+) -> Result<Trained> {
+    check(languages.len(), fairness, options)?;
+    let bytes = languages.iter().try_fold(0u64, |sum, one| sum.checked_add(one.counts.totals().bytes));
+    if bytes.is_none() {
+        return Err(Error::Limit { reason: "the languages have more than 2^64 bytes together.".into() });
+    }
+    let tokens = options.base.tokens();
+    let (merges, stop) = match options.ties {
+        Ties::Ids => {
+            let learner = FairLearner::new(languages, tokens, SmallestIds, options, watch)?;
+            learner.learn(fairness, on_merge, watch)
+        }
+        Ties::FirstSeen => {
+            return Err(refused("languages have no common order, so none of their pairs is seen first."));
+        }
+        Ties::Lexicographic | Ties::Printable => {
+            let ties = lexicographic(options.ties);
+            let learner = FairLearner::new(languages, tokens, ties, options, watch)?;
+            learner.learn(fairness, on_merge, watch)
+        }
+    }?;
+    Ok(Trained { base: options.base.clone(), merges, stop })
+}
+
+fn check(languages: usize, fairness: &Fairness, options: &Options) -> Result<()> {
+    limits(options)?;
+    if languages == 0 {
+        return Err(refused("there is no language."));
+    }
+    if options.runners_up > 0 {
+        return Err(refused("what came next is not kept where languages take turns."));
+    }
+    let above_zero = |number: f64| number.is_finite() && number > 0.0;
+    if let Some(ratios) = &fairness.ratios
+        && (ratios.len() != languages || !ratios.iter().copied().all(above_zero))
+    {
+        return Err(refused("ratios are numbers above 0, one for each language."));
+    }
+    if let Some(window) = fairness.window
+        && (window.size == 0 || !above_zero(window.alpha))
+    {
+        return Err(refused("a window has a size of at least 1, and an alpha above 0."));
+    }
+    Ok(())
+}
+
+fn refused(reason: &str) -> Error {
+    Error::Option { reason: reason.into() }
+}
+
+/// A learner whose corpus has languages.
+struct FairLearner<T: TieRule> {
+    learner: Learner<T>,
+    /// How many merges each language had made for it.
+    made: Vec<usize>,
+    /// How long each language was before the first merge.
+    before: Vec<u64>,
+}
+
+impl<T: TieRule> FairLearner<T> {
+    fn new(
+        languages: &[Language<'_>],
+        tokens: Vec<Vec<u8>>,
+        ties: T,
+        options: &Options,
+        watch: &dyn Watch,
+    ) -> Result<FairLearner<T>> {
+        let paired: Vec<_> = (0..languages.len())
+            .map(|number| {
+                let is_measured = u64::from(languages[number].dev.is_none());
+                move |count| Weight { count, length: count * is_measured, language: number as u32 }
+            })
+            .collect();
+        let measured: Vec<_> = (0..languages.len())
+            .map(|number| move |count| Weight { count: 0, length: count, language: number as u32 })
+            .collect();
+        let mut parts = Vec::new();
+        for (language, weigh) in languages.iter().zip(&paired) {
+            parts.push(Part::new(language.counts, Order::ByCount, weigh, watch)?);
+        }
+        let mut measured_of: Vec<usize> = (0..languages.len()).collect();
+        for (number, (language, weigh)) in languages.iter().zip(&measured).enumerate() {
+            if let Some(dev) = language.dev {
+                measured_of[number] = parts.len();
+                parts.push(Part::new(dev, Order::ByCount, weigh, watch)?);
+            }
+        }
+        let (corpus, lengths) = Corpus::of_parts(&parts, &options.base, watch)?;
+        let before: Vec<u64> = measured_of.iter().map(|&part| lengths[part]).collect();
+        let mut learner = Learner::new((corpus, None), tokens, ties, limits(options)?);
+        learner.lengths.clone_from(&before);
+        Ok(FairLearner { learner, made: vec![0; languages.len()], before })
+    }
+
+    fn learn(
+        mut self,
+        fairness: &Fairness,
+        on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
+        watch: &dyn Watch,
+    ) -> Result<(Vec<Learned>, Stop)> {
+        let most = self.learner.limits.max_merges;
+        if fairness.global_merges > 0 {
+            self.learner.limits.max_merges = most.min(fairness.global_merges);
+            let stop = self.learner.learn_in_rounds(&[], on_merge, watch)?;
+            self.learner.limits.max_merges = most;
+            if stop != Stop::MaxMerges {
+                return Ok((self.learner.merges, stop));
+            }
+        }
+        let mut turns = Turns::new(&self.before, fairness.ratios.as_deref(), fairness.window);
+        let stop = self.take_turns(&mut turns, on_merge, watch)?;
+        Ok((self.learner.merges, stop))
+    }
+
+    fn take_turns(
+        &mut self,
+        turns: &mut Turns,
+        on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
+        watch: &dyn Watch,
+    ) -> Result<Stop> {
+        let languages = self.made.len();
+        let learner = &mut self.learner;
+        learner.languages = (0..languages).map(|_| Contest::default()).collect();
+        (learner.left.languages, learner.right.languages) = (languages, languages);
+        if learner.merges.len() < learner.limits.max_merges {
+            self.start_round(turns, watch)?;
+        }
+        while self.learner.merges.len() < self.learner.limits.max_merges {
+            let Some(language) = turns.next(&self.learner.lengths) else {
+                return self.learner.stop_for_want_of_pairs(watch);
+            };
+            if turns.is_exhausted(language) {
+                watch.check()?;
+                continue;
+            }
+            match self.best(language, turns, watch)? {
+                None => turns.exhaust(language),
+                Some(best) => self.merge(best, language, on_merge, watch)?,
+            }
+        }
+        Ok(Stop::MaxMerges)
+    }
+
+    /// The best pair of a language, if one is frequent enough.
+    fn best(&mut self, language: usize, turns: &Turns, watch: &dyn Watch) -> Result<Option<usize>> {
+        loop {
+            let best = self.learner.best_of(language);
+            if best.is_some() || self.learner.languages[language].floor == self.learner.limits.min_frequency {
+                return Ok(best);
+            }
+            self.start_round(turns, watch)?;
+        }
+    }
+
+    fn merge(
+        &mut self,
+        best: usize,
+        language: usize,
+        on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        let (pair, count) = (self.learner.pairs.get(best), self.learner.pairs.shares(best)[language]);
+        let (left, right) = (pair.left, pair.right);
+        let merge = self.learner.merge_best(best, left, right, watch)?;
+        self.made[language] += 1;
+        let learned = Learned { language: Some(language as u32), ..Learned::new(merge, count) };
+        self.learner.note(learned, &[], on_merge)
+    }
+
+    /// Lowers the floors of all languages, and finds the pairs that reach one of them.
+    fn start_round(&mut self, turns: &Turns, watch: &dyn Watch) -> Result<()> {
+        self.learner.pairs = Pairs::default();
+        if !self.learner.merges.is_empty() {
+            self.learner.corpus.lay_out(watch, |_, _, _| ())?;
+        }
+        let languages = self.made.len();
+        let table = Table::of(&self.learner.corpus, self.learner.tokens.len(), languages, watch)?;
+        let mut asked = Hashes::new(2 * self.learner.limits.round * languages);
+        for language in 0..languages {
+            if turns.is_exhausted(language) {
+                self.learner.languages[language] = Contest::default();
+                continue;
+            }
+            let reached = match &table {
+                Some(table) => table.reached_in(language, self.wanted(language)),
+                None => self.reached_in_sketch(language, &mut asked, watch)?,
+            };
+            let floor = self.next_floor(language, reached);
+            self.learner.languages[language] = Contest { queue: BinaryHeap::new(), floor };
+        }
+        let learner = &mut self.learner;
+        let allowed = |left, right| learner.limits.allow(&learner.tokens, left, right);
+        let enough = |count, shares: &[u64]| learner.is_enough(count, shares);
+        learner.pairs = match table {
+            Some(table) => table.pairs(&learner.corpus, enough, allowed, watch)?,
+            None => {
+                let is_asked = |left, right| asked.may_hold(hash(left, right)) && allowed(left, right);
+                census::pairs_of_languages(&learner.corpus, languages, is_asked, enough, watch)?
+            }
+        };
+        learner.enqueue_all();
+        Ok(())
+    }
+
+    /// How many pairs should be followed for a language: as many merges as its turns so far let
+    /// expect, and as many again, for others take some of them.
+    fn wanted(&self, language: usize) -> usize {
+        let Learner { limits, merges, .. } = &self.learner;
+        let left = limits.max_merges - merges.len();
+        let turns = self.made.iter().sum::<usize>() + self.made.len();
+        let expected = left as u128 * (self.made[language] + 1) as u128 / turns as u128;
+        let most = if merges.is_empty() { limits.round } else { limits.round * GROWTH };
+        (2 * expected as usize).clamp(1, most)
+    }
+
+    /// How often pairs should occur in a language to be followed for it.
+    fn next_floor(&self, language: usize, reached: u64) -> u64 {
+        let floor = self.learner.languages[language].floor;
+        reached.min(floor / 2).max(self.learner.limits.min_frequency)
+    }
+
+    /// A count that about as many pairs of a language reach as are wanted; adds those that may reach
+    /// its next floor to `asked`.
+    fn reached_in_sketch(&self, language: usize, asked: &mut Hashes, watch: &dyn Watch) -> Result<u64> {
+        let Learner { corpus, limits, tokens, .. } = &self.learner;
+        let is_of_it = |weight: Weight| weight.count > 0 && weight.language as usize == language;
+        let mut sketch = Sketch::new(corpus.len_of(is_of_it));
+        corpus.for_each_pair_of(is_of_it, watch, |_, left, right, weight| {
+            if limits.allow(tokens, left, right) {
+                sketch.add(left, right, weight.count);
+            }
+        })?;
+        let reached = sketch.reached_by(self.wanted(language).min(sketch.capacity()));
+        let floor = self.next_floor(language, reached);
+        corpus.for_each_pair_of(is_of_it, watch, |_, left, right, _| {
+            if sketch.may_reach(left, right, floor) {
+                asked.insert(hash(left, right));
+            }
+        })?;
+        Ok(reached)
+    }
+}
+
+fn hash(left: TokenId, right: TokenId) -> u64 {
+    (u64::from(left) << 32 | u64::from(right)).wrapping_mul(0x9e37_79b9_7f4a_7c15).swap_bytes()
+}

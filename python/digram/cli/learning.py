@@ -1,0 +1,227 @@
+"""What the verbs that learn a vocabulary share: options, a rehearsal, a summary."""
+
+from __future__ import annotations
+
+import errno
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from digram.cli import common
+
+if TYPE_CHECKING:
+    from digram.definition import TrainingRecord
+    from digram.tokenizer import Tokenizer
+
+__all__ = ["facts", "id_options", "limit_options", "rehearse", "saving_options", "summary"]
+
+_Verb = TypeVar("_Verb", bound=Callable[..., Any])
+
+
+def _blocks(
+    _ctx: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> dict[str, int]:
+    """A click callback: `image=8192` for each block."""
+    found: dict[str, int] = {}
+    for value in values:
+        name, _, number = value.rpartition("=")
+        if not name or not number.isdecimal():
+            raise click.BadParameter(f"{value!r} is not a name and a number, as in image=8192.")
+        if name in found:
+            raise click.BadParameter(f"the block {name!r} is there twice.")
+        found[name] = int(number)
+    return found
+
+
+_WHY = {
+    "vocab_size": "the vocabulary has the size asked for",
+    "max_merges": "the merges asked for are made",
+    "min_frequency": "no pair is frequent enough any more",
+    "no_pairs": "no pair is left to merge",
+}
+
+
+_LIMITS = (
+    click.option(
+        "-o",
+        "--output",
+        metavar="PATH",
+        required=True,
+        help="Where to save the tokenizer; - is stdout. Replaced at once or not at all.",
+    ),
+    click.option(
+        "--vocab-size",
+        type=int,
+        metavar="N",
+        help="Stop at N tokens, special tokens and base included.",
+    ),
+    click.option(
+        "--min-frequency",
+        type=int,
+        metavar="N",
+        help="Stop when no pair occurs N times; at least 2 where it is the only limit.",
+    ),
+    click.option("--max-merges", type=int, metavar="N", help="Stop after N merges."),
+    click.option(
+        "--max-token-length", type=int, metavar="BYTES", help="Learn no token longer than this."
+    ),
+    click.option(
+        "--whole-characters",
+        is_flag=True,
+        help="Learn no token that holds a part of a character beside anything else.",
+    ),
+    click.option(
+        "--unit",
+        type=click.Choice(["byte", "char"]),
+        default="byte",
+        show_default=True,
+        help="What merges start from.",
+    ),
+    click.option(
+        "--alphabet",
+        metavar="TEXT",
+        help="Unit char: the base characters, in place of all those of the corpus.",
+    ),
+    click.option(
+        "--limit-alphabet",
+        type=int,
+        metavar="N",
+        help="Unit char: keep the N most frequent characters; the others are unknown.",
+    ),
+    click.option(
+        "--on-unknown",
+        default="error",
+        metavar="error|bytes|TOKEN",
+        show_default=True,
+        help="Unit char: an unknown character is an error, its bytes, or this token.",
+    ),
+)
+
+_IDS = (
+    click.option(
+        "--special-token",
+        "special_tokens",
+        multiple=True,
+        metavar="TEXT",
+        help="A special token; repeat it for several.",
+    ),
+    click.option("--special-first", is_flag=True, help="Give special tokens the first ids."),
+    click.option(
+        "--reserve",
+        multiple=True,
+        callback=_blocks,
+        metavar="NAME=N",
+        help="Set N ids aside as <|NAME_0|>, <|NAME_1|>, ...; repeat it for several.",
+    ),
+    click.option(
+        "--pad-to-multiple",
+        type=int,
+        metavar="N",
+        help="End with unused ids, so that the size is a multiple of N.",
+    ),
+    click.option(
+        "--byte-order",
+        type=click.Choice(["value", "gpt2"]),
+        default="value",
+        show_default=True,
+        help="Ids of the single bytes: by value, or as in GPT-2 and Hugging Face.",
+    ),
+)
+
+_SAVING = (
+    click.option(
+        "--format", "format_", type=click.Choice(list(common.FORMATS)), help="Default: by the name."
+    ),
+    common.allow_loss_option,
+    click.option("-q", "--quiet", is_flag=True, help="No bar and no summary."),
+    common.json_option,
+)
+
+
+def limit_options(verb: _Verb) -> _Verb:
+    """Give a verb the options that say where to save, when to stop, and what merges start from."""
+    return _with(verb, _LIMITS)
+
+
+def id_options(verb: _Verb) -> _Verb:
+    """Give a verb the options for what has ids beside the merges."""
+    return _with(verb, _IDS)
+
+
+def saving_options(verb: _Verb) -> _Verb:
+    """Give a verb the options for its file, and for what it says."""
+    return _with(verb, _SAVING)
+
+
+def _with(verb: _Verb, options: Sequence[Callable[[_Verb], _Verb]]) -> _Verb:
+    for option in reversed(options):
+        verb = option(verb)
+    return verb
+
+
+def rehearse(
+    learn: Callable[[], Tokenizer], output: str, format_: str | None, allow_loss: bool
+) -> None:
+    """Learn from nothing and save it elsewhere: what would fail fails now, not after an hour."""
+    import digram
+
+    if not Path(output).parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(Path(output).parent))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / ("tokenizer.json" if output == "-" else Path(output).name)
+        try:
+            learn().save(path, format=format_, allow_loss=allow_loss)
+        except digram.DigramError as error:
+            error.path = None if error.path is None else output
+            raise
+
+
+def summary(tok: Tokenizer, noted: int, seconds: float) -> str:
+    """What was learned, from what, and why there is no more."""
+    from digram.progress import amount
+
+    record = tok.training
+    assert record is not None
+    tokens, dropped = len(tok), sum(event.kind == "drop" for event in tok.events)
+    learned = common.several(merges_of(tok), "merge")
+    if dropped:
+        learned += f", dropped {common.several(dropped, 'token')}"
+    if noted:
+        learned += f", {noted:,} of them in an earlier run"
+    return (
+        f"Learned {learned}, {common.several(tokens, 'token')} in all, "
+        f"from {amount(record.bytes)} in {common.several(record.documents, 'document')}, in "
+        f"{seconds:.1f} s.\nStopped because {_WHY[record.stop_reason]}{_asked(tokens, record)}."
+    )
+
+
+def _asked(tokens: int, record: TrainingRecord) -> str:
+    """What was asked for, where it was not reached."""
+    asked = record.options["vocab_size"]
+    return f", short of the {asked:,} tokens asked for" if asked and tokens < asked else ""
+
+
+def merges_of(tok: Tokenizer) -> int:
+    """How many merges were made, also those of tokens that were dropped."""
+    return len(tok.merges) or sum(event.kind == "merge" for event in tok.events)
+
+
+def facts(tok: Tokenizer, output: str, seconds: float) -> dict[str, Any]:
+    """What was learned, as JSON has it."""
+    record = tok.training
+    assert record is not None
+    return {
+        "path": output,
+        "vocab_size": tok.vocab_size,
+        "merges": merges_of(tok),
+        "stop_reason": record.stop_reason,
+        "documents": record.documents,
+        "bytes": record.bytes,
+        "pretokens": record.pretokens,
+        "distinct_pretokens": record.distinct_pretokens,
+        "digest": tok.digest,
+        "seconds": round(seconds, 3),
+    }

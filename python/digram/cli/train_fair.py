@@ -1,0 +1,191 @@
+"""`digram train-fair`: a vocabulary for several languages, in which none falls behind."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from digram.cli import common, corpus, learning
+
+if TYPE_CHECKING:
+    from digram.counts import Counts
+    from digram.sources import Source
+
+__all__ = ["train_fair"]
+
+_Value = TypeVar("_Value")
+
+
+@click.command(
+    options_metavar="--language NAME=FILES... -o PATH [OPTIONS]",
+    epilog=common.example(
+        "digram train-fair --language a=a/ --language b=b/ --max-merges 900 -o t.json"
+    ),
+)
+@click.option(
+    "--language",
+    "languages",
+    multiple=True,
+    required=True,
+    metavar="NAME=FILES",
+    help="Learn from a file, folder or pattern, or from counts, under this name; repeat it.",
+)
+@click.option(
+    "--dev",
+    multiple=True,
+    metavar="NAME=FILES",
+    help="Text that is measured: the language for which it is longest has its turn.",
+)
+@click.option(
+    "--ratio",
+    "ratios",
+    multiple=True,
+    metavar="NAME=N",
+    help="In place of --dev: how many times as short the language is to become, beside others.",
+)
+@click.option(
+    "--global-merges",
+    type=int,
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="First N merges for all languages together.",
+)
+@click.option(
+    "--window",
+    type=int,
+    metavar="N",
+    help="Look back on N turns: a language that had more than its share waits.",
+)
+@click.option(
+    "--alpha",
+    type=float,
+    metavar="N",
+    help="How many times its even share of the window a language may have; 2 by default.",
+)
+@learning.limit_options
+@common.named_pretokenizer_option
+@common.pretokenizer_options
+@click.option(
+    "--ties",
+    type=click.Choice(["ids", "lexicographic", "printable"]),
+    default="ids",
+    show_default=True,
+    help="Among pairs of equal count: the smallest ids, the greatest bytes, or the greatest as "
+    "GPT-2 prints them.",
+)
+@learning.id_options
+@common.source_options
+@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
+@learning.saving_options
+def train_fair(
+    *,
+    languages: tuple[str, ...],
+    dev: tuple[str, ...],
+    ratios: tuple[str, ...],
+    output: str,
+    pretokenizer: str | None,
+    regex: tuple[str, ...],
+    digits: Any,
+    on_unknown: str,
+    told: common.Told,
+    format_: str | None,
+    allow_loss: bool,
+    quiet: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Learn a tokenizer for several languages, each merge for the one that is furthest behind.
+
+    Parity-aware BPE: at each step the language whose --dev text is longest in tokens has its turn,
+    and its most frequent pair becomes a token. FILES are what digram train takes. Give parallel
+    text to --dev, and its languages come to cost about the same; digram evaluate says what they
+    cost. Says on stderr for whom merges were made.
+    """
+    if options["vocab_size"] is options["max_merges"] is options["min_frequency"] is None:
+        raise click.UsageError("say when to stop: --vocab-size, --max-merges or --min-frequency.")
+    if output == "-" and as_json:
+        raise click.UsageError("-o - and --json both want stdout; give one of them.")
+    import digram
+
+    learn = _by_name("--language", languages, str)
+    steer = _by_name("--dev", dev, str)
+    aims = _by_name("--ratio", ratios, float)
+    options["ratios"] = aims or None
+    if regex or pretokenizer is not None or digits is not None:
+        options["pretokenizer"] = common.pretokenizer_from(pretokenizer or "o200k", regex, digits)
+    is_rule = on_unknown in ("error", "bytes")
+    options["on_unknown"] = on_unknown if is_rule else digram.Special(on_unknown)
+    learning.rehearse(
+        lambda: digram.train_fair(
+            dict.fromkeys(learn, ""),
+            dev=dict.fromkeys(steer, "") if steer else None,
+            progress=False,
+            **options,
+        ),
+        output,
+        format_,
+        allow_loss,
+    )
+    sources = {name: _source(files, told, output) for name, files in learn.items()}
+    measured = {name: _source(files, told, output) for name, files in steer.items()}
+    started = time.perf_counter()
+    tok = digram.train_fair(
+        sources,
+        dev=measured or None,
+        separator=told.separator,
+        progress=False if quiet else None,
+        **options,
+    )
+    seconds = time.perf_counter() - started
+    common.save(tok, output, format_, allow_loss)
+    record = tok.training
+    assert record is not None
+    made = Counter(record.languages)
+    if not quiet:
+        common.log(learning.summary(tok, 0, seconds))
+        common.log(_turns(made, [*sources]))
+        if output != "-":
+            common.log(f"Saved {output}")
+    if as_json:
+        turns = {name: made[name] for name in sources}
+        common.emit_json(learning.facts(tok, output, seconds) | {"made_for": turns})
+
+
+def _by_name(
+    option: str, values: Sequence[str], kind: Callable[[str], _Value]
+) -> dict[str, _Value]:
+    """What options of the form NAME=VALUE say, each name once."""
+    found: dict[str, _Value] = {}
+    for one in values:
+        name, equals, value = one.partition("=")
+        if not (name and equals and value):
+            raise click.UsageError(f"{option} {one!r} is not of the form en=VALUE.")
+        if name in found:
+            raise click.UsageError(f"{option} {name!r} is given twice.")
+        try:
+            found[name] = kind(value)
+        except ValueError:
+            raise click.UsageError(f"{option} {one!r}: {value!r} is not a number.") from None
+    return found
+
+
+def _source(files: str, told: common.Told, output: str) -> Source | Counts:
+    counts = corpus.counts_in((files,))
+    if counts is not None:
+        return counts
+    if files == "-":
+        raise click.UsageError("stdin has no languages; name files.")
+    source, paths = corpus.texts_in((files,), told)
+    corpus.check_not_in_source(output, paths)
+    return source
+
+
+def _turns(made: Counter[str | None], names: Sequence[str]) -> str:
+    """For whom merges were made."""
+    together = [f"all {made[None]:,}"] if made[None] else []
+    return "Merges made for: " + ", ".join([*together, *(f"{n} {made[n]:,}" for n in names)]) + "."
