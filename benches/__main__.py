@@ -34,6 +34,7 @@ TABLES = (
     "sequences",
     "growing",
     "picky",
+    "rules",
 )
 
 

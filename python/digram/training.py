@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from digram import _core
@@ -19,10 +20,12 @@ from digram.choices import (
     warn_of_a_path,
 )
 from digram.counts import Counts, Sources
-from digram.definition import Definition, OnUnknown, Unit
+from digram.definition import Definition, OnUnknown, TrainingRecord, Unit
 from digram.errors import OptionError
 from digram.learning import Start, learned, plain
-from digram.pretokenizers import MISSING, PretokenizerLike
+from digram.pretokenizers import MISSING, Pretokenizer, PretokenizerLike, resolve
+from digram.rules import Rules
+from digram.ruling import preferring, protecting
 from digram.sizes import blocks, padded, with_blocks
 from digram.special import Special
 from digram.superwords import SuperwordsLike, learned_superwords, named
@@ -45,6 +48,7 @@ def train(
     limit_alphabet: int | None = None,
     on_unknown: OnUnknown = "error",
     pretokenizer: PretokenizerLike = MISSING,
+    rules: Rules | None = None,
     ties: Ties = "ids",
     special_tokens: Iterable[str] = (),
     special_first: bool = False,
@@ -81,8 +85,11 @@ def train(
         separator: cuts each text or file into documents; it is itself no part of them.
         pretokenizer: how text is cut before merging (`digram.pretokenizers`); the same cut is kept
             for encoding. None leaves texts whole. By default it is "o200k", or that of the counts.
+        rules: what is one token from the start, and what is never joined (`digram.Rules`); kept for
+            encoding too. The same as a pretokenizer with these rules.
 
-    What goes out, in order of id: the base, the merges, the special tokens, reserved ids, padding.
+    What goes out, in order of id: the base, the tokens of rules, the merges, the special tokens,
+    reserved ids, padding.
         unit: "byte" starts from the 256 bytes, so that every text can be encoded; "char" from the
             characters of the corpus, sorted, or from `alphabet`. By default "byte", or that of the
             counts.
@@ -167,10 +174,13 @@ def train(
         runners_up,
         threads,
     )
+    ruled = _asked(source, pretokenizer, rules)
+    pretokenizer = pretokenizer if rules is None else ruled
     if picky is not None:
         picky = checked_picky(
             picky,
             {
+                "rules": ruled.rules,
                 "superwords": superwords,
                 "memory_limit": memory_limit,
                 "checkpoint": checkpoint,
@@ -188,12 +198,23 @@ def train(
             special.append(on_unknown.text)
         reserved.update(blocks(reserve, pad_to_multiple, special))
         base = base_tokens(unit, characters, limits.limit_alphabet, byte_order, counts)
+        if ruled.rules is not None:
+            begun = _begun(base, ruled, unit)
+            size = begun.vocab_size
+            room = room_for_merges(limits.vocab_size, size, len(special), sum(reserved.values()))
+            return Start(begun, False, room, len(special) if special_first else 0)
         with_bytes = unit == "char" and on_unknown == "bytes"
         first = len(base) + 256 * with_bytes
         room = room_for_merges(limits.vocab_size, first, len(special), sum(reserved.values()))
         return Start(base, with_bytes, room, len(special) if special_first else 0)
 
     if superwords is not None:
+        if ruled.rules is not None:
+            raise OptionError(
+                "superwords are learned without rules.",
+                value=superwords,
+                hint="Leave out rules=, or superwords=.",
+            )
         for name, value in (("memory_limit", memory_limit), ("checkpoint", checkpoint)):
             if value is not None:
                 raise OptionError(
@@ -260,15 +281,47 @@ def train(
         **({} if weights is None else {"weights": plain(weights)}),
         **shaped,
     }
+    begun = found.start.base
+    given = begun.definition.merges if isinstance(begun, Tokenizer) else []
     definition = Definition(
         tokens=[None] * shift + tokens,
-        merges=found.merges,
+        merges=[(a + shift, b + shift, id + shift) for a, b, id in given] + found.merges,
         pretokenizer=found.cut,
         special_tokens={text: first_special + i for i, text in enumerate(special)},
         unit=found.unit,
         on_unknown=on_unknown if found.unit == "char" else "error",
         byte_ids=list(range(shift, shift + 256)) if found.start.with_bytes else None,
-        training=found.record(options),
+        ignore_merges=ruled.rules is not None,
+        training=_preferred_first(found.record(options), len(given)),
         scheme=found.scheme,
     )
     return Tokenizer(padded(with_blocks(definition, reserved), pad_to_multiple))
+
+
+def _asked(
+    source: Sources | Counts, pretokenizer: PretokenizerLike, rules: Rules | None
+) -> Pretokenizer:
+    """The pretokenizer that is asked for, or that counts were made with; with the rules asked for."""
+    if pretokenizer is not MISSING:
+        cut = resolve(pretokenizer)
+    else:
+        cut = source.pretokenizer if isinstance(source, Counts) else resolve("o200k")
+    return cut if rules is None else cut.with_rules(rules)
+
+
+def _preferred_first(record: TrainingRecord, preferred: int) -> TrainingRecord:
+    """The record with so many merges more at the beginning, which nobody counted."""
+    runners_up = record.runners_up
+    return replace(
+        record,
+        counts=[*[None] * preferred, *record.counts],
+        runners_up=runners_up and [[] for _ in range(preferred)] + runners_up,
+    )
+
+
+def _begun(base: str | bytes, cut: Pretokenizer, unit: Unit) -> Tokenizer:
+    """What training begins with under rules: the base, the tokens of rules, preferred merges."""
+    assert cut.rules is not None
+    tokens: list[bytes | None] = [bytes([byte]) for byte in base] if isinstance(base, bytes) else []
+    definition = Definition(tokens=tokens, merges=[], pretokenizer=cut, unit=unit)
+    return Tokenizer(preferring(protecting(definition, cut.rules), cut.rules))
