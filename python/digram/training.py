@@ -301,7 +301,7 @@ def train(
 def _asked(
     source: Sources | Counts, pretokenizer: PretokenizerLike, rules: Rules | None
 ) -> Pretokenizer:
-    """The pretokenizer that is asked for, or that counts were made with; with the rules asked for."""
+    """The pretokenizer that is asked for, or that of counts, with the rules that are asked for."""
     if pretokenizer is not MISSING:
         cut = resolve(pretokenizer)
     else:
