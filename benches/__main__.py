@@ -35,6 +35,7 @@ TABLES = (
     "growing",
     "picky",
     "fair",
+    "rules",
 )
 
 

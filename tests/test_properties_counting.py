@@ -45,8 +45,17 @@ PRETOKENIZERS: list[Any] = [
     digram.Regex(r"\bab|\s+(?!\S)|^a|b+$"),
     [digram.Regex(r"\s+"), digram.Regex("(?:aa)+b|a{1,3}")],
 ]
+RULED: list[Any] = [
+    digram.Pretokenizer("gpt2", rules=digram.Rules(["ab", "a b", "b!"], units=["a", "%"])),
+    digram.Pretokenizer(
+        "o200k", rules=digram.Rules(["aa", "3a"], patterns=["b+"], numbers="threes_from_right")
+    ),
+    digram.Pretokenizer(None, rules=digram.Rules(["aba"], numbers="whole")),
+    digram.Pretokenizer("deepseek-v3", rules=digram.Rules(["a a", "中"], units=["中"])),
+]
 every_tokenizer = (
     tokenizers(*PRETOKENIZERS)
+    | tokenizers(*RULED)
     | vocabularies().map(lambda vocabulary: digram.Tokenizer(vocabulary.definition))
     | vocabularies(ignore_merges=True).map(lambda v: digram.Tokenizer(v.definition))
     | picky_tokenizers

@@ -39,9 +39,11 @@ if TYPE_CHECKING:
     from digram.growing import Drift, Trainer, Version
     from digram.loading import load
     from digram.metrics import advise
+    from digram.patterns import Regex
     from digram.planning import Plan, plan
-    from digram.pretokenizers import Pretokenizer, Regex, pretokenize
+    from digram.pretokenizers import Pretokenizer, pretokenize
     from digram.report import Report
+    from digram.rules import Rules
     from digram.sequences import SequenceTokenizer, train_ids
     from digram.sources import Files, Reading, Table, files, table
     from digram.spaces import IdSpace
@@ -84,6 +86,7 @@ __all__ = [
     "Reading",
     "Regex",
     "Report",
+    "Rules",
     "RunnerUp",
     "RunningCount",
     "SequenceTokenizer",
@@ -132,8 +135,10 @@ _HOMES = {
     "loading": ["load"],
     "metrics": ["advise"],
     "planning": ["Plan", "plan"],
-    "pretokenizers": ["Pretokenizer", "Regex", "pretokenize"],
+    "patterns": ["Regex"],
+    "pretokenizers": ["Pretokenizer", "pretokenize"],
     "report": ["Report"],
+    "rules": ["Rules"],
     "sequences": ["SequenceTokenizer", "train_ids"],
     "sources": ["Files", "Reading", "Table", "files", "table"],
     "spaces": ["IdSpace"],
@@ -158,7 +163,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'digram' has no attribute {name!r}")
 
 
-_MODULES = frozenset({"engines", "formats", "reference", "seeing", *_HOMES} - {"_core"})
+_MODULES = frozenset({"engines", "formats", "reference", "seeing", "units", *_HOMES} - {"_core"})
 
 
 def __dir__() -> list[str]:

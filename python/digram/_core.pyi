@@ -23,6 +23,7 @@ __all__ = [
     "Decoder",
     "Encoded",
     "EncodedDocuments",
+    "Forbidden",
     "Intervals",
     "Joiner",
     "Model",
@@ -56,7 +57,17 @@ _Piece = bytes  # where a property is called `bytes`
 
 @final
 class Splitter:
-    def __new__(cls, patterns: Sequence[str], digits: str | None = None) -> Splitter: ...
+    def __new__(
+        cls,
+        patterns: Sequence[str],
+        digits: str | None = None,
+        # Terms, units, patterns, whether numbers are cut out whole, and whether at all.
+        rules: tuple[Sequence[str], Sequence[str], Sequence[str], bool, bool] | None = None,
+    ) -> Splitter: ...
+    def found(
+        self, text: bytes
+    ) -> list[tuple[int, int, Literal["term", "unit", "pattern", "number"]]]:
+        """What rules cut out of a text: where it begins and ends, in bytes, and what it is."""
     @overload
     def split(self, text: str) -> list[str]: ...
     @overload
@@ -69,6 +80,19 @@ class Scheme:
     def superwords(words: Splitter, ranks: list[int]) -> Scheme: ...
     @staticmethod
     def events(events: list[tuple[int, int | None]]) -> Scheme: ...
+
+@final
+class Forbidden:
+    """What no merge may make: pairs of tokens, the bytes of tokens, regexes of whole tokens."""
+
+    def __new__(
+        cls,
+        pairs: Sequence[tuple[bytes, bytes]],
+        tokens: Sequence[bytes],
+        patterns: Sequence[str],
+    ) -> Forbidden: ...
+    def holds(self, left: bytes, right: bytes) -> bool:
+        """Whether two tokens may not be merged."""
 
 @final
 class EncodedDocuments:
@@ -439,6 +463,7 @@ def train(
     journal: str | os.PathLike[str] | None,
     on_merge: Callable[[int, int, int, int, list[tuple[int, int, int]], int | None], object] | None,
     on_progress: Callable[[int], object] | None,
+    forbid: Forbidden | None = None,
 ) -> tuple[
     list[bytes],
     list[tuple[int, int, int]],

@@ -126,7 +126,7 @@ def checked_picky(threshold: float, others: Mapping[str, object]) -> float:
             hint = "tok.events tells what was merged and dropped."
             if name in ("memory_limit", "checkpoint"):
                 hint = "Count the text with it, by digram.count_pretokens, and train on the counts."
-            if name == "superwords":
+            if name in ("rules", "superwords"):
                 hint = "Leave out one of them."
             raise OptionError(f"picky= and {name}= do not go together.", value=value, hint=hint)
     return share

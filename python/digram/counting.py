@@ -131,8 +131,8 @@ class CountingCore(Core):
         From the right, no more of the text is looked at than has `n` ids, and what stands with them
         up to the next place where every text is cut; an error after that is not met. Takes time
         near-linear in what is looked at, one pretoken of a megabyte included; but the square of
-        what a pattern of your own splits that looks behind, or far ahead. Raises `OptionError` if
-        `n` is negative.
+        what a pattern of your own splits that looks behind, or far ahead, and of words without end
+        under rules. Raises `OptionError` if `n` is negative.
         """
         n = whole_number("n", n, 0)
         if side not in ("left", "right"):

@@ -127,9 +127,9 @@ def digest(definition: Definition, content: Packed | None = None) -> str:
     tokens and settings; where they come from plays no part. Files carry it, so it is fixed for
     good: a line of JSON with the settings, the lengths of the tokens (-1 for none), their bytes,
     and the merges, numbers as 64 bits with the lowest byte first. What came later, the template,
-    the context size, the pad token, reserved blocks and the scheme, is among the settings only
-    where it is set. Linear, some 0.2 µs a token; `content`, where somebody has it, stands for the
-    tokens and merges of the definition.
+    the context size, the pad token, reserved blocks, rules and the scheme, is among the settings
+    only where it is set. Linear, some 0.2 µs a token; `content`, where somebody has it, stands for
+    the tokens and merges of the definition.
     """
     import hashlib
     import json
@@ -149,6 +149,8 @@ def digest(definition: Definition, content: Packed | None = None) -> str:
     }
     if definition.template is not None:
         settings["template"] = [definition.template.single, definition.template.pair]
+    if definition.pretokenizer.rules is not None:
+        settings["rules"] = definition.pretokenizer.rules.as_dict()
     for name in ("context_size", "pad_token"):
         if getattr(definition, name) is not None:
             settings[name] = getattr(definition, name)

@@ -29,7 +29,7 @@ def facts(tok: Tokenizer) -> dict[str, Any]:
     return {
         "tokens": len(tok),
         "vocab_size": tok.vocab_size,
-        "base": len(tok) - len(made) - len(special),
+        "base": len(tok) - len(made) - len(special) - _of_rules(tok),
         "merges": len(log),
         # Only where there are some.
         **({"events": dict(Counter(event.kind for event in events))} if events else {}),
@@ -43,12 +43,22 @@ def facts(tok: Tokenizer) -> dict[str, Any]:
         "patterns": list(tok.pretokenizer.patterns),
         "digits": tok.pretokenizer.digits,
         "scheme": None if tok._settings.scheme is None else str(tok._settings.scheme),
+        "rules": None if tok.rules is None else tok.rules.as_dict(),
+        "tokens_of_rules": _of_rules(tok),
         "template": None if tok.template is None else _template(tok.template),
         "context_size": tok.context_size,
         "pad_token": tok.pad_token,
         "digest": tok.digest,
         "training": None if record is None else _record(record),
     }
+
+
+def _of_rules(tok: Tokenizer) -> int:
+    """How many tokens are there because rules want it so, and not by a merge."""
+    if tok.rules is None:
+        return 0
+    made = {id for _, _, id in tok._model.merges()}
+    return len({tok.id_of(token) for token in tok.rules.tokens()} - made - {None})
 
 
 def _template(template: Template) -> dict[str, Any]:

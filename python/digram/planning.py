@@ -343,9 +343,9 @@ def _growth(
 
 def _name(pretokenizer: str | Regex | Pretokenizer | None) -> str:
     cut = resolve(pretokenizer)
-    return (
-        (cut.name or ("a regex" if cut.patterns else "none")) if cut.digits is None else repr(cut)
-    )
+    if cut.digits is not None or cut.rules is not None:
+        return repr(cut)
+    return cut.name or ("a regex" if cut.patterns else "none")
 
 
 def _shares(kind: str | Mapping[str, float]) -> dict[str, float]:

@@ -18,10 +18,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple, TypeAlias, overload
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args, overload
 
 from digram import _core
 from digram.errors import OptionError, PatternError
+from digram.patterns import Regex
+from digram.rules import Digits, Rules
 
 __all__ = [
     "MISSING",
@@ -36,8 +38,7 @@ __all__ = [
     "resolve",
 ]
 
-Digits = Literal["individual", "threes_from_left", "threes_from_right"]
-_DIGITS: tuple[Digits, ...] = ("individual", "threes_from_left", "threes_from_right")
+_DIGITS = get_args(Digits)
 
 
 class NamedPattern(NamedTuple):
@@ -104,24 +105,9 @@ NAMED: dict[str, NamedPattern] = {
 _ALIASES = {"gpt4": "cl100k", "r50k": "gpt2", "p50k": "gpt2"}
 
 
-@dataclass(frozen=True, slots=True)
-class Regex:
-    r"""A pattern of one's own, in the syntax of Rust's `regex` crate.
-
-    Matching is linear in the text. One character of look-ahead is understood, `(?!\S)` and
-    `(?=\s)`, as the published patterns use it; look-behind, longer look-ahead and
-    back-references are not, and raise `PatternError`.
-
-    >>> pretokenize("key=value; other", Regex(r"\w+|\s+"))
-    ['key', '=', 'value', ';', ' ', 'other']
-    """
-
-    pattern: str
-
-
 @dataclass(frozen=True, slots=True, init=False)
 class Pretokenizer:
-    r"""A pretokenizer as a value: its splits, and a policy for digits before them.
+    r"""A pretokenizer as a value: its splits, a policy for digits before them, and rules.
 
     `pattern` is a published name (`digram.pretokenizers.NAMED`), a `Regex`, a sequence of them
     applied one after the other, or None for no cut at all. `digits` cuts runs of digits (`\p{N}`)
@@ -132,23 +118,48 @@ class Pretokenizer:
     Pretokenizer('gpt2', digits='threes_from_right')
     >>> pretokenize("1234567", Pretokenizer(None, digits="threes_from_right"))
     ['1', '234', '567']
+
+    `rules` are `digram.Rules`: what they name is cut out before anything else and left whole. Their
+    policy for numbers is the one for digits.
+
+    >>> from digram import Rules
+    >>> pretokenize("the 5mg-dose of St. John's wort", Pretokenizer(
+    ...     "gpt2", rules=Rules(protect=["St. John's wort"], units=["mg"])))
+    ['the', ' 5', 'mg', '-', 'dose', ' of', " St. John's wort"]
     """
 
     name: str | None
     patterns: tuple[str, ...]
     digits: Digits | None
+    rules: Rules | None
 
     def __init__(
-        self, pattern: str | Regex | Sequence[Regex] | None, *, digits: Digits | None = None
+        self,
+        pattern: str | Regex | Sequence[Regex] | None,
+        *,
+        digits: Digits | None = None,
+        rules: Rules | None = None,
     ) -> None:
         if digits is not None and digits not in _DIGITS:
             raise OptionError(
                 f"digits={digits!r} is not known.", value=digits, hint=f"Choose from {_DIGITS}."
             )
+        if rules is not None and not isinstance(rules, Rules):
+            raise TypeError(f"rules are digram.Rules, not {rules!r}")
+        if rules is not None and rules.numbers is not None:
+            if digits is not None and digits != rules.numbers:
+                raise OptionError(
+                    f"digits={digits!r} and the rule numbers={rules.numbers!r} contradict each "
+                    "other.",
+                    value=digits,
+                    hint="Leave out digits=.",
+                )
+            digits = None if rules.numbers == "whole" else rules.numbers
         name, patterns = _splits(pattern)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "patterns", patterns)
         object.__setattr__(self, "digits", digits)
+        object.__setattr__(self, "rules", rules)
         self.splitter()  # a pattern that is not supported fails here, not at first use
 
     def __repr__(self) -> str:
@@ -156,12 +167,33 @@ class Pretokenizer:
         if self.name is None and self.patterns:
             regexes = [Regex(p) for p in self.patterns]
             pattern = regexes[0] if len(regexes) == 1 else regexes
-        digits = "" if self.digits is None else f", digits={self.digits!r}"
-        return f"Pretokenizer({pattern!r}{digits})"
+        said = self.digits is None or (self.rules is not None and self.rules.numbers is not None)
+        digits = "" if said else f", digits={self.digits!r}"
+        rules = "" if self.rules is None else f", rules={self.rules!r}"
+        return f"Pretokenizer({pattern!r}{digits}{rules})"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its name says all of it, or that there is no cut."""
+        named = self.name is not None or not self.patterns
+        return named and self.digits is None and self.rules is None
 
     def splitter(self) -> _core.Splitter:
         """The compiled form, shared by all equal pretokenizers of this process."""
-        return _compile(self.patterns, self.digits)
+        return _compile(self.patterns, self.digits, self.rules)
+
+    def with_rules(self, rules: Rules | None) -> Pretokenizer:
+        """The same with these rules, or without any, and then without the policy they brought.
+
+        >>> from digram import Rules
+        >>> ruled = Pretokenizer("gpt2").with_rules(Rules(numbers="individual"))
+        >>> ruled.digits, ruled.with_rules(None)
+        ('individual', Pretokenizer('gpt2'))
+        """
+        from_rules = self.rules is not None and self.rules.numbers is not None
+        regexes = [Regex(pattern) for pattern in self.patterns]
+        digits = None if from_rules else self.digits
+        return Pretokenizer(regexes or None, digits=digits, rules=rules)
 
 
 def _splits(pattern: str | Regex | Sequence[Regex] | None) -> tuple[str | None, tuple[str, ...]]:
@@ -212,8 +244,12 @@ PretokenizerLike: TypeAlias = (
 
 
 @lru_cache(maxsize=32)
-def _compile(patterns: tuple[str, ...], digits: Digits | None) -> _core.Splitter:
-    return _core.Splitter(list(patterns), digits)
+def _compile(
+    patterns: tuple[str, ...], digits: Digits | None, rules: Rules | None
+) -> _core.Splitter:
+    return _core.Splitter(
+        list(patterns), digits, None if rules is None else rules._compiled(digits is not None)
+    )
 
 
 def resolve(pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None) -> Pretokenizer:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from digram import _core
 from digram.choices import ByteOrder, Limits, base_tokens, room_for_merges
-from digram.definition import Definition, OnUnknown, Unit
+from digram.definition import Definition, OnUnknown, TrainingRecord, Unit
 from digram.errors import OptionError
 from digram.learning import Learned, Start
+from digram.pretokenizers import Pretokenizer
+from digram.ruling import preferring, protecting
 from digram.sizes import blocks, padded, with_blocks
 from digram.special import Special
 from digram.tokenizer import Tokenizer
@@ -30,6 +32,8 @@ class Shape:
     byte_order: ByteOrder
     reserve: Mapping[str, int] | None
     pad_to_multiple: int | None
+    ruled: Pretokenizer | None = None
+    """The pretokenizer, where it has rules."""
     _reserved: dict[str, int] = field(default_factory=dict)
 
     def start(self, counts: _core.Counts | _core.SortedCounts, unit: Unit) -> Start:
@@ -40,25 +44,34 @@ class Shape:
         self._reserved = blocks(self.reserve, self.pad_to_multiple, special)
         limits = self.limits
         base = base_tokens(unit, self.alphabet, limits.limit_alphabet, self.byte_order, counts)
+        reserved, shift = sum(self._reserved.values()), len(special) if self.special_first else 0
+        if self.ruled is not None:
+            begun = _begun(base, self.ruled, unit)
+            size = begun.vocab_size
+            room = room_for_merges(limits.vocab_size, size, len(special), reserved)
+            return Start(begun, False, room, shift)
         with_bytes = unit == "char" and unknown == "bytes"
         first = len(base) + 256 * with_bytes
-        reserved = sum(self._reserved.values())
         room = room_for_merges(limits.vocab_size, first, len(special), reserved)
-        return Start(base, with_bytes, room, len(special) if self.special_first else 0)
+        return Start(base, with_bytes, room, shift)
 
     def tokenizer(self, found: Learned, options: Mapping[str, Any]) -> Tokenizer:
         """The tokenizer of what was learned. `options` go into the record beside those of here."""
         shift, tokens = found.start.shift, found.tokens
         first_special = 0 if self.special_first else len(tokens)
+        begun = found.start.base
+        given = begun.definition.merges if isinstance(begun, Tokenizer) else []
+        record = found.record({**self._options(), **options})
         definition = Definition(
             tokens=[None] * shift + tokens,
-            merges=found.merges,
+            merges=[(a + shift, b + shift, id + shift) for a, b, id in given] + found.merges,
             pretokenizer=found.cut,
             special_tokens={text: first_special + i for i, text in enumerate(self.special_tokens)},
             unit=found.unit,
             on_unknown=self.on_unknown if found.unit == "char" else "error",
             byte_ids=list(range(shift, shift + 256)) if found.start.with_bytes else None,
-            training=found.record({**self._options(), **options}),
+            ignore_merges=self.ruled is not None,
+            training=_preferred_first(record, len(given)),
             scheme=found.scheme,
         )
         return Tokenizer(padded(with_blocks(definition, self._reserved), self.pad_to_multiple))
@@ -89,3 +102,21 @@ def listed(special_tokens: Iterable[str]) -> list[str]:
         twice = next(text for at, text in enumerate(special) if text in special[:at])
         raise OptionError(f"special_tokens= names {twice!r} twice.", value=twice)
     return special
+
+
+def _preferred_first(record: TrainingRecord, preferred: int) -> TrainingRecord:
+    """The record with so many merges more at the beginning, which nobody counted."""
+    runners_up = record.runners_up
+    return replace(
+        record,
+        counts=[*[None] * preferred, *record.counts],
+        runners_up=runners_up and [[] for _ in range(preferred)] + runners_up,
+    )
+
+
+def _begun(base: str | bytes, cut: Pretokenizer, unit: Unit) -> Tokenizer:
+    """What training begins with under rules: the base, the tokens of rules, preferred merges."""
+    assert cut.rules is not None
+    tokens: list[bytes | None] = [bytes([byte]) for byte in base] if isinstance(base, bytes) else []
+    definition = Definition(tokens=tokens, merges=[], pretokenizer=cut, unit=unit)
+    return Tokenizer(preferring(protecting(definition, cut.rules), cut.rules))

@@ -191,7 +191,9 @@ def family(definition: Definition) -> Family:
             hint="Train it to the smaller size.",
         )
     base = base_ids(whole, set(made))
-    learned = [id for id, token in enumerate(whole.tokens) if token is not None and id not in base]
+    rules = whole.pretokenizer.rules
+    kept = {None} if rules is None else {None, *rules.tokens()}
+    learned = [id for id, token in enumerate(whole.tokens) if token not in kept and id not in base]
     if made:  # a token that nothing makes counts by its id among those that come after merges
         learned = learned[bisect_left(learned, made[0]) :]
     return Family(size_of(whole), learned)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from digram.bulk import TokenFiles
     from digram.definition import Definition, OnUnknown, TrainingRecord, Unit
+    from digram.rules import Rules
     from digram.sources import Source
 
 __all__ = ["Merge", "RunnerUp", "Tokenizer"]
@@ -133,6 +134,11 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore, Measuring, Seeing, Cha
     def pretokenizer(self) -> Pretokenizer:
         """How text is cut before merging."""
         return self._settings.pretokenizer
+
+    @property
+    def rules(self) -> Rules | None:
+        """The rules that text is cut by, which its pretokenizer carries."""
+        return self._settings.pretokenizer.rules
 
     @property
     def unit(self) -> Unit:
@@ -486,5 +492,4 @@ def _known(tokens: Sequence[bytes | None], id: int) -> bytes:
 
 
 def _shown(pretokenizer: Pretokenizer) -> str:
-    plain = pretokenizer.digits is None and (pretokenizer.name or not pretokenizer.patterns)
-    return repr(pretokenizer.name) if plain else repr(pretokenizer)
+    return repr(pretokenizer.name) if pretokenizer.is_plain else repr(pretokenizer)

@@ -19,7 +19,8 @@ from digram.counts import Counts, Sources
 from digram.definition import OnUnknown, Unit
 from digram.errors import OptionError
 from digram.learning import learned, plain
-from digram.pretokenizers import MISSING, PretokenizerLike
+from digram.pretokenizers import MISSING, Pretokenizer, PretokenizerLike, resolve
+from digram.rules import Rules
 from digram.shape import Shape, listed
 from digram.superwords import SuperwordsLike, learned_superwords, named
 from digram.tokenizer import Merge, Tokenizer
@@ -41,6 +42,7 @@ def train(
     limit_alphabet: int | None = None,
     on_unknown: OnUnknown = "error",
     pretokenizer: PretokenizerLike = MISSING,
+    rules: Rules | None = None,
     ties: Ties = "ids",
     special_tokens: Iterable[str] = (),
     special_first: bool = False,
@@ -77,8 +79,11 @@ def train(
         separator: cuts each text or file into documents; it is itself no part of them.
         pretokenizer: how text is cut before merging (`digram.pretokenizers`); the same cut is kept
             for encoding. None leaves texts whole. By default it is "o200k", or that of the counts.
+        rules: what is one token from the start, and what is never joined (`digram.Rules`); kept for
+            encoding too. The same as a pretokenizer with these rules.
 
-    What goes out, in order of id: the base, the merges, the special tokens, reserved ids, padding.
+    What goes out, in order of id: the base, the tokens of rules, the merges, the special tokens,
+    reserved ids, padding.
         unit: "byte" starts from the 256 bytes, so that every text can be encoded; "char" from the
             characters of the corpus, sorted, or from `alphabet`. By default "byte", or that of the
             counts.
@@ -158,10 +163,13 @@ def train(
         runners_up,
         threads,
     )
+    ruled = _asked(source, pretokenizer, rules)
+    pretokenizer = pretokenizer if rules is None else ruled
     if picky is not None:
         picky = checked_picky(
             picky,
             {
+                "rules": ruled.rules,
                 "superwords": superwords,
                 "memory_limit": memory_limit,
                 "checkpoint": checkpoint,
@@ -179,12 +187,19 @@ def train(
         byte_order,
         reserve,
         pad_to_multiple,
+        ruled if ruled.rules is not None else None,
     )
     said = {
         **({} if picky is None else {"picky": picky}),
         **({} if weights is None else {"weights": plain(weights)}),
     }
     if superwords is not None:
+        if ruled.rules is not None:
+            raise OptionError(
+                "superwords are learned without rules.",
+                value=superwords,
+                hint="Leave out rules=, or superwords=.",
+            )
         for name, value in (("memory_limit", memory_limit), ("checkpoint", checkpoint)):
             if value is not None:
                 raise OptionError(
@@ -233,3 +248,14 @@ def train(
         picky=picky,
     )
     return shape.tokenizer(found, said)
+
+
+def _asked(
+    source: Sources | Counts, pretokenizer: PretokenizerLike, rules: Rules | None
+) -> Pretokenizer:
+    """The pretokenizer that is asked for, or that of counts, with the rules that are asked for."""
+    if pretokenizer is not MISSING:
+        cut = resolve(pretokenizer)
+    else:
+        cut = source.pretokenizer if isinstance(source, Counts) else resolve("o200k")
+    return cut if rules is None else cut.with_rules(rules)

@@ -15,14 +15,18 @@ mod training;
 mod watch;
 mod words;
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use digram::pretokenize::{Pretokenizer, Stage};
+use digram::pretokenize::{Found, Pretokenizer, Rules, Stage};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use convert::{BETWEEN_SIGNALS, Text};
 use watch::Signals;
+
+/// Terms, units, patterns, whether numbers are cut out whole, and whether they are cut out at all.
+type Ruled = (Vec<String>, Vec<String>, Vec<String>, bool, bool);
 
 /// A compiled pretokenizer.
 #[pyclass(frozen, module = "digram._core")]
@@ -32,10 +36,19 @@ struct Splitter {
 
 #[pymethods]
 impl Splitter {
-    /// Compiles the patterns, applied one after the other, after a split of digits if one is named.
+    /// Compiles the patterns, applied one after the other, after a split of digits if one is named,
+    /// after rules if there are any.
     #[new]
-    #[pyo3(signature = (patterns, digits=None))]
-    fn new(py: Python<'_>, patterns: Vec<String>, digits: Option<&str>) -> PyResult<Self> {
+    #[pyo3(signature = (patterns, digits=None, rules=None))]
+    fn new(
+        py: Python<'_>,
+        patterns: Vec<String>,
+        digits: Option<&str>,
+        rules: Option<Ruled>,
+    ) -> PyResult<Self> {
+        let rules = rules.map(|(terms, units, patterns, whole_numbers, numbers)| {
+            Stage::Rules(Rules { terms, units, patterns, whole_numbers, numbers })
+        });
         let digits = match digits {
             None => None,
             Some("individual") => Some(Stage::Pattern(r"\p{N}".into())),
@@ -45,7 +58,8 @@ impl Splitter {
                 return Err(errors::raise(py, "OptionError", format!("digits={other:?} is not known.")));
             }
         };
-        let stages: Vec<Stage> = digits.into_iter().chain(patterns.into_iter().map(Stage::Pattern)).collect();
+        let stages: Vec<Stage> =
+            rules.into_iter().chain(digits).chain(patterns.into_iter().map(Stage::Pattern)).collect();
         let pretokenizer = Pretokenizer::new(&stages).map_err(|error| errors::from_core(py, error, None))?;
         Ok(Splitter { pretokenizer: Arc::new(pretokenizer) })
     }
@@ -55,6 +69,27 @@ impl Splitter {
     fn last_border(&self, py: Python<'_>, text: &Bound<'_, PyBytes>, start: usize) -> usize {
         let text = text.as_bytes();
         py.detach(|| self.pretokenizer.last_border_so_far(text, start)).unwrap_or(0)
+    }
+
+    /// What rules cut out of a text: where it begins and ends, in bytes, and what it is.
+    fn found(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyBytes>,
+    ) -> PyResult<Vec<(usize, usize, &'static str)>> {
+        let (signals, text) = (Signals::new(), text.as_bytes());
+        let found = py.detach(|| self.pretokenizer.found(text, &signals));
+        let told = |(place, found): (Range<usize>, Found)| {
+            let kind = match found {
+                Found::Term => "term",
+                Found::Unit => "unit",
+                Found::Pattern(_) => "pattern",
+                Found::Number => "number",
+            };
+            (place.start, place.end, kind)
+        };
+        let found = found.map_err(|error| signals.error(py, error, None))?;
+        Ok(found.into_iter().map(told).collect())
     }
 
     /// The pretokens of a text, as texts of the same type.
@@ -105,7 +140,7 @@ mod _core {
     #[pymodule_export]
     use super::tokenizer::{Decoder, Encoded, EncodedDocuments, Intervals, RunningCount, Stream};
     #[pymodule_export]
-    use super::training::{join_words, train, train_fair};
+    use super::training::{Forbidden, join_words, train, train_fair};
     #[pymodule_export]
     use super::words::Words;
 

@@ -1,5 +1,6 @@
 //! Training by PickyBPE.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use digram::events::Event;
@@ -41,6 +42,7 @@ pub(crate) fn train<'py>(
         min_frequency,
         max_token_length,
         whole_characters,
+        forbidden: Arc::default(),
         ties: ties_named(py, ties)?,
         round: Options::ROUND,
         runners_up: 0,

@@ -1,6 +1,7 @@
 //! Training.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use digram::Result as CoreResult;
@@ -17,6 +18,29 @@ use crate::errors;
 use crate::tokenizer::Core;
 use crate::watch::{BETWEEN_REPORTS, Signals};
 
+/// What no merge may make: pairs of tokens, the bytes of tokens, and regexes that match whole tokens.
+#[pyclass(frozen, module = "digram._core")]
+pub(crate) struct Forbidden(Arc<digram::train::Forbidden>);
+
+#[pymethods]
+impl Forbidden {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        pairs: Vec<(Vec<u8>, Vec<u8>)>,
+        tokens: Vec<Vec<u8>>,
+        patterns: Vec<String>,
+    ) -> PyResult<Self> {
+        let found = digram::train::Forbidden::new(pairs, tokens, &patterns);
+        found.map(|found| Forbidden(Arc::new(found))).map_err(|error| errors::from_core(py, error, None))
+    }
+
+    /// Whether two tokens may not be merged.
+    fn holds(&self, left: &[u8], right: &[u8]) -> bool {
+        self.0.holds(left, right)
+    }
+}
+
 /// A pair that was not merged: left id, right id, count.
 type Next = (u32, u32, u64);
 
@@ -29,9 +53,9 @@ type Trained<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<Vec<N
 /// `base` is the 256 bytes in the order of their ids, or the characters in the order of theirs,
 /// after the 256 bytes if `with_bytes`; or a tokenizer, whose tokens are there already. With `memory`, a number of bytes and a folder, what does not
 /// fit goes to the folder. `journal` is a file that merges are noted in, and taken from where an
-/// earlier run was broken off.
+/// earlier run was broken off. `forbid` says what no merge makes.
 #[pyfunction]
-#[pyo3(signature = (counts, base, *, with_bytes, max_merges, min_frequency, max_token_length, whole_characters, ties, runners_up, memory, journal, on_merge, on_progress))]
+#[pyo3(signature = (counts, base, *, with_bytes, max_merges, min_frequency, max_token_length, whole_characters, ties, runners_up, memory, journal, on_merge, on_progress, forbid=None))]
 #[expect(clippy::too_many_arguments, reason = "the options of training, each named by the caller")]
 pub(crate) fn train<'py>(
     py: Python<'py>,
@@ -48,6 +72,7 @@ pub(crate) fn train<'py>(
     journal: Option<PathBuf>,
     on_merge: Option<Py<PyAny>>,
     on_progress: Option<Py<PyAny>>,
+    forbid: Option<&Bound<'py, Forbidden>>,
 ) -> PyResult<Trained<'py>> {
     let options = Options {
         base: base_of(base, with_bytes)?,
@@ -55,6 +80,7 @@ pub(crate) fn train<'py>(
         min_frequency,
         max_token_length,
         whole_characters,
+        forbidden: forbid.map(|forbid| forbid.get().0.clone()).unwrap_or_default(),
         ties: ties_named(py, ties)?,
         round: Options::ROUND,
         runners_up,
@@ -119,6 +145,7 @@ pub(crate) fn train_fair<'py>(
         min_frequency,
         max_token_length,
         whole_characters,
+        forbidden: Arc::default(),
         ties: ties_named(py, ties)?,
         round: Options::ROUND,
         runners_up: 0,

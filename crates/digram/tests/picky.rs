@@ -57,6 +57,7 @@ impl Naive {
             Ties::Ids => best.min_by_key(|(pair, _)| *pair),
             Ties::FirstSeen => { best }.next(),
             Ties::Lexicographic => best.max_by_key(|(pair, _)| bytes(*pair)),
+            Ties::Printable => unreachable!("the properties in Python try this rule"),
         }
     }
 

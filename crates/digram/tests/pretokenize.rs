@@ -5,7 +5,7 @@ mod cases;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
-use digram::pretokenize::{GoesOn, Pretokenizer, Stage};
+use digram::pretokenize::{GoesOn, Pretokenizer, Rules, Stage};
 use proptest::prelude::*;
 
 use cases::cases;
@@ -113,6 +113,30 @@ fn pretokenizers() -> &'static [Pretokenizer] {
                 Stage::Pattern(r"\p{Lu}?\p{Ll}+".into()),
             ],
         ];
+        let texts = |texts: &[&str]| texts.iter().map(|text| text.to_string()).collect::<Vec<_>>();
+        let rules = Rules {
+            terms: texts(&["aa", "a B", "1a", "é", "a!", "語", "B"]),
+            units: texts(&["a", "é", "'"]),
+            patterns: texts(&[r"[aB]\d+", "B+a?"]),
+            ..Rules::default()
+        };
+        let pattern = Stage::Pattern(ahead.into());
+        stages.push(vec![Stage::Rules(rules.clone()), pattern.clone()]);
+        stages.push(vec![
+            Stage::Rules(Rules { numbers: true, ..rules.clone() }),
+            Stage::ThreesFromRight,
+            pattern.clone(),
+        ]);
+        stages.push(vec![
+            Stage::Rules(Rules { numbers: true, whole_numbers: true, ..rules.clone() }),
+            pattern.clone(),
+        ]);
+        stages.push(vec![
+            Stage::Rules(Rules { units: Vec::new(), ..rules.clone() }),
+            Stage::Pattern(r"\s+".into()),
+            pattern,
+        ]);
+        stages.push(vec![Stage::Rules(rules)]);
         stages.extend(PATTERNS.map(|pattern| vec![Stage::Pattern(pattern.into())]));
         stages.iter().map(|stages| Pretokenizer::new(stages).unwrap()).collect()
     });

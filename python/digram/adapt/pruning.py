@@ -72,7 +72,8 @@ def prune(
     else:
         remove = whole_number("remove", remove, 0)
     times = uses(whole, source, separator, check_threads(threads))
-    gone = _least_used(definition, times.tolist(), remove, _ids(whole, keep))
+    kept = _ids(whole, keep) | _of_rules(whole)
+    gone = _least_used(definition, times.tolist(), remove, kept)
     after = Tokenizer(padded(_without(definition, gone, compact, tok.digest), multiple))
     return after, Change.of(tok, after)
 
@@ -147,6 +148,12 @@ def _ids(tok: Tokenizer, keep: Iterable[str | bytes | int]) -> set[int]:
             )
         named.add(id)
     return named
+
+
+def _of_rules(tok: Tokenizer) -> set[int]:
+    """The ids of what is a token because rules want it so."""
+    tokens = [] if tok.rules is None else tok.rules.tokens()
+    return {id for id in map(tok.id_of, tokens) if id is not None}
 
 
 def _least_used(

@@ -38,8 +38,11 @@ CHARACTERS = (
 
 
 def decides(pretokenizer: Pretokenizer) -> bool:
-    """Whether `is_cut` is known to be right: for published patterns, and where nothing is cut."""
-    return pretokenizer.name is not None or not pretokenizer.patterns
+    """Whether `is_cut` is known to be right: for published patterns, and where nothing is cut. What
+    rules cut out may need more around it.
+    """
+    known = pretokenizer.name is not None or not pretokenizer.patterns
+    return known and pretokenizer.rules is None
 
 
 def around(text: bytes) -> Iterator[bytes]:

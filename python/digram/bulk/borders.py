@@ -35,6 +35,9 @@ def border_of(tok: Tokenizer, special: OnSpecial) -> LastBorder:
     names = [name.encode() for name in tok.special_tokens]
     begun = {name[:size] for name in names for size in range(1, len(name))}
     longest = max(map(len, names))
+    rules = tok.pretokenizer.rules
+    # Whether rules cut is told by so much of what stands before.
+    behind = 1 + max(map(len, rules.tokens()), default=0) if rules is not None else 0
 
     def last(text: bytes, start: int) -> int:
         at = last_border(text, start)
@@ -43,8 +46,9 @@ def border_of(tok: Tokenizer, special: OnSpecial) -> LastBorder:
             if not any(before[-size:] in begun for size in range(1, longest)):
                 return at
             low = max(at - _LOOK, 0)
-            found = last_border(text[low:at], _CHARACTER if low else start)
-            at = low + found if found else low + _CHARACTER if low else 0
+            first = max(low - behind, 0)
+            found = last_border(text[first:at], low - first + _CHARACTER if low else start)
+            at = first + found if found else low + _CHARACTER if low else 0
         return 0
 
     return last

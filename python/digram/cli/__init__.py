@@ -34,6 +34,7 @@ VERBS = {
     "serve": ("serve", "Look at tokenizers in a page of this machine."),
     "evaluate": ("evaluate", "Measure how well a tokenizer does on text."),
     "audit": ("audit", "Find what is wrong with a vocabulary; a gate for CI."),
+    "rules": ("rules", "Check whether text becomes tokens as rules want it."),
     "compare": ("compare", "Compare two tokenizers on the same text."),
     "report": ("report", "Report on a tokenizer in one page."),
     "advise": ("advise", "Say how large a vocabulary should be."),

@@ -19,7 +19,8 @@ from digram.errors import several
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from digram.pretokenizers import Digits, Pretokenizer
+    from digram.pretokenizers import Pretokenizer
+    from digram.rules import Digits, Rules
     from digram.sources import Files
     from digram.tokenizer import Tokenizer
 
@@ -50,6 +51,8 @@ __all__ = [
     "pretokenizer_from",
     "pretokenizer_options",
     "pretokenizer_spelled",
+    "rules_from",
+    "rules_option",
     "save",
     "several",
     "source_options",
@@ -273,6 +276,22 @@ def pretokenizer_options(verb: _Verb) -> _Verb:
     ):
         option(verb)
     return verb
+
+
+def rules_option(text: str) -> Callable[[_Verb], _Verb]:
+    """The option that names a file of rules; `rules_from` reads it."""
+    return click.option(
+        "--rules", metavar="PATH", help=f"{text} A file of JSON; see docs/rules.md."
+    )
+
+
+def rules_from(path: str | None) -> Rules | None:
+    """The rules in a file, if one is named."""
+    if path is None:
+        return None
+    from digram.rules import Rules
+
+    return Rules.load(path)
 
 
 def pretokenizer_from(

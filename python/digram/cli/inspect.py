@@ -110,7 +110,8 @@ def _facts(tok: Tokenizer, rows: int) -> dict[str, Any]:
 
     ordinary = list(_ordinary(tok))
     log = tok.merge_log
-    unreachable = tok.unreachable()
+    of_rules = set() if tok.rules is None else {*tok.rules.tokens()}  # these need no merges
+    unreachable = [id_ for id_ in tok.unreachable() if tok.token_bytes(id_) not in of_rules]
     kinds = Counter(kind_of(token) for _, token in ordinary)
     kinds["special"] = len(tok.special_tokens)
     events = tok.events
@@ -201,6 +202,8 @@ def _summary(facts: dict[str, Any]) -> Iterator[str]:
         fallback = 256 if facts["on_unknown"] == "bytes" else 0
         base = common.several(facts["base"] - fallback, "character")
         base += " and 256 bytes" if fallback else ""
+    if facts["tokens_of_rules"]:
+        base += f", {facts['tokens_of_rules']:,} of rules"
     merges = common.several(facts["merges"], "merge")
     if "events" in facts:
         merges = common.several(facts["events"]["merge"], "merge")
@@ -215,6 +218,9 @@ def _summary(facts: dict[str, Any]) -> Iterator[str]:
     yield f"pretokenizer {pretokenizer}{digits}"
     if facts["scheme"] is not None:
         yield f"scheme       {facts['scheme']}"
+    if facts["rules"] is not None:
+        held = {kind: value for kind, value in facts["rules"].items() if isinstance(value, list)}
+        yield f"rules        {', '.join(f'{len(held[kind]):,} {kind}' for kind in held)}"
     if special:
         shown = [f"{text} {id_}" for text, id_ in list(special.items())[:2]]
         rest = f" and {len(special) - 2:,} more" if len(special) > 2 else ""

@@ -35,6 +35,7 @@ def _size_or_share(value: str) -> int | float:
 )
 @common.named_pretokenizer_option
 @common.pretokenizer_options
+@common.rules_option("What is one token, and what is never joined.")
 @click.option(
     "--ties",
     type=click.Choice(["ids", "first_seen", "lexicographic", "printable"]),
@@ -87,6 +88,7 @@ def train(
     pretokenizer: str | None,
     regex: tuple[str, ...],
     digits: Any,
+    rules: str | None,
     on_unknown: str,
     superwords: str | None,
     subwords: int | float | None,
@@ -122,6 +124,7 @@ def train(
         pretokenizer = "o200k"
     if regex or pretokenizer is not None or digits is not None:
         options["pretokenizer"] = common.pretokenizer_from(pretokenizer, regex, digits)
+    options["rules"] = common.rules_from(rules)
     is_rule = on_unknown in ("error", "bytes")
     options["on_unknown"] = on_unknown if is_rule else digram.Special(on_unknown)
     tried = {name: options[name] for name in options if name != "checkpoint"}

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from digram.definition import Unit
-from digram.errors import CorruptFileError, PatternError
-from digram.pretokenizers import Digits, Pretokenizer, Regex
+from digram.errors import CorruptFileError, OptionError, PatternError
+from digram.pretokenizers import Pretokenizer, Regex
+from digram.rules import Digits, Rules
 
 __all__ = ["Said", "fingerprint", "said", "spelled", "to_json"]
 
@@ -40,7 +41,13 @@ def fingerprint(pretokenizer: Pretokenizer, unit: Unit) -> str:
     """
     import hashlib
 
-    made_with = {"digits": pretokenizer.digits, "patterns": pretokenizer.patterns, "unit": unit}
+    made_with: dict[str, Any] = {
+        "digits": pretokenizer.digits,
+        "patterns": pretokenizer.patterns,
+        "unit": unit,
+    }
+    if pretokenizer.rules is not None:
+        made_with["rules"] = pretokenizer.rules.as_dict()
     return hashlib.sha256(json.dumps(made_with, sort_keys=True).encode()).hexdigest()
 
 
@@ -50,9 +57,11 @@ def spelled(pretokenizer: Pretokenizer) -> str:
     >>> spelled(Pretokenizer("gpt2")), spelled(Pretokenizer(None, digits="individual"))
     ('"gpt2"', "digram.Pretokenizer(None, digits='individual')")
     """
-    if pretokenizer.digits is None and (pretokenizer.name or not pretokenizer.patterns):
+    if pretokenizer.is_plain:
         return f'"{pretokenizer.name}"' if pretokenizer.name else "None"
-    return f"digram.{pretokenizer!r}".replace("Regex(", "digram.Regex(")
+    return f"digram.{pretokenizer!r}".replace("Regex(", "digram.Regex(").replace(
+        "rules=Rules(", "rules=digram.Rules("
+    )
 
 
 def to_json(what: Said) -> str:
@@ -62,7 +71,12 @@ def to_json(what: Said) -> str:
         {
             "format": VERSION,
             "fingerprint": fingerprint(cut, what.unit),
-            "pretokenizer": {"name": cut.name, "patterns": cut.patterns, "digits": cut.digits},
+            "pretokenizer": {
+                "name": cut.name,
+                "patterns": cut.patterns,
+                "digits": cut.digits,
+                **({} if cut.rules is None else {"rules": cut.rules.as_dict()}),
+            },
             "unit": what.unit,
             "documents": what.documents,
             "bytes": what.bytes,
@@ -112,9 +126,12 @@ def _pretokenizer(found: dict[str, Any]) -> Pretokenizer:
         digits = _one_of(digits, get_args(Digits), "pretokenizer.digits")
     regexes = [Regex(_expect(pattern, str, "pretokenizer.patterns")) for pattern in patterns]
     try:
-        return Pretokenizer(regexes, digits=digits)
+        rules = Rules.from_dict(found["rules"]) if "rules" in found else None
+        return Pretokenizer(regexes, digits=digits, rules=rules)
     except PatternError as error:
         raise CorruptFileError(f"a pattern is not supported: {error}") from None
+    except (OptionError, TypeError) as error:
+        raise CorruptFileError(f"the rules are not understood: {error}") from None
 
 
 def _expect(value: Any, kind: type, name: str) -> Any:

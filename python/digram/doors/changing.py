@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from digram.adapt import Change
     from digram.choices import Ties
     from digram.counts import Counts, Sources
+    from digram.rules import Rules
     from digram.tokenizer import Merge, Tokenizer
 
 __all__ = ["Changing"]
@@ -217,3 +218,28 @@ class Changing:
         from digram.adapt import merge
 
         return merge(cast("Tokenizer", self), other, add=add)
+
+    def with_rules(self, rules: Rules | None) -> tuple[Tokenizer, Change]:
+        """A tokenizer of the same tokens that obeys rules; this one stays as it is.
+
+        >>> import digram
+        >>> tok = digram.train("a dose of 5 mg", vocab_size=260, pretokenizer="gpt2")
+        >>> ruled, change = tok.with_rules(digram.Rules(["metformin"], units=["mg"]))
+        >>> ruled.tokens(change.added)
+        [b'metformin', b' metformin', b'mg']
+        >>> ruled.tokens(ruled.encode("metformin 5mg 5-mg"))
+        [b'metformin', b' 5', b'mg', b' 5', b'-', b'mg']
+
+        Terms and units that are no tokens yet take new ids after the highest one; text is cut by
+        the rules first, and a pretoken that is a token becomes it. So old ids keep their meaning,
+        and a text becomes other ids where rules cut it, and where a whole pretoken is a token that
+        no merge makes. Rules that it had are replaced, their tokens stay; None takes them away.
+        What is to be forbidden is obeyed by `extend` from here on, while tokens that are there
+        stay, and `prefer` is for training. `extend`, `prune` and `shrink` keep the tokens of rules.
+
+        Works for published vocabularies too. Returns the new tokenizer and a `Change`. Raises
+        `OptionError` for unit "char".
+        """
+        from digram.adapt import with_rules
+
+        return with_rules(cast("Tokenizer", self), rules)

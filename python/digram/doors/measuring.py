@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from digram.audit import Audit
     from digram.metrics import Advice, Comparison, Curve, Evaluation
+    from digram.obeying import RulesCheck
     from digram.report import Report
+    from digram.rules import Rules
     from digram.sources import Source
     from digram.tokenizer import Tokenizer
 
@@ -283,6 +285,50 @@ class Measuring:
             parallel=parallel,
             reference=reference,
             title=title,
+            separator=separator,
+            threads=threads,
+            progress=progress,
+        )
+
+    def check_rules(
+        self,
+        source: Source,
+        rules: Rules | None = None,
+        *,
+        separator: str | bytes | None = None,
+        threads: int | None = None,
+        progress: bool | None = None,
+    ) -> RulesCheck:
+        """Look whether a corpus becomes tokens as rules want it, and what the rules cost.
+
+        >>> import digram
+        >>> tok = digram.train("5 mg of iron, 10 mg", max_merges=9, pretokenizer="gpt2")
+        >>> rules = digram.Rules(["iron"], units=["mg"])
+        >>> found = tok.check_rules("5 mg of iron, 5mg", rules)
+        >>> found.by_kind["units"].examples[0]
+        Place(text='mg', became=(b' mg',), times=1, document=0, start=2)
+        >>> found.violated, tok.with_rules(rules)[0].check_rules("5 mg of iron, 5mg").violated
+        (2, 0)
+
+        By this tokenizer's own rules, or by others, which need not be those it was made with: so a
+        general vocabulary can be asked what it does to terms. A term or abbreviation is to be one
+        token, with the space before it or without; a unit after a number to be one token and
+        nothing else; no token may go over the end of a pattern's match or of a number, nor join
+        digits that the policy parts; a forbidden token is not to occur. `by_kind` says of each kind
+        how many places there are, how many violate the rule, and the most frequent of these with
+        where they stand first; `several` counts matches and numbers that are more than one token.
+        The cost is how many tokens there are with these rules and without any.
+
+        `print(found)` shows a table. What comes in is what `digram.train` takes, and `separator`
+        cuts it. Raises `OptionError` where there are no rules, and for unit "char"; else as
+        `encode`. Takes three times as long as encoding, and some 2 µs for each place.
+        """
+        from digram.obeying import check_rules
+
+        return check_rules(
+            cast("Tokenizer", self),
+            source,
+            rules,
             separator=separator,
             threads=threads,
             progress=progress,

@@ -16,7 +16,7 @@ from digram.definition import Unit
 from digram.engines.pools import Pool, over
 from digram.engines.shards import CountShard, EncodeShard
 from digram.engines.tasks import CountTexts, EncodeTexts
-from digram.engines.training import trained
+from digram.engines.training import cut_of, trained
 from digram.pretokenizers import MISSING, Pretokenizer, PretokenizerLike, Regex
 from digram.sources import Files, Source
 from digram.special import OnSpecial
@@ -105,7 +105,7 @@ def train(
     The first arguments are those of `count`, `options` those of `digram.train`, checked before
     anything is counted. What is saved is what `digram.train` of the same texts saves, bit for bit.
     """
-    cut = "o200k" if pretokenizer is MISSING else pretokenizer
+    cut = cut_of(pretokenizer, options)
 
     def counted() -> Counts:
         return count(

@@ -17,7 +17,7 @@ from digram.engines.columns import check_column, check_into, pyarrow, texts, wit
 from digram.engines.complaints import own_error, without_digram
 from digram.engines.rows import KEYS, counts_of, rows_of
 from digram.engines.tasks import CountTexts, EncodeTexts, check_version
-from digram.engines.training import trained
+from digram.engines.training import cut_of, trained
 from digram.errors import DigramError
 from digram.pretokenizers import MISSING, Pretokenizer, PretokenizerLike, Regex
 from digram.sources import batches
@@ -83,7 +83,7 @@ def train(
     `digram.train`, checked before Ray starts. What is saved is what `digram.train` saves of the
     same texts, bit for bit. `ties="first_seen"` is refused, since it needs an order of the texts.
     """
-    task = CountTexts.of("o200k" if pretokenizer is MISSING else pretokenizer, unit, separator)
+    task = CountTexts.of(cut_of(pretokenizer, options), unit, separator)
     return trained(lambda: _count(ds, column, task, partitions), task, options, ordered=False)
 
 

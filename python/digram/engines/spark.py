@@ -20,7 +20,7 @@ from digram.engines.columns import check_into, pyarrow, texts, with_ids
 from digram.engines.complaints import own_error, without_digram
 from digram.engines.rows import DDL, KEYS, batches_of, counts_of, rows_of
 from digram.engines.tasks import CountTexts, EncodeTexts, check_version
-from digram.engines.training import trained
+from digram.engines.training import cut_of, trained
 from digram.errors import ConfigMismatchError, LimitExceededError, OptionError
 from digram.pretokenizers import MISSING, Pretokenizer, PretokenizerLike, Regex
 from digram.sources import batches
@@ -90,7 +90,7 @@ def train(
     `digram.train`, checked before Spark starts. What is saved is what `digram.train` saves of the
     same texts, bit for bit. `ties="first_seen"` is refused, since it needs an order of the texts.
     """
-    cut = "o200k" if pretokenizer is MISSING else pretokenizer
+    cut = cut_of(pretokenizer, options)
     count = counter(pretokenizer=cut, column="text", unit=unit, separator=separator)
     return trained(lambda: _count(df, column, count), count.task, options, ordered=False)
 

@@ -8,14 +8,22 @@ from typing import Any
 from digram.counts import Counts
 from digram.engines.tasks import CountTexts
 from digram.errors import OptionError
+from digram.pretokenizers import MISSING, Pretokenizer, PretokenizerLike, resolve
 from digram.tokenizer import Tokenizer
 from digram.training import train
 
-__all__ = ["trained"]
+__all__ = ["cut_of", "trained"]
 
 # What would act, and not only be looked at.
 _ACTING = {"checkpoint", "on_merge", "progress"}
 _ITERABLES = {"alphabet", "special_tokens"}
+
+
+def cut_of(pretokenizer: PretokenizerLike, options: dict[str, Any]) -> Pretokenizer:
+    """What workers cut by: what is asked for, by the rules that are taken out of the options."""
+    cut = resolve("o200k" if pretokenizer is MISSING else pretokenizer)
+    rules = options.pop("rules", None)
+    return cut if rules is None else cut.with_rules(rules)
 
 
 def trained(

@@ -122,6 +122,12 @@ def train_fair(
         pad_to_multiple,
     )
     cut = resolve("o200k" if pretokenizer is MISSING else pretokenizer)
+    if cut.rules is not None:
+        raise OptionError(
+            "languages take turns without rules.",
+            value=cut.rules,
+            hint="Give them to the tokenizer afterwards: tok.with_rules(rules).",
+        )
     counting = Counting(cut, check_unit(unit), separator, limits.threads, progress)
     texts = counted(languages, dev, counting)
     found = learned(texts, turns, shape, counting, ties, on_merge, progress)

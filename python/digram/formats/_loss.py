@@ -10,7 +10,13 @@ from digram.formats._show import show
 if TYPE_CHECKING:
     from digram.definition import Definition
 
-__all__ = ["refuse_ignore_merges", "refuse_input", "refuse_scheme", "refuse_special_tokens"]
+__all__ = [
+    "refuse_ignore_merges",
+    "refuse_input",
+    "refuse_rules",
+    "refuse_scheme",
+    "refuse_special_tokens",
+]
 
 
 def refuse_special_tokens(definition: Definition, what: str, allow_loss: bool) -> None:
@@ -36,6 +42,15 @@ def refuse_input(definition: Definition, what: str, allow_loss: bool) -> None:
             value=getattr(definition, said[0]),
             hint='Save it with format="huggingface", or pass allow_loss=True to leave it out; in '
             f"Python, with_{said[0]} names it again after loading.",
+        )
+
+
+def refuse_rules(definition: Definition, what: str) -> None:
+    """Raises `VocabError` if text is cut by rules, without which the ids would be others."""
+    if definition.pretokenizer.rules is not None:
+        raise VocabError(
+            f"{what} cannot carry rules: what they cut out, and tokens that no merge makes.",
+            hint='Save it with format="huggingface"; tok.with_rules(None) is without them.',
         )
 
 

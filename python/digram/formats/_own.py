@@ -2,7 +2,8 @@
 
 format        the version of this layout
 digest        `digram.definition.digest` of the tokenizer; leave it out and nothing is compared
-pretokenizer  name (information only: the patterns in the file count) and digit policy
+pretokenizer  name (information only: the patterns in the file count) and digit policy; rules, only
+              where there are some, and then the format is 4
 training      the `TrainingRecord`, with the counts of the merges, or null; the runners-up of
               merges, [left id, right id, count] each, only where they were kept, and then the
               format is 3; the language of each merge, only where there are languages, and then the
@@ -21,11 +22,11 @@ from dataclasses import fields
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 from digram.definition import Definition, StopReason, TrainingRecord, digest
-from digram.errors import CorruptFileError, VocabError, several
+from digram.errors import CorruptFileError, OptionError, PatternError, VocabError, several
 from digram.formats._json import expect
 from digram.formats._published import MISSING, Missing
 from digram.formats._show import show
-from digram.pretokenizers import Digits
+from digram.rules import Digits, Rules
 from digram.schemes import SCHEMES, Picky, Scheme
 from digram.sizes import check_reserved
 
@@ -35,6 +36,7 @@ __all__ = [
     "digits",
     "given",
     "reserved",
+    "rules",
     "scheme",
     "section",
     "to_section",
@@ -76,12 +78,14 @@ def to_section(definition: Definition) -> dict[str, Any]:
         **({"reserved": blocks} if blocks else {}),
         **({} if definition.scheme is None else {"scheme": definition.scheme.said()}),
     }
+    ruled = definition.pretokenizer.rules
     return {
-        "format": _format(news.keys() | kept.keys()),
+        "format": _format(news.keys() | kept.keys() | ({"rules"} if ruled else set())),
         "digest": digest(definition),
         "pretokenizer": {
             "name": definition.pretokenizer.name,
             "digits": definition.pretokenizer.digits,
+            **({} if ruled is None else {"rules": ruled.as_dict()}),
         },
         "training": kept or None,
         **news,
@@ -90,7 +94,7 @@ def to_section(definition: Definition) -> dict[str, Any]:
 
 def _format(keys: set[str]) -> int:
     """The oldest version of the layout that knows all of these."""
-    if keys & {"scheme", "languages"}:
+    if keys & {"scheme", "languages", "rules"}:
         return 4
     if "reserved" in keys or keys & _LATER.keys():
         return 3
@@ -147,6 +151,20 @@ def digits(
             hint=f"Policies: {', '.join(get_args(Digits))}.",
         )
     return cast("Digits | None", policy)
+
+
+def rules(own: dict[str, Any] | None, path: str | None) -> Rules | None:
+    """The rules that the first split stands for, and that the vocabulary obeys."""
+    if own is None or "rules" not in own["pretokenizer"]:
+        return None
+    where = "model.digram.pretokenizer.rules"
+    said = expect(own["pretokenizer"]["rules"], dict, where, path)
+    try:
+        return Rules.from_dict(said)
+    except (OptionError, PatternError) as error:
+        raise CorruptFileError(f"{where}: {error.message}", path=path, hint=error.hint) from None
+    except TypeError as error:
+        raise CorruptFileError(f"{where}: {error}.", path=path) from None
 
 
 def given(own: dict[str, Any] | None, path: str | None) -> Given:

@@ -1,7 +1,8 @@
 r"""Hugging Face's `pre_tokenizer`, and what it is here.
 
-A pretokenizer is a `Split` for the digit policy, one for each pattern, and for bytes a `ByteLevel`
-at the end, which only writes bytes as letters (`use_regex` true makes it cut as GPT-2 too).
+A pretokenizer is a `Split` for rules, one for the digit policy, one for each pattern, and for bytes
+a `ByteLevel` at the end, which only writes bytes as letters (`use_regex` true makes it cut as GPT-2
+too).
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from digram.errors import CorruptFileError, PatternError, VocabError
 from digram.formats._json import expect
 from digram.formats._portable import check_portable
 from digram.formats._published import MISSING, Missing
+from digram.formats._rules import check_carried, regex_of, whole_regex_of
 from digram.formats._show import show
-from digram.pretokenizers import NAMED, Digits, Pretokenizer, Regex
+from digram.pretokenizers import NAMED, Pretokenizer, Regex
+from digram.rules import Digits, Rules
 
 __all__ = ["from_stages", "to_stages"]
 
@@ -33,17 +36,22 @@ _BYTE_LEVEL = {
 _GPT2 = NAMED["gpt2"].patterns
 
 
-def to_stages(pretokenizer: Pretokenizer, unit: Unit) -> dict[str, Any] | None:
+def to_stages(pretokenizer: Pretokenizer, unit: Unit, own: bool = False) -> dict[str, Any] | None:
     """The `pre_tokenizer` of a tokenizer.json.
 
-    Raises `PatternError` for a pattern that Hugging Face's engine would read otherwise.
+    Raises `PatternError` for a pattern that Hugging Face's engine would read otherwise, and for
+    rules that regexes do not say, unless the file is for digram alone (`own`).
     """
     for pattern in pretokenizer.patterns:
         check_portable(pattern)
+    if not own:
+        check_carried(pretokenizer)
     digits = [_DIGITS[pretokenizer.digits]] if pretokenizer.digits else []
+    first, before = _of_rules(pretokenizer.rules, pretokenizer.digits)
+    later = [before + regex for regex in (*digits, *pretokenizer.patterns)]
     stages: list[dict[str, Any]] = [
         {"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": False}
-        for regex in (*digits, *pretokenizer.patterns)
+        for regex in (*first, *later)
     ]
     if unit == "byte":
         stages.append(dict(_BYTE_LEVEL))
@@ -52,12 +60,23 @@ def to_stages(pretokenizer: Pretokenizer, unit: Unit) -> dict[str, Any] | None:
     return {"type": "Sequence", "pretokenizers": stages}
 
 
+def _of_rules(rules: Rules | None, digits: Digits | None) -> tuple[list[str], str]:
+    """The regex of rules, if there are any, and what every later one begins with."""
+    if rules is None:
+        return [], ""
+    regex = regex_of(rules, digits is not None)
+    return ([regex] if regex else []), whole_regex_of(rules, digits is not None)
+
+
 def from_stages(
-    value: Any, digits: Digits | Literal[Missing.MISSING] | None, path: str | None
+    value: Any,
+    digits: Digits | Literal[Missing.MISSING] | None,
+    rules: Rules | None,
+    path: str | None,
 ) -> tuple[Pretokenizer, Unit]:
     """The pretokenizer that a `pre_tokenizer` means, and the unit.
 
-    `digits` is the policy that the file says its first split stands for. Files of others do not
+    `digits` and `rules` are what the file says its first splits stand for. Files of others do not
     say it, and there the splits are compared. Raises `VocabError` and `PatternError` for what
     would cut otherwise here, `CorruptFileError` for what is damaged.
     """
@@ -74,7 +93,27 @@ def from_stages(
             splits += _byte_level(stage, where, path)
         else:
             raise _unsupported(f"{where} of type {kind}", path)
-    return _pretokenizer(splits, digits, path), unit
+    if rules is not None:
+        splits = _behind_rules(splits, rules, None if digits is MISSING else digits, path)
+    for regex in splits:
+        if regex not in _DIGITS.values():
+            check_portable(regex, path)
+    return _pretokenizer(splits, digits, rules, path), unit
+
+
+def _behind_rules(
+    splits: list[str], rules: Rules, digits: Digits | None, path: str | None
+) -> list[str]:
+    """The splits behind that of the rules, without what these begin with."""
+    first, before = _of_rules(rules, digits)
+    later = splits[len(first) :]
+    if splits[: len(first)] != first or any(not one.startswith(before) for one in later):
+        raise CorruptFileError(
+            "the splits are not those of the rules that the file names.",
+            path=path,
+            hint="Save the tokenizer again; other rules come with tok.with_rules.",
+        )
+    return [regex.removeprefix(before) for regex in later]
 
 
 def _flattened(value: Any, where: str, path: str | None) -> list[tuple[str, dict[str, Any]]]:
@@ -102,8 +141,6 @@ def _split(stage: dict[str, Any], where: str, path: str | None) -> str:
         raise _unsupported(f"{where}.behavior {show(stage.get('behavior'))}", path)
     if stage.get("invert") is not False:
         raise _unsupported(f"{where}.invert {show(stage.get('invert'))}", path)
-    if regex not in _DIGITS.values():
-        check_portable(regex, path)
     return regex
 
 
@@ -119,7 +156,10 @@ def _byte_level(stage: dict[str, Any], where: str, path: str | None) -> tuple[st
 
 
 def _pretokenizer(
-    splits: list[str], digits: Digits | Literal[Missing.MISSING] | None, path: str | None
+    splits: list[str],
+    digits: Digits | Literal[Missing.MISSING] | None,
+    rules: Rules | None,
+    path: str | None,
 ) -> Pretokenizer:
     policy: Digits | None
     if digits is MISSING:
@@ -137,7 +177,7 @@ def _pretokenizer(
             )
     patterns = [Regex(regex) for regex in (splits if policy is None else splits[1:])]
     try:
-        return Pretokenizer(patterns or None, digits=policy)
+        return Pretokenizer(patterns or None, digits=policy, rules=rules)
     except PatternError as error:
         raise PatternError(error.message, path=path, value=error.value, hint=error.hint) from None
 

@@ -115,7 +115,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
     top = dict.fromkeys(_TOP) | {
         "version": "1.0",
         "added_tokens": [{"id": i, "content": text} | plain for text, i in special],
-        "pre_tokenizer": to_stages(definition.pretokenizer, definition.unit),
+        "pre_tokenizer": to_stages(definition.pretokenizer, definition.unit, own),
         "post_processor": to_post_processor(definition),
         "decoder": _decoder(definition.unit, unknown == "bytes"),
         "model": model,
@@ -153,7 +153,8 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
         raise CorruptFileError(
             f"model.digram has a scheme, and then the type of the model is {_OWN!r}.", path=path
         )
-    pretokenizer, unit = from_stages(top.get("pre_tokenizer"), _own.digits(own, path), path)
+    digits, rules = _own.digits(own, path), _own.rules(own, path)
+    pretokenizer, unit = from_stages(top.get("pre_tokenizer"), digits, rules, path)
     fallback = unit == "char" and model.get("byte_fallback") is True
     _check_decoder(top.get("decoder"), _decoder(unit, fallback), path)
 

@@ -22,6 +22,7 @@ from digram.formats._json import expect, parse
 from digram.formats._loss import (
     refuse_ignore_merges,
     refuse_input,
+    refuse_rules,
     refuse_scheme,
     refuse_special_tokens,
 )
@@ -71,6 +72,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, b
     if definition.unit != "byte":
         problem = "tokens of bytes, and this vocabulary is one of characters"
         raise VocabError(f"{_WHAT} holds {problem}.", hint=_OTHER)
+    refuse_rules(definition, _WHAT)
     if definition.pretokenizer != Pretokenizer(None):
         cut = definition.pretokenizer
         name = cut.name or ("a regex" if cut.patterns else "none")

@@ -17,7 +17,12 @@ from digram import _core
 from digram.compact import Compact, Settings
 from digram.errors import CorruptFileError, InternalError, LimitExceededError, VocabError
 from digram.formats._check import check_bytes, check_special, id_table
-from digram.formats._loss import refuse_input, refuse_scheme, refuse_special_tokens
+from digram.formats._loss import (
+    refuse_input,
+    refuse_rules,
+    refuse_scheme,
+    refuse_special_tokens,
+)
 from digram.formats._published import MISSING, PretokenizerLike, check_count, told
 from digram.formats._show import BOMS, show
 from digram.storage import atomic_write, read_file
@@ -62,6 +67,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
             "a .tiktoken file holds tokens of bytes, and this vocabulary is one of characters.",
             hint='Save it with format="huggingface".',
         )
+    refuse_rules(definition, "a .tiktoken file")
     refuse_special_tokens(definition, "a .tiktoken file", allow_loss)
     refuse_input(definition, "a .tiktoken file", allow_loss)
     _check_ranks(definition)

@@ -24,6 +24,7 @@ from digram.formats._letters import from_letters, to_letters
 from digram.formats._loss import (
     refuse_ignore_merges,
     refuse_input,
+    refuse_rules,
     refuse_scheme,
     refuse_special_tokens,
 )
@@ -86,6 +87,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, b
             f"{_WHAT} holds tokens of bytes, and this vocabulary is one of characters.",
             hint='Save it with format="huggingface".',
         )
+    refuse_rules(definition, _WHAT)
     refuse_special_tokens(definition, _WHAT, allow_loss)
     refuse_input(definition, _WHAT, allow_loss)
     refuse_ignore_merges(definition, _WHAT, allow_loss)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from digram.metrics.kinds import Kinds
+from digram.pretokenizers import Pretokenizer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -168,7 +169,7 @@ def _cut(
     bounds = np.array(encoded.bounds(), np.int64)
     ends = encoded.numpy_spans()[:, 1] + np.repeat(text_ends - lengths, np.diff(bounds))
     pretokens = ends
-    if tok.pretokenizer.patterns or tok.pretokenizer.digits is not None:
+    if tok.pretokenizer != Pretokenizer(None):
         of = np.array(encoded.pretokens(0, len(ends)), np.int64)
         is_last = np.zeros(len(ends), np.bool_)
         is_last[:-1] = of[1:] != of[:-1]

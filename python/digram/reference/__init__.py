@@ -20,7 +20,7 @@ merges, pair to new symbol, is in the order of their **ranks**: the first learne
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -181,16 +181,17 @@ def train(
     min_frequency: int = 1,
     max_token_length: int | None = None,
     whole_characters: bool = False,
+    forbid: Callable[[bytes, bytes], bool] = lambda left, right: False,
     ties: str = "ids",
 ) -> Trained:
     """Make the most frequent pair a token, put it wherever the pair stands, and start again.
 
     It ends with `vocab_size` tokens (base included), after `max_merges` merges, when every pair
     stands less than `min_frequency` times, or when no pair is left. A pair whose token would have
-    more than `max_token_length` bytes, or the bytes of a token that there is, is never chosen; the
-    others go on. From single symbols on no pair makes a token twice; words of larger tokens, which
-    a tokenizer that is to grow made, may hold one that does. With `whole_characters` only pairs are
-    chosen whose token `keeps_characters`.
+    more than `max_token_length` bytes, or the bytes of a token that there is, or that `forbid` says
+    yes to, is never chosen; the others go on. From single symbols on no pair makes a token twice;
+    words of larger tokens, which a tokenizer that is to grow made, may hold one that does. With
+    `whole_characters` only pairs are chosen whose token `keeps_characters`.
 
     >>> use = "use byte pair encoding to tokenize text".split()
     >>> base = characters(["abcdefghijklmnopqrstuvwxyz"])
@@ -199,6 +200,9 @@ def train(
     [('te', 2), ('en', 2), ('to', 2), ('us', 1), ('use', 1), ('by', 1), ('byte', 1)]
     >>> train([([7, 7, 7], 1)], BYTES, vocab_size=999).stop_reason
     'no_pairs'
+    >>> no_n = lambda left, right: right == b"n"
+    >>> train([(b"banana", 1)], BYTES, max_merges=2, forbid=no_n).tokens[256:]
+    [b'na', b'ana']
 
     `ties` decides among the pairs of the highest count. "ids": the smallest pair of symbols.
     "first_seen": the pair whose first place comes first, in the words as they are by now.
@@ -227,6 +231,7 @@ def train(
     while True:
         found = allowed(count_pairs(now), tokens, max_token_length, whole_characters)
         found = {p: n for p, n in found.items() if tokens[p[0]] + tokens[p[1]] not in known}
+        found = {p: n for p, n in found.items() if not forbid(tokens[p[0]], tokens[p[1]])}
         if len(tokens) == vocab_size:
             reason = "vocab_size"
         elif len(merges) == max_merges:

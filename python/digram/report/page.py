@@ -110,6 +110,9 @@ def _facts(held: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "pattern", element("code", pattern)
     if held["digits"]:
         yield "digits", str(held["digits"])
+    for kind, given in (held["rules"] or {}).items():
+        if isinstance(given, list):
+            yield f"rules, {kind}", f"{len(given):,}"
     if held["context_size"] is not None:
         yield "context", f"{held['context_size']:,}"
     if held["training"] is not None:

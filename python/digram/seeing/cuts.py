@@ -16,7 +16,10 @@ from digram import _core
 from digram.errors import PatternError
 from digram.pretokenizers import Pretokenizer
 
-__all__ = ["Cut", "alternatives", "cuts"]
+__all__ = ["RULES", "Cut", "alternatives", "cuts"]
+
+RULES = "rules"
+"""What stands for rules where a pattern would be named."""
 
 _AHEAD = 8  # bytes after a pretoken that a pattern may look at; one character is what it can
 _MARK = "\U0010fffd"  # for private use; stands before what is tried
@@ -28,9 +31,10 @@ class Cut:
 
     `split` is the number of the pattern that did it, from 0, and `alternative` that of the part of
     it that matched, between `|` and `|`; `pattern` is this part as it is written. All three are
-    None for a whole text that nothing cuts; `split` is None for the policy of `digits`,
-    whose name is then in `pattern`; `alternative` is None where the pattern cannot be taken apart,
-    and where the pretoken is what stands between two matches: `between` says so.
+    None for a whole text that nothing cuts; `split` is None for rules, and for the policy of
+    `digits`, and `pattern` is then "rules" or the name of the policy; `alternative` is None where
+    the pattern cannot be taken apart, and where the pretoken is what stands between two matches:
+    `between` says so.
     """
 
     split: int | None = None
@@ -51,7 +55,12 @@ def cuts(text: bytes, spans: Sequence[tuple[int, int]], pretokenizer: Pretokeniz
     [' ?\\p{L}+', "'s"]
     """
     stages = list(_stages(text, pretokenizer))
-    return [_cut(text, span, stages) for span in spans]
+    rules = None if pretokenizer.rules is None else pretokenizer.splitter().found(text)
+    found = {(start, end) for start, end, _ in rules or ()}
+    return [
+        Cut(pattern=RULES) if span in found else _cut(text, span, stages, rules is not None)
+        for span in spans
+    ]
 
 
 @lru_cache(maxsize=64)
@@ -111,16 +120,20 @@ class _Stage:
 
 def _stages(text: bytes, pretokenizer: Pretokenizer) -> Iterator[_Stage]:
     """The text, and what each split leaves, one after the other."""
-    yield _Stage(None, "", [text] if text else [])
-    patterns, digits = pretokenizer.patterns, pretokenizer.digits
+    patterns, digits, rules = pretokenizer.patterns, pretokenizer.digits, pretokenizer.rules
+    ruled = None if rules is None else rules._compiled(digits is not None)
+
+    def stage(split: int | None, name: str, patterns: Sequence[str], digits: str | None) -> _Stage:
+        return _Stage(split, name, _core.Splitter(patterns, digits, ruled).split(text))
+
+    yield _Stage(None, "", [text] if text else []) if ruled is None else stage(None, "", [], None)
     if digits is not None:
-        yield _Stage(None, digits, _core.Splitter([], digits).split(text))
+        yield stage(None, digits, [], digits)
     for number in range(len(patterns)):
-        splitter = _core.Splitter(list(patterns[: number + 1]), digits)
-        yield _Stage(number, patterns[number], splitter.split(text))
+        yield stage(number, patterns[number], patterns[: number + 1], digits)
 
 
-def _cut(text: bytes, span: tuple[int, int], stages: Sequence[_Stage]) -> Cut:
+def _cut(text: bytes, span: tuple[int, int], stages: Sequence[_Stage], ruled: bool) -> Cut:
     start, end = span
     is_whole = stages[0].ends.get(start) == end
     for number, stage in enumerate(stages[1:]):
@@ -135,7 +148,7 @@ def _cut(text: bytes, span: tuple[int, int], stages: Sequence[_Stage]) -> Cut:
                 return Cut(stage.split, place, pattern)
         if not is_whole:
             return Cut(stage.split, between=known is not None)
-    return Cut()
+    return Cut(pattern=RULES, between=True) if ruled and is_whole else Cut()
 
 
 def _matched(pattern: str, text: bytes) -> int:

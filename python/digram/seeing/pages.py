@@ -241,7 +241,8 @@ def _place(sample: Sample) -> str:
 def _shown(tok: Tokenizer) -> str:
     pretokenizer = tok.pretokenizer
     name = pretokenizer.name or " then ".join(pretokenizer.patterns) or "none"
-    return name if pretokenizer.digits is None else f"{name}, digits {pretokenizer.digits}"
+    name = name if pretokenizer.digits is None else f"{name}, digits {pretokenizer.digits}"
+    return name if pretokenizer.rules is None else f"{name}, rules"
 
 
 def _ids_below(tokens: Sequence[bytes], ids: Sequence[int]) -> str:

@@ -204,7 +204,7 @@ impl Automaton {
     /// Where the match that starts at `start` ends; `start` itself if there is none. Where it is
     /// long, `pause` is called now and then, and may break.
     #[inline]
-    fn longest<B>(
+    pub(super) fn longest<B>(
         &self,
         text: &[u8],
         start: usize,

@@ -21,17 +21,24 @@ mod kinds;
 mod parts;
 mod pattern;
 mod questions;
+mod rules;
 mod runs;
 mod tasks;
+mod trie;
+mod whole;
 
 use std::convert::Infallible;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 
 use automaton::{Automaton, Notes};
 use borders::{Between, Borders};
+use rules::Finder;
 use runs::Runs;
 
+pub use rules::{Found, Rules, SEPARATORS};
 pub(crate) use tasks::{ALONE_BYTES, Part, TASK_BYTES, cuts, parts, tasks};
+pub(crate) use whole::WholeMatch;
 
 use crate::bits::AsciiPairs;
 use crate::error::Result;
@@ -48,6 +55,8 @@ pub enum Stage {
     Pattern(String),
     /// Cut runs of digits (`\p{N}`) into groups of three, counted from the right.
     ThreesFromRight,
+    /// Cut out what rules name, which later stages leave whole.
+    Rules(Rules),
 }
 
 /// Whether more text may follow.
@@ -62,12 +71,32 @@ pub enum GoesOn {
 enum Compiled {
     Pattern(Box<Pattern>),
     ThreesFromRight(Box<Pattern>),
+    Rules(Box<Finder>),
 }
 
 impl Compiled {
-    fn pattern(&self) -> &Pattern {
-        let (Compiled::Pattern(pattern) | Compiled::ThreesFromRight(pattern)) = self;
-        pattern
+    /// The pattern that cuts, unless rules do.
+    fn pattern(&self) -> Option<&Pattern> {
+        match self {
+            Compiled::Pattern(pattern) | Compiled::ThreesFromRight(pattern) => Some(pattern),
+            Compiled::Rules(_) => None,
+        }
+    }
+
+    /// What the characters around a place inside `text` tell about it, and for rules those before.
+    fn between(&self, text: &[u8], at: usize) -> Between {
+        match self {
+            Compiled::Pattern(pattern) | Compiled::ThreesFromRight(pattern) => pattern.between(text, at),
+            Compiled::Rules(rules) => rules.between(text, at),
+        }
+    }
+
+    /// What two characters tell about the place between them, whatever stands before.
+    fn between_any(&self, two: &[u8; 2]) -> Between {
+        match self {
+            Compiled::Rules(rules) => rules.between_any(two, 1),
+            other => other.between(two, 1),
+        }
     }
 }
 
@@ -127,6 +156,8 @@ impl Pattern {
 /// has none.
 pub struct Pretokenizer {
     stages: Vec<Compiled>,
+    /// The stages behind the rules, where there are some.
+    behind_rules: Option<Arc<Pretokenizer>>,
     has_borders: bool,
     /// Those with a border between them.
     ascii: AsciiPairs,
@@ -140,17 +171,25 @@ impl std::fmt::Debug for Pretokenizer {
 
 impl Pretokenizer {
     /// Compiles the stages; [`crate::Error::Pattern`] says which pattern is not supported and why.
-    pub fn new(stages: &[Stage]) -> Result<Pretokenizer> {
+    pub fn new(all: &[Stage]) -> Result<Pretokenizer> {
         let compile = |stage: &Stage| {
             Ok(match stage {
                 Stage::Pattern(pattern) => Compiled::Pattern(Pattern::new(pattern)?),
                 Stage::ThreesFromRight => Compiled::ThreesFromRight(Pattern::new(r"\p{N}+")?),
+                Stage::Rules(rules) => Compiled::Rules(Box::new(Finder::new(rules)?)),
             })
         };
-        let stages: Vec<Compiled> = stages.iter().map(compile).collect::<Result<_>>()?;
-        let has_borders = stages.iter().any(|stage| stage.pattern().borders.are_there());
-        let ascii = AsciiPairs::of(|before, after| is_border(&stages, &[before, after], 1));
-        Ok(Pretokenizer { stages, has_borders, ascii })
+        let stages: Vec<Compiled> = all.iter().map(compile).collect::<Result<_>>()?;
+        let behind_rules = match all {
+            [Stage::Rules(_), rest @ ..] => Some(Arc::new(Pretokenizer::new(rest)?)),
+            _ => None,
+        };
+        let mut patterns = stages.iter().filter_map(Compiled::pattern);
+        let has_borders = patterns.any(|pattern| pattern.borders.are_there());
+        let ascii = AsciiPairs::of(|before, after| {
+            first_but_gaps(stages.iter().map(|stage| stage.between_any(&[before, after])))
+        });
+        Ok(Pretokenizer { stages, behind_rules, has_borders, ascii })
     }
 
     /// Whether no text is ever cut.
@@ -176,6 +215,20 @@ impl Pretokenizer {
             Ok(())
         })?;
         Ok(all)
+    }
+
+    /// Where what rules cut out of `text` begins and ends, and what it is, in order.
+    pub fn found(&self, text: &[u8], watch: &dyn Watch) -> Result<Vec<(Range<usize>, Found)>> {
+        let mut all = Vec::new();
+        let Some(Compiled::Rules(rules)) = self.stages.first() else { return Ok(all) };
+        let (mut at, mut paced) = (0, Paced::new(watch));
+        let flow = rules.split(text, |piece, found| {
+            let start = at;
+            at += piece.len();
+            all.extend(found.map(|found| (start..at, found)));
+            paced.after(piece.len()).map_or_else(ControlFlow::Break, ControlFlow::Continue)
+        });
+        flow.break_value().map_or(Ok(all), Err)
     }
 
     /// Calls `visit` with each pretoken of `text`, in order, until it breaks.
@@ -262,14 +315,18 @@ impl Pretokenizer {
 
 impl Pretokenizer {
     /// Whether the place `at` inside `text` is one where every text is cut that has these two
-    /// characters there: the pretokens of the text are then those of its two parts.
+    /// characters there (for rules: and the same before them): the pretokens of the text are then
+    /// those of its two parts.
     ///
     /// There are such places all over most text; a pattern that looks behind knows of none.
     pub fn is_border(&self, text: &[u8], at: usize) -> bool {
         if at == 0 || at >= text.len() || is_inside(text[at]) {
             return false;
         }
-        self.ascii.has(text[at - 1], text[at]).unwrap_or_else(|| is_border(&self.stages, text, at))
+        match self.ascii.has(text[at - 1], text[at]) {
+            Some(known) if known || !self.has_rules() => known,
+            _ => first_but_gaps(self.stages.iter().map(|stage| stage.between(text, at))),
+        }
     }
 
     /// Whether some text has such a place.
@@ -312,10 +369,8 @@ impl Pretokenizer {
     }
 }
 
-/// Whether the characters around a place tell that there is a border: by the first stage for which
-/// they are not both in a gap.
-fn is_border(stages: &[Compiled], text: &[u8], at: usize) -> bool {
-    let mut between = stages.iter().map(|stage| stage.pattern().between(text, at));
+/// Whether there is a border: by the first stage for which there is no gap.
+fn first_but_gaps(mut between: impl Iterator<Item = Between>) -> bool {
     between.find(|between| *between != Between::Gap) == Some(Between::Border)
 }
 
@@ -326,17 +381,26 @@ fn split_by<'t, B>(stages: &[Compiled], text: &'t [u8], visit: Visit<'_, 't, B>)
     let Some((first, rest)) = stages.split_first() else {
         return visit(text);
     };
-    let split = first.pattern().split(text, 0, GoesOn::No, |mut start, ends| {
+    let (pattern, in_threes) = match first {
+        Compiled::Pattern(pattern) => (pattern, false),
+        Compiled::ThreesFromRight(runs) => (runs, true),
+        Compiled::Rules(rules) => {
+            return rules.split(text, |piece, found| match found {
+                None if !piece.is_empty() => split_by(rest, piece, visit),
+                _ => visit(piece),
+            });
+        }
+    };
+    let split = pattern.split(text, 0, GoesOn::No, |mut start, ends| {
         if ends.is_empty() {
             return visit(&text[..0]);
         }
         ends.iter().try_for_each(|&end| {
             let piece = &text[std::mem::replace(&mut start, end)..end];
-            match first {
-                Compiled::ThreesFromRight(runs) if runs.automaton.may_begin(piece) => {
-                    digits::threes_from_right(piece).try_for_each(|group| split_by(rest, group, visit))
-                }
-                _ => split_by(rest, piece, visit),
+            if in_threes && pattern.automaton.may_begin(piece) {
+                digits::threes_from_right(piece).try_for_each(|group| split_by(rest, group, visit))
+            } else {
+                split_by(rest, piece, visit)
             }
         })
     });

@@ -6,9 +6,10 @@
 //! state at the same place end together.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use super::automaton::{Automaton, DEAD, Notes};
-use super::{Compiled, GoesOn, Pretokenizer};
+use super::{Compiled, GoesOn, Pattern, Pretokenizer};
 use crate::error::Result;
 use crate::utf8::complete;
 use crate::watch::{Paced, Watch};
@@ -22,15 +23,18 @@ impl Pretokenizer {
     /// there is known to end with one pretoken from `from` on, if nothing follows. Where it is
     /// `false` that may be so nevertheless.
     pub(crate) fn whole_prefixes(&self, text: &[u8], from: usize, watch: &dyn Watch) -> Result<Vec<bool>> {
-        let mut whole = vec![true; text.len() - from + 1];
+        // Nothing is known of what rules would cut out.
+        let mut whole = vec![!self.has_rules(); text.len() - from + 1];
         whole[0] = false;
-        for (number, stage) in self.stages.iter().enumerate() {
+        for (number, stage) in self.stages.iter().enumerate().filter(|_| !self.has_rules()) {
+            let Some(pattern) = stage.pattern() else { continue };
             let state = match number {
-                0 => stage.pattern().automaton.start_state(text, from),
+                0 => pattern.automaton.start_state(text, from),
                 // The others know nothing of what is before the piece that they split.
-                _ => stage.pattern().automaton.start_state(&text[from..], 0),
+                _ => pattern.automaton.start_state(&text[from..], 0),
             };
-            stage.keep_whole_prefixes(&text[from..], state, &mut whole, watch)?;
+            let grouped = matches!(stage, Compiled::ThreesFromRight(_));
+            keep_whole_prefixes(&pattern.automaton, grouped, &text[from..], state, &mut whole, watch)?;
         }
         Ok(whole)
     }
@@ -46,14 +50,32 @@ impl Pretokenizer {
         at
     }
 
-    /// Whether a pattern asks what stands before a place.
+    /// Whether rules come first.
+    pub(super) fn has_rules(&self) -> bool {
+        self.stages.iter().any(|stage| matches!(stage, Compiled::Rules(_)))
+    }
+
+    /// How a text and all of its parts are cut, if rules cut nothing out of any of them: as without
+    /// them.
+    pub(crate) fn where_rules_are_idle(&self, text: &[u8]) -> Option<&Arc<Pretokenizer>> {
+        let Some(Compiled::Rules(rules)) = self.stages.first() else { return None };
+        self.behind_rules.as_ref().filter(|_| rules.are_idle(text))
+    }
+
+    /// Whether a pretoken is a term or unit of rules, which is a token and never split.
+    pub(crate) fn protects(&self, pretoken: &[u8]) -> bool {
+        matches!(self.stages.first(), Some(Compiled::Rules(rules)) if rules.are_of(pretoken))
+    }
+
+    /// Whether a split asks what stands before a place.
     pub(crate) fn looks_behind(&self) -> bool {
-        self.stages.iter().any(|stage| stage.pattern().automaton.looks_behind())
+        self.has_rules()
+            || self.stages.iter().filter_map(Compiled::pattern).any(|found| found.automaton.looks_behind())
     }
 
     /// Whether the pretokens of a text are, from the start of any of them on, those of what is left.
     pub(crate) fn may_begin_at_pretokens(&self) -> bool {
-        self.stages.len() == 1 && !self.stages[0].pattern().automaton.looks_behind()
+        self.stages.len() == 1 && !self.looks_behind()
     }
 
     /// Whether a pretoken that starts at `from` ends at `end`, however `text` goes on.
@@ -66,8 +88,9 @@ impl Pretokenizer {
     ) -> Result<bool> {
         let Some(stage) = self.stages.first() else { return Ok(false) };
         let text = &text[..complete(text).max(from)];
+        let Some(pattern) = stage.pattern() else { return Ok(self.is_border(text, end)) };
         // What the first split cuts, the others do not join.
-        let flow = stage.pattern().split(text, from, GoesOn::Maybe, |_, ends| match watch_if(ends, watch) {
+        let flow = pattern.split(text, from, GoesOn::Maybe, |_, ends| match watch_if(ends, watch) {
             Err(error) => ControlFlow::Break(Err(error)),
             Ok(()) if ends.contains(&(end - from)) => ControlFlow::Break(Ok(true)),
             Ok(()) => ControlFlow::Continue(()),
@@ -79,8 +102,11 @@ impl Pretokenizer {
     pub(crate) fn suffixes(&self, text: &[u8], watch: &dyn Watch) -> Result<Suffixes<'_>> {
         let mut pieces = vec![text.len()];
         let mut stages = Vec::new();
+        if self.looks_behind() {
+            return Ok(Suffixes { stages, are_known: false });
+        }
         for stage in &self.stages {
-            let automaton = &stage.pattern().automaton;
+            let Some(Pattern { automaton, .. }) = stage.pattern() else { continue };
             let mut run = StageRun { automaton, after: vec![DEAD; text.len() + 1], ends: Vec::new() };
             let mut groups = Vec::new();
             let mut start = 0;
@@ -108,7 +134,7 @@ impl Pretokenizer {
             pieces = groups;
             stages.push(run);
         }
-        Ok(Suffixes { stages })
+        Ok(Suffixes { stages, are_known: true })
     }
 }
 
@@ -117,36 +143,37 @@ fn watch_if(ends: &[usize], watch: &dyn Watch) -> Result<()> {
     if ends.is_empty() { watch.check() } else { Ok(()) }
 }
 
-impl Compiled {
-    fn keep_whole_prefixes(
-        &self,
-        text: &[u8],
-        mut state: u16,
-        whole: &mut [bool],
-        watch: &dyn Watch,
-    ) -> Result<()> {
-        let automaton = &self.pattern().automaton;
-        let grouped = matches!(self, Compiled::ThreesFromRight(_));
-        let mut gap = !automaton.looks_behind();
-        let (mut at, mut characters, mut paced) = (0, 0, Paced::new(watch));
-        while at < text.len() {
-            let (class, width) = automaton.alphabet().first(&text[at..]);
-            gap &= automaton.step(automaton.start(), class as usize).0 == DEAD;
-            state = automaton.step(state, class as usize).0;
-            whole[at + 1..at + width].fill(false);
-            at += width;
-            characters += 1;
-            paced.after(1)?;
-            let matches = automaton.matches_at_end(state) && (!grouped || characters <= 3);
-            whole[at] &= gap || matches;
-        }
-        Ok(())
+/// Keeps the places up to which the text is one match from `state` on, or a gap. A match that is
+/// `grouped` has three characters at most.
+fn keep_whole_prefixes(
+    automaton: &Automaton,
+    grouped: bool,
+    text: &[u8],
+    mut state: u16,
+    whole: &mut [bool],
+    watch: &dyn Watch,
+) -> Result<()> {
+    let mut gap = !automaton.looks_behind();
+    let (mut at, mut characters, mut paced) = (0, 0, Paced::new(watch));
+    while at < text.len() {
+        let (class, width) = automaton.alphabet().first(&text[at..]);
+        gap &= automaton.step(automaton.start(), class as usize).0 == DEAD;
+        state = automaton.step(state, class as usize).0;
+        whole[at + 1..at + width].fill(false);
+        at += width;
+        characters += 1;
+        paced.after(1)?;
+        let matches = automaton.matches_at_end(state) && (!grouped || characters <= 3);
+        whole[at] &= gap || matches;
     }
+    Ok(())
 }
 
 /// See [`Pretokenizer::suffixes`].
 pub(crate) struct Suffixes<'p> {
     stages: Vec<StageRun<'p>>,
+    /// Not where a split looks behind.
+    are_known: bool,
 }
 
 /// One split of a text: the state after each character of a match, and where the pieces end.
@@ -161,7 +188,7 @@ impl Suffixes<'_> {
     /// Whether the pretokens of `text[at..]` are known to be those of `text` that end after `at`,
     /// the first of them without what is before `at`.
     pub(crate) fn is_regular(&self, text: &[u8], at: usize) -> bool {
-        self.stages.iter().all(|stage| stage.is_regular(text, at))
+        self.are_known && self.stages.iter().all(|stage| stage.is_regular(text, at))
     }
 }
 
@@ -202,9 +229,6 @@ impl StageRun<'_> {
     }
 
     fn is_regular(&self, text: &[u8], at: usize) -> bool {
-        if self.automaton.looks_behind() {
-            return false;
-        }
         let piece = self.ends.partition_point(|&end| end <= at);
         let start = piece.checked_sub(1).map_or(0, |before| self.ends[before]);
         let end = self.ends.get(piece).copied().unwrap_or(text.len());

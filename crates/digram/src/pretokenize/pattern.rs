@@ -176,7 +176,8 @@ fn lookahead_body(text: &str) -> Option<&str> {
     None
 }
 
-fn single_character(pattern: &str) -> Option<ClassUnicode> {
+/// The set of characters that a pattern of one character stands for.
+pub(super) fn single_character(pattern: &str) -> Option<ClassUnicode> {
     let hir = regex_syntax::parse(pattern).ok()?;
     match hir.kind() {
         HirKind::Class(Class::Unicode(set)) => Some(set.clone()),

@@ -29,7 +29,8 @@ impl WithDropout {
 }
 
 impl Tokenizer {
-    /// Encodes `text` with merges left out and appends the ids to `ids`. A probability of 0 leaves
+    /// Encodes `text` with merges left out and appends the ids to `ids`; terms and units of rules stay
+    /// whole. A probability of 0 leaves
     /// out none, and gives the ids of [`Tokenizer::encode`] unless that ignores merges.
     ///
     /// Takes O(n log n / (1 − probability)) time for n bytes of text.
@@ -116,6 +117,12 @@ impl Tokenizer {
             ends.iter().try_for_each(|&end| {
                 let from = std::mem::replace(&mut start, end);
                 let pretoken = &text[from..end];
+                if self.pretokenizer.protects(pretoken)
+                    && let Some(id) = self.encoder.whole(pretoken)
+                {
+                    ids.push(id);
+                    return Ok(());
+                }
                 let encoded = self.encoder.encode_with_dropout(pretoken, choices, scratch, watch, ids);
                 encoded.map_err(|error| error.shifted(from))
             })

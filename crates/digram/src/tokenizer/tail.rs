@@ -119,7 +119,7 @@ fn settled(tokenizer: &Tokenizer, text: &[u8], tokens: &[usize], watch: &dyn Wat
     }
     // What the first of several splits cuts the others see apart.
     if tokenizer.pretokenizer.looks_behind() {
-        return Ok(0);
+        return Ok(pretokenizer.last_border_so_far(text, 0).unwrap_or(0));
     }
     let half = tokens.partition_point(|&end| end <= text.len() / 2);
     for &end in tokens[..half].iter().rev().take(TRIES) {

@@ -170,6 +170,9 @@ impl<'a> Search<'a> {
             return Ok(stretch.start);
         }
         let text = &self.text[stretch.clone()];
+        if let Some(idle) = self.tokenizer.where_rules_are_idle(text) {
+            return Search::new(idle, self.text, self.watch).beginning_of(stretch, most);
+        }
         match self.digits(text) {
             0 => {}
             len => return self.beginning_of_digits(stretch, len, most),
@@ -243,6 +246,9 @@ impl<'a> Search<'a> {
             return Ok(stretch.end);
         }
         let text = &self.text[stretch.clone()];
+        if let Some(idle) = self.tokenizer.where_rules_are_idle(text) {
+            return Search::new(idle, self.text, self.watch).end_of(stretch, most);
+        }
         match self.digits(text) {
             0 => {}
             len => return self.end_of_digits(stretch, len, most),

@@ -2,6 +2,7 @@
 
 use std::collections::BinaryHeap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use hashbrown::HashSet;
 
@@ -13,6 +14,7 @@ use crate::watch::{BETWEEN_CHECKS, Watch};
 use super::archive::Archive;
 use super::candidate::Candidate;
 use super::corpus::{BORDER, Corpus};
+use super::forbidden::Forbidden;
 use super::pairs::{Pair, Pairs};
 use super::runs::Weight;
 use super::side::{Change, NOWHERE, Side};
@@ -27,6 +29,7 @@ pub(super) struct Limits {
     pub(super) min_frequency: u64,
     pub(super) max_token_length: usize,
     pub(super) whole_characters: bool,
+    pub(super) forbidden: Arc<Forbidden>,
     /// How many pairs the first round begins with, about.
     pub(super) round: usize,
     /// How many of the pairs that came next are kept with each merge.
@@ -43,20 +46,22 @@ impl Limits {
             min_frequency: options.min_frequency,
             max_token_length: options.max_token_length.unwrap_or(usize::MAX),
             whole_characters: options.whole_characters,
+            forbidden: options.forbidden.clone(),
             round: options.round.max(1),
             runners_up: options.runners_up,
             taken: options.base.taken(),
         }
     }
 
-    /// Whether a pair may be merged: its token would not be too long, is not there yet, and cuts no
-    /// character where none is to be cut.
+    /// Whether a pair may be merged: its token would not be too long, is not forbidden, is not there
+    /// yet, and cuts no character where none is to be cut.
     #[inline]
     pub(super) fn allow(&self, tokens: &[Vec<u8>], left: TokenId, right: TokenId) -> bool {
         self.allow_all() || {
             let (left, right) = (&tokens[left as usize][..], &tokens[right as usize][..]);
             left.len() + right.len() <= self.max_token_length
                 && (!self.whole_characters || keeps_characters(left, right))
+                && !self.forbidden.holds(left, right)
                 && (self.taken.is_empty() || !self.taken.contains(&[left, right].concat()))
         }
     }
@@ -69,7 +74,7 @@ impl Limits {
     /// Whether a pair that may not be merged can be part of neighbours that may, once its parts are
     /// part of larger tokens: the last byte of `é` and `s`, and then `é` and `s`.
     pub(super) fn has_gaps(&self) -> bool {
-        self.whole_characters || !self.taken.is_empty()
+        self.whole_characters || !self.taken.is_empty() || !self.forbidden.is_empty()
     }
 
     /// Whether a pair, or one that its parts become part of, may be merged: what lies between such

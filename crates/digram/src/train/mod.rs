@@ -11,6 +11,7 @@ mod candidate;
 mod census;
 mod corpus;
 mod fair;
+mod forbidden;
 mod frequent;
 mod journal;
 mod learner;
@@ -48,6 +49,7 @@ use ties::{FirstSeen, Lexicographic, SmallestIds};
 
 pub use alphabet::characters;
 pub use fair::{Fairness, Language, train_fair};
+pub use forbidden::Forbidden;
 pub use journal::Journal;
 pub use picky::{Picked, Picky, PickyStop, train_picky};
 pub use superwords::{JoinOptions, Joined, Words, join_words};
@@ -140,6 +142,8 @@ pub struct Options {
     pub max_token_length: Option<usize>,
     /// Make no token that holds a part of a character beside anything else.
     pub whole_characters: bool,
+    /// Merge none of these pairs, and make none of these tokens.
+    pub forbidden: Arc<Forbidden>,
     /// The rule for equal counts.
     pub ties: Ties,
     /// About how many pairs are followed at first: a matter of time and memory, not of the result.
@@ -161,6 +165,7 @@ impl Options {
             min_frequency: 1,
             max_token_length: None,
             whole_characters: false,
+            forbidden: Arc::default(),
             ties: Ties::Ids,
             round: Options::ROUND,
             runners_up: 0,
@@ -516,13 +521,16 @@ mod tests {
             (merges, min_frequency, longest, part, runners_up) in (0..60usize, 1..4u64, 2..20usize, 0..5usize, 0..3usize),
             (chars, whole_characters) in any::<(bool, bool)>(),
             weight in proptest::sample::select(&[1, 1 << 33, 1 << 45][..]),
+            pattern in proptest::sample::select(&["aa+b?", "[bc]+", "never"][..]),
         ) {
+            let [some_pair, some_token] = [(b"a".to_vec(), b"ab".to_vec()), (b"ca".to_vec(), Vec::new())];
+            let forbidden = Arc::new(Forbidden::new([some_pair], [some_token.0], &[pattern.into()]).unwrap());
             let words = words.into_iter().map(|(word, count)| (word.concat(), count * weight));
             let counts = Counts::from_pieces(words).unwrap();
             let base = if chars { Base::Chars("acd".chars().collect()) } else { Options::bytes(256).base };
             let options = Options {
                 base, ties, min_frequency, max_merges: Some(merges), max_token_length: Some(longest),
-                whole_characters, round: 1, runners_up,
+                whole_characters, forbidden, round: 1, runners_up,
             };
             let expected = train(&counts, &options, &[], &mut |_| Ok(()), &Unwatched).unwrap();
             let some = expected.merges.len() * part / 4;

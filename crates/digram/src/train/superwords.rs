@@ -7,6 +7,8 @@
 //! where words stand side by side: a word is a border there until the merge that makes it one
 //! token.
 
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 
 use crate::count::Counts;
@@ -105,6 +107,7 @@ fn join<T: TieRule>(
         min_frequency: options.min_frequency,
         max_token_length: options.max_token_length.unwrap_or(usize::MAX),
         whole_characters: options.whole_characters,
+        forbidden: Arc::default(),
         round: 0,
         runners_up: 0,
         // Not even that of a word which has not had its turn yet: it would be there twice.

@@ -28,6 +28,7 @@ __all__ = ["make"]
 )
 @common.named_pretokenizer_option
 @common.pretokenizer_options
+@common.rules_option("Cut by these rules.")
 @common.source_options
 @click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
 @click.option("--memory-limit", metavar="SIZE", help='As in "2 GB"; counting takes no more.')
@@ -40,6 +41,7 @@ def make(
     pretokenizer: str | None,
     regex: tuple[str, ...],
     digits: Any,
+    rules: str | None,
     told: common.Told,
     quiet: bool,
     as_json: bool,
@@ -54,10 +56,14 @@ def make(
     training on the text gives.
     """
     import digram
+    from digram.pretokenizers import resolve
 
     if not regex and pretokenizer is None:
         pretokenizer = "o200k"
     cut = common.pretokenizer_from(pretokenizer, regex, digits)
+    asked = common.rules_from(rules)
+    if asked is not None:
+        cut = resolve(cut).with_rules(asked)
     output.rehearse(output_)
     source, paths = corpus.texts_in(files, told)
     corpus.check_not_in_source(output_, paths)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from digram.drawing import harmless
 from digram.errors import several
 from digram.pretokenizers import NAMED
+from digram.seeing.cuts import RULES
 from digram.terminal import WIDTH, chip, chips, columns
 
 if TYPE_CHECKING:
@@ -132,9 +133,9 @@ def cut_out(one: Merging, name: str | None) -> str:
     if one.how == "special":
         return "a special token"
     if cut.split is None:
-        if cut.pattern is not None:
-            return f"cut out by digits={cut.pattern!r}"
-        return "the whole text"
+        by = "rules" if cut.pattern == RULES else f"digits={cut.pattern!r}"
+        how = "between what is" if cut.between else ""
+        return "the whole text" if cut.pattern is None else f"{how} cut out by {by}".strip()
     of = _pattern(cut, name)
     if cut.between:
         return f"between two matches of {of}"

@@ -174,6 +174,9 @@ function whyCut({ split, alternative, pattern, between }, pretokenizer) {
   if (pattern === null && !between) {
     return [split === null ? "Nothing cuts the text." : `Cut out by pattern ${split + 1} of ${name}.`];
   }
+  if (pattern === "rules") {
+    return [between ? "What stands between pieces that rules cut out." : "Cut out by rules."];
+  }
   if (between) return ["What stands between two matches of ", code(pattern ?? name), "."];
   if (split === null) return [`Cut out by the policy of digits: ${pattern}.`];
   const part = alternative === null ? "the pattern" : `part ${alternative + 1}`;

@@ -1,0 +1,444 @@
+//! What is cut out of a text before anything else, and never cut again: terms, units after a number,
+//! matches of patterns, whole numbers.
+//!
+//! At each place the longest term is looked for, then the longest unit, then a match of each pattern,
+//! then a number; the first that is found is a piece, and the search goes on behind it. Nothing is
+//! found that begins or ends inside a word. `python/digram/reference/rules.py` is the definition.
+
+use std::iter::once;
+use std::ops::ControlFlow;
+
+use hashbrown::HashSet;
+
+use super::BETWEEN_PAUSES;
+use super::after::states_after;
+use super::alphabet::Alphabet;
+use super::automaton::{Automaton, DEAD, Notes};
+use super::borders::Between;
+use super::pattern::single_character;
+use super::trie::Trie;
+use crate::error::{Error, Result};
+use crate::utf8::{decode, is_inside};
+
+/// What is cut out of a text as it stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// Texts that are pieces with a space before them, or without where there is none.
+    pub terms: Vec<String>,
+    /// Texts that are pieces after a number, also where one of [`SEPARATORS`] stands between.
+    pub units: Vec<String>,
+    /// Regexes whose matches are pieces. They cannot look behind.
+    pub patterns: Vec<String>,
+    /// Whether numbers are pieces with their decimals: `1,234.5`.
+    pub whole_numbers: bool,
+    /// Whether numbers are cut out, here or by the next split, so that what else is cut out may stand
+    /// right beside one.
+    pub numbers: bool,
+}
+
+/// What may stand between a number and its unit: a space, also one that does not break or is thin, or
+/// a hyphen.
+pub const SEPARATORS: [char; 7] = [' ', '\u{a0}', '\u{2009}', '\u{202f}', '-', '\u{2010}', '\u{2011}'];
+
+/// What a piece that was cut out is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// One of the terms.
+    Term,
+    /// A unit after a number.
+    Unit,
+    /// A match of the pattern of this number.
+    Pattern(usize),
+    /// A whole number.
+    Number,
+}
+
+/// What a character is, as far as rules ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// `\p{L}` or `\p{M}`
+    Letter,
+    /// `\p{N}`
+    Number,
+    Other,
+}
+
+/// The characters of the first two kinds.
+const KINDS: [&str; 2] = [r"[\p{L}\p{M}]", r"\p{N}"];
+
+/// What stands before a place.
+#[derive(Clone, Copy)]
+struct Before {
+    kind: Kind,
+    /// Whether it is a separator behind a number.
+    separates: bool,
+}
+
+/// Rules made ready.
+pub(super) struct Finder {
+    kinds: Alphabet,
+    ascii: [Kind; 128],
+    terms: Trie,
+    units: Trie,
+    patterns: Vec<Automaton>,
+    /// For each pattern and two classes of its characters whether a match may go on from one to the
+    /// other, or ask for the other.
+    spans: Vec<Vec<bool>>,
+    /// Neighbours inside a term or unit.
+    inside: HashSet<(char, char)>,
+    whole_numbers: bool,
+    numbers: bool,
+}
+
+impl Finder {
+    pub(super) fn new(rules: &Rules) -> Result<Finder> {
+        let automaton = |pattern: &String| {
+            let found = Automaton::new(pattern)?;
+            if found.looks_behind() {
+                let reason = "a rule cannot look behind, and needs no \\b: no match begins or ends inside \
+                              a word. Write it without ^ and \\b.";
+                return Err(Error::Pattern { pattern: pattern.clone(), reason: reason.into() });
+            }
+            Ok(found)
+        };
+        let patterns: Vec<Automaton> = rules.patterns.iter().map(automaton).collect::<Result<_>>()?;
+        let mut inside = HashSet::new();
+        for text in rules.terms.iter().chain(&rules.units) {
+            inside.extend(once(' ').chain(text.chars()).zip(text.chars()));
+        }
+        let mut finder = Finder {
+            ascii: [Kind::Other; 128],
+            kinds: Alphabet::new(&KINDS.map(|set| single_character(set).expect("a set")))
+                .expect("no more than three classes"),
+            terms: Trie::new(rules.terms.iter().map(String::as_str)),
+            units: Trie::new(rules.units.iter().map(String::as_str)),
+            spans: patterns.iter().map(spans).collect(),
+            patterns,
+            inside,
+            whole_numbers: rules.whole_numbers,
+            numbers: rules.numbers,
+        };
+        finder.ascii = std::array::from_fn(|byte| finder.kind_of(byte as u8 as char));
+        Ok(finder)
+    }
+
+    /// Calls `visit` with each piece that is cut out and with what stands between them, in order; and
+    /// with an empty piece now and then, inside a long one.
+    pub(super) fn split<'t, B>(
+        &self,
+        text: &'t [u8],
+        mut visit: impl FnMut(&'t [u8], Option<Found>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let mut notes: Vec<Notes> = self.patterns.iter().map(|_| Notes::default()).collect();
+        let (mut last, mut at, mut pause) = (0, 0, BETWEEN_PAUSES);
+        let mut before = Before { kind: Kind::Other, separates: false };
+        while at < text.len() {
+            // Inside a word nothing begins, and that is most of a text.
+            if before.kind == Kind::Letter {
+                let letters = text[at..].iter().take(BETWEEN_PAUSES).take_while(|b| b.is_ascii_alphabetic());
+                at += letters.count();
+                if at == text.len() {
+                    break;
+                }
+            }
+            let (c, width) = decode(&text[at..]);
+            let c = c.unwrap_or(char::REPLACEMENT_CHARACTER);
+            let kind = self.kind(c);
+            if kind != Kind::Letter || before.kind != Kind::Letter {
+                let mut pause = || visit(&text[..0], None);
+                if let Some((end, found)) = self.at(text, at, c, kind, before, &mut notes, &mut pause)? {
+                    if last < at {
+                        visit(&text[last..at], None)?;
+                    }
+                    visit(&text[at..end], Some(found))?;
+                    (last, at) = (end, end);
+                    before = self.before(text, at);
+                    continue;
+                }
+            }
+            let separates = before.kind == Kind::Number && SEPARATORS.contains(&c);
+            before = Before { kind, separates };
+            at += width;
+            if at >= pause {
+                pause = at + BETWEEN_PAUSES;
+                visit(&text[..0], None)?;
+            }
+        }
+        if last < at { visit(&text[last..at], None) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Whether nothing is found in a text and in any part of it, since nothing of what is looked for
+    /// stands in it.
+    pub(super) fn are_idle(&self, text: &[u8]) -> bool {
+        let mut before = Before { kind: Kind::Other, separates: false };
+        let mut at = 0;
+        while at < text.len() {
+            let (c, width) = decode(&text[at..]);
+            let c = c.unwrap_or(char::REPLACEMENT_CHARACTER);
+            let kind = self.kind(c);
+            let has_unit = before.separates || before.kind == Kind::Number && kind != Kind::Number;
+            if !self.patterns.is_empty()
+                || self.whole_numbers && kind == Kind::Number
+                || self.terms.longest(text, at, |_| true).is_some()
+                || has_unit && self.units.longest(text, at, |_| true).is_some()
+            {
+                return false;
+            }
+            let separates = before.kind == Kind::Number && SEPARATORS.contains(&c);
+            before = Before { kind, separates };
+            at += width;
+        }
+        true
+    }
+
+    /// Whether a piece is a term, with a space before it or without, or a unit.
+    pub(super) fn are_of(&self, piece: &[u8]) -> bool {
+        let start = usize::from(piece.starts_with(b" "));
+        let is_all = |trie: &Trie, start| trie.longest(piece, start, |_| true) == Some(piece.len());
+        is_all(&self.terms, start) || is_all(&self.units, 0)
+    }
+
+    /// Where what begins at a place ends, and what it is. `c` is the character there.
+    #[expect(clippy::too_many_arguments, reason = "what is known of the place")]
+    fn at<B>(
+        &self,
+        text: &[u8],
+        at: usize,
+        c: char,
+        kind: Kind,
+        before: Before,
+        notes: &mut [Notes],
+        pause: &mut dyn FnMut() -> ControlFlow<B>,
+    ) -> ControlFlow<B, Option<(usize, Found)>> {
+        let found = |end: Option<usize>, found| ControlFlow::Continue(end.map(|end| (end, found)));
+        let may_end = |end: usize| self.may_end(text, end) || self.ends_before_unit(text, end);
+        let may_begin = self.may_meet(kind, before.kind);
+        let start = match c {
+            // Behind a number a space is as it is before a unit: a piece of its own.
+            ' ' if before.kind != Kind::Number || self.units.is_empty() => Some(at + 1),
+            ' ' => None,
+            _ => may_begin.then_some(at),
+        };
+        if let Some(end) = start.and_then(|start| self.terms.longest(text, start, may_end)) {
+            return found(Some(end), Found::Term);
+        }
+        if before.kind == Kind::Number && kind != Kind::Number || before.separates {
+            let end = self.unit_end(text, at);
+            if end.is_some() {
+                return found(end, Found::Unit);
+            }
+        }
+        for (number, pattern) in self.patterns.iter().enumerate().filter(|_| may_begin) {
+            let end = pattern.longest(text, at, &mut notes[number], pause)?;
+            if end > at && may_end(end) {
+                return found(Some(end), Found::Pattern(number));
+            }
+        }
+        let is_number = self.whole_numbers && kind == Kind::Number;
+        found(is_number.then(|| self.number_end(text, at)), Found::Number)
+    }
+
+    /// Where the number ends that begins at a place: digits, and more of them after each point or
+    /// comma.
+    fn number_end(&self, text: &[u8], mut at: usize) -> usize {
+        let (mut end, mut points) = (at, 0);
+        while at < text.len() {
+            let (kind, width) = self.first(&text[at..]);
+            match (kind, text[at]) {
+                (Kind::Number, _) => points = 0,
+                (_, b'.' | b',') if points == 0 => points = 1,
+                _ => break,
+            }
+            at += width;
+            if points == 0 {
+                end = at;
+            }
+        }
+        end
+    }
+
+    /// Whether what is cut out may end, or begin, with the one kind beside the other.
+    fn may_meet(&self, inner: Kind, outer: Kind) -> bool {
+        match (inner, outer) {
+            (_, Kind::Other) | (Kind::Other, _) => true,
+            _ => self.numbers && inner != outer,
+        }
+    }
+
+    fn may_end(&self, text: &[u8], end: usize) -> bool {
+        end == text.len() || self.may_meet(self.last(&text[..end]).0, self.first(&text[end..]).0)
+    }
+
+    /// Whether a number ends at a place and its unit begins there.
+    fn ends_before_unit(&self, text: &[u8], end: usize) -> bool {
+        !self.units.is_empty()
+            && self.last(&text[..end]).0 == Kind::Number
+            && self.first(&text[end..]).0 != Kind::Number
+            && self.unit_end(text, end).is_some()
+    }
+
+    fn unit_end(&self, text: &[u8], start: usize) -> Option<usize> {
+        self.units.longest(text, start, |end| self.may_end(text, end))
+    }
+
+    fn before(&self, text: &[u8], at: usize) -> Before {
+        let c = bstr::decode_last_utf8(&text[..at]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
+        let rest = at - self.last(&text[..at]).1;
+        let after_number = rest > 0 && self.last(&text[..rest]).0 == Kind::Number;
+        Before { kind: self.kind(c), separates: after_number && SEPARATORS.contains(&c) }
+    }
+
+    #[inline]
+    fn kind(&self, c: char) -> Kind {
+        self.ascii.get(c as usize).copied().unwrap_or_else(|| self.kind_of(c))
+    }
+
+    fn kind_of(&self, c: char) -> Kind {
+        let class = self.kinds.class(c) as usize;
+        match (self.kinds.holds(0, class), self.kinds.holds(1, class)) {
+            (true, _) => Kind::Letter,
+            (_, true) => Kind::Number,
+            _ => Kind::Other,
+        }
+    }
+
+    fn first(&self, text: &[u8]) -> (Kind, usize) {
+        let (c, width) = decode(text);
+        (self.kind(c.unwrap_or(char::REPLACEMENT_CHARACTER)), width)
+    }
+
+    fn last(&self, text: &[u8]) -> (Kind, usize) {
+        let (c, width) = bstr::decode_last_utf8(text);
+        (self.kind(c.unwrap_or(char::REPLACEMENT_CHARACTER)), width)
+    }
+
+    /// A gap where in every text that has these two characters there, and before them what this one
+    /// has, none of what is found goes over the place, or ends or begins otherwise for what is on the
+    /// other side of it. Then the text is cut there or is not, and the pieces are in both cases those
+    /// of its two parts, but for the one that is cut.
+    pub(super) fn between(&self, text: &[u8], at: usize) -> Between {
+        self.between_two(text, at, || self.goes_over(text, at))
+    }
+
+    /// The same of any text that has these two characters there.
+    pub(super) fn between_any(&self, text: &[u8], at: usize) -> Between {
+        self.between_two(text, at, || true)
+    }
+
+    /// Whether a term or a unit may begin before a place and go on behind it.
+    fn goes_over(&self, text: &[u8], at: usize) -> bool {
+        let known = at + decode(&text[at..]).1;
+        // A space before a term is a part of the piece.
+        if text[at - 1] == b' ' && self.terms.leads_through(&text[at..known]) {
+            return true;
+        }
+        let most = self.terms.most_bytes().max(self.units.most_bytes());
+        let mut starts = (at.saturating_sub(most)..at).filter(|&start| !is_inside(text[start]));
+        starts.any(|start| {
+            let may_begin = || self.may_meet(self.first(&text[start..]).0, self.last(&text[..start]).0);
+            self.units.leads_through(&text[start..known])
+                || self.terms.leads_through(&text[start..known]) && may_begin()
+        })
+    }
+
+    /// What two characters tell; where they are neighbours inside a term or unit, what `goes_over`
+    /// says.
+    fn between_two(&self, text: &[u8], at: usize, goes_over: impl FnOnce() -> bool) -> Between {
+        let before = bstr::decode_last_utf8(&text[..at]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
+        let after = decode(&text[at..]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
+        let (left, right) = (self.kind(before), self.kind(after));
+        let asks_behind = !self.units.is_empty() && (left == Kind::Number || SEPARATORS.contains(&before));
+        let in_number = self.whole_numbers && (left == Kind::Number || matches!(before, '.' | ','));
+        let in_match = || {
+            self.patterns.iter().zip(&self.spans).any(|(pattern, spans)| {
+                let class = |c| usize::from(pattern.alphabet().class(c));
+                spans[class(before) * pattern.alphabet().len() + class(after)]
+            })
+        };
+        let is_open = left != Kind::Other && right != Kind::Other
+            || asks_behind
+            || in_number
+            || in_match()
+            || self.inside.contains(&(before, after)) && goes_over();
+        if is_open { Between::Unknown } else { Between::Gap }
+    }
+}
+
+/// For each two classes whether a match that has read the first may do anything at the second that it
+/// would not at the end of the text.
+fn spans(automaton: &Automaton) -> Vec<bool> {
+    let classes = automaton.alphabet().len();
+    let after = states_after(automaton, None, 1);
+    let goes_on = |state: u16, next| automaton.step(state, next) != (DEAD, automaton.matches_at_end(state));
+    let pair = |pair: usize| after[pair / classes].iter().any(|&state| goes_on(state, pair % classes));
+    (0..classes * classes).map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+
+    fn rules() -> Rules {
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        Rules {
+            terms: texts(&["iron", "iron ore", "mg/dL"]),
+            units: texts(&["mg", "mg/dL"]),
+            patterns: texts(&[r"[A-Z]\d+"]),
+            ..Rules::default()
+        }
+    }
+
+    fn found(rules: &Rules, text: &str) -> Vec<(String, Option<Found>)> {
+        let mut pieces = Vec::new();
+        let ControlFlow::Continue(()) = Finder::new(rules).unwrap().split(text.as_bytes(), |piece, found| {
+            pieces.push((String::from_utf8(piece.to_vec()).unwrap(), found));
+            ControlFlow::<Infallible>::Continue(())
+        });
+        pieces
+    }
+
+    #[test]
+    fn each_kind_is_found_outside_words() {
+        let text = "irons iron ore 5mg 5 mg/dL, mg E11 xE11";
+        let cut: Vec<(String, Found)> =
+            found(&rules(), text).into_iter().filter_map(|(piece, found)| Some((piece, found?))).collect();
+        let expected = [
+            (" iron ore", Found::Term),
+            ("mg", Found::Unit),
+            ("mg/dL", Found::Term),
+            ("E11", Found::Pattern(0)),
+        ];
+        assert_eq!(cut, expected.map(|(piece, found)| (piece.to_owned(), found)));
+        let joined: String = found(&rules(), text).into_iter().map(|(piece, _)| piece).collect();
+        assert_eq!(joined, text);
+    }
+
+    #[test]
+    fn a_pattern_cannot_look_behind() {
+        let error = Finder::new(&Rules { patterns: vec![r"\bx".into()], ..rules() }).err().unwrap();
+        assert!(error.to_string().contains("cannot look behind"), "{error}");
+    }
+
+    #[test]
+    fn pieces_of_rules() {
+        let finder = Finder::new(&rules()).unwrap();
+        for (piece, expected) in
+            [("iron", true), (" iron", true), ("mg", true), (" mg", false), ("irons", false)]
+        {
+            assert_eq!(finder.are_of(piece.as_bytes()), expected, "{piece}");
+        }
+    }
+
+    #[test]
+    fn rules_are_idle_where_nothing_of_them_stands() {
+        let finder = Finder::new(&Rules { patterns: Vec::new(), ..rules() }).unwrap();
+        for (text, expected) in
+            [("aaaa", true), ("environs", false), ("mgmg", true), ("5 mg", false), ("5  mg", true)]
+        {
+            assert_eq!(finder.are_idle(text.as_bytes()), expected, "{text}");
+        }
+        assert!(!Finder::new(&rules()).unwrap().are_idle(b"aaaa"));
+    }
+}

@@ -1,0 +1,115 @@
+r"""Rules as regexes, for engines that cut by nothing else.
+
+What rules cut out is what one regex matches, with look-around at its edges. A later split would cut
+that again, so each begins with an alternative that takes a piece whole which is one of them.
+docs/rules.md says why that is the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from digram.errors import PatternError
+from digram.formats._portable import check_portable
+from digram.pretokenizers import Pretokenizer
+from digram.rules import SEPARATORS, Rules
+
+__all__ = ["check_carried", "regex_of", "whole_regex_of"]
+
+_WORD, _LETTER, _NUMBER = r"[\p{L}\p{M}\p{N}]", r"[\p{L}\p{M}]", r"\p{N}"
+_EDGE = rf"(?<!{_WORD})|(?!{_WORD})"
+_EDGE_WITH_NUMBERS = rf"(?:(?<!{_LETTER})|(?!{_LETTER}))(?:(?<!{_NUMBER})|(?!{_NUMBER}))"
+_DECIMAL = rf"{_NUMBER}+(?:[.,]{_NUMBER}+)*"
+_SPECIAL = re.compile(r"([\\.\[\]{}()*+?^$|])")
+
+
+def regex_of(rules: Rules, digits: bool) -> str:
+    r"""The regex that matches what rules cut out. `digits` says whether a policy cuts digits.
+
+    >>> print(regex_of(Rules(["iron"]), False))
+    (?: |(?<![\p{L}\p{M}\p{N}])|(?![\p{L}\p{M}\p{N}]))iron(?:(?<![\p{L}\p{M}\p{N}])|(?!...
+    """
+    terms, units, patterns, whole, numbers = rules._compiled(digits)
+    edge = _EDGE_WITH_NUMBERS if numbers else _EDGE
+    unit = f"{_any_of(units)}(?:{edge})"
+    end = rf"(?:{edge}|(?<={_NUMBER})(?!{_NUMBER})(?={unit}))" if units else f"(?:{edge})"
+    space = rf"(?<!{_NUMBER}) " if units else " "
+    separators = SEPARATORS.replace("-", r"\-")
+    behind = rf"(?:(?<={_NUMBER})(?!{_NUMBER})|(?<={_NUMBER}[{separators}]))"
+    found = [
+        *([f"(?:{space}|{edge}){_any_of(terms)}{end}"] if terms else []),
+        *([f"{behind}{unit}"] if units else []),
+        *(f"(?:{edge})(?>{pattern}){end}" for pattern in patterns),
+        *([_DECIMAL] if whole else []),
+    ]
+    return "|".join(found)
+
+
+def whole_regex_of(rules: Rules, digits: bool) -> str:
+    r"""The beginning of a later split: an alternative for a piece of those that rules cut out.
+
+    >>> whole_regex_of(Rules(["a.b"]), False)
+    '\\A(?: ?a\\.b)\\z|'
+    """
+    terms, _, patterns, whole, _ = rules._compiled(digits)
+    found = [
+        *([f" ?{_any_of(terms)}"] if terms else []),
+        *(f"(?:{pattern})" for pattern in patterns),
+        *([_DECIMAL] if whole else []),
+    ]
+    return rf"\A(?:{'|'.join(found)})\z|" if found else ""
+
+
+def check_carried(pretokenizer: Pretokenizer) -> None:
+    """Raises `PatternError` where regexes would not cut as the rules do.
+
+    >>> check_carried(Pretokenizer("deepseek-v3", rules=Rules(["iron"])))
+    Traceback (most recent call last):
+    digram.errors.PatternError: a tokenizer.json cannot carry rules before several patterns. ...
+    """
+    rules = pretokenizer.rules
+    if rules is None:
+        return
+    if len(pretokenizer.patterns) > 1:
+        raise PatternError(
+            "a tokenizer.json cannot carry rules before several patterns.",
+            hint='Choose a pretokenizer of one pattern, as o200k, or save it with format="digram".',
+        )
+    for pattern in rules.patterns:
+        check_portable(pattern)
+        if "(?!" in pattern or "(?=" in pattern:
+            raise PatternError(
+                f"a tokenizer.json cannot carry the rule {pattern!r}, which looks ahead.",
+                value=pattern,
+                hint="Write it without, since no match ends inside a word anyway, or save it with "
+                'format="digram".',
+            )
+
+
+def _any_of(texts: Iterable[str]) -> str:
+    """A regex for any of several texts, which tries the longest that stands somewhere first."""
+    tree: dict[str, Any] = {}
+    for text in texts:
+        node = tree
+        for character in text:
+            node = node.setdefault(character, {})
+        node[""] = {}
+    return _regex(tree)
+
+
+def _regex(tree: dict[str, Any]) -> str:
+    """The ways through a tree. Where only one goes on, it is followed without a group."""
+    written = ""
+    while len(tree) == 1 and "" not in tree:
+        [(character, tree)] = tree.items()
+        written += _escaped(character)
+    longer = [_escaped(first) + _regex(rest) for first, rest in tree.items() if first]
+    if not longer:
+        return written
+    return f"{written}(?:{'|'.join(longer)}){'?' * ('' in tree)}"
+
+
+def _escaped(character: str) -> str:
+    return _SPECIAL.sub(r"\\\1", character)

@@ -1,0 +1,135 @@
+r"""What rules cut out of a text, to be read: the specification that the fast core obeys.
+
+As `digram.reference` this needs Python alone. A rule names what is a piece of its own, wherever it
+stands: **terms**, **units** after a number, matches of **patterns**, and **whole numbers**. What is
+between them is cut as it would be without rules.
+
+>>> rules = Cut(terms=["insulin glargine", "mmol/L"], units=["mg", "mmol/L"])
+>>> cut_out("5 mg insulin glargine, 5mg, 5.2-mmol/L", rules)
+[('5 ', False), ('mg', True), (' insulin glargine', True), (', 5', False), ('mg', True),
+ (', 5.2-', False), ('mmol/L', True)]
+
+The text is read from the left. At each place the first that is there of these is cut out, and
+reading goes on behind it:
+
+1. the longest term, with one space before it if that is what stands here;
+2. the longest unit, if a number ends here, or one of `SEPARATORS` behind a number;
+3. a match of a pattern, the first pattern first;
+4. a number with its decimals, where numbers are cut out whole.
+
+Nothing is cut out that begins or ends **inside a word**: between two letters, marks or numbers.
+Where numbers are cut out by themselves, a word ends where a number begins, and the other way
+round: `metformin500`. In any case it does between a number and its unit: `500mg`.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+SEPARATORS = " \u00a0\u2009\u202f-\u2010\u2011"
+"""What may stand between a number and its unit: spaces and hyphens, also unbreakable ones."""
+
+
+class Cut(NamedTuple):
+    """What is cut out. `numbers` says whether numbers are, here or by the next split."""
+
+    terms: Sequence[str] = ()
+    units: Sequence[str] = ()
+    patterns: Sequence[str] = ()
+    whole_numbers: bool = False
+    numbers: bool = False
+
+
+def kind(character: str) -> str:
+    """`L` for letters and marks, `N` for numbers, nothing for all else and for no character.
+
+    >>> [kind(character) for character in ("é", "٣", "²", " ", "")]
+    ['L', 'N', 'N', '', '']
+    """
+    category = unicodedata.category(character)[0] if character else ""
+    return {"L": "L", "M": "L", "N": "N"}.get(category, "")
+
+
+def may_meet(inner: str, outer: str, rules: Cut) -> bool:
+    """Whether what is cut out may begin or end with one character beside another.
+
+    >>> may_meet("g", "x", Cut()), may_meet("g", ".", Cut()), may_meet("g", "5", Cut())
+    (False, True, False)
+    >>> may_meet("g", "5", Cut(numbers=True)), may_meet("5", "6", Cut(numbers=True))
+    (True, False)
+    """
+    if rules.numbers and kind(inner) != kind(outer):
+        return True
+    return not (kind(inner) and kind(outer))
+
+
+def found(text: str, at: int, rules: Cut) -> int:
+    """Where what is cut out at a place ends; the place itself where nothing is.
+
+    >>> [found("5 mg of iron", at, Cut(["iron"], ["mg", "m"])) for at in (0, 1, 2, 7, 8)]
+    [0, 1, 4, 12, 12]
+    """
+    before, here = text[at - 1 : at] if at else "", text[at]
+
+    def may_end(end: int) -> bool:
+        return may_meet(text[end - 1], text[end : end + 1], rules)
+
+    def longest(texts: Sequence[str], start: int, may_end: Callable[[int], bool]) -> int:
+        ends = [start + len(one) for one in texts if text.startswith(one, start)]
+        return max((end for end in ends if may_end(end)), default=start)
+
+    def may_end_before_unit(end: int) -> bool:
+        before_unit = kind(text[end - 1]) == "N" and kind(text[end : end + 1]) != "N"
+        return may_end(end) or (before_unit and longest(rules.units, end, may_end) > end)
+
+    may_begin = may_meet(here, before, rules)
+    # Behind a number a space is what it is before a unit: a piece of its own.
+    spaced = here == " " and not (rules.units and kind(before) == "N")
+    if spaced or (here != " " and may_begin):
+        end = longest(rules.terms, at + spaced, may_end_before_unit)
+        if end > at + spaced:
+            return end
+    separated = at > 1 and before in SEPARATORS and kind(text[at - 2]) == "N"
+    if separated or (kind(before) == "N" and kind(here) != "N"):
+        end = longest(rules.units, at, may_end)
+        if end > at:
+            return end
+    for pattern in rules.patterns:
+        match = re.compile(pattern).match(text, at)
+        if match and match.end() > at and may_begin and may_end_before_unit(match.end()):
+            return match.end()
+    if rules.whole_numbers and kind(here) == "N":
+        return at + _number(text[at:])
+    return at
+
+
+def _number(text: str) -> int:
+    """How long the number is that a text begins with: digits, and more after a point or comma."""
+    end = at = 0
+    while at < len(text) and (kind(text[at]) == "N" or (at == end and text[at] in ".,")):
+        at += 1
+        end = at if kind(text[at - 1]) == "N" else end
+    return end
+
+
+def cut_out(text: str, rules: Cut) -> list[tuple[str, bool]]:
+    r"""The pieces of a text in order, each with whether it was cut out.
+
+    >>> cut_out("12,345.6 (2.5)", Cut(whole_numbers=True, numbers=True))
+    [('12,345.6', True), (' (', False), ('2.5', True), (')', False)]
+    >>> cut_out("ICD I10.9, XI10.9", Cut(patterns=[r"[A-Z]\d\d(\.\d)?"]))
+    [('ICD ', False), ('I10.9', True), (', XI10.9', False)]
+    """
+    pieces: list[tuple[str, bool]] = []
+    start = at = 0
+    while at < len(text):
+        end = found(text, at, rules)
+        if end == at:
+            at += 1
+            continue
+        if start < at:
+            pieces.append((text[start:at], False))
+        pieces.append((text[at:end], True))
+        start = at = end
+    return [*pieces, (text[start:], False)] if start < len(text) else pieces

@@ -1,0 +1,335 @@
+"""Rules as a value, in vocabularies, in files, and checked."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import digram
+from digram import Rules, units
+from digram.errors import CorruptFileError, OptionError, PatternError, VocabError
+from digram.rules import SEPARATORS
+
+NOTES = ["iron 5 mg, then iron 10mg", "insulin glargine 12.5 mg/dL on the other hand"] * 5
+RULES = Rules(["iron", "insulin glargine"], units=["mg", "mg/dL"], numbers="individual")
+
+
+@pytest.fixture(scope="module")
+def tok() -> digram.Tokenizer:
+    return digram.train(NOTES, max_merges=12, rules=RULES, special_tokens=["<|end|>"])
+
+
+def test_tokens_of_rules_come_after_the_bytes(tok: digram.Tokenizer) -> None:
+    of_rules = RULES.tokens()
+    assert tok.tokens(range(256, 256 + len(of_rules))) == of_rules
+    assert of_rules == [
+        *(b"iron", b" iron", b"insulin glargine", b" insulin glargine"),
+        *(b"mg", b"mg/dL"),
+    ]
+    assert tok.rules == RULES
+    assert tok.audit().by_kind["unreachable"].count == 0
+
+
+def test_special_tokens_may_come_first() -> None:
+    first = digram.train(
+        NOTES, max_merges=5, rules=RULES, special_tokens=["<|end|>"], special_first=True
+    )
+    last = digram.train(NOTES, max_merges=5, rules=RULES)
+    assert [id - 1 for id in first.encode(NOTES[0])] == last.encode(NOTES[0])
+    assert first.merges == last.merges
+
+
+def test_vocab_size_counts_the_tokens_of_rules() -> None:
+    assert digram.train(NOTES, vocab_size=270, rules=RULES).vocab_size == 270
+    with pytest.raises(OptionError, match="the base has 262 tokens"):
+        digram.train(NOTES, vocab_size=260, rules=RULES)
+
+
+def test_rules_of_a_pretokenizer_are_rules() -> None:
+    cut = digram.Pretokenizer("o200k", rules=RULES)
+    assert digram.train(NOTES, max_merges=5, pretokenizer=cut) == digram.train(
+        NOTES, max_merges=5, rules=RULES
+    )
+
+
+def test_counts_are_made_and_kept_with_rules(tmp_path: Path) -> None:
+    cut = digram.Pretokenizer("o200k", rules=RULES)
+    counts = digram.count_pretokens(NOTES, pretokenizer=cut)
+    counts.save(tmp_path / "counts.arrow")
+    read = digram.Counts.load(tmp_path / "counts.arrow")
+    assert read.pretokenizer == cut
+    trained = digram.train(NOTES, max_merges=5, rules=RULES)
+    for one in (counts, read):
+        assert digram.train(one, max_merges=5) == trained
+        assert digram.train(one, max_merges=5, rules=RULES) == trained
+    with pytest.raises(digram.ConfigMismatchError, match="pretokenizer"):
+        digram.train(counts, max_merges=5, rules=Rules(["iron"]))
+    limited = digram.count_pretokens(NOTES, pretokenizer=cut, memory_limit="100 MB")
+    assert digram.train(limited, max_merges=5) == trained
+
+
+def test_memory_and_checkpoints_change_nothing(tmp_path: Path) -> None:
+    rules = Rules(["iron"], units=["mg"], forbid=["th", ("e", "n")], prefer=["in"])
+    trained = digram.train(NOTES, max_merges=9, rules=rules)
+    again = digram.train(
+        NOTES, max_merges=9, rules=rules, memory_limit="24 MiB", checkpoint=tmp_path / "run"
+    )
+    assert again == trained
+    with pytest.raises(digram.CheckpointError, match="rules"):
+        digram.train(NOTES, max_merges=9, rules=Rules(["iron"]), checkpoint=tmp_path / "run")
+
+
+def test_workers_count_by_rules() -> None:
+    with ThreadPoolExecutor(2) as pool:
+        shards = [NOTES[:5], NOTES[5:]]
+        tok = digram.engines.executor.train(pool, shards, max_merges=9, rules=RULES)
+    assert tok == digram.train(NOTES, max_merges=9, rules=RULES)
+
+
+def test_saved_pickled_and_loaded(tok: digram.Tokenizer, tmp_path: Path) -> None:
+    assert pickle.loads(pickle.dumps(tok)) == tok
+    tok.save(tmp_path / "tokenizer.json")
+    read = digram.load(tmp_path / "tokenizer.json")
+    assert (read, read.rules, read.digest) == (tok, RULES, tok.digest)
+    assert read.encode("iron 5-mg") == tok.encode("iron 5-mg")
+    plain = digram.Tokenizer(tok.with_rules(None)[0].definition)
+    assert plain.digest != tok.digest
+    for format in ("tiktoken", "vocab_merges", "seed_pair"):
+        with pytest.raises(VocabError, match="cannot carry rules"):
+            tok.save(tmp_path / "other", format=format)
+
+
+def test_files_that_were_changed_are_refused(tok: digram.Tokenizer, tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    tok.save(path)
+    good = json.loads(path.read_text(encoding="utf-8"))
+
+    def refused(change: Any, match: str) -> None:
+        data = json.loads(json.dumps(good))
+        change(data["model"]["digram"]["pretokenizer"], data["pre_tokenizer"]["pretokenizers"])
+        path.write_text(json.dumps(data), encoding="utf-8")
+        with pytest.raises(CorruptFileError, match=match):
+            digram.load(path)
+
+    refused(lambda own, _: own.update(rules={"protect": ["steel"]}), "are not those of the rules")
+    refused(lambda own, _: own.update(rules={"protected": []}), "is no kind of rule")
+    refused(lambda own, _: own.update(rules={"protect": [1]}), "is a text")
+    refused(lambda own, _: own.update(rules=[]), "rules")
+    refused(lambda _, splits: splits.pop(0), "are not those of the rules")
+
+
+def test_what_regexes_cannot_say_is_for_digram_alone(tmp_path: Path) -> None:
+    for pretokenizer, rules in (
+        ("deepseek-v3", Rules(["iron ore"])),
+        ("gpt2", Rules(patterns=[r"a+(?!\S)"])),
+    ):
+        tok = digram.train(NOTES, max_merges=3, pretokenizer=pretokenizer, rules=rules)
+        path = tmp_path / "tokenizer.json"
+        with pytest.raises(PatternError, match=r'cannot carry.*format="digram"'):
+            tok.save(path)
+        tok.save(path, format="digram")
+        assert digram.load(path) == tok
+
+
+def test_a_published_vocabulary_gets_rules(tok: digram.Tokenizer) -> None:
+    plain = digram.train(NOTES, max_merges=12, special_tokens=["<|end|>"])
+    ruled, change = plain.with_rules(RULES)
+    assert ruled.tokens(range(268)) == plain.tokens(range(268))
+    assert set(ruled.tokens(change.added)) <= set(RULES.tokens())
+    assert ruled.special_tokens == plain.special_tokens
+    assert ruled.check_rules(NOTES).violated == 0
+    back, _ = ruled.with_rules(None)
+    assert (back.rules, back.pretokenizer) == (None, plain.pretokenizer)
+    padded = digram.train(NOTES, max_merges=12, pad_to_multiple=64)
+    assert padded.with_rules(RULES)[0].vocab_size % 64 == 0
+
+
+def test_changes_keep_the_tokens_of_rules(tok: digram.Tokenizer) -> None:
+    more, _ = tok.extend(["then iron 5 mg and then"], add=3)
+    assert more.rules == RULES
+    assert more.vocab_size == tok.vocab_size + 3
+    pruned, _ = tok.prune("nothing of it", remove=4)
+    small = tok.shrink(tok.vocab_size - 5)
+    assert small == digram.train(NOTES, max_merges=7, rules=RULES, special_tokens=["<|end|>"])
+    for one in (more, pruned, small, tok.with_rules(RULES)[0].shrink(tok.vocab_size - 3)):
+        assert all(one.id_of(token) is not None for token in RULES.tokens())
+        assert one.check_rules(NOTES).violated == 0
+    with pytest.raises(OptionError, match="cannot go"):
+        tok.prune("nothing of it", remove=15)
+
+
+def test_extend_obeys_what_is_forbidden() -> None:
+    plain = digram.train("ab", max_merges=0, pretokenizer="gpt2")
+    ruled, _ = plain.with_rules(Rules(forbid=["th"]))
+    corpus = "the then them that this " * 3
+    for one, expected in ((plain, True), (ruled, False)):
+        made = [merge.token for merge in one.extend(corpus, add=4)[0].merge_log]
+        assert (b"th" in made) is expected
+        assert len(made) == 4
+
+
+def test_preferred_merges_come_first() -> None:
+    rules = Rules(["iron"], prefer=["non", ("r", "e"), ("p", "re"), " the"])
+    tok = digram.train(NOTES, vocab_size=275, rules=rules, runners_up=1)
+    made = [one.token for one in tok.merge_log]
+    assert made[:7] == [b"no", b"non", b"re", b"pre", b" t", b" th", b" the"]
+    assert [one.count for one in tok.merge_log][:8].count(None) == 7
+    assert tok.tokens(tok.encode("prenon")) == [b"pre", b"non"]
+    assert tok.vocab_size == 275
+    assert digram.train(NOTES, vocab_size=275, rules=rules).shrink(270).merges == tok.merges[:12]
+
+
+@pytest.mark.parametrize(
+    ("rules", "match"),
+    [
+        ({"prefer": [("p", "re")]}, "'re' is no token by then"),
+        ({"prefer": ["iron"], "protect": ["iron"], "forbid": ["ir"]}, None),
+        ({"prefer": ["ore"], "forbid": ["or"]}, "'or' is forbidden"),
+        ({"prefer": ["mgx"], "units": ["mg"]}, "'mg' is a token already"),
+        ({"prefer": ["a b"]}, "is cut into"),
+    ],
+)
+def test_preferred_merges_that_cannot_be(rules: dict[str, Any], match: str | None) -> None:
+    if match is None:
+        assert b"ir" not in digram.train(NOTES, max_merges=3, rules=Rules(**rules)).tokens([256])
+        return
+    with pytest.raises(OptionError, match=match):
+        digram.train(NOTES, max_merges=3, rules=Rules(**rules))
+
+
+def test_a_list_of_terms_may_be_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "terms.txt"
+    path.write_text("\ufeffiron\n\n  vitamin D \niron\n", encoding="utf-8")
+    assert Rules(path).protect == ("iron", "vitamin D")
+    with pytest.raises(FileNotFoundError):
+        Rules(tmp_path / "missing")
+
+
+def test_rules_are_a_value(tmp_path: Path) -> None:
+    rules = Rules(
+        ["iron"], case="forms", abbreviations=["p.o."], patterns=[digram.Regex(r"[A-Z]\d+")],
+        numbers="whole", units=True, prefer=["in", ("a", "b")],
+        forbid=["x", ("a", "c"), digram.Regex("[0-9]{2,}")],
+    )  # fmt: skip
+    assert Rules.from_dict(json.loads(json.dumps(rules.as_dict()))) == rules
+    assert (
+        hash(Rules.from_dict(rules.as_dict()))
+        == hash(rules)
+        == hash(pickle.loads(pickle.dumps(rules)))
+    )
+    rules.save(tmp_path / "rules.json")
+    assert Rules.load(tmp_path / "rules.json") == rules
+    assert "288 in all" in repr(rules) or len(rules.units) != 288
+    assert eval(repr(RULES), {"Rules": Rules}) == RULES
+    for text, error in (
+        ("{", CorruptFileError),
+        ('{"x": []}', OptionError),
+        ("[]", CorruptFileError),
+    ):
+        (tmp_path / "bad.json").write_text(text, encoding="utf-8")
+        with pytest.raises(error, match=r"bad\.json"):
+            Rules.load(tmp_path / "bad.json")
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"protect": "iron"}, TypeError, "protect is a list"),
+        ({"protect": [""]}, OptionError, r"protect\[0\] is empty"),
+        ({"protect": ["a", " b"]}, OptionError, r"protect\[1\] = ' b' begins or ends with white"),
+        ({"protect": ["\ud800"]}, OptionError, "half a character"),
+        ({"protect": [1]}, TypeError, r"protect\[0\] is a text"),
+        ({"case": "any"}, OptionError, "case='any' is not known"),
+        ({"numbers": "threes"}, OptionError, "numbers='threes' is not known"),
+        ({"units": "mg"}, TypeError, "units is a list"),
+        ({"patterns": ["("]}, PatternError, "unclosed group"),
+        ({"patterns": [r"\bab"]}, PatternError, "cannot look behind"),
+        ({"patterns": ["a*"]}, PatternError, "match nothing"),
+        ({"forbid": [digram.Regex("(")]}, PatternError, "unclosed group"),
+        ({"forbid": [("a", "b", "c")]}, OptionError, "no pair"),
+        ({"prefer": [digram.Regex("a")]}, TypeError, r"prefer\[0\] is a text"),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense(options: dict[str, Any], error: type[Exception], match: str) -> None:
+    with pytest.raises(error, match=match):
+        Rules(**options)
+
+
+def test_rules_where_they_do_not_fit(tok: digram.Tokenizer) -> None:
+    with pytest.raises(OptionError, match='for unit="byte"'):
+        digram.train(NOTES, max_merges=1, unit="char", rules=RULES)
+    with pytest.raises(OptionError, match="without rules"):
+        digram.train(NOTES, max_merges=1, superwords="two-stage", rules=RULES)
+    with pytest.raises(OptionError, match="picky= and rules= do not go together"):
+        digram.train(NOTES, max_merges=1, picky=0.9, rules=RULES)
+    with pytest.raises(OptionError, match="contradict"):
+        digram.Pretokenizer("gpt2", digits="threes_from_left", rules=RULES)
+    with pytest.raises(TypeError, match=r"rules are digram\.Rules"):
+        digram.Pretokenizer("gpt2", rules={"protect": []})  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="has no rules"):
+        digram.train(NOTES, max_merges=1).check_rules(NOTES)
+    with pytest.raises(TypeError, match=r"digram\.Rules or None"):
+        tok.with_rules({})  # type: ignore[arg-type]
+
+
+def test_units_are_as_people_write_them() -> None:
+    assert {"mg", "mcg", "µg", "μg", "mL", "IU", "mmol/L", "mmHg", "bpm", "%", "°C"} <= units.TABLE
+    assert all(unit == unit.strip() and unit for unit in units.TABLE)
+    assert Rules(units=units.TABLE | {"cfu/mL"}).units.count("cfu/mL") == 1
+    assert Rules(units=False) == Rules(units=None) == Rules()
+    assert set(SEPARATORS) >= {" ", "-", "\u00a0"}
+
+
+def test_a_check_says_what_is_violated_and_where() -> None:
+    general = digram.train(NOTES, max_merges=40, pretokenizer="whitespace")
+    rules = Rules(
+        ["iron"], abbreviations=["p.o."], units=["mg"], numbers="individual",
+        patterns=[r"[A-Z]\d\d"], forbid=["mg,"],
+    )  # fmt: skip
+    texts = ["", "then iron 5 mg, p.o.", "E11 iron 10mg"]
+    found = general.check_rules(texts, rules)
+    assert (found.documents, found.bytes) == (3, sum(map(len, texts)))
+    assert found.tokens == found.without_rules == sum(map(len, general.encode_batch(texts)))
+    assert found.with_rules == sum(map(len, general.with_rules(rules)[0].encode_batch(texts)))
+    places = {kind: (one.places, one.violated) for kind, one in found.by_kind.items()}
+    assert places["terms"] == (2, 0)
+    assert places["abbreviations"] == (1, 1)
+    assert places["units"] == (2, 2)
+    assert places["patterns"] == (1, 0)
+    assert found.by_kind["patterns"].several == 1
+    example = found.by_kind["units"].examples[0]
+    assert (example.text, example.document, example.times) == ("mg", 1, 1)
+    assert example.start == texts[1].index("mg")
+    assert found.violated == sum(one.violated for one in found.by_kind.values())
+    assert found.as_dict()["by_kind"]["units"]["violated"] == 2
+    assert "units" in str(found)
+    assert str(found).splitlines()[0] in found._repr_html_()
+
+
+def test_a_check_of_nothing() -> None:
+    found = digram.train("a", max_merges=0, rules=RULES).check_rules([])
+    assert (found.violated, found.cost, found.tokens) == (0, 0.0, 0)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "violated"),
+    [("individual", 1), ("threes_from_left", 0), ("threes_from_right", 1), ("whole", 0)],
+)
+def test_numbers_are_held_to_their_policy(numbers: Any, violated: int) -> None:
+    """o200k cuts threes from the left; whole numbers may be several tokens."""
+    tok = digram.train("1234 " * 9, max_merges=40, pretokenizer="o200k")
+    assert tok.tokens(tok.encode("1234")) == [b"123", b"4"]
+    found = tok.check_rules("is 1234", Rules(numbers=numbers)).by_kind["numbers"]
+    assert (found.places, found.violated) == (1, violated)
+
+
+def test_explanations_name_rules(tok: digram.Tokenizer) -> None:
+    told = str(tok.explain("then iron 5mg"))
+    assert "[·iron]  bytes 4 to 8, cut out by rules" in told
+    assert "[mg]  bytes 11 to 12, cut out by rules" in told
+    assert "[5]  byte 10, cut out by digits='individual'" in told
