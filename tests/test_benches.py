@@ -22,6 +22,7 @@ from benches import (  # noqa: E402
     growing,
     load,
     memory,
+    picky,
     plan,
     sequences,
     shapes,
@@ -157,6 +158,19 @@ def test_drift_is_measured(shared_data: Callable[[str], Path]) -> None:
     stream = growing.measure(growing.STREAM, 0.3)
     assert 0 < stream["held"] <= stream["most"]
     assert stream["steps"] > 1
+
+
+def test_what_is_dropped_and_kept_whole_is_measured(
+    monkeypatch: pytest.MonkeyPatch, shared_data: Callable[[str], Path]
+) -> None:
+    shared_data("corpora/multi.txt")
+    monkeypatch.setattr(picky, "SIZE", 1_500)
+    plain, whole, dropping = (
+        picky.measure(who, "multi", 0.5) for who in ("plain", "whole characters", "picky 0.6")
+    )
+    assert (plain["dropped"], whole["dropped"]) == (0, 0)
+    assert dropping["dropped"] > 0
+    assert whole["partial"] < plain["partial"]
 
 
 @pytest.mark.parametrize("kind", sequences.KINDS)

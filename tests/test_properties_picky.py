@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import pickle
+import random
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +177,19 @@ def test_saved_pickled_and_built_again_it_is_the_same(
     assert more.events == tok.events
     assert more.encode(text) == tok.encode(text)
     assert (more == tok) is False
+
+
+@cases(100)
+@given(prose, st.sampled_from(["ids", "lexicographic"]), limits, thresholds, st.randoms())
+def test_order_and_threads_do_not_matter(
+    corpus: list[str], ties: Any, limits: dict[str, int], threshold: float, random: random.Random
+) -> None:
+    options: dict[str, Any] = sized(limits, reference.BYTES) | {"ties": ties, "picky": threshold}
+    one = digram.train(corpus, pretokenizer="gpt2", threads=1, **options)
+    shuffled = random.sample(corpus, len(corpus))
+    other = digram.train(shuffled, pretokenizer="gpt2", threads=3, **options)
+    assert one.events == other.events
+    assert one.digest == other.digest
 
 
 @cases(150)

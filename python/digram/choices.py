@@ -124,9 +124,13 @@ def checked_picky(threshold: float, others: Mapping[str, object]) -> float:
     for name, value in others.items():
         if value is not None:
             hint = "tok.events tells what was merged and dropped."
-            if name in ("memory_limit", "checkpoint"):
+            if name == "memory_limit":
                 hint = "Count the text with it, by digram.count_pretokens, and train on the counts."
-            if name in ("rules", "superwords"):
+            elif name == "checkpoint":
+                hint = (
+                    "Count the text by digram.count_pretokens, save the counts, and train on them."
+                )
+            elif name in ("rules", "superwords"):
                 hint = "Leave out one of them."
             raise OptionError(f"picky= and {name}= do not go together.", value=value, hint=hint)
     return share

@@ -195,7 +195,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore, Measuring, Seeing, Cha
 
     @property
     def merges(self) -> list[tuple[bytes, bytes]]:
-        """The pairs of tokens that are merged, in rank order."""
+        """The pairs of tokens that are merged, in rank order; none where `events` make tokens."""
         tokens, merges = self._model.tokens(), self._model.merges()
         return [(_known(tokens, left), _known(tokens, right)) for left, right, _ in merges]
 

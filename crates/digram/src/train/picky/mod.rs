@@ -8,9 +8,10 @@
 //! training excludes. Here every pair that stands anywhere is followed, with all its places; what a
 //! place holds is looked up when it matters.
 
-use std::collections::BinaryHeap;
+mod followed;
+mod standing;
 
-use hashbrown::HashMap;
+use std::collections::BinaryHeap;
 
 use crate::count::Pieces;
 use crate::error::{Error, Result};
@@ -18,11 +19,12 @@ use crate::events::{Event, Made};
 use crate::watch::{Paced, Watch};
 
 use super::candidate::Candidate;
-use super::corpus::{BORDER, Corpus, INSIDE, Order};
+use super::corpus::{BORDER, Corpus, Order};
 use super::learner::Limits;
-use super::runs::Runs;
 use super::ties::{FirstSeen, SmallestIds, TieRule};
 use super::{Base, Options, Stop, Ties, lexicographic};
+use followed::{Followed, Pair, rising};
+use standing::Standing;
 
 /// When a part is dropped, and when there are enough tokens.
 #[derive(Debug, Clone, Copy)]
@@ -94,38 +96,16 @@ pub fn train_picky(
     }
 }
 
-/// A pair of neighbours.
-struct Followed {
-    left: u32,
-    right: u32,
-    count: u64,
-    /// It stands nowhere before this place.
-    first: u32,
-    /// Where it stands, and where it stood before.
-    places: Vec<u32>,
-    /// Whether it became more frequent since the last event.
-    rose: bool,
-}
-
 /// What a merge costs beside its places, counted in places.
 const OF_MERGE: usize = 1 << 6;
 
-/// Stands for a pair that may not be merged.
-const FORBIDDEN: u32 = u32::MAX;
-
 struct Picker<T: TieRule> {
-    /// For each place the token that begins there, and the one that ends there.
-    starts: Vec<u32>,
-    ends: Vec<u32>,
-    runs: Runs,
+    standing: Standing,
     made: Made,
-    /// How many places a token takes, how often it stands, and where; by number.
-    lengths: Vec<u32>,
+    /// How often each token stands, and where it did or does; by number.
     counts: Vec<u64>,
     places: Vec<Vec<u32>>,
-    numbers: HashMap<(u32, u32), u32>,
-    pairs: Vec<Followed>,
-    risen: Vec<u32>,
+    pairs: Followed,
     queue: BinaryHeap<Candidate<T::Key>>,
     ties: T,
     limits: Limits,
@@ -135,19 +115,13 @@ struct Picker<T: TieRule> {
 
 impl<T: TieRule> Picker<T> {
     fn new(corpus: Corpus, options: &Options, picky: &Picky, ties: T) -> Picker<T> {
-        let (starts, runs) = corpus.into_parts();
         let base = options.base.tokens();
         Picker {
-            ends: starts.clone(),
-            starts,
-            runs,
-            lengths: vec![1; base.len()],
+            standing: Standing::new(corpus, base.len()),
             counts: vec![0; base.len()],
             places: vec![Vec::new(); base.len()],
             made: Made::new(base),
-            numbers: HashMap::default(),
-            pairs: Vec::new(),
-            risen: Vec::new(),
+            pairs: Followed::default(),
             queue: BinaryHeap::new(),
             ties,
             limits: Limits::of(options, usize::MAX),
@@ -174,7 +148,7 @@ impl<T: TieRule> Picker<T> {
                 break PickyStop::As(Stop::MaxMerges);
             }
             let Some(best) = self.best() else {
-                let is_left = self.pairs.iter().any(|pair| pair.count > 0);
+                let is_left = self.pairs.is_any_left();
                 break PickyStop::As(if is_left { Stop::MinFrequency } else { Stop::NoPairs });
             };
             merges += 1;
@@ -189,15 +163,15 @@ impl<T: TieRule> Picker<T> {
     }
 
     fn find_pairs(&mut self, paced: &mut Paced<'_>) -> Result<()> {
-        for at in 0..self.starts.len() {
+        for at in 0..self.standing.len() {
             paced.after(1)?;
-            let token = self.starts[at];
+            let token = self.standing.at(at);
             if token == BORDER {
                 continue;
             }
-            let weight = self.runs.weight(at).count;
+            let weight = self.standing.weight(at);
             self.counts[token as usize] += weight;
-            self.gain(token, self.starts[at + 1], weight, at)?;
+            self.gain(token, self.standing.at(at + 1), weight, at)?;
         }
         self.enqueue_risen();
         Ok(())
@@ -205,62 +179,16 @@ impl<T: TieRule> Picker<T> {
 
     /// A pair stands at one place more.
     fn gain(&mut self, left: u32, right: u32, weight: u64, at: usize) -> Result<()> {
-        if left == BORDER || right == BORDER {
-            return Ok(());
-        }
-        let known = self.pairs.len();
-        let number = *self.numbers.entry((left, right)).or_insert_with(|| {
-            match self.limits.allow(&self.made.tokens, left, right) {
-                true => known as u32,
-                false => FORBIDDEN,
-            }
-        });
-        if number == FORBIDDEN {
-            return Ok(());
-        }
-        if number as usize == known {
-            if number == FORBIDDEN - 1 {
-                let reason = "there are more than 2^32 pairs of neighbouring tokens.".into();
-                return Err(Error::Limit { reason });
-            }
-            let (first, places) = (at as u32, Vec::new());
-            self.pairs.push(Followed { left, right, count: 0, first, places, rose: false });
-        }
-        let pair = &mut self.pairs[number as usize];
-        pair.count += weight;
-        pair.first = pair.first.min(at as u32);
-        pair.places.push(at as u32);
-        if !pair.rose {
-            pair.rose = true;
-            self.risen.push(number);
-        }
-        Ok(())
-    }
-
-    /// A pair stands at one place less.
-    fn lose(&mut self, left: u32, right: u32, weight: u64) -> Result<()> {
-        if left == BORDER || right == BORDER {
-            return Ok(());
-        }
-        let number = self.numbers.get(&(left, right)).copied().unwrap_or(FORBIDDEN);
-        if number != FORBIDDEN {
-            let pair = &mut self.pairs[number as usize];
-            pair.count = pair.count.checked_sub(weight).ok_or_else(|| Error::Internal {
-                reason: format!("the count of the pair ({left}, {right}) fell below zero."),
-            })?;
-        }
-        Ok(())
+        let is_allowed = || self.limits.allow(&self.made.tokens, left, right);
+        self.pairs.gain((left, right), weight, at, is_allowed)
     }
 
     fn enqueue_risen(&mut self) {
-        for number in std::mem::take(&mut self.risen) {
-            self.pairs[number as usize].rose = false;
-            self.enqueue(number);
-        }
+        self.pairs.risen().into_iter().for_each(|number| self.enqueue(number));
     }
 
     fn enqueue(&mut self, number: u32) {
-        let Followed { left, right, count, first, .. } = self.pairs[number as usize];
+        let &Pair { left, right, count, first, .. } = self.pairs.get(number);
         if count >= self.limits.min_frequency {
             let key = self.ties.key(left, right, first.into(), &self.made.tokens);
             self.queue.push(Candidate { count, key, pair: number });
@@ -270,23 +198,22 @@ impl<T: TieRule> Picker<T> {
     /// Takes the best pair out of the queue, if one is frequent enough. In the queue each pair stands
     /// with what it was worth whenever it rose, or better; so the first that is worth it still is the
     /// best.
-    fn best(&mut self) -> Option<usize> {
+    fn best(&mut self) -> Option<u32> {
         while let Some(candidate) = self.queue.pop() {
-            let number = candidate.pair as usize;
-            let pair = &self.pairs[number];
+            let number = candidate.pair;
+            let &Pair { left, right, count, .. } = self.pairs.get(number);
             // One that is worth more by now is in the queue with that too.
-            if pair.count > candidate.count {
+            if count > candidate.count {
                 continue;
             }
-            if pair.count < candidate.count {
-                self.enqueue(candidate.pair);
+            if count < candidate.count {
+                self.enqueue(number);
                 continue;
             }
             if T::MOVES {
-                self.find_first(number);
-                let Followed { left, right, first, .. } = self.pairs[number];
+                let first = self.pairs.find_first(number, &self.standing);
                 if self.ties.key(left, right, first.into(), &self.made.tokens) != candidate.key {
-                    self.enqueue(candidate.pair);
+                    self.enqueue(number);
                     continue;
                 }
             }
@@ -295,30 +222,13 @@ impl<T: TieRule> Picker<T> {
         None
     }
 
-    /// Finds where a pair stands first.
-    fn find_first(&mut self, number: usize) {
-        let Followed { left, right, first, .. } = self.pairs[number];
-        if self.has_pair(first as usize, left, right) {
-            return;
-        }
-        let mut places = std::mem::take(&mut self.pairs[number].places);
-        places.retain(|&at| self.has_pair(at as usize, left, right));
-        let pair = &mut self.pairs[number];
-        pair.first = places.iter().copied().min().unwrap_or(u32::MAX);
-        pair.places = places;
-    }
-
-    fn has_pair(&self, at: usize, left: u32, right: u32) -> bool {
-        self.starts[at] == left && self.starts[at + self.lengths[left as usize] as usize] == right
-    }
-
     /// Merges a pair, and drops those of its parts that it leaves too rare.
-    fn merge_and_drop(&mut self, number: usize, paced: &mut Paced<'_>) -> Result<()> {
-        let Followed { left, right, count, .. } = self.pairs[number];
+    fn merge_and_drop(&mut self, number: u32, paced: &mut Paced<'_>) -> Result<()> {
+        let &Pair { left, right, count, .. } = self.pairs.get(number);
         self.events.push((Event::Merge(left, right), count));
         let id = self.made.merge(left, right)?;
-        if id as usize == self.lengths.len() {
-            self.lengths.push(self.lengths[left as usize] + self.lengths[right as usize]);
+        if id as usize == self.counts.len() {
+            self.standing.add_token(left, right);
             self.counts.push(0);
             self.places.push(Vec::new());
         }
@@ -334,36 +244,25 @@ impl<T: TieRule> Picker<T> {
     }
 
     /// Puts a token wherever a pair stands, and says how often that was.
-    fn merge(&mut self, number: usize, id: u32, paced: &mut Paced<'_>) -> Result<u64> {
-        let pair = &mut self.pairs[number];
-        let (left, right) = (pair.left, pair.right);
-        pair.count = 0;
-        let mut places = std::mem::take(&mut pair.places);
-        places.sort_unstable();
-        places.dedup();
+    fn merge(&mut self, number: u32, id: u32, paced: &mut Paced<'_>) -> Result<u64> {
+        let &Pair { left, right, .. } = self.pairs.get(number);
         let mut merged = 0;
-        for at in places {
+        for at in self.pairs.take(number) {
             paced.after(1)?;
             let at = at as usize;
-            if !self.has_pair(at, left, right) {
+            if !self.standing.has_pair(at, left, right) {
                 continue;
             }
-            let weight = self.runs.weight(at).count;
-            let middle = at + self.lengths[left as usize] as usize;
-            let end = middle + self.lengths[right as usize] as usize;
-            let (before, after) = (self.ends[at - 1], self.starts[end]);
+            let weight = self.standing.weight(at);
+            let middle = self.standing.end(left, at);
+            let (before, after) = self.standing.around(at, self.standing.end(right, middle));
             // Of the pair itself none is left.
-            if (before, left) != (left, right) {
-                self.lose(before, left, weight)?;
+            for pair in [(before, left), (right, after)].into_iter().filter(|pair| *pair != (left, right)) {
+                self.pairs.lose(pair, weight)?;
             }
-            if (right, after) != (left, right) {
-                self.lose(right, after, weight)?;
-            }
-            self.starts[middle] = INSIDE;
-            self.starts[at] = id;
-            self.ends[end - 1] = id;
+            self.standing.join(at, middle, id);
             self.places[id as usize].push(at as u32);
-            self.gain(before, id, weight, self.start_of(before, at))?;
+            self.gain(before, id, weight, self.standing.start(before, at))?;
             self.gain(id, after, weight, at)?;
             merged += weight;
         }
@@ -377,40 +276,29 @@ impl<T: TieRule> Picker<T> {
     fn drop(&mut self, token: u32, paced: &mut Paced<'_>) -> Result<()> {
         let mut parts = Vec::new();
         self.made.drop(token, &mut parts);
-        let mut places = std::mem::take(&mut self.places[token as usize]);
-        places.sort_unstable();
-        places.dedup();
-        for at in places {
+        for at in rising(std::mem::take(&mut self.places[token as usize])) {
             paced.after(1)?;
             let at = at as usize;
-            if self.starts[at] != token {
+            if self.standing.at(at) != token {
                 continue;
             }
-            let weight = self.runs.weight(at).count;
-            let end = at + self.lengths[token as usize] as usize;
-            let (before, after) = (self.ends[at - 1], self.starts[end]);
-            self.lose(before, token, weight)?;
-            self.lose(token, after, weight)?;
+            let weight = self.standing.weight(at);
+            let (before, after) = self.standing.around(at, self.standing.end(token, at));
+            self.pairs.lose((before, token), weight)?;
+            self.pairs.lose((token, after), weight)?;
             let (mut left, mut start) = (before, at);
             for &part in &parts {
-                let next = start + self.lengths[part as usize] as usize;
-                self.starts[start] = part;
-                self.ends[next - 1] = part;
+                let end = self.standing.put(start, part);
                 if self.made.is_made(part) {
                     self.places[part as usize].push(start as u32);
                 }
-                self.gain(left, part, weight, self.start_of(left, start))?;
-                (left, start) = (part, next);
+                self.gain(left, part, weight, self.standing.start(left, start))?;
+                (left, start) = (part, end);
             }
-            self.gain(left, after, weight, self.start_of(left, start))?;
+            self.gain(left, after, weight, self.standing.start(left, start))?;
         }
         let rest = std::mem::take(&mut self.counts[token as usize]);
         parts.iter().for_each(|&part| self.counts[part as usize] += rest);
         Ok(())
-    }
-
-    /// Where a token starts that ends before `at`; of no meaning for a border.
-    fn start_of(&self, token: u32, at: usize) -> usize {
-        if token == BORDER { at } else { at - self.lengths[token as usize] as usize }
     }
 }

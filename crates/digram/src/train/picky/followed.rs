@@ -1,0 +1,126 @@
+//! Pairs that may become more frequent again, and come back to places that they went from.
+
+use hashbrown::HashMap;
+
+use crate::error::{Error, Result};
+
+use super::super::corpus::BORDER;
+use super::standing::Standing;
+
+/// A pair of neighbours.
+pub(super) struct Pair {
+    pub(super) left: u32,
+    pub(super) right: u32,
+    pub(super) count: u64,
+    /// It stands nowhere before this place.
+    pub(super) first: u32,
+    /// Where it stands, and where it stood before.
+    places: Vec<u32>,
+    /// Whether it became more frequent since that was asked.
+    rose: bool,
+}
+
+/// Stands for a pair that may not be merged.
+const FORBIDDEN: u32 = u32::MAX;
+
+/// All pairs that stand anywhere and may be merged, by number.
+#[derive(Default)]
+pub(super) struct Followed {
+    numbers: HashMap<(u32, u32), u32>,
+    pairs: Vec<Pair>,
+    risen: Vec<u32>,
+}
+
+impl Followed {
+    pub(super) fn get(&self, number: u32) -> &Pair {
+        &self.pairs[number as usize]
+    }
+
+    /// Whether one of them stands anywhere.
+    pub(super) fn is_any_left(&self) -> bool {
+        self.pairs.iter().any(|pair| pair.count > 0)
+    }
+
+    /// A pair stands at one place more; whether it `is_allowed` is asked once.
+    pub(super) fn gain(
+        &mut self,
+        (left, right): (u32, u32),
+        weight: u64,
+        at: usize,
+        is_allowed: impl FnOnce() -> bool,
+    ) -> Result<()> {
+        if left == BORDER || right == BORDER {
+            return Ok(());
+        }
+        let known = self.pairs.len() as u32;
+        let number = *self
+            .numbers
+            .entry((left, right))
+            .or_insert_with(|| if is_allowed() { known } else { FORBIDDEN });
+        if number == FORBIDDEN {
+            return Ok(());
+        }
+        if number == known {
+            if known == FORBIDDEN - 1 {
+                let reason = "there are more than 2^32 pairs of neighbouring tokens.".into();
+                return Err(Error::Limit { reason });
+            }
+            let (first, places) = (at as u32, Vec::new());
+            self.pairs.push(Pair { left, right, count: 0, first, places, rose: false });
+        }
+        let pair = &mut self.pairs[number as usize];
+        pair.count += weight;
+        pair.first = pair.first.min(at as u32);
+        pair.places.push(at as u32);
+        if !std::mem::replace(&mut pair.rose, true) {
+            self.risen.push(number);
+        }
+        Ok(())
+    }
+
+    /// A pair stands at one place less.
+    pub(super) fn lose(&mut self, (left, right): (u32, u32), weight: u64) -> Result<()> {
+        if left == BORDER || right == BORDER {
+            return Ok(());
+        }
+        let number = self.numbers.get(&(left, right)).copied().unwrap_or(FORBIDDEN);
+        if number != FORBIDDEN {
+            let pair = &mut self.pairs[number as usize];
+            pair.count = pair.count.checked_sub(weight).ok_or_else(|| Error::Internal {
+                reason: format!("the count of the pair ({left}, {right}) fell below zero."),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Takes the places of a pair that will stand nowhere, in rising order.
+    pub(super) fn take(&mut self, number: u32) -> Vec<u32> {
+        let pair = &mut self.pairs[number as usize];
+        pair.count = 0;
+        rising(std::mem::take(&mut pair.places))
+    }
+
+    /// The pairs that became more frequent since the last call.
+    pub(super) fn risen(&mut self) -> Vec<u32> {
+        self.risen.iter().for_each(|&number| self.pairs[number as usize].rose = false);
+        std::mem::take(&mut self.risen)
+    }
+
+    /// Where a pair stands first.
+    pub(super) fn find_first(&mut self, number: u32, standing: &Standing) -> u32 {
+        let pair = &mut self.pairs[number as usize];
+        let stands = |at: u32| standing.has_pair(at as usize, pair.left, pair.right);
+        if !stands(pair.first) {
+            pair.places.retain(|&at| stands(at));
+            pair.first = pair.places.iter().copied().min().unwrap_or(u32::MAX);
+        }
+        pair.first
+    }
+}
+
+/// Places from left to right, each once.
+pub(super) fn rising(mut places: Vec<u32>) -> Vec<u32> {
+    places.sort_unstable();
+    places.dedup();
+    places
+}
