@@ -89,7 +89,7 @@ def by_reference(text: str, ruled: Pretokenizer) -> list[str]:
     return found
 
 
-@cases(1500)
+@cases(1000)
 @given(rules, patterns, any_texts)
 def test_text_is_cut_as_the_reference_says(rules: Rules, pattern: str | None, text: str) -> None:
     ruled = Pretokenizer(pattern, rules=rules)
@@ -132,7 +132,7 @@ def by_regexes(text: str, regexes: list[str]) -> list[str]:
     return pieces
 
 
-@cases(1000)
+@cases(600)
 @given(rules, patterns, any_texts)
 def test_the_regexes_of_a_file_cut_the_same(rules: Rules, pattern: str | None, text: str) -> None:
     ruled = Pretokenizer(pattern, rules=rules)

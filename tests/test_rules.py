@@ -136,6 +136,14 @@ def test_what_regexes_cannot_say_is_for_digram_alone(tmp_path: Path) -> None:
         assert digram.load(path) == tok
 
 
+def test_terms_that_begin_alike_are_saved(tmp_path: Path) -> None:
+    """However many, one inside the other: what they become in a file is nested as deep."""
+    rules = Rules(["a" * size for size in range(1, 1_100)])
+    tok = digram.train("aaa a", max_merges=1, pretokenizer="gpt2", rules=rules)
+    tok.save(tmp_path / "tokenizer.json")
+    assert digram.load(tmp_path / "tokenizer.json") == tok
+
+
 def test_a_published_vocabulary_gets_rules(tok: digram.Tokenizer) -> None:
     plain = digram.train(NOTES, max_merges=12, special_tokens=["<|end|>"])
     ruled, change = plain.with_rules(RULES)
@@ -206,6 +214,9 @@ def test_a_list_of_terms_may_be_a_file(tmp_path: Path) -> None:
     path = tmp_path / "terms.txt"
     path.write_text("\ufeffiron\n\n  vitamin D \niron\n", encoding="utf-8")
     assert Rules(path).protect == ("iron", "vitamin D")
+    path.write_bytes(b"iron\nna\xefve")
+    with pytest.raises(CorruptFileError, match=r"terms\.txt.*not UTF-8, at byte 7"):
+        Rules(path)
     with pytest.raises(FileNotFoundError):
         Rules(tmp_path / "missing")
 

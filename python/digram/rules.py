@@ -241,7 +241,14 @@ def _of(values: Iterable[Any], kind: type) -> list[Any]:
 
 def _terms(name: str, given: Iterable[str] | PathLike[str]) -> tuple[str, ...]:
     if isinstance(given, PathLike):
-        lines = Path(given).read_text(encoding="utf-8-sig").splitlines()
+        try:
+            lines = Path(given).read_text(encoding="utf-8-sig").splitlines()
+        except UnicodeDecodeError as error:
+            raise CorruptFileError(
+                f"the list of terms is not UTF-8, at byte {error.start}.",
+                path=fspath(given),
+                hint="Save it as UTF-8, with a term on each line.",
+            ) from None
         given = [line.strip() for line in lines if line.strip()]
     return _each(name, given, _term)
 

@@ -96,19 +96,15 @@ def _any_of(texts: Iterable[str]) -> str:
         for character in text:
             node = node.setdefault(character, {})
         node[""] = {}
-    return _regex(tree)
-
-
-def _regex(tree: dict[str, Any]) -> str:
-    """The ways through a tree. Where only one goes on, it is followed without a group."""
-    written = ""
-    while len(tree) == 1 and "" not in tree:
-        [(character, tree)] = tree.items()
-        written += _escaped(character)
-    longer = [_escaped(first) + _regex(rest) for first, rest in tree.items() if first]
-    if not longer:
-        return written
-    return f"{written}(?:{'|'.join(longer)}){'?' * ('' in tree)}"
+    nodes = [tree]
+    for node in nodes:  # what is in a node comes after it
+        nodes += [rest for first, rest in node.items() if first]
+    written: dict[int, str] = {}
+    for node in reversed(nodes):
+        longer = [_escaped(first) + written.pop(id(rest)) for first, rest in node.items() if first]
+        whole = longer[0] if len(longer) == 1 and "" not in node else f"(?:{'|'.join(longer)})"
+        written[id(node)] = (whole + "?" * ("" in node)) if longer else ""
+    return written[id(tree)]
 
 
 def _escaped(character: str) -> str:
