@@ -71,6 +71,7 @@ limits = st.fixed_dictionaries(
         "max_merges": st.sampled_from([0, 1, 5, 20, 60]),
         "min_frequency": st.sampled_from([1, 1, 2, 3]),
         "max_token_length": st.sampled_from([None, None, 2, 4]),
+        "whole_characters": st.sampled_from([False, False, True]),
     }
 )
 windows = st.none() | st.tuples(

@@ -2,6 +2,7 @@
 //! the same events.
 
 mod cases;
+mod naive;
 mod patience;
 
 use digram::count::Counts;
@@ -57,7 +58,10 @@ impl Naive {
             Ties::Ids => best.min_by_key(|(pair, _)| *pair),
             Ties::FirstSeen => { best }.next(),
             Ties::Lexicographic => best.max_by_key(|(pair, _)| bytes(*pair)),
-            Ties::Printable => unreachable!("the properties in Python try this rule"),
+            Ties::Printable => best.max_by_key(|(pair, _)| {
+                let (left, right) = bytes(*pair);
+                (naive::printed(&left), naive::printed(&right))
+            }),
         }
     }
 

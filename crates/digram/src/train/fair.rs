@@ -19,9 +19,9 @@ use super::pairs::Pairs;
 use super::rounds::GROWTH;
 use super::runs::Weight;
 use super::sketch::Sketch;
-use super::ties::{SmallestIds, TieRule};
+use super::ties::{Lexicographic, SmallestIds, TieRule};
 use super::turns::{Turns, Window};
-use super::{Learned, Options, Stop, Ties, Trained, lexicographic, limits};
+use super::{Learned, Options, Stop, Ties, Trained, limits};
 
 /// The text of a language.
 #[derive(Debug, Clone, Copy)]
@@ -75,7 +75,7 @@ pub fn train_fair(
             return Err(refused("languages have no common order, so none of their pairs is seen first."));
         }
         Ties::Lexicographic | Ties::Printable => {
-            let ties = lexicographic(options.ties);
+            let ties = Lexicographic::of(options.ties);
             let learner = FairLearner::new(languages, tokens, ties, options, watch)?;
             learner.learn(fairness, on_merge, watch)
         }

@@ -397,19 +397,11 @@ fn learn(
         }
         Ties::Lexicographic | Ties::Printable => {
             let laid_out = laid_out(Order::ByCount)?;
-            let ties = lexicographic(options.ties);
+            let ties = Lexicographic::of(options.ties);
             Learner::new(laid_out, tokens, ties, limits).learn(known, on_merge, watch)
         }
     }?;
     Ok(Trained { base: options.base.clone(), merges, stop })
-}
-
-/// The rule of [`Ties::Lexicographic`] or [`Ties::Printable`].
-fn lexicographic(ties: Ties) -> Lexicographic {
-    match ties {
-        Ties::Printable => Lexicographic::as_printed(),
-        _ => Lexicographic::by_value(),
-    }
 }
 
 /// The limits that are asked for, if they make sense.

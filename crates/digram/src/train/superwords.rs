@@ -22,8 +22,8 @@ use crate::watch::{Paced, Watch};
 use super::census;
 use super::corpus::{BORDER, Builder, Corpus};
 use super::learner::{Learner, Limits};
-use super::ties::{FirstSeen, SmallestIds, TieRule};
-use super::{Learned, Stop, Ties, lexicographic};
+use super::ties::{FirstSeen, Lexicographic, SmallestIds, TieRule};
+use super::{Learned, Stop, Ties};
 
 /// The words that were learned before.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +86,7 @@ pub fn join_words(
         Ties::Ids => join(counts, words, options, SmallestIds, on_merge, watch),
         Ties::FirstSeen => join(counts, words, options, FirstSeen, on_merge, watch),
         Ties::Lexicographic | Ties::Printable => {
-            join(counts, words, options, lexicographic(options.ties), on_merge, watch)
+            join(counts, words, options, Lexicographic::of(options.ties), on_merge, watch)
         }
     }
 }

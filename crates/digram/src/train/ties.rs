@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use crate::vocabulary::TokenId;
 
+use super::Ties;
+
 /// A rule for ties, as a key: of the pairs of one count the one with the greatest key is merged.
 pub(super) trait TieRule {
     type Key: Ord + Clone;
@@ -49,14 +51,22 @@ pub(super) struct Lexicographic {
 }
 
 impl Lexicographic {
+    /// That of [`Ties::Lexicographic`] or [`Ties::Printable`].
+    pub(super) fn of(ties: Ties) -> Lexicographic {
+        match ties {
+            Ties::Printable => Lexicographic::as_printed(),
+            _ => Lexicographic::by_value(),
+        }
+    }
+
     /// In the order of the bytes' values.
-    pub(super) fn by_value() -> Lexicographic {
+    fn by_value() -> Lexicographic {
         Lexicographic { shared: Vec::new(), places: std::array::from_fn(|byte| byte as u8) }
     }
 
     /// In that of the characters that GPT-2 prints for bytes: what Latin-1 can print stands for
     /// itself, and characters after Latin-1 for the others.
-    pub(super) fn as_printed() -> Lexicographic {
+    fn as_printed() -> Lexicographic {
         let itself = |byte: &u8| matches!(byte, b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff);
         let (printed, others): (Vec<u8>, Vec<u8>) = (0..=255).partition(itself);
         let mut places = [0; 256];

@@ -49,7 +49,7 @@ fn best(words: &[Word], tokens: &[Vec<u8>], ties: Ties) -> Option<((u32, u32), u
 }
 
 /// The characters that GPT-2 prints for bytes.
-fn printed(token: &[u8]) -> String {
+pub fn printed(token: &[u8]) -> String {
     let is_itself = |byte: &u8| (33..=126).contains(byte) || (161..=255).contains(byte) && *byte != 173;
     let others: Vec<u8> = (0..=255).filter(|byte| !is_itself(byte)).collect();
     let letter = |byte: &u8| match others.iter().position(|other| other == byte) {

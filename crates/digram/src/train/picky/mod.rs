@@ -21,8 +21,8 @@ use crate::watch::{Paced, Watch};
 use super::candidate::Candidate;
 use super::corpus::{BORDER, Corpus, Order};
 use super::learner::Limits;
-use super::ties::{FirstSeen, SmallestIds, TieRule};
-use super::{Base, Options, Stop, Ties, lexicographic};
+use super::ties::{FirstSeen, Lexicographic, SmallestIds, TieRule};
+use super::{Base, Options, Stop, Ties};
 use followed::{Followed, Pair, rising};
 use standing::Standing;
 
@@ -90,7 +90,7 @@ pub fn train_picky(
             Picker::new(corpus(Order::FirstSeen)?, options, picky, FirstSeen).learn(on_merge, watch)
         }
         Ties::Lexicographic | Ties::Printable => {
-            let ties = lexicographic(options.ties);
+            let ties = Lexicographic::of(options.ties);
             Picker::new(corpus(Order::ByCount)?, options, picky, ties).learn(on_merge, watch)
         }
     }
