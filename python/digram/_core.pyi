@@ -39,6 +39,7 @@ __all__ = [
     "join_words",
     "json_texts",
     "train",
+    "train_fair",
     "train_picky",
 ]
 

@@ -80,6 +80,9 @@ def train_fair(
         alpha: above 0; 2 by default. With few languages, as many as there are or more bounds
             nothing. Where a language has no pair left, small numbers lose turns.
 
+    There is neither a limit of memory nor a checkpoint: distinct pretokens of all languages are
+    held in memory. Large corpora can be counted before (`digram.count_pretokens`).
+
     A language none of whose pairs occurs `min_frequency` times in its training text has no more
     turns. The other arguments are those of `digram.train`, but `ties="first_seen"` is refused:
     languages have no common order. The merges are those of Hugging Face's `ParityBpeTrainer` with
