@@ -109,7 +109,7 @@ def test_wrong_usage(process: Process) -> None:
         (["trian"], "there is no verb 'trian'. Did you mean 'train'?"),
         (
             ["tokenize"],
-            "there is no verb 'tokenize'. Verbs: train, encode, decode, count, truncate",
+            "there is no verb 'tokenize'. Verbs: train, train-fair, encode, decode, count",
         ),
         (["train", "--vocab-sise", "3"], "Did you mean '--vocab-size'?"),
         (["--vers"], "Did you mean '--version'?"),
