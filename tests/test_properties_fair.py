@@ -221,3 +221,8 @@ def test_what_is_saved_and_made_smaller(
     if len(tok.merges) > 1:
         small = tok.shrink(256 + len(tok.merges) - 1)
         assert small.merge_log == tok.merge_log[:-1]
+
+
+def test_languages_without_text() -> None:
+    tok = digram.train_fair({"a": "", "b": ""}, max_merges=5, unit="char")
+    assert (tok.vocab_size, tok.merges) == (0, [])

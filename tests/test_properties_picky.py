@@ -366,3 +366,17 @@ def test_a_damaged_file_is_told(tmp_path: Path, low: digram.Tokenizer) -> None:
         (tmp_path / "bad.json").write_text(json.dumps(bad))
         with pytest.raises(digram.DigramError, match=error):
             digram.load(tmp_path / "bad.json")
+
+
+def test_a_file_cannot_ask_for_all_memory(tmp_path: Path) -> None:
+    """A token may double at each merge, and each of them be dropped into all its parts."""
+    path = tmp_path / "tok.json"
+    digram.train("the hut, the the she", max_merges=3, picky=0.7).save(path)
+    said = json.loads(path.read_text())
+    own = said["model"]["digram"]
+    own["scheme"]["events"] = [[97, 97], *([255 + n, 255 + n] for n in range(1, 40))]
+    own["training"] = None
+    del own["digest"]
+    path.write_text(json.dumps(said))
+    with pytest.raises(digram.VocabError, match=r"makes a token of .* bytes; at most"):
+        digram.load(path)

@@ -244,3 +244,12 @@ def test_a_damaged_scheme_is_told(tmp_path: Path) -> None:
     path.write_text(json.dumps(good))
     with pytest.raises(digram.CorruptFileError, match="has a scheme"):
         digram.load(path)
+
+
+def test_why_it_stopped() -> None:
+    way = digram.Boundless(joins="all", pretokenizer=None)
+    options: dict[str, Any] = {"superwords": way, "min_frequency": 2, "pretokenizer": "gpt2"}
+    for corpus, reason in ((["ab"] * 4, "no_pairs"), (["ab ab", "cd"], "min_frequency")):
+        tok = digram.train(corpus, **options)
+        assert tok.training is not None
+        assert tok.training.stop_reason == reason, corpus

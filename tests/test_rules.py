@@ -344,3 +344,16 @@ def test_explanations_name_rules(tok: digram.Tokenizer) -> None:
     assert "[·iron]  bytes 4 to 8, cut out by rules" in told
     assert "[mg]  bytes 11 to 12, cut out by rules" in told
     assert "[5]  byte 10, cut out by digits='individual'" in told
+
+
+def test_text_before_may_make_a_term_of_what_was_there() -> None:
+    tok = digram.train(["x y"], max_merges=1, rules=digram.Rules(["insulin glargine"]))
+    counter = tok.counter()
+    for letter in reversed("on insulin glargine"):
+        counter.prepend(letter)
+    assert counter.count == tok.count("on insulin glargine") == 3
+    assert tok.truncate("preinsulin glargine", 5, side="left") == "insulin glargine"
+    tok = digram.train(["x"], max_merges=1, rules=digram.Rules(units=["mg", "mg/dL"]))
+    counter = tok.counter("/dL")
+    counter.prepend("mg")
+    assert counter.count == tok.count("mg/dL") == 1

@@ -43,6 +43,11 @@ class Picked(NamedTuple):
     stop_reason: StopReason
 
 
+# A token may double at each merge, so that a few lines of a file could ask for all memory. The core
+# has the same bounds.
+_MOST, _MOST_IN_ALL = 1 << 24, 1 << 28
+
+
 def learn_events(
     counts: _core.Counts | _core.SortedCounts,
     base: str | bytes,
@@ -98,11 +103,18 @@ def single_symbols(
 def made(scheme: Picky, base: Iterable[bytes]) -> set[bytes]:
     """All tokens that events make, those included that are dropped again; as `told`, but faster."""
     tokens = sorted(base)
-    known = set[bytes]()
+    known, total = set[bytes](), 0
     try:
         for left, right in (event for event in scheme.events if len(event) == 2):
+            size = len(tokens[left]) + len(tokens[right])
+            if size > _MOST or total + size > _MOST_IN_ALL:
+                raise VocabError(
+                    f"an event makes a token of {size:,} bytes; at most {_MOST:,} are kept, and "
+                    f"{_MOST_IN_ALL:,} in all."
+                )
             token = tokens[left] + tokens[right]
             if token not in known:
+                total += size
                 known.add(token)
                 tokens.append(token)
     except IndexError:

@@ -283,7 +283,7 @@ def _joined(way: Boundless, counted: _Counted, how: _How) -> Learned:
             "runners_up= is not known where merges of words and of superwords take turns.",
             value=limits.runners_up,
         )
-    tokens, merges, counts, _, _ = how.merged(counted.words, how.start, most, "Words")
+    tokens, merges, counts, _, stop_of_words = how.merged(counted.words, how.start, most, "Words")
     if most is None:  # as many as can be
         most = _core.MAX_VOCAB_SIZE - len(how.start.tokens())
     with progress_bar("Superwords", total=most, unit="merges", enabled=how.progress) as advance:
@@ -302,6 +302,8 @@ def _joined(way: Boundless, counted: _Counted, how: _How) -> Learned:
             on_progress=made,
         )
         made(len(merges))
+    if stop == "no_pairs":  # of words
+        stop = stop_of_words if stop_of_words == "min_frequency" else stop
     found = how.learned(counted, (tokens, merges, counts, [], stop))
     return found._replace(scheme=Superwords(how.words, tuple(ranks)))
 

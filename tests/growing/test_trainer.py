@@ -245,3 +245,11 @@ def test_faults_of_drift() -> None:
         trainer().drift(MEDICAL, horizon="far")  # type: ignore[arg-type]
     with pytest.raises(digram.OptionError, match="parameters="):
         trainer().drift(MEDICAL, parameters="big")
+
+
+def test_what_is_forgotten_is_not_forgotten_again() -> None:
+    trainer = digram.Trainer().add("low lower", name="news").forget("low lower", name="news")
+    with pytest.raises(digram.OptionError, match="all of it was forgotten before"):
+        trainer.forget("other text", name="news")
+    faded = digram.Trainer().add("low", name="news").decay(0.1)
+    assert str(faded.forget("low", name="news").log[-1]) == "forget 'news': 0 documents, 0 bytes"

@@ -133,7 +133,8 @@ class Holding:
         ("text" where none is said), as it was before weights and decay. All of it must be held by
         what was added there between two decays or versions; where several hold it, the last. What
         was learned from it stays in the versions. Raises `OptionError` for a name that there is
-        not, and for text that was not added.
+        not, and for text that was not added or is forgotten already. Of a name that has faded
+        altogether nothing is taken away, whatever the text, and the log says so.
         """
         if source is None and name is None:
             raise OptionError(
@@ -150,11 +151,25 @@ class Holding:
         if source is not None:
             counts = self._counted(source, separator, threads, None, progress)
             rest = forgotten(self._batches, name, counts)
+            if len(counts) and not any(batch.name == name for batch in self._batches):
+                self._check_faded(name)
+                counts = self._empty  # what the log says was taken away
         else:
             gone = [batch.counts for batch in self._batches if batch.name == name]
             counts = Counts.merge([self._empty, *gone])
             rest = tuple(batch for batch in self._batches if batch.name != name)
         return self._with(rest, _entry("forget", name, counts))
+
+    def _check_faded(self, name: str) -> None:
+        """Raises `OptionError` where nothing of a name is left, and not because it faded."""
+        events = [
+            entry.event for entry in self._log if entry.name == name or entry.event == "decay"
+        ]
+        last_add = max(at for at, event in enumerate(events) if event == "add")
+        if "decay" not in events[last_add:]:
+            raise OptionError(
+                f"nothing of {name!r} is left: all of it was forgotten before.", value=name
+            )
 
     def decay(self, factor: Any) -> Self:
         """Let all that was added count `factor` times as much, a number above 0 and at most 1.

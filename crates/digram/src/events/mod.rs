@@ -134,9 +134,9 @@ impl Events {
                     }
                     let start = parts.len() as u32;
                     made.drop(token, &mut parts);
-                    if u32::try_from(parts.len()).is_err() {
+                    if parts.len() > MAX_BYTES_IN_ALL {
                         return Err(Error::Limit {
-                            reason: "dropped tokens have more than 2^32 parts.".into(),
+                            reason: "dropped tokens have more than 2^28 parts.".into(),
                         });
                     }
                     dropped.push((token, time));
@@ -229,6 +229,8 @@ pub(crate) struct Made {
     live: Vec<bool>,
     base: usize,
     pub(crate) live_count: usize,
+    /// The bytes of all tokens that were made.
+    bytes: usize,
 }
 
 impl Made {
@@ -242,6 +244,7 @@ impl Made {
             live: vec![true; count],
             base: count,
             live_count: count,
+            bytes: 0,
         }
     }
 
@@ -256,7 +259,17 @@ impl Made {
 
     /// Makes the token of two others, or makes it again, and gives its number.
     pub(crate) fn merge(&mut self, left: u32, right: u32) -> Result<u32> {
-        let token = [&self.tokens[left as usize][..], &self.tokens[right as usize]].concat();
+        let parts = [&self.tokens[left as usize][..], &self.tokens[right as usize]];
+        let len = parts[0].len() + parts[1].len();
+        if len > MAX_BYTES || self.bytes + len > MAX_BYTES_IN_ALL {
+            // A file of a few lines could ask for all memory, since a token may double at each merge.
+            return Err(Error::Limit {
+                reason: format!(
+                    "a token of {len} bytes was made; at most {MAX_BYTES} are kept, and {MAX_BYTES_IN_ALL} in all."
+                ),
+            });
+        }
+        let token = parts.concat();
         let number = match self.numbers.get(&token) {
             Some(&number) => number,
             None => {
@@ -264,6 +277,7 @@ impl Made {
                 if self.tokens.len() >= MAX_TOKENS {
                     return Err(Error::Limit { reason: format!("more than {MAX_TOKENS} tokens were made.") });
                 }
+                self.bytes += len;
                 self.numbers.insert(token.clone(), number);
                 self.tokens.push(token);
                 self.of.push(Some((left, right)));
@@ -293,3 +307,9 @@ impl Made {
 
 /// So many tokens may ever have been made, the dropped ones included.
 const MAX_TOKENS: usize = MAX_VOCAB_SIZE;
+
+/// The longest token.
+const MAX_BYTES: usize = 1 << 24;
+
+/// The bytes of all of them together, and how many parts those that are dropped may have.
+const MAX_BYTES_IN_ALL: usize = 1 << 28;

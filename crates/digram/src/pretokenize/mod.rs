@@ -329,6 +329,14 @@ impl Pretokenizer {
         }
     }
 
+    /// The same whatever stands before the two characters, also nothing.
+    pub(crate) fn is_border_anywhere(&self, text: &[u8], at: usize) -> bool {
+        if !self.has_rules() {
+            return self.is_border(text, at);
+        }
+        at > 0 && at < text.len() && self.ascii.has(text[at - 1], text[at]) == Some(true)
+    }
+
     /// Whether some text has such a place.
     pub(crate) fn has_borders(&self) -> bool {
         self.has_borders

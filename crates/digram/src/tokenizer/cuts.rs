@@ -71,17 +71,17 @@ impl Tokenizer {
         if self.pretokenizer.is_whole() {
             self.encoder.is_cut(text, at)
         } else {
-            self.pretokenizer.is_border(text, at)
+            // Also where the text is to begin later, or more comes before it.
+            self.pretokenizer.is_border_anywhere(text, at)
         }
     }
 
     /// The first such place at `from` or after it; the end of the text where there is none.
     pub(super) fn cut_from(&self, text: &[u8], from: usize, watch: &dyn Watch) -> Result<usize> {
-        if self.pretokenizer.is_whole() {
-            let found = first_of(from..text.len(), watch, |at| self.is_cut(text, at))?;
-            return Ok(found.unwrap_or(text.len()));
-        }
-        self.pretokenizer.border_from(text, from, watch)
+        let has_cuts = self.pretokenizer.is_whole() || self.pretokenizer.has_borders();
+        let places = if has_cuts { from..text.len() } else { 0..0 };
+        let found = first_of(places, watch, |at| self.is_cut(text, at))?;
+        Ok(found.unwrap_or(text.len()))
     }
 
     /// The last such place at `until` or before it; 0 where there is none.

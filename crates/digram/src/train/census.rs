@@ -60,7 +60,10 @@ impl Table {
 
     /// The same in a language.
     pub(super) fn reached_in(&self, language: usize, wanted: usize) -> u64 {
-        reached_by(self.shares[language..].iter().step_by(self.languages).copied(), wanted)
+        reached_by(
+            self.shares.get(language..).unwrap_or_default().iter().step_by(self.languages).copied(),
+            wanted,
+        )
     }
 
     /// The pairs whose count, as a whole and by language, is `enough`.

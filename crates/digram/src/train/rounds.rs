@@ -316,7 +316,7 @@ impl<T: TieRule> Learner<T> {
     }
 
     /// Whether no two neighbours are left that may be merged.
-    fn is_merged(&mut self, watch: &dyn Watch) -> Result<bool> {
+    pub(super) fn is_merged(&mut self, watch: &dyn Watch) -> Result<bool> {
         if self.limits.min_frequency == 1 {
             // None that occurs was too rare.
             return Ok(true);

@@ -156,8 +156,8 @@ fn join<T: TieRule>(
                 joins.push(false);
                 Learned::new(Merge { left, right, id }, count)
             }
-            (_, None) if options.min_frequency > 1 => break Stop::MinFrequency,
-            (_, None) => break Stop::NoPairs,
+            (_, None) if learner.is_merged(watch)? => break Stop::NoPairs,
+            (_, None) => break Stop::MinFrequency,
         };
         on_merge(&learned)?;
         learner.merges.push(learned);
