@@ -229,7 +229,12 @@ def test_a_damaged_scheme_is_told(tmp_path: Path) -> None:
     for wrong, error in (
         ({"kind": "other"}, "kind 'other' is not known"),
         ({"ranks": ["1"]}, "is no superwords"),
+        ({"ranks": [-1]}, r"below 2\^32"),
+        ({"ranks": [1 << 40]}, r"below 2\^32"),
         ({"words": None}, "is no superwords"),
+        ({"words": {"patterns": "ab", "digits": None}}, "patterns are texts"),
+        ({"words": {"patterns": [], "digits": None, "rules": {}}}, "key 'rules' is not known"),
+        ({"more": 1}, "key 'more' is not known"),
         ({"ranks": [999]}, "not those of merges"),
         ({"ranks": ranks[:-1]}, "does not fit its digest"),
     ):
