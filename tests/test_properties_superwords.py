@@ -166,6 +166,15 @@ def test_what_cannot_be_is_refused(options: dict[str, Any], message: str) -> Non
         digram.TwoStage(subwords=1.5)
 
 
+@pytest.mark.parametrize("way", [digram.TwoStage, digram.Boundless])
+def test_what_cuts_is_checked_at_once(way: type[digram.TwoStage | digram.Boundless]) -> None:
+    with pytest.raises(digram.PatternError, match="nope"):
+        way(pretokenizer="nope")
+    ruled = digram.Pretokenizer("o200k", rules=digram.Rules(units=["mg"]))
+    with pytest.raises(digram.OptionError, match="without rules"):
+        way(pretokenizer=ruled)
+
+
 def test_counts_are_learned_from_if_they_were_cut_so() -> None:
     text = "of the cat and of the dog\n" * 3
     counts = digram.count_pretokens(text, pretokenizer=LINES)

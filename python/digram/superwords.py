@@ -74,6 +74,7 @@ class TwoStage:
                 value=self.subwords,
                 hint="A size of the vocabulary is a whole number.",
             )
+        _check_cut(self.pretokenizer)
 
     def merges_of_words(self, base: int, max_merges: int | None) -> int | None:
         """How many merges the first stage makes at most, of so many in all."""
@@ -127,10 +128,24 @@ class Boundless:
                 value=self.joins,
                 hint=f"Choose from {get_args(Joins)}.",
             )
+        _check_cut(self.pretokenizer)
 
     def said(self) -> dict[str, Any]:
         """What the record of training says."""
         return {"kind": self.kind, "joins": self.joins}
+
+
+def _check_cut(pretokenizer: PretokenizerLike) -> None:
+    """Refuses what is no pretokenizer, and one with rules, which superwords would join over."""
+    if pretokenizer is MISSING:
+        return
+    rules = resolve(pretokenizer).rules
+    if rules is not None:
+        raise OptionError(
+            "superwords are learned without rules, and their pretokenizer has some.",
+            value=rules,
+            hint="Give a pretokenizer without rules=.",
+        )
 
 
 SuperwordsLike: TypeAlias = Literal["two-stage", "boundless"] | TwoStage | Boundless
