@@ -195,6 +195,27 @@ def test_merges_are_told_in_the_order_of_their_ranks() -> None:
         assert told == tok.merge_log
 
 
+def test_two_stages_are_shrunk_where_that_is_training_to_the_smaller_size(tmp_path: Path) -> None:
+    text = "of the cat and of the dog and of the cow\n" * 3
+    options: dict[str, Any] = {
+        "superwords": digram.TwoStage(subwords=265),
+        "special_tokens": ["<s>"],
+    }
+    big = digram.train(text, vocab_size=280, **options)
+    for size in (266, 270, 280):
+        assert big.shrink(size) == digram.train(text, vocab_size=size, **options)
+    with pytest.raises(digram.VocabError, match=r"up to size 265\. Train it"):
+        big.shrink(265)
+    big.save(tmp_path / "t.json", format="digram")
+    with pytest.raises(digram.VocabError, match="up to size 265"):
+        digram.load(tmp_path / "t.json").shrink(265)
+    assert big.curve(text, sizes=[265, 280]).sizes == [265, 280]
+    shared = digram.train(text, vocab_size=275, superwords="two-stage")
+    assert shared.shrink(275) == shared
+    with pytest.raises(digram.VocabError, match=r"by a share of the merges, 0\.9"):
+        shared.shrink(270)
+
+
 def test_what_rests_on_ranks_is_refused() -> None:
     text = "of the cat and of the dog\n" * 3
     tok = digram.train(text, max_merges=20, superwords="boundless")

@@ -39,8 +39,10 @@ class Changing:
         same too; where the size was padded, the smaller one is padded to the same multiple.
 
         Loaded vocabularies can be shrunk where ids follow the order of merges, as in
-        `.tiktoken` files. Raises `VocabError` where they do not, `OptionError` for a size that is
-        larger than this one's (before padding) or leaves no merge. Linear in the vocabulary.
+        `.tiktoken` files. Raises `VocabError` where they do not, and where training in two stages
+        (`superwords="two-stage"`) would have learned fewer words for the smaller size;
+        `OptionError` for a size that is larger than this one's (before padding) or leaves no merge.
+        Linear in the vocabulary.
         """
         from digram.sizes import shrunk
 
