@@ -151,8 +151,8 @@ def test_a_digit_keeps_a_word_alone() -> None:
     ("options", "message"),
     [
         ({"superwords": "three-stage"}, "superwords='three-stage' is not known"),
-        ({"superwords": digram.TwoStage(subwords=200)}, "below that of the base"),
-        ({"superwords": digram.TwoStage(subwords=999)}, "above that of the whole"),
+        ({"superwords": digram.TwoStage(subwords=200)}, "Choose from 256 to 300; special"),
+        ({"superwords": digram.TwoStage(subwords=999)}, "Choose from 256 to 300; special"),
         ({"superwords": "boundless", "unit": "char"}, "learned over bytes"),
         ({"superwords": "boundless", "memory_limit": "1 GB"}, "without memory_limit"),
         ({"superwords": "boundless", "checkpoint": "x"}, "without checkpoint"),
@@ -164,6 +164,21 @@ def test_what_cannot_be_is_refused(options: dict[str, Any], message: str) -> Non
         digram.train("of the of the", vocab_size=300, **options)
     with pytest.raises(digram.OptionError, match="no share of the merges"):
         digram.TwoStage(subwords=1.5)
+
+
+def test_the_size_of_words_is_that_without_special_tokens() -> None:
+    special = [f"<{number}>" for number in range(10)]
+    options: dict[str, Any] = {"vocab_size": 300, "special_tokens": special}
+    for subwords, message in ((295, "=295 is no size at .* from 256 to 290;"), (255, "from 256")):
+        with pytest.raises(digram.OptionError, match=message):
+            digram.train("of the", **options, superwords=digram.TwoStage(subwords=subwords))
+    digram.train("of the", **options, superwords=digram.TwoStage(subwords=290))
+    way = digram.TwoStage(subwords=255)
+    with pytest.raises(digram.OptionError, match="from 256 on;"):
+        digram.train("of the", min_frequency=2, superwords=way)
+    wrong: Any = ["two-stage"]
+    with pytest.raises(TypeError, match="superwords is a name, or"):
+        digram.train("of the", max_merges=3, superwords=wrong)
 
 
 @pytest.mark.parametrize("way", [digram.TwoStage, digram.Boundless])

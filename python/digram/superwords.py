@@ -49,11 +49,12 @@ class TwoStage:
     >>> tok.tokens(tok.encode("of the cat\n"))
     [b'of the', b' cat', b'\n']
 
-    `subwords` is the size of the vocabulary at which the second stage begins, or its share of the
-    merges (0.9 leaves one in ten for superwords). `pretokenizer` cuts text in the second stage, and
-    in every encoding: by default numbers into groups of three digits, and what is between them into
-    lines. The result merges by rank as any other tokenizer does, and so every format can carry it
-    that can carry the pretokenizer: a `tokenizer.json` as two splits.
+    `subwords` is the size of the vocabulary at which the second stage begins, special tokens and
+    reserved ids not counted, or its share of the merges (0.9 leaves one in ten for superwords).
+    `pretokenizer` cuts text in the second stage, and in every encoding: by default numbers into
+    groups of three digits, and what is between them into lines. The result merges by rank as any
+    other tokenizer does, and so every format can carry it that can carry the pretokenizer: a
+    `tokenizer.json` as two splits.
 
     Source: Liu, Hayase, Hofmann, Oh, Smith and Choi, "SuperBPE: Space Travel for Language Models",
     COLM 2025 (arXiv 2503.13423).
@@ -81,10 +82,11 @@ class TwoStage:
         if isinstance(self.subwords, float):
             return None if max_merges is None else int(max_merges * self.subwords)
         if self.subwords < base or (max_merges is not None and self.subwords > base + max_merges):
+            most = "on" if max_merges is None else f"to {base + max_merges}"
             raise OptionError(
-                f"subwords={self.subwords} is a size below that of the base, {base}, or above that "
-                "of the whole vocabulary.",
+                f"subwords={self.subwords} is no size at which superwords can begin.",
                 value=self.subwords,
+                hint=f"Choose from {base} {most}; special tokens and reserved ids do not count.",
             )
         return self.subwords - base
 
@@ -155,6 +157,11 @@ def named(superwords: SuperwordsLike) -> TwoStage | Boundless:
     """What a name stands for: the same with its defaults."""
     if isinstance(superwords, TwoStage | Boundless):
         return superwords
+    if not isinstance(superwords, str):
+        raise TypeError(
+            "superwords is a name, or a digram.TwoStage(...) or digram.Boundless(...), not "
+            f"{superwords!r}"
+        )
     ways = {way.kind: way for way in (TwoStage, Boundless)}
     if superwords not in ways:
         raise OptionError(
