@@ -166,6 +166,28 @@ def test_what_cannot_be_is_refused(options: dict[str, Any], message: str) -> Non
         digram.TwoStage(subwords=1.5)
 
 
+@pytest.mark.parametrize("way", ["two-stage", "boundless"])
+def test_the_record_says_how_words_were_cut(way: Any, tmp_path: Path) -> None:
+    pattern = r"\p{L}+|\P{L}+"
+    options: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (
+        ({}, {"words": "o200k"}),
+        ({"pretokenizer": None}, {"words": []}),
+        ({"pretokenizer": digram.Regex(pattern)}, {"words": [pattern]}),
+        (
+            {"pretokenizer": digram.Pretokenizer("gpt2", digits="individual")},
+            {"words": "gpt2", "digits": "individual"},
+        ),
+    )
+    for asked, said in options:
+        tok = digram.train("of the cat", max_merges=3, superwords=way, **asked)
+        tok.save(tmp_path / "t.json", format="digram")
+        for one in (tok, digram.load(tmp_path / "t.json")):
+            assert one.training is not None
+            found = one.training.options["superwords"]
+            assert found.items() >= {"kind": way, **said}.items()
+            assert len(found) == 2 + len(said)
+
+
 def test_the_size_of_words_is_that_without_special_tokens() -> None:
     special = [f"<{number}>" for number in range(10)]
     options: dict[str, Any] = {"vocab_size": 300, "special_tokens": special}

@@ -90,9 +90,9 @@ class TwoStage:
             )
         return self.subwords - base
 
-    def said(self) -> dict[str, Any]:
-        """What the record of training says."""
-        return {"kind": self.kind, "subwords": self.subwords}
+    def said(self, pretokenizer: PretokenizerLike) -> dict[str, Any]:
+        """What the record of training says; words are cut by `pretokenizer`."""
+        return {"kind": self.kind, "subwords": self.subwords, **_words_said(pretokenizer)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +132,20 @@ class Boundless:
             )
         _check_cut(self.pretokenizer)
 
-    def said(self) -> dict[str, Any]:
-        """What the record of training says."""
-        return {"kind": self.kind, "joins": self.joins}
+    def said(self, pretokenizer: PretokenizerLike) -> dict[str, Any]:
+        """What the record of training says; words are cut by `pretokenizer`."""
+        return {"kind": self.kind, "joins": self.joins, **_words_said(pretokenizer)}
+
+
+def _cut_of_words(pretokenizer: PretokenizerLike) -> Pretokenizer:
+    return resolve("o200k" if pretokenizer is MISSING else pretokenizer)
+
+
+def _words_said(pretokenizer: PretokenizerLike) -> dict[str, Any]:
+    """How words are cut: a name, or patterns, and the policy for digits if there is one."""
+    cut = _cut_of_words(pretokenizer)
+    digits = {} if cut.digits is None else {"digits": cut.digits}
+    return {"words": cut.name or [*cut.patterns], **digits}
 
 
 def _check_cut(pretokenizer: PretokenizerLike) -> None:
@@ -246,7 +257,7 @@ def learned_superwords(
     if check_unit("byte" if unit is None else unit) != "byte":
         raise OptionError('superwords are learned over bytes: leave out unit="char".', value=unit)
     cut = resolve(LINES if way.pretokenizer is MISSING else way.pretokenizer)
-    words = resolve("o200k" if pretokenizer is MISSING else pretokenizer)
+    words = _cut_of_words(pretokenizer)
     counted = _counted(source, cut, words, ties, limits, separator, weights, progress)
     begun = start(counted.words, "byte")
     how = _How(begun, cut, words, limits, ties, on_merge, progress)
