@@ -217,8 +217,13 @@ def test_counts_are_learned_from_if_they_were_cut_so() -> None:
     counts = digram.count_pretokens(text, pretokenizer=LINES)
     tok = digram.train(counts, max_merges=20, superwords="boundless")
     assert tok == digram.train(text, max_merges=20, superwords="boundless")
-    with pytest.raises(digram.ConfigMismatchError):
+    lines = r"^[^?]+ Count with pretokenizer=digram\.Pretokenizer\(digram\.Regex\(.*\)\)\.$"
+    with pytest.raises(digram.ConfigMismatchError, match=lines):
         digram.train(digram.count_pretokens(text), max_merges=20, superwords="boundless")
+    two = digram.Pretokenizer(LINES_AND_NUMBERS)
+    counts = digram.count_pretokens(text, pretokenizer=two)
+    tok = digram.train(counts, max_merges=20, superwords="two-stage")
+    assert tok == digram.train(text, max_merges=20, superwords="two-stage")
 
 
 def test_merges_are_told_in_the_order_of_their_ranks() -> None:

@@ -278,7 +278,7 @@ def _counted(
 ) -> _Counted:
     if isinstance(source, Counts):
         made = (source.pretokenizer, source.unit)
-        check_made(made, (cut, "byte"), "these counts", "superwords ask for")
+        check_made(made, (cut, "byte"), "these counts", "superwords ask for", fixed=True)
         refuse_separator(separator)
         if weights is not None:
             raise weights_without_names()
