@@ -167,6 +167,7 @@ def test_what_is_wrong_is_said_before_anything_is_counted() -> None:
         ({"vocab_size": 100}, "no room"),
         ({"max_merges": 2, "ties": "first_seen"}, "have none.*executor"),
         ({"max_merges": 2, "weights": {"a": 2}}, "several sources"),
+        ({"max_merges": 2, "superwords": "boundless"}, "with digram.train, from a sample"),
         ({}, "min_frequency"),
     ):
         with pytest.raises(digram.OptionError, match=message):
@@ -176,6 +177,8 @@ def test_what_is_wrong_is_said_before_anything_is_counted() -> None:
     for engine in (spark, ray):
         with pytest.raises(digram.OptionError, match="vocab_size=7"):
             engine.train(None, vocab_size=7)
+        with pytest.raises(digram.OptionError, match=r"with digram\.train, from a sample"):
+            engine.train(None, vocab_size=300, superwords="two-stage")
 
 
 def test_options_that_can_be_read_once() -> None:

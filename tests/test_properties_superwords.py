@@ -151,8 +151,8 @@ def test_a_digit_keeps_a_word_alone() -> None:
     ("options", "message"),
     [
         ({"superwords": "three-stage"}, "superwords='three-stage' is not known"),
-        ({"superwords": digram.TwoStage(subwords=200)}, "below that of the base"),
-        ({"superwords": digram.TwoStage(subwords=999)}, "above that of the whole"),
+        ({"superwords": digram.TwoStage(subwords=200)}, "Choose from 256 to 300; special"),
+        ({"superwords": digram.TwoStage(subwords=999)}, "Choose from 256 to 300; special"),
         ({"superwords": "boundless", "unit": "char"}, "learned over bytes"),
         ({"superwords": "boundless", "memory_limit": "1 GB"}, "without memory_limit"),
         ({"superwords": "boundless", "checkpoint": "x"}, "without checkpoint"),
@@ -166,13 +166,64 @@ def test_what_cannot_be_is_refused(options: dict[str, Any], message: str) -> Non
         digram.TwoStage(subwords=1.5)
 
 
+@pytest.mark.parametrize("way", ["two-stage", "boundless"])
+def test_the_record_says_how_words_were_cut(way: Any, tmp_path: Path) -> None:
+    pattern = r"\p{L}+|\P{L}+"
+    options: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (
+        ({}, {"words": "o200k"}),
+        ({"pretokenizer": None}, {"words": []}),
+        ({"pretokenizer": digram.Regex(pattern)}, {"words": [pattern]}),
+        (
+            {"pretokenizer": digram.Pretokenizer("gpt2", digits="individual")},
+            {"words": "gpt2", "digits": "individual"},
+        ),
+    )
+    for asked, said in options:
+        tok = digram.train("of the cat", max_merges=3, superwords=way, **asked)
+        tok.save(tmp_path / "t.json", format="digram")
+        for one in (tok, digram.load(tmp_path / "t.json")):
+            assert one.training is not None
+            found = one.training.options["superwords"]
+            assert found.items() >= {"kind": way, **said}.items()
+            assert len(found) == 2 + len(said)
+
+
+def test_the_size_of_words_is_that_without_special_tokens() -> None:
+    special = [f"<{number}>" for number in range(10)]
+    options: dict[str, Any] = {"vocab_size": 300, "special_tokens": special}
+    for subwords, message in ((295, "=295 is no size at .* from 256 to 290;"), (255, "from 256")):
+        with pytest.raises(digram.OptionError, match=message):
+            digram.train("of the", **options, superwords=digram.TwoStage(subwords=subwords))
+    digram.train("of the", **options, superwords=digram.TwoStage(subwords=290))
+    way = digram.TwoStage(subwords=255)
+    with pytest.raises(digram.OptionError, match="from 256 on;"):
+        digram.train("of the", min_frequency=2, superwords=way)
+    wrong: Any = ["two-stage"]
+    with pytest.raises(TypeError, match="superwords is a name, or"):
+        digram.train("of the", max_merges=3, superwords=wrong)
+
+
+@pytest.mark.parametrize("way", [digram.TwoStage, digram.Boundless])
+def test_what_cuts_is_checked_at_once(way: type[digram.TwoStage | digram.Boundless]) -> None:
+    with pytest.raises(digram.PatternError, match="nope"):
+        way(pretokenizer="nope")
+    ruled = digram.Pretokenizer("o200k", rules=digram.Rules(units=["mg"]))
+    with pytest.raises(digram.OptionError, match="without rules"):
+        way(pretokenizer=ruled)
+
+
 def test_counts_are_learned_from_if_they_were_cut_so() -> None:
     text = "of the cat and of the dog\n" * 3
     counts = digram.count_pretokens(text, pretokenizer=LINES)
     tok = digram.train(counts, max_merges=20, superwords="boundless")
     assert tok == digram.train(text, max_merges=20, superwords="boundless")
-    with pytest.raises(digram.ConfigMismatchError):
+    lines = r"^[^?]+ Count with pretokenizer=digram\.Pretokenizer\(digram\.Regex\(.*\)\)\.$"
+    with pytest.raises(digram.ConfigMismatchError, match=lines):
         digram.train(digram.count_pretokens(text), max_merges=20, superwords="boundless")
+    two = digram.Pretokenizer(LINES_AND_NUMBERS)
+    counts = digram.count_pretokens(text, pretokenizer=two)
+    tok = digram.train(counts, max_merges=20, superwords="two-stage")
+    assert tok == digram.train(text, max_merges=20, superwords="two-stage")
 
 
 def test_merges_are_told_in_the_order_of_their_ranks() -> None:
@@ -184,6 +235,27 @@ def test_merges_are_told_in_the_order_of_their_ranks() -> None:
             text, max_merges=20, special_tokens=["<s>"], on_merge=told.append, **options
         )
         assert told == tok.merge_log
+
+
+def test_two_stages_are_shrunk_where_that_is_training_to_the_smaller_size(tmp_path: Path) -> None:
+    text = "of the cat and of the dog and of the cow\n" * 3
+    options: dict[str, Any] = {
+        "superwords": digram.TwoStage(subwords=265),
+        "special_tokens": ["<s>"],
+    }
+    big = digram.train(text, vocab_size=280, **options)
+    for size in (266, 270, 280):
+        assert big.shrink(size) == digram.train(text, vocab_size=size, **options)
+    with pytest.raises(digram.VocabError, match=r"up to size 265\. Train it"):
+        big.shrink(265)
+    big.save(tmp_path / "t.json", format="digram")
+    with pytest.raises(digram.VocabError, match="up to size 265"):
+        digram.load(tmp_path / "t.json").shrink(265)
+    assert big.curve(text, sizes=[265, 280]).sizes == [265, 280]
+    shared = digram.train(text, vocab_size=275, superwords="two-stage")
+    assert shared.shrink(275) == shared
+    with pytest.raises(digram.VocabError, match=r"by a share of the merges, 0\.9"):
+        shared.shrink(270)
 
 
 def test_what_rests_on_ranks_is_refused() -> None:
@@ -229,7 +301,12 @@ def test_a_damaged_scheme_is_told(tmp_path: Path) -> None:
     for wrong, error in (
         ({"kind": "other"}, "kind 'other' is not known"),
         ({"ranks": ["1"]}, "is no superwords"),
+        ({"ranks": [-1]}, r"below 2\^32"),
+        ({"ranks": [1 << 40]}, r"below 2\^32"),
         ({"words": None}, "is no superwords"),
+        ({"words": {"patterns": "ab", "digits": None}}, "patterns are texts"),
+        ({"words": {"patterns": [], "digits": None, "rules": {}}}, "key 'rules' is not known"),
+        ({"more": 1}, "key 'more' is not known"),
         ({"ranks": [999]}, "not those of merges"),
         ({"ranks": ranks[:-1]}, "does not fit its digest"),
     ):

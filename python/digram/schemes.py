@@ -41,11 +41,13 @@ class Superwords:
     @classmethod
     def read(cls, said: dict[str, Any]) -> Superwords:
         """What `said` wrote; KeyError, TypeError and ValueError for anything else."""
+        _check_keys(said, "kind", "words", "ranks")
+        _check_keys(said["words"], "patterns", "digits")
         patterns, digits = said["words"]["patterns"], said["words"]["digits"]
-        if not all(isinstance(pattern, str) for pattern in patterns):
+        if type(patterns) is not list or not all(isinstance(one, str) for one in patterns):
             raise TypeError("patterns are texts")
-        if not all(type(rank) is int for rank in said["ranks"]):
-            raise TypeError("ranks are whole numbers")
+        if not all(type(rank) is int and 0 <= rank < 1 << 32 for rank in said["ranks"]):
+            raise TypeError("ranks are whole numbers below 2^32")
         words = Pretokenizer([Regex(pattern) for pattern in patterns] or None, digits=digits)
         return cls(words, tuple(said["ranks"]))
 
@@ -79,6 +81,7 @@ class Picky:
     @classmethod
     def read(cls, said: dict[str, Any]) -> Picky:
         """What `said` wrote; KeyError, TypeError and ValueError for anything else."""
+        _check_keys(said, "kind", "events")
         events = tuple(tuple(event) for event in said["events"])
         for event in events:
             if not 1 <= len(event) <= 2:
@@ -86,6 +89,15 @@ class Picky:
             if not all(type(number) is int and 0 <= number < 1 << 32 for number in event):
                 raise TypeError("numbers of tokens are whole numbers below 2^32")
         return cls(events)
+
+
+def _check_keys(said: dict[str, Any], *known: str) -> None:
+    """Refuses what is no object, and what says more than is understood."""
+    if not isinstance(said, dict):
+        raise TypeError(f"{said!r} is no object")
+    for key in said:
+        if key not in known:
+            raise ValueError(f"the key {key!r} is not known")
 
 
 Scheme = Superwords | Picky

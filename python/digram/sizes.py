@@ -134,10 +134,30 @@ def shrunk(definition: Definition, vocab_size: int) -> Definition:
     removed = family(definition).removed(vocab_size)
     small = without(without_padding(definition), removed)
     if record is not None:
+        _check_words_first(record, len(small.merges), whole=not removed)
         small = replace(small, training=_record(record, small, removed, vocab_size))
     if PADDING in small.reserved:
         return small  # other tokens follow it, and keep their distance
     return padded(small, multiple_of(definition))
+
+
+def _check_words_first(record: TrainingRecord, merges: int, *, whole: bool) -> None:
+    """Refuses a size to which training in two stages would have learned fewer words."""
+    said = record.options.get("superwords")
+    if not isinstance(said, dict) or said.get("kind") != "two-stage":
+        return
+    words = said.get("subwords")
+    if type(words) is int and merges >= words - 256:
+        return
+    if type(words) is float and whole and record.stop_reason in ("vocab_size", "max_merges"):
+        return
+    how = f"up to size {words}" if type(words) is int else f"by a share of the merges, {words}"
+    raise VocabError(
+        "this vocabulary has no such smaller one inside it: its words were learned before its "
+        f"superwords, {how}.",
+        value=words if isinstance(words, int | float) else None,
+        hint="Train it to the smaller size.",
+    )
 
 
 class Family(NamedTuple):

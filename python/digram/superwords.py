@@ -49,11 +49,12 @@ class TwoStage:
     >>> tok.tokens(tok.encode("of the cat\n"))
     [b'of the', b' cat', b'\n']
 
-    `subwords` is the size of the vocabulary at which the second stage begins, or its share of the
-    merges (0.9 leaves one in ten for superwords). `pretokenizer` cuts text in the second stage, and
-    in every encoding: by default numbers into groups of three digits, and what is between them into
-    lines. The result merges by rank as any other tokenizer does, and so every format can carry it
-    that can carry the pretokenizer: a `tokenizer.json` as two splits.
+    `subwords` is the size of the vocabulary at which the second stage begins, special tokens and
+    reserved ids not counted, or its share of the merges (0.9 leaves one in ten for superwords).
+    `pretokenizer` cuts text in the second stage, and in every encoding: by default numbers into
+    groups of three digits, and what is between them into lines. The result merges by rank as any
+    other tokenizer does, and so every format can carry it that can carry the pretokenizer: a
+    `tokenizer.json` as two splits.
 
     Source: Liu, Hayase, Hofmann, Oh, Smith and Choi, "SuperBPE: Space Travel for Language Models",
     COLM 2025 (arXiv 2503.13423).
@@ -74,22 +75,24 @@ class TwoStage:
                 value=self.subwords,
                 hint="A size of the vocabulary is a whole number.",
             )
+        _check_cut(self.pretokenizer)
 
     def merges_of_words(self, base: int, max_merges: int | None) -> int | None:
         """How many merges the first stage makes at most, of so many in all."""
         if isinstance(self.subwords, float):
             return None if max_merges is None else int(max_merges * self.subwords)
         if self.subwords < base or (max_merges is not None and self.subwords > base + max_merges):
+            most = "on" if max_merges is None else f"to {base + max_merges}"
             raise OptionError(
-                f"subwords={self.subwords} is a size below that of the base, {base}, or above that "
-                "of the whole vocabulary.",
+                f"subwords={self.subwords} is no size at which superwords can begin.",
                 value=self.subwords,
+                hint=f"Choose from {base} {most}; special tokens and reserved ids do not count.",
             )
         return self.subwords - base
 
-    def said(self) -> dict[str, Any]:
-        """What the record of training says."""
-        return {"kind": self.kind, "subwords": self.subwords}
+    def said(self, pretokenizer: PretokenizerLike) -> dict[str, Any]:
+        """What the record of training says; words are cut by `pretokenizer`."""
+        return {"kind": self.kind, "subwords": self.subwords, **_words_said(pretokenizer)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +130,35 @@ class Boundless:
                 value=self.joins,
                 hint=f"Choose from {get_args(Joins)}.",
             )
+        _check_cut(self.pretokenizer)
 
-    def said(self) -> dict[str, Any]:
-        """What the record of training says."""
-        return {"kind": self.kind, "joins": self.joins}
+    def said(self, pretokenizer: PretokenizerLike) -> dict[str, Any]:
+        """What the record of training says; words are cut by `pretokenizer`."""
+        return {"kind": self.kind, "joins": self.joins, **_words_said(pretokenizer)}
+
+
+def _cut_of_words(pretokenizer: PretokenizerLike) -> Pretokenizer:
+    return resolve("o200k" if pretokenizer is MISSING else pretokenizer)
+
+
+def _words_said(pretokenizer: PretokenizerLike) -> dict[str, Any]:
+    """How words are cut: a name, or patterns, and the policy for digits if there is one."""
+    cut = _cut_of_words(pretokenizer)
+    digits = {} if cut.digits is None else {"digits": cut.digits}
+    return {"words": cut.name or [*cut.patterns], **digits}
+
+
+def _check_cut(pretokenizer: PretokenizerLike) -> None:
+    """Refuses what is no pretokenizer, and one with rules, which superwords would join over."""
+    if pretokenizer is MISSING:
+        return
+    rules = resolve(pretokenizer).rules
+    if rules is not None:
+        raise OptionError(
+            "superwords are learned without rules, and their pretokenizer has some.",
+            value=rules,
+            hint="Give a pretokenizer without rules=.",
+        )
 
 
 SuperwordsLike: TypeAlias = Literal["two-stage", "boundless"] | TwoStage | Boundless
@@ -140,6 +168,11 @@ def named(superwords: SuperwordsLike) -> TwoStage | Boundless:
     """What a name stands for: the same with its defaults."""
     if isinstance(superwords, TwoStage | Boundless):
         return superwords
+    if not isinstance(superwords, str):
+        raise TypeError(
+            "superwords is a name, or a digram.TwoStage(...) or digram.Boundless(...), not "
+            f"{superwords!r}"
+        )
     ways = {way.kind: way for way in (TwoStage, Boundless)}
     if superwords not in ways:
         raise OptionError(
@@ -224,7 +257,7 @@ def learned_superwords(
     if check_unit("byte" if unit is None else unit) != "byte":
         raise OptionError('superwords are learned over bytes: leave out unit="char".', value=unit)
     cut = resolve(LINES if way.pretokenizer is MISSING else way.pretokenizer)
-    words = resolve("o200k" if pretokenizer is MISSING else pretokenizer)
+    words = _cut_of_words(pretokenizer)
     counted = _counted(source, cut, words, ties, limits, separator, weights, progress)
     begun = start(counted.words, "byte")
     how = _How(begun, cut, words, limits, ties, on_merge, progress)
@@ -245,7 +278,7 @@ def _counted(
 ) -> _Counted:
     if isinstance(source, Counts):
         made = (source.pretokenizer, source.unit)
-        check_made(made, (cut, "byte"), "these counts", "superwords ask for")
+        check_made(made, (cut, "byte"), "these counts", "superwords ask for", fixed=True)
         refuse_separator(separator)
         if weights is not None:
             raise weights_without_names()

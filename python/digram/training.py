@@ -221,7 +221,7 @@ def train(
             on_merge=on_merge,
             progress=progress,
         )
-        return shape.tokenizer(found, {**said, "superwords": way.said()})
+        return shape.tokenizer(found, {**said, "superwords": way.said(pretokenizer)})
     found = learned(
         source,
         shape.start,

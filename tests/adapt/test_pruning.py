@@ -224,6 +224,32 @@ def test_what_pads_stays_at_the_end(options: dict[str, Any]) -> None:
     assert bigger.vocab_size % options["pad_to_multiple"] == 0
 
 
+def test_characters_stay_whole_where_training_kept_them() -> None:
+    tok = digram.train("low low lower", max_merges=3, whole_characters=True)
+    text = "é è ê ë " * 9  # of which b" \xc3" would be the first pair
+
+    def cut(tokens: list[bytes]) -> list[bytes]:
+        return [one for one in tokens if len(one) > 1 and not is_text(one)]
+
+    for after, change in (tok.extend(text, add=2), tok.swap(text, 2)):
+        assert change.added
+        assert not cut(after.tokens(change.added))
+        again, later = after.swap(text + "ü ö ä " * 9, 2)
+        assert later.added
+        assert not cut(again.tokens(later.added))
+    for after, change in (
+        tok.extend(text, add=2, whole_characters=False),
+        tok.swap(text, 2, whole_characters=False),
+    ):
+        assert cut(after.tokens(change.added))
+    grown = digram.Trainer.of(tok).add(text).next(swap=2, whole_characters=True).tokenizer
+    assert grown == tok.swap(text, 2)[0]
+
+
+def is_text(token: bytes) -> bool:
+    return "\N{REPLACEMENT CHARACTER}" not in token.decode(errors="replace")
+
+
 def test_what_comes_back_has_its_own_id() -> None:
     tok = digram.train(GENERAL * 2 + "the the the", vocab_size=275)
     for number in (10, 18):

@@ -209,6 +209,11 @@ def test_json_stdout_and_quiet(run: Run, corpus: Path, tmp_path: Path) -> None:
     [
         (["{corpus}", "-o", "t.json"], 2, "say when to stop"),
         (["{corpus}", "--vocab-size", "many", "-o", "t.json"], 2, "not a valid int"),
+        (
+            ["{corpus}", "--superwords", "two-stage", "--subwords", "abc", "-o", "t.json"],
+            2,
+            "'abc' is neither a size nor a share, as in 20000 or 0.9.",
+        ),
         (["{corpus}", "--vocab-size", "256", "-o", "t.json"], 2, "no room for a merge"),
         (["{corpus}", "--min-frequency", "1", "-o", "t.json"], 2, "at least 2"),
         (["{corpus}", "--max-merges", "5", "-o", "tokenizer"], 2, "tokenizer: "),

@@ -44,6 +44,25 @@ def test_it_is_the_call(run: Run) -> None:
     assert tok.training == expected.training
 
 
+@pytest.mark.parametrize(
+    ("options", "pretokenizer"),
+    [
+        (["--regex", r"\p{L}+|\P{L}+"], digram.Regex(r"\p{L}+|\P{L}+")),
+        (
+            ["--regex", r"\p{L}+|\P{L}+", "--digits", "individual"],
+            digram.Pretokenizer(digram.Regex(r"\p{L}+|\P{L}+"), digits="individual"),
+        ),
+        (["--digits", "individual"], digram.Pretokenizer("o200k", digits="individual")),
+        (["--pretokenizer", "gpt2"], "gpt2"),
+    ],
+)
+def test_pretokenizers(run: Run, options: list[str], pretokenizer: Any) -> None:
+    result = run("train-fair", *STEERED, *options, "--max-merges", 8, "-o", "t.json", "-q")
+    assert (result.exit_code, result.stderr) == (0, "")
+    expected = digram.train_fair(TEXTS, dev=DEV, max_merges=8, pretokenizer=pretokenizer)
+    assert digram.load("t.json") == expected
+
+
 def test_all_options(run: Run) -> None:
     options = ["--global-merges", 2, "--window", 4, "--alpha", 1.5, "--ties", "printable"]
     more = ["--special-token", "<s>", "--vocab-size", 264, "--byte-order", "gpt2"]

@@ -101,6 +101,8 @@ def test_what_was_made_otherwise_does_not_go_together(counts: Counts) -> None:
         'these counts were made with pretokenizer="gpt2", training asked for '
         'pretokenizer="o200k". Count again, or pass pretokenizer="gpt2".'
     )
+    with pytest.raises(digram.ConfigMismatchError, match=r"\. Count with .*rules=digram\.Rules"):
+        digram.train(counts, rules=digram.Rules(units=["mg"]), max_merges=1)
     with pytest.raises(digram.ConfigMismatchError, match=r'unit="byte".*unit="char"'):
         digram.train(counts, unit="char", max_merges=1)
     with pytest.raises(digram.ConfigMismatchError, match=r"digram.Pretokenizer\('gpt2', digits="):

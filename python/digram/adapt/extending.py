@@ -19,7 +19,7 @@ from digram.schemes import check_by_rank
 from digram.sizes import padded
 from digram.tokenizer import Merge, Tokenizer
 
-__all__ = ["extend"]
+__all__ = ["extend", "keeps_characters"]
 
 
 def extend(
@@ -29,7 +29,7 @@ def extend(
     add: int,
     min_frequency: int = 1,
     max_token_length: int | None = None,
-    whole_characters: bool = False,
+    whole_characters: bool | None = None,
     ties: Ties = "ids",
     separator: str | bytes | None = None,
     weights: Mapping[str, Any] | None = None,
@@ -48,7 +48,7 @@ def extend(
         whole_number("add", add, 1),
         min_frequency,
         max_token_length,
-        whole_characters,
+        keeps_characters(tok, whole_characters),
         None,
         runners_up,
         threads,
@@ -92,6 +92,14 @@ def extend(
     }
     after = Tokenizer(padded(_grown(whole, found, options), multiple))
     return after, Change.of(tok, after)
+
+
+def keeps_characters(tok: Tokenizer, asked: bool | None) -> bool:
+    """Whether new merges keep characters whole: as is asked, or as the tokenizer was trained."""
+    if asked is not None:
+        return bool(asked)
+    record = tok.training
+    return record is not None and record.options.get("whole_characters") is True
 
 
 def _grown(whole: Definition, found: Learned, options: dict[str, Any]) -> Definition:

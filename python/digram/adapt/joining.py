@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from digram.adapt.change import Change
-from digram.adapt.extending import extend
+from digram.adapt.extending import extend, keeps_characters
 from digram.adapt.padding import unpadded
 from digram.adapt.pruning import counted, prune
 from digram.arguments import whole_number
@@ -118,6 +118,7 @@ def swap(
     *,
     keep: Iterable[str | bytes | int] = (),
     min_frequency: int = 2,
+    whole_characters: bool | None = None,
     separator: str | bytes | None = None,
     threads: int | None = None,
     progress: bool | None = None,
@@ -132,11 +133,18 @@ def swap(
     smaller, _ = prune(Tokenizer(whole), source, remove=number, keep=keep, compact=False, **options)
     if not number:
         return tok, Change.of(tok, tok)
-    options |= {"min_frequency": min_frequency, "progress": progress}
+    whole_characters = keeps_characters(tok, whole_characters)
+    options |= {
+        "min_frequency": min_frequency,
+        "whole_characters": whole_characters,
+        "progress": progress,
+    }
     grown, change = extend(smaller, source, add=number, **options)
     swapped = _at_free_ids(whole, grown.definition, change.added)
     if swapped.training is not None:
         said = {"swapped": tok.digest, "number": number, "min_frequency": min_frequency}
+        if whole_characters:
+            said["whole_characters"] = True
         if multiple is not None:
             said["pad_to_multiple"] = multiple
         swapped = replace(swapped, training=replace(swapped.training, options=said))

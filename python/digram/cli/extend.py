@@ -28,7 +28,9 @@ __all__ = ["extend"]
 @click.option(
     "--whole-characters",
     is_flag=True,
-    help="Learn no token that holds a part of a character beside anything else.",
+    default=None,
+    help="Learn no token that holds a part of a character beside anything else; the default where "
+    "SRC was trained so.",
 )
 @click.option(
     "--memory-limit",

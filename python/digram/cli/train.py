@@ -18,7 +18,12 @@ __all__ = ["train"]
 
 def _size_or_share(value: str) -> int | float:
     """A click type: a whole number is a size, one with a point a share."""
-    return float(value) if "." in value else int(value)
+    try:
+        return float(value) if "." in value else int(value)
+    except ValueError:
+        raise click.BadParameter(
+            f"{value!r} is neither a size nor a share, as in 20000 or 0.9."
+        ) from None
 
 
 @click.command(

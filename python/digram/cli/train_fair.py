@@ -116,8 +116,10 @@ def train_fair(
     steer = _by_name("--dev", dev, str)
     aims = _by_name("--ratio", ratios, float)
     options["ratios"] = aims or None
-    if regex or pretokenizer is not None or digits is not None:
-        options["pretokenizer"] = common.pretokenizer_from(pretokenizer or "o200k", regex, digits)
+    if pretokenizer is None and digits is not None and not regex:
+        pretokenizer = "o200k"
+    if regex or pretokenizer is not None:
+        options["pretokenizer"] = common.pretokenizer_from(pretokenizer, regex, digits)
     is_rule = on_unknown in ("error", "bytes")
     options["on_unknown"] = on_unknown if is_rule else digram.Special(on_unknown)
     learning.rehearse(

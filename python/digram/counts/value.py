@@ -399,9 +399,19 @@ def check_same(some: Counts, others: Counts, what: str, with_what: str) -> None:
 
 
 def check_made(
-    made: tuple[Pretokenizer, Unit], wanted: tuple[Pretokenizer, Unit], what: str, wants: str
+    made: tuple[Pretokenizer, Unit],
+    wanted: tuple[Pretokenizer, Unit],
+    what: str,
+    wants: str,
+    *,
+    fixed: bool = False,
 ) -> None:
-    """Refuses what was made with one pretokenizer or unit where another is wanted."""
+    """Refuses what was made with one pretokenizer or unit where another is wanted.
+
+    `fixed` says that no argument changes what is wanted, and so that the hint names none.
+    """
+    rules = wanted[0].rules
+    fixed = fixed or (rules is not None and rules != made[0].rules)
     for name, one, other in (
         ("pretokenizer", *(spelled(cut) for cut, _ in (made, wanted))),
         ("unit", *(f'"{unit}"' for _, unit in (made, wanted))),
@@ -410,7 +420,9 @@ def check_made(
             raise ConfigMismatchError(
                 f"{what} were made with {name}={one}, {wants} {name}={other}.",
                 value=one,
-                hint=f"Count again, or pass {name}={one}.",
+                hint=f"Count with {name}={other}."
+                if fixed
+                else f"Count again, or pass {name}={one}.",
             )
 
 

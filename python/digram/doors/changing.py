@@ -39,8 +39,10 @@ class Changing:
         same too; where the size was padded, the smaller one is padded to the same multiple.
 
         Loaded vocabularies can be shrunk where ids follow the order of merges, as in
-        `.tiktoken` files. Raises `VocabError` where they do not, `OptionError` for a size that is
-        larger than this one's (before padding) or leaves no merge. Linear in the vocabulary.
+        `.tiktoken` files. Raises `VocabError` where they do not, and where training in two stages
+        (`superwords="two-stage"`) would have learned fewer words for the smaller size;
+        `OptionError` for a size that is larger than this one's (before padding) or leaves no merge.
+        Linear in the vocabulary.
         """
         from digram.sizes import shrunk
 
@@ -54,7 +56,7 @@ class Changing:
         add: int,
         min_frequency: int = 1,
         max_token_length: int | None = None,
-        whole_characters: bool = False,
+        whole_characters: bool | None = None,
         ties: Ties = "ids",
         separator: str | bytes | None = None,
         weights: Mapping[str, Any] | None = None,
@@ -81,7 +83,8 @@ class Changing:
         are that are only appended to a list. A merge that would make the bytes of a token that
         there is already is passed over. Ids that pad the size (`pad_to_multiple`) are used first,
         and the new size is padded again. `add` is how many tokens at most; fewer where no pair is
-        left that occurs `min_frequency` times. The other arguments are those of `digram.train`.
+        left that occurs `min_frequency` times. `whole_characters` is as this tokenizer was trained
+        where it is not given. The other arguments are those of `digram.train`.
 
         Works for published vocabularies too, and where rank and id are the same, as in `.tiktoken`
         files, they stay the same. Returns the new tokenizer, and a `Change` that says what became
@@ -163,6 +166,7 @@ class Changing:
         *,
         keep: Iterable[str | bytes | int] = (),
         min_frequency: int = 2,
+        whole_characters: bool | None = None,
         separator: str | bytes | None = None,
         threads: int | None = None,
         progress: bool | None = None,
@@ -193,6 +197,7 @@ class Changing:
             number,
             keep=keep,
             min_frequency=min_frequency,
+            whole_characters=whole_characters,
             separator=separator,
             threads=threads,
             progress=progress,

@@ -34,6 +34,12 @@ def trained(
     They are tried on no text at all first, so that what is wrong with one of them does not cost
     the hour in which the cluster counts. `ordered` says whether first occurrences will be known.
     """
+    if options.get("superwords") is not None:
+        raise OptionError(
+            "workers count words, and superwords are learned from the lines that they stand in.",
+            value=options["superwords"],
+            hint="Learn them with digram.train, from a sample of the corpus.",
+        )
     for name in _ITERABLES & options.keys():
         # Iterated twice. A str is refused by `train` itself.
         if not isinstance(options[name], str):

@@ -83,6 +83,9 @@ def checked_turns(
 def _named(argument: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise TypeError(f'{argument} is a dictionary by language, as in {{"en": ..., "sw": ...}}')
+    for name in value:
+        if not isinstance(name, str):
+            raise TypeError(f"{argument}: the name of a language is text, not {name!r}")
     return value
 
 
