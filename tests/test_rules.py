@@ -29,10 +29,21 @@ def test_tokens_of_rules_come_after_the_bytes(tok: digram.Tokenizer) -> None:
     assert tok.tokens(range(256, 256 + len(of_rules))) == of_rules
     assert of_rules == [
         *(b"iron", b" iron", b"insulin glargine", b" insulin glargine"),
-        *(b"mg", b"mg/dL"),
+        *(b"mg", b" mg", b"mg/dL", b" mg/dL"),
     ]
     assert tok.rules == RULES
     assert tok.audit().by_kind["unreachable"].count == 0
+
+
+def test_a_unit_without_a_number_is_one_token() -> None:
+    rules = Rules(units=["mg", "g"])
+    ruled = digram.train(["x y"], max_merges=1, rules=rules)
+    assert ruled.tokens(ruled.encode("mg: mg"))[::2] == [b"mg", b" mg"]
+    assert ruled.check_rules("take mg now: 5 mg").by_kind["units"].places == 2
+    assert ruled.check_rules("take mg now: 5 mg").violated == 0
+    plain = digram.train(["x y"], max_merges=1)
+    found = plain.check_rules("take mg now", rules).by_kind["units"]
+    assert (found.places, found.violated) == (1, 1)
 
 
 def test_special_tokens_may_come_first() -> None:
@@ -45,8 +56,8 @@ def test_special_tokens_may_come_first() -> None:
 
 
 def test_vocab_size_counts_the_tokens_of_rules() -> None:
-    assert digram.train(NOTES, vocab_size=270, rules=RULES).vocab_size == 270
-    with pytest.raises(OptionError, match="the base has 262 tokens"):
+    assert digram.train(NOTES, vocab_size=272, rules=RULES).vocab_size == 272
+    with pytest.raises(OptionError, match="the base has 264 tokens"):
         digram.train(NOTES, vocab_size=260, rules=RULES)
 
 

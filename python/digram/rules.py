@@ -129,13 +129,14 @@ class Rules:
 
     def tokens(self) -> list[bytes]:
         """What is a token from the start, beside single bytes: terms with and without a space
-        before them, and units.
+        before them, and units, which are terms too if they are two characters or more.
 
         >>> Rules(["iron"], units=["g", "mg"]).tokens()
-        [b'iron', b' iron', b'mg']
+        [b'iron', b' iron', b'mg', b' mg']
         """
-        spaced = [text for term in self.forms() for text in (term, f" {term}")]
-        every = dict.fromkeys(text.encode() for text in (*spaced, *self.units))
+        alone = [text for term in self.forms() for text in (term, f" {term}")]
+        units = [t for unit in self.units for t in (unit, *[f" {unit}"] * (len(unit) > 1))]
+        every = dict.fromkeys(text.encode() for text in (*alone, *units))
         return [token for token in every if len(token) > 1]
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -22,7 +22,7 @@ def protecting(definition: Definition, rules: Rules) -> Definition:
     >>> tokens = [bytes([byte]) for byte in range(256)]
     >>> definition = Definition(tokens=tokens, merges=[], pretokenizer=Pretokenizer("gpt2"))
     >>> protecting(definition, Rules(["iron"], units=["mg"])).tokens[256:]
-    [b'iron', b' iron', b'mg']
+    [b'iron', b' iron', b'mg', b' mg']
     """
     if definition.unit != "byte":
         raise OptionError(

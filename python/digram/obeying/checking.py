@@ -79,6 +79,8 @@ class _Found(NamedTuple):
     kind: Kind
     start: int
     end: int
+    is_alone: bool = False
+    """Whether it is a unit without a number, which is a term."""
 
 
 class _Tally:
@@ -176,9 +178,9 @@ class _Check:
                 yield from self._between(text, at, start, begin)
                 at = end
                 kind = self._kind(text[start:end], what)
-                # A unit without a number is a term by the way, and no rule says what it becomes.
-                if kind in self.tallies and (kind != "units" or _after_number(text, start)):
-                    yield _Found(kind, begin + start, begin + end)
+                if kind in self.tallies:
+                    is_alone = kind == "units" and not _after_number(text, start)
+                    yield _Found(kind, begin + start, begin + end, is_alone)
             yield from self._between(text, at, len(text), begin)
 
     def _between(self, text: bytes, start: int, end: int, begin: int) -> Iterator[_Found]:
@@ -214,7 +216,7 @@ class _Check:
         if place.kind == "numbers":
             wanted = set(self._groups(text[start:end].decode(), start))
             return goes_over or not wanted <= set(ends.tolist()), is_several
-        if place.kind != "units":
+        if place.kind != "units" or place.is_alone:
             # With the space before it a term is as much one token as without.
             term = start + text.startswith(b" ", start)
             spaced = term - 1 if text[term - 1 : term] == b" " else term
