@@ -138,6 +138,14 @@ def test_what_regexes_cannot_say_is_for_digram_alone(tmp_path: Path) -> None:
     for pretokenizer, rules in (
         ("deepseek-v3", Rules(["iron ore"])),
         ("gpt2", Rules(patterns=[r"a+(?!\S)"])),
+        ("gpt2", Rules(patterns=[r"ISO|ISOs-\d+"])),
+        ("gpt2", Rules(patterns=[r"a(?:b|bc-\d+)"])),
+        ("gpt2", Rules(patterns=[r"a[a-z]*?(?:-\d+)??"])),
+        ("gpt2", Rules(patterns=[r"(?:a)?(?:ab)?-"])),
+        ("gpt2", Rules(["--"], patterns=[r"x-\d+(?:--[A-Z]+)?"])),
+        ("gpt2", Rules(patterns=[r"x-\d+(?:--[A-Z]+)?", "--"])),
+        ("gpt2", Rules(patterns=[r"x-(?:\d+y)?"], numbers="individual")),
+        ("o200k", Rules(patterns=[r"\d{3}"], numbers="threes_from_left")),
     ):
         tok = digram.train(NOTES, max_merges=3, pretokenizer=pretokenizer, rules=rules)
         path = tmp_path / "tokenizer.json"
