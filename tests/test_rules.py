@@ -200,6 +200,17 @@ def test_extend_obeys_what_is_forbidden() -> None:
         assert len(made) == 4
 
 
+def test_merge_obeys_what_is_forbidden() -> None:
+    plain = digram.train("ab", max_merges=0, pretokenizer="gpt2")
+    other = digram.train("the then them that this " * 3, max_merges=6, pretokenizer="gpt2")
+    ruled, _ = plain.with_rules(Rules(forbid=["th", " t"]))
+    assert plain.merge(other)[0].id_of(b"th") or plain.merge(other)[0].id_of(b" t")
+    merged, _ = ruled.merge(other)
+    assert merged.id_of(b"th") is None and merged.id_of(b" t") is None
+    assert merged.vocab_size > ruled.vocab_size
+    assert merged.check_rules("the then").violated == 0
+
+
 def test_preferred_merges_come_first() -> None:
     rules = Rules(["iron"], prefer=["non", ("r", "e"), ("p", "re"), " the"])
     tok = digram.train(NOTES, vocab_size=275, rules=rules, runners_up=1)
