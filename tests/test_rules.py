@@ -206,7 +206,7 @@ def test_merge_obeys_what_is_forbidden() -> None:
     ruled, _ = plain.with_rules(Rules(forbid=["th", " t"]))
     assert plain.merge(other)[0].id_of(b"th") or plain.merge(other)[0].id_of(b" t")
     merged, _ = ruled.merge(other)
-    assert merged.id_of(b"th") is None and merged.id_of(b" t") is None
+    assert (merged.id_of(b"th"), merged.id_of(b" t")) == (None, None)
     assert merged.vocab_size > ruled.vocab_size
     assert merged.check_rules("the then").violated == 0
 
@@ -350,6 +350,17 @@ def test_a_check_says_what_is_violated_and_where() -> None:
     assert found.as_dict()["by_kind"]["units"]["violated"] == 2
     assert "units" in str(found)
     assert str(found).splitlines()[0] in found._repr_html_()
+
+
+@pytest.mark.parametrize("way", [{"picky": 0.9}, {"superwords": "boundless"}])
+def test_a_check_where_merges_are_not_by_rank_alone(way: dict[str, Any]) -> None:
+    other = digram.train(NOTES, max_merges=20, **way)
+    found = other.check_rules(NOTES, RULES)
+    assert found.by_kind["units"].violated > 0
+    assert (found.with_rules, found.without_rules, found.cost) == (None, None, None)
+    assert found.as_dict()["cost"] is None
+    assert "with these rules" not in str(found)
+    assert "units" in found._repr_html_()
 
 
 def test_a_check_of_nothing() -> None:

@@ -211,10 +211,9 @@ class Changing:
         one merge more at the end, so that old ids, old merges and old encodings stay as by
         `extend`. A token that no single merge makes of what this tokenizer has by then, or that
         its pretokenizer cuts, would be unreachable, and is left out, as is one that its rules
-        forbid. The pretokenizer and the
-        special tokens are this one's. Raises `ConfigMismatchError` for another unit. `extend`
-        learns the better tokens wherever there is a text to learn from. Takes some µs for each
-        token of the other.
+        forbid. The pretokenizer and the special tokens are this one's. Raises
+        `ConfigMismatchError` for another unit. `extend` learns the better tokens wherever there is
+        a text to learn from. Takes some µs for each token of the other.
         """
         from digram.adapt import merge
 

@@ -49,8 +49,11 @@ def check_rules(
         )
     if not isinstance(asked, Rules):
         raise TypeError(f"rules are digram.Rules, not {rules!r}")
-    ruled = with_rules(tok, asked)[0]  # refuses another unit
-    free = with_rules(tok, None)[0]
+    others = []
+    if tok._settings.scheme is None:
+        others = [with_rules(tok, asked)[0], with_rules(tok, None)[0]]  # refuses another unit
+    elif tok.unit != "byte":
+        raise OptionError('rules are for unit="byte".', value=tok.unit)
     threads = check_threads(threads)
     source = settled(source, separator)
     check = _Check(tok, asked)
@@ -63,13 +66,14 @@ def check_rules(
         for batch in reading:
             data = [text.encode() if isinstance(text, str) else bytes(text) for text in batch]
             check.add(data, threads)
-            for number, other in enumerate((ruled, free)):
+            for number, other in enumerate(others):
                 costs[number] += sum(other.count_batch(data, threads=threads))
             size = sum(map(len, data))
             advance(reading.done - done if reading.done else size)
             done = reading.done
+    with_them, without = costs if others else (None, None)
     return RulesCheck(
-        dict(check.kinds()), check.documents, check.bytes, check.tokens, costs[0], costs[1]
+        dict(check.kinds()), check.documents, check.bytes, check.tokens, with_them, without
     )
 
 
