@@ -240,6 +240,26 @@ def test_preferred_merges_that_cannot_be(rules: dict[str, Any], match: str | Non
         digram.train(NOTES, max_merges=3, rules=Rules(**rules))
 
 
+@pytest.mark.parametrize(
+    ("prefer", "limits", "match"),
+    [
+        (["aé"], {"whole_characters": True}, "part of a character"),
+        ([("a", "é")], {"whole_characters": True}, "'é' is no token by then"),
+        (["abc"], {"max_token_length": 2}, "'abc' is longer than max_token_length=2"),
+        ([("a", " b")], {}, "is cut into"),
+    ],
+)
+def test_preferred_merges_keep_the_limits(
+    prefer: list[Any], limits: dict[str, Any], match: str
+) -> None:
+    with pytest.raises(OptionError, match=match):
+        digram.train(NOTES, max_merges=3, rules=Rules(prefer=prefer), **limits)
+    good = Rules(prefer=["é", "aé"])
+    tok = digram.train(NOTES, max_merges=3, rules=good, whole_characters=True, max_token_length=3)
+    assert [merge.token for merge in tok.merge_log[:2]] == ["é".encode(), "aé".encode()]
+    assert len(tok.merge_log) == 5
+
+
 def test_a_list_of_terms_may_be_a_file(tmp_path: Path) -> None:
     path = tmp_path / "terms.txt"
     path.write_text("\ufeffiron\n\n  vitamin D \niron\n", encoding="utf-8")
