@@ -190,6 +190,15 @@ def test_changes_keep_the_tokens_of_rules(tok: digram.Tokenizer) -> None:
         tok.prune("nothing of it", remove=15)
 
 
+def test_prune_keeps_what_is_preferred() -> None:
+    rules = Rules(prefer=["zq", ("zq", "x")])
+    tok = digram.train(NOTES, max_merges=9, rules=rules)
+    pruned, _ = tok.prune("iron then", remove=9)
+    assert pruned.id_of(b"zqx") is not None
+    with pytest.raises(OptionError, match="cannot go"):
+        tok.prune("iron then", remove=10)
+
+
 def test_extend_obeys_what_is_forbidden() -> None:
     plain = digram.train("ab", max_merges=0, pretokenizer="gpt2")
     ruled, _ = plain.with_rules(Rules(forbid=["th"]))
@@ -313,6 +322,7 @@ def test_rules_are_a_value(tmp_path: Path) -> None:
         ({"patterns": ["a*"]}, PatternError, "match nothing"),
         ({"forbid": [digram.Regex("(")]}, PatternError, "unclosed group"),
         ({"forbid": [("a", "b", "c")]}, OptionError, "no pair"),
+        ({"protect": ["iron"], "forbid": [" iron"]}, OptionError, "' iron' is forbidden, and"),
         ({"prefer": [digram.Regex("a")]}, TypeError, r"prefer\[0\] is a text"),
     ],
 )  # fmt: skip

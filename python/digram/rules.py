@@ -60,7 +60,8 @@ class Rules:
             term where no number stands before it.
         prefer: tokens, or pairs of them, whose merges come before all that are learned, in this
             order. A token is merged from the left.
-        forbid: tokens, pairs of them, or regexes of whole tokens, that no merge makes.
+        forbid: tokens, pairs of them, or regexes of whole tokens, that no merge makes. A term or
+            unit that a regex matches is a token all the same.
 
     Nothing is cut out inside a word, between letters, marks or numbers. Rules are compared,
     hashed, pickled, and saved with the tokenizer. Raises `OptionError` for what makes no sense,
@@ -112,6 +113,14 @@ class Rules:
             object.__setattr__(self, name, value)
         self._forbidden()  # a regex that is not supported fails here, not at first use
         _core.Splitter([], None, self._compiled(False))
+        both = {*self.tokens()} & {text.encode() for text in _of(self.forbid, str)}
+        if both:
+            token = min(both).decode()
+            raise OptionError(
+                f"{token!r} is forbidden, and a token from the start by other rules.",
+                value=token,
+                hint="Leave it out of one of them.",
+            )
 
     def forms(self) -> tuple[str, ...]:
         """The protected terms in all their forms, and the abbreviations.
