@@ -13,6 +13,7 @@ from strategies import SOUP, Ties, cases, concatenations, small_corpora, ties
 
 import digram
 from digram import reference
+from digram.formats._greedy import not_carried
 from digram.formats._rules import regex_of, whole_regex_of
 from digram.pretokenizers import Pretokenizer, pretokenize
 from digram.reference import rules as reference_rules
@@ -21,6 +22,7 @@ from digram.rules import Numbers, Rules
 TERMS = ["ab", "a", "b c", "a-b", "B1", "1a", "é", "+", "ab+", "(a)", "a b", "m", "b.c.", "日本"]
 UNITS = ["m", "mg", "m/s", "%", "1/L", "µg", "m²", "b"]
 PATTERNS = [r"[ab]\d+", r"a(?:b|bc)", r"-\d", r"\d+[a-c]", r"b |c", r"[^a]b"]
+PATTERNS += [r"a(?:b|bc-\d+)", r"a[a-c]*?(?:-\d+)??", r"b-\d+(?:--[a-c]+)?", r"a\d{1,2}(?:[.-]\d)?"]
 NUMBERS: list[Numbers] = ["individual", "threes_from_left", "threes_from_right", "whole"]
 NEAR = [
     "a",
@@ -135,6 +137,10 @@ def by_regexes(text: str, regexes: list[str]) -> list[str]:
 @cases(600)
 @given(rules, patterns, any_texts)
 def test_the_regexes_of_a_file_cut_the_same(rules: Rules, pattern: str | None, text: str) -> None:
+    digits = Pretokenizer(pattern, rules=rules).digits is not None
+    while (refused := not_carried(rules, digits)) is not None:
+        said = rules.as_dict()
+        rules = Rules.from_dict({**said, "patterns": [p for p in rules.patterns if p != refused]})
     ruled = Pretokenizer(pattern, rules=rules)
     # The package writes \z as \Z.
     before = whole_regex_of(rules, ruled.digits is not None).replace(r"\z", r"\Z")

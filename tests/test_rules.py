@@ -29,10 +29,21 @@ def test_tokens_of_rules_come_after_the_bytes(tok: digram.Tokenizer) -> None:
     assert tok.tokens(range(256, 256 + len(of_rules))) == of_rules
     assert of_rules == [
         *(b"iron", b" iron", b"insulin glargine", b" insulin glargine"),
-        *(b"mg", b"mg/dL"),
+        *(b"mg", b" mg", b"mg/dL", b" mg/dL"),
     ]
     assert tok.rules == RULES
     assert tok.audit().by_kind["unreachable"].count == 0
+
+
+def test_a_unit_without_a_number_is_one_token() -> None:
+    rules = Rules(units=["mg", "g"])
+    ruled = digram.train(["x y"], max_merges=1, rules=rules)
+    assert ruled.tokens(ruled.encode("mg: mg"))[::2] == [b"mg", b" mg"]
+    assert ruled.check_rules("take mg now: 5 mg").by_kind["units"].places == 2
+    assert ruled.check_rules("take mg now: 5 mg").violated == 0
+    plain = digram.train(["x y"], max_merges=1)
+    found = plain.check_rules("take mg now", rules).by_kind["units"]
+    assert (found.places, found.violated) == (1, 1)
 
 
 def test_special_tokens_may_come_first() -> None:
@@ -45,8 +56,8 @@ def test_special_tokens_may_come_first() -> None:
 
 
 def test_vocab_size_counts_the_tokens_of_rules() -> None:
-    assert digram.train(NOTES, vocab_size=270, rules=RULES).vocab_size == 270
-    with pytest.raises(OptionError, match="the base has 262 tokens"):
+    assert digram.train(NOTES, vocab_size=272, rules=RULES).vocab_size == 272
+    with pytest.raises(OptionError, match="the base has 264 tokens"):
         digram.train(NOTES, vocab_size=260, rules=RULES)
 
 
@@ -127,6 +138,14 @@ def test_what_regexes_cannot_say_is_for_digram_alone(tmp_path: Path) -> None:
     for pretokenizer, rules in (
         ("deepseek-v3", Rules(["iron ore"])),
         ("gpt2", Rules(patterns=[r"a+(?!\S)"])),
+        ("gpt2", Rules(patterns=[r"ISO|ISOs-\d+"])),
+        ("gpt2", Rules(patterns=[r"a(?:b|bc-\d+)"])),
+        ("gpt2", Rules(patterns=[r"a[a-z]*?(?:-\d+)??"])),
+        ("gpt2", Rules(patterns=[r"(?:a)?(?:ab)?-"])),
+        ("gpt2", Rules(["--"], patterns=[r"x-\d+(?:--[A-Z]+)?"])),
+        ("gpt2", Rules(patterns=[r"x-\d+(?:--[A-Z]+)?", "--"])),
+        ("gpt2", Rules(patterns=[r"x-(?:\d+y)?"], numbers="individual")),
+        ("o200k", Rules(patterns=[r"\d{3}"], numbers="threes_from_left")),
     ):
         tok = digram.train(NOTES, max_merges=3, pretokenizer=pretokenizer, rules=rules)
         path = tmp_path / "tokenizer.json"
@@ -171,6 +190,15 @@ def test_changes_keep_the_tokens_of_rules(tok: digram.Tokenizer) -> None:
         tok.prune("nothing of it", remove=15)
 
 
+def test_prune_keeps_what_is_preferred() -> None:
+    rules = Rules(prefer=["zq", ("zq", "x")])
+    tok = digram.train(NOTES, max_merges=9, rules=rules)
+    pruned, _ = tok.prune("iron then", remove=9)
+    assert pruned.id_of(b"zqx") is not None
+    with pytest.raises(OptionError, match="cannot go"):
+        tok.prune("iron then", remove=10)
+
+
 def test_extend_obeys_what_is_forbidden() -> None:
     plain = digram.train("ab", max_merges=0, pretokenizer="gpt2")
     ruled, _ = plain.with_rules(Rules(forbid=["th"]))
@@ -179,6 +207,17 @@ def test_extend_obeys_what_is_forbidden() -> None:
         made = [merge.token for merge in one.extend(corpus, add=4)[0].merge_log]
         assert (b"th" in made) is expected
         assert len(made) == 4
+
+
+def test_merge_obeys_what_is_forbidden() -> None:
+    plain = digram.train("ab", max_merges=0, pretokenizer="gpt2")
+    other = digram.train("the then them that this " * 3, max_merges=6, pretokenizer="gpt2")
+    ruled, _ = plain.with_rules(Rules(forbid=["th", " t"]))
+    assert plain.merge(other)[0].id_of(b"th") or plain.merge(other)[0].id_of(b" t")
+    merged, _ = ruled.merge(other)
+    assert (merged.id_of(b"th"), merged.id_of(b" t")) == (None, None)
+    assert merged.vocab_size > ruled.vocab_size
+    assert merged.check_rules("the then").violated == 0
 
 
 def test_preferred_merges_come_first() -> None:
@@ -208,6 +247,26 @@ def test_preferred_merges_that_cannot_be(rules: dict[str, Any], match: str | Non
         return
     with pytest.raises(OptionError, match=match):
         digram.train(NOTES, max_merges=3, rules=Rules(**rules))
+
+
+@pytest.mark.parametrize(
+    ("prefer", "limits", "match"),
+    [
+        (["aé"], {"whole_characters": True}, "part of a character"),
+        ([("a", "é")], {"whole_characters": True}, "'é' is no token by then"),
+        (["abc"], {"max_token_length": 2}, "'abc' is longer than max_token_length=2"),
+        ([("a", " b")], {}, "is cut into"),
+    ],
+)
+def test_preferred_merges_keep_the_limits(
+    prefer: list[Any], limits: dict[str, Any], match: str
+) -> None:
+    with pytest.raises(OptionError, match=match):
+        digram.train(NOTES, max_merges=3, rules=Rules(prefer=prefer), **limits)
+    good = Rules(prefer=["é", "aé"])
+    tok = digram.train(NOTES, max_merges=3, rules=good, whole_characters=True, max_token_length=3)
+    assert [merge.token for merge in tok.merge_log[:2]] == ["é".encode(), "aé".encode()]
+    assert len(tok.merge_log) == 5
 
 
 def test_a_list_of_terms_may_be_a_file(tmp_path: Path) -> None:
@@ -263,6 +322,7 @@ def test_rules_are_a_value(tmp_path: Path) -> None:
         ({"patterns": ["a*"]}, PatternError, "match nothing"),
         ({"forbid": [digram.Regex("(")]}, PatternError, "unclosed group"),
         ({"forbid": [("a", "b", "c")]}, OptionError, "no pair"),
+        ({"protect": ["iron"], "forbid": [" iron"]}, OptionError, "' iron' is forbidden, and"),
         ({"prefer": [digram.Regex("a")]}, TypeError, r"prefer\[0\] is a text"),
     ],
 )  # fmt: skip
@@ -320,6 +380,17 @@ def test_a_check_says_what_is_violated_and_where() -> None:
     assert found.as_dict()["by_kind"]["units"]["violated"] == 2
     assert "units" in str(found)
     assert str(found).splitlines()[0] in found._repr_html_()
+
+
+@pytest.mark.parametrize("way", [{"picky": 0.9}, {"superwords": "boundless"}])
+def test_a_check_where_merges_are_not_by_rank_alone(way: dict[str, Any]) -> None:
+    other = digram.train(NOTES, max_merges=20, **way)
+    found = other.check_rules(NOTES, RULES)
+    assert found.by_kind["units"].violated > 0
+    assert (found.with_rules, found.without_rules, found.cost) == (None, None, None)
+    assert found.as_dict()["cost"] is None
+    assert "with these rules" not in str(found)
+    assert "units" in found._repr_html_()
 
 
 def test_a_check_of_nothing() -> None:

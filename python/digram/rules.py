@@ -60,7 +60,8 @@ class Rules:
             term where no number stands before it.
         prefer: tokens, or pairs of them, whose merges come before all that are learned, in this
             order. A token is merged from the left.
-        forbid: tokens, pairs of them, or regexes of whole tokens, that no merge makes.
+        forbid: tokens, pairs of them, or regexes of whole tokens, that no merge makes. A term or
+            unit that a regex matches is a token all the same.
 
     Nothing is cut out inside a word, between letters, marks or numbers. Rules are compared,
     hashed, pickled, and saved with the tokenizer. Raises `OptionError` for what makes no sense,
@@ -112,6 +113,14 @@ class Rules:
             object.__setattr__(self, name, value)
         self._forbidden()  # a regex that is not supported fails here, not at first use
         _core.Splitter([], None, self._compiled(False))
+        both = {*self.tokens()} & {text.encode() for text in _of(self.forbid, str)}
+        if both:
+            token = min(both).decode()
+            raise OptionError(
+                f"{token!r} is forbidden, and a token from the start by other rules.",
+                value=token,
+                hint="Leave it out of one of them.",
+            )
 
     def forms(self) -> tuple[str, ...]:
         """The protected terms in all their forms, and the abbreviations.
@@ -129,13 +138,14 @@ class Rules:
 
     def tokens(self) -> list[bytes]:
         """What is a token from the start, beside single bytes: terms with and without a space
-        before them, and units.
+        before them, and units, which are terms too if they are two characters or more.
 
         >>> Rules(["iron"], units=["g", "mg"]).tokens()
-        [b'iron', b' iron', b'mg']
+        [b'iron', b' iron', b'mg', b' mg']
         """
-        spaced = [text for term in self.forms() for text in (term, f" {term}")]
-        every = dict.fromkeys(text.encode() for text in (*spaced, *self.units))
+        alone = [text for term in self.forms() for text in (term, f" {term}")]
+        units = [t for unit in self.units for t in (unit, *[f" {unit}"] * (len(unit) > 1))]
+        every = dict.fromkeys(text.encode() for text in (*alone, *units))
         return [token for token in every if len(token) > 1]
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from digram.definition import Definition
 from digram.errors import OptionError
-from digram.rules import Rules
+from digram.rules import Pair, Rules
 from digram.sizes import size_of
 
 __all__ = ["preferring", "protecting"]
@@ -22,7 +22,7 @@ def protecting(definition: Definition, rules: Rules) -> Definition:
     >>> tokens = [bytes([byte]) for byte in range(256)]
     >>> definition = Definition(tokens=tokens, merges=[], pretokenizer=Pretokenizer("gpt2"))
     >>> protecting(definition, Rules(["iron"], units=["mg"])).tokens[256:]
-    [b'iron', b' iron', b'mg']
+    [b'iron', b' iron', b'mg', b' mg']
     """
     if definition.unit != "byte":
         raise OptionError(
@@ -43,7 +43,12 @@ def protecting(definition: Definition, rules: Rules) -> Definition:
     )
 
 
-def preferring(definition: Definition, rules: Rules) -> Definition:
+def preferring(
+    definition: Definition,
+    rules: Rules,
+    max_token_length: int | None = None,
+    whole_characters: bool = False,
+) -> Definition:
     """The definition with the preferred merges after those that it has, each token once.
 
     >>> from digram.pretokenizers import Pretokenizer
@@ -54,6 +59,8 @@ def preferring(definition: Definition, rules: Rules) -> Definition:
     digram.errors.OptionError: prefer[1] = ('p', 're'): 're' is no token by then. ...
     >>> preferring(definition, Rules(prefer=["non", ("r", "e"), ("p", "re")])).tokens[256:]
     [b'no', b'non', b're', b'pre']
+
+    Raises `OptionError` for one that cannot be, or that breaks a limit of training.
     """
     tokens, merges = [*definition.tokens], [*definition.merges]
     ids = {token: id for id, token in enumerate(tokens) if token is not None}
@@ -61,9 +68,10 @@ def preferring(definition: Definition, rules: Rules) -> Definition:
     for number, wanted in enumerate(rules.prefer):
         where = f"prefer[{number}] = {wanted!r}"
         if isinstance(wanted, str):
-            _check_whole(definition, wanted, where)
+            _check_whole(definition, wanted, wanted, where)
             parts = _merged(wanted.encode(), ids, merges)
         else:
+            _check_whole(definition, "".join(wanted), wanted, where)
             parts = [part.encode() for part in wanted]
             missing = [part for part in parts if part not in ids]
             if missing:
@@ -74,6 +82,17 @@ def preferring(definition: Definition, rules: Rules) -> Definition:
                 )
         while len(parts) > 1:
             left, right = parts[0], parts[1]
+            broken = None
+            if max_token_length is not None and len(left + right) > max_token_length:
+                broken = f"is longer than max_token_length={max_token_length}"
+            elif whole_characters and _is_half(left + right):
+                broken = "holds a part of a character, which whole_characters= forbids"
+            if broken is not None:
+                raise OptionError(
+                    f"{where}: {(left + right).decode(errors='replace')!r} {broken}.",
+                    value=wanted,
+                    hint="Leave it out, or prefer whole characters before what holds them.",
+                )
             if left + right in ids or forbidden.holds(left, right):
                 why = "is a token already" if left + right in ids else "is forbidden"
                 raise OptionError(
@@ -88,12 +107,25 @@ def preferring(definition: Definition, rules: Rules) -> Definition:
     return replace(definition, tokens=tokens, merges=merges)
 
 
-def _check_whole(definition: Definition, text: str, where: str) -> None:
+def _is_half(token: bytes) -> bool:
+    r"""Whether a token goes over the border of a character with less than all of it.
+
+    >>> [_is_half(token) for token in (b"\xc3", b"\xa9", b"\xc3\xa9", b"a\xc3", b"\xa9a")]
+    [False, False, False, True, True]
+    """
+    try:
+        token.decode()
+    except UnicodeDecodeError:
+        return any(byte & 0xC0 != 0x80 for byte in token[1:])
+    return False
+
+
+def _check_whole(definition: Definition, text: str, wanted: str | Pair, where: str) -> None:
     pieces = definition.pretokenizer.splitter().split(text)
     if len(pieces) > 1:
         raise OptionError(
             f"{where} is cut into {pieces}, so that no merge makes it.",
-            value=text,
+            value=wanted,
             hint="Leave it out, or protect it.",
         )
 

@@ -46,7 +46,7 @@ class Shape:
         base = base_tokens(unit, self.alphabet, limits.limit_alphabet, self.byte_order, counts)
         reserved, shift = sum(self._reserved.values()), len(special) if self.special_first else 0
         if self.ruled is not None:
-            begun = _begun(base, self.ruled, unit)
+            begun = _begun(base, self.ruled, unit, limits)
             size = begun.vocab_size
             room = room_for_merges(limits.vocab_size, size, len(special), reserved)
             return Start(begun, False, room, shift)
@@ -114,9 +114,11 @@ def _preferred_first(record: TrainingRecord, preferred: int) -> TrainingRecord:
     )
 
 
-def _begun(base: str | bytes, cut: Pretokenizer, unit: Unit) -> Tokenizer:
+def _begun(base: str | bytes, cut: Pretokenizer, unit: Unit, limits: Limits) -> Tokenizer:
     """What training begins with under rules: the base, the tokens of rules, preferred merges."""
     assert cut.rules is not None
     tokens: list[bytes | None] = [bytes([byte]) for byte in base] if isinstance(base, bytes) else []
     definition = Definition(tokens=tokens, merges=[], pretokenizer=cut, unit=unit)
-    return Tokenizer(preferring(protecting(definition, cut.rules), cut.rules))
+    ruled = protecting(definition, cut.rules)
+    limit, whole = limits.max_token_length, limits.whole_characters
+    return Tokenizer(preferring(ruled, cut.rules, limit, whole))

@@ -98,10 +98,10 @@ def train(
 
     When to stop, whichever comes first; `training.stop_reason` says which it was:
         vocab_size: this many tokens in all, reserved ones included, before padding.
-        max_merges: this many merges.
+        max_merges: this many merges, beside those that rules prefer.
         min_frequency: no pair is left that occurs so often. At least 2 where neither size nor
             number of merges is given; 1 by default otherwise.
-        max_token_length: no token is longer, in bytes.
+        max_token_length: no merge makes a longer token, in bytes.
         whole_characters: no token reaches over the border of a character with less than all of
             it: each is whole characters, or a piece from inside one. For unit "char" it holds
             anyway.

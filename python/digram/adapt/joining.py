@@ -40,6 +40,7 @@ def merge(tok: Tokenizer, other: Tokenizer, *, add: int | None = None) -> tuple[
     known = {token for id, token in enumerate(tokens) if token is not None and id not in fallback}
     wanted = [one.token for one in other.merge_log if one.token not in known]
     wanted = [*dict.fromkeys(token for token in wanted if _is_spelled(token, tok, known))]
+    forbidden = tok.rules and tok.rules._forbidden()
     alone = whole._uncut()
     learned: dict[tuple[int, int], int] = {}
     for token, word in zip(wanted, alone.encode_batch(wanted), strict=True):
@@ -47,6 +48,9 @@ def merge(tok: Tokenizer, other: Tokenizer, *, add: int | None = None) -> tuple[
             break
         parts = _merged(word, learned)
         if len(parts) == 2:  # one merge more makes it, and comes after all that are before it
+            left, right = (tokens[part] or b"" for part in parts)
+            if forbidden and forbidden.holds(left, right):
+                continue
             learned[parts[0], parts[1]] = len(tokens)
             tokens.append(token)
     if not learned:

@@ -152,7 +152,11 @@ def _ids(tok: Tokenizer, keep: Iterable[str | bytes | int]) -> set[int]:
 
 def _of_rules(tok: Tokenizer) -> set[int]:
     """The ids of what is a token because rules want it so."""
-    tokens = [] if tok.rules is None else tok.rules.tokens()
+    if tok.rules is None:
+        return set()
+    # What a preferred token is made of stays with it.
+    preferred = ["".join(one).encode() for one in tok.rules.prefer]
+    tokens = [*tok.rules.tokens(), *preferred]
     return {id for id in map(tok.id_of, tokens) if id is not None}
 
 

@@ -215,10 +215,10 @@ class Changing:
         They come in the order in which the other one learned them, at most `add` of them, each by
         one merge more at the end, so that old ids, old merges and old encodings stay as by
         `extend`. A token that no single merge makes of what this tokenizer has by then, or that
-        its pretokenizer cuts, would be unreachable, and is left out. The pretokenizer and the
-        special tokens are this one's. Raises `ConfigMismatchError` for another unit. `extend`
-        learns the better tokens wherever there is a text to learn from. Takes some µs for each
-        token of the other.
+        its pretokenizer cuts, would be unreachable, and is left out, as is one that its rules
+        forbid. The pretokenizer and the special tokens are this one's. Raises
+        `ConfigMismatchError` for another unit. `extend` learns the better tokens wherever there is
+        a text to learn from. Takes some µs for each token of the other.
         """
         from digram.adapt import merge
 

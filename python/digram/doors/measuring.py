@@ -317,7 +317,8 @@ class Measuring:
         digits that the policy parts; a forbidden token is not to occur. `by_kind` says of each kind
         how many places there are, how many violate the rule, and the most frequent of these with
         where they stand first; `several` counts matches and numbers that are more than one token.
-        The cost is how many tokens there are with these rules and without any.
+        The cost is how many tokens there are with these rules and without any; it is None where
+        merges are not applied by rank alone (`picky`, `superwords="boundless"`).
 
         `print(found)` shows a table. What comes in is what `digram.train` takes, and `separator`
         cuts it. Raises `OptionError` where there are no rules, and for unit "char"; else as

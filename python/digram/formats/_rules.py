@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from digram.errors import PatternError
+from digram.formats._greedy import not_carried
 from digram.formats._portable import check_portable
 from digram.pretokenizers import Pretokenizer
 from digram.rules import SEPARATORS, Rules
@@ -77,6 +78,7 @@ def check_carried(pretokenizer: Pretokenizer) -> None:
             "a tokenizer.json cannot carry rules before several patterns.",
             hint='Choose a pretokenizer of one pattern, as o200k, or save it with format="digram".',
         )
+    pattern: str | None
     for pattern in rules.patterns:
         check_portable(pattern)
         if "(?!" in pattern or "(?=" in pattern:
@@ -86,6 +88,15 @@ def check_carried(pretokenizer: Pretokenizer) -> None:
                 hint="Write it without, since no match ends inside a word anyway, or save it with "
                 'format="digram".',
             )
+    pattern = not_carried(rules, pretokenizer.digits is not None)
+    if pattern is not None:
+        raise PatternError(
+            f"a tokenizer.json cannot carry the rule {pattern!r}: of a text that it matches as a "
+            "whole, it may match more or less where other text follows.",
+            value=pattern,
+            hint="Write it without alternatives, lazy parts, and an end that may be left out, or "
+            'save it with format="digram".',
+        )
 
 
 def _any_of(texts: Iterable[str]) -> str:

@@ -49,8 +49,11 @@ def check_rules(
         )
     if not isinstance(asked, Rules):
         raise TypeError(f"rules are digram.Rules, not {rules!r}")
-    ruled = with_rules(tok, asked)[0]  # refuses another unit
-    free = with_rules(tok, None)[0]
+    others = []
+    if tok._settings.scheme is None:
+        others = [with_rules(tok, asked)[0], with_rules(tok, None)[0]]  # refuses another unit
+    elif tok.unit != "byte":
+        raise OptionError('rules are for unit="byte".', value=tok.unit)
     threads = check_threads(threads)
     source = settled(source, separator)
     check = _Check(tok, asked)
@@ -63,13 +66,14 @@ def check_rules(
         for batch in reading:
             data = [text.encode() if isinstance(text, str) else bytes(text) for text in batch]
             check.add(data, threads)
-            for number, other in enumerate((ruled, free)):
+            for number, other in enumerate(others):
                 costs[number] += sum(other.count_batch(data, threads=threads))
             size = sum(map(len, data))
             advance(reading.done - done if reading.done else size)
             done = reading.done
+    with_them, without = costs if others else (None, None)
     return RulesCheck(
-        dict(check.kinds()), check.documents, check.bytes, check.tokens, costs[0], costs[1]
+        dict(check.kinds()), check.documents, check.bytes, check.tokens, with_them, without
     )
 
 
@@ -79,6 +83,8 @@ class _Found(NamedTuple):
     kind: Kind
     start: int
     end: int
+    is_alone: bool = False
+    """Whether it is a unit without a number, which is a term."""
 
 
 class _Tally:
@@ -176,9 +182,9 @@ class _Check:
                 yield from self._between(text, at, start, begin)
                 at = end
                 kind = self._kind(text[start:end], what)
-                # A unit without a number is a term by the way, and no rule says what it becomes.
-                if kind in self.tallies and (kind != "units" or _after_number(text, start)):
-                    yield _Found(kind, begin + start, begin + end)
+                if kind in self.tallies:
+                    is_alone = kind == "units" and not _after_number(text, start)
+                    yield _Found(kind, begin + start, begin + end, is_alone)
             yield from self._between(text, at, len(text), begin)
 
     def _between(self, text: bytes, start: int, end: int, begin: int) -> Iterator[_Found]:
@@ -214,7 +220,7 @@ class _Check:
         if place.kind == "numbers":
             wanted = set(self._groups(text[start:end].decode(), start))
             return goes_over or not wanted <= set(ends.tolist()), is_several
-        if place.kind != "units":
+        if place.kind != "units" or place.is_alone:
             # With the space before it a term is as much one token as without.
             term = start + text.startswith(b" ", start)
             spaced = term - 1 if text[term - 1 : term] == b" " else term

@@ -46,6 +46,8 @@ def table(found: RulesCheck) -> str:
         for line, one in zip(heads, found.by_kind.values(), strict=True):
             lines.append(line)
             lines += [f"    {_told(place)}" for place in one.examples[:_EXAMPLES]]
+    if found.with_rules is None or found.without_rules is None or found.cost is None:
+        return "\n".join(lines)
     told = f"{several(found.with_rules, 'token')} with these rules, {found.without_rules:,} without"
     change = f"{abs(found.cost):.1%} {'more' if found.cost >= 0 else 'fewer'}"
     return "\n".join([*lines, "", f"{told}: {change}."])

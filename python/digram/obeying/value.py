@@ -51,15 +51,16 @@ class RulesCheck:
     """What `tok.check_rules` returns: the places of each kind of rule, and what the rules cost.
 
     `tokens` are those of this tokenizer; `with_rules` and `without_rules` those of the same
-    vocabulary with these rules and without any. `print` shows a table.
+    vocabulary with these rules and without any, None where merges are not applied by rank alone
+    (`picky`, `superwords="boundless"`), which cannot get rules. `print` shows a table.
     """
 
     by_kind: dict[Kind, RuleKind]
     documents: int
     bytes: int
     tokens: int
-    with_rules: int
-    without_rules: int
+    with_rules: int | None
+    without_rules: int | None
 
     @property
     def violated(self) -> int:
@@ -67,8 +68,13 @@ class RulesCheck:
         return sum(one.violated for one in self.by_kind.values())
 
     @property
-    def cost(self) -> float:
-        """How many tokens more there are with rules, as a share of those without: 0.02 is 2%."""
+    def cost(self) -> float | None:
+        """How many tokens more there are with rules, as a share of those without: 0.02 is 2%.
+
+        None where these are.
+        """
+        if self.with_rules is None or self.without_rules is None:
+            return None
         return self.with_rules / self.without_rules - 1 if self.without_rules else 0.0
 
     def as_dict(self) -> dict[str, Any]:
