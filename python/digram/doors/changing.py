@@ -231,7 +231,7 @@ class Changing:
         >>> tok = digram.train("a dose of 5 mg", vocab_size=260, pretokenizer="gpt2")
         >>> ruled, change = tok.with_rules(digram.Rules(["metformin"], units=["mg"]))
         >>> ruled.tokens(change.added)
-        [b'metformin', b' metformin', b'mg']
+        [b'metformin', b' metformin', b'mg', b' mg']
         >>> ruled.tokens(ruled.encode("metformin 5mg 5-mg"))
         [b'metformin', b' 5', b'mg', b' 5', b'-', b'mg']
 
