@@ -23,7 +23,7 @@ PYTHON = [
     ["compact", "schemes"],
     ["definition"],
     ["batching", "choices", "counting", "doors", "encoding", "events", "growth", "sizes"],
-    ["formats", "progress", "sources", "storage", "terminal"],
+    ["formats", "progress", "sealed", "sources", "storage", "terminal"],
     ["checkpoint", "sinks"],
     ["bulk", "counts", "facts", "metrics", "ruling", "seeing", "tokenizer"],
     ["learning"],

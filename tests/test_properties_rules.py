@@ -6,10 +6,10 @@ from collections import Counter
 from itertools import pairwise
 from typing import Any
 
-import regex
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import SOUP, Ties, cases, concatenations, small_corpora, ties
+from test_properties_pretokenizers import split
 
 import digram
 from digram import reference
@@ -119,21 +119,6 @@ DIGITS = {
 }
 
 
-def by_regexes(text: str, regexes: list[str]) -> list[str]:
-    """Each regex cuts every piece; what lies between two matches is a piece as well."""
-    pieces = [text] if text else []
-    for pattern in regexes:
-        found: list[str] = []
-        for piece in pieces:
-            at = 0
-            for match in regex.finditer(pattern, piece):
-                found += [piece[at : match.start()], match[0]]
-                at = match.end()
-            found.append(piece[at:])
-        pieces = [piece for piece in found if piece]
-    return pieces
-
-
 @cases(600)
 @given(rules, patterns, any_texts)
 def test_the_regexes_of_a_file_cut_the_same(rules: Rules, pattern: str | None, text: str) -> None:
@@ -146,7 +131,7 @@ def test_the_regexes_of_a_file_cut_the_same(rules: Rules, pattern: str | None, t
     before = whole_regex_of(rules, ruled.digits is not None).replace(r"\z", r"\Z")
     first = regex_of(rules, ruled.digits is not None)
     later = [before + regex for regex in (*DIGITS[ruled.digits], *ruled.patterns)]
-    assert pretokenize(text, ruled) == by_regexes(text, [first][: bool(first)] + later)
+    assert pretokenize(text, ruled) == split(text, [first][: bool(first)] + later)
 
 
 DRUGS = ["iron", "insulin glargine", "5-FU", "B12", "St. John's wort"]

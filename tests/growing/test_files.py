@@ -12,6 +12,7 @@ import pytest
 
 import digram
 from digram.growing import edited, files
+from digram.sealed import digest
 from digram.storage import lock_folder
 
 
@@ -211,7 +212,7 @@ def test_names_that_lead_out_of_the_folder(tmp_path: Path) -> None:
     told = json.loads(path.read_text(encoding="utf-8"))
     told["batches"][0]["file"] = "../counts.arrow"
     del told["digram_trainer"], told["sha256"]
-    top = {"digram_trainer": 1, "sha256": files._digest(told), **told}
+    top = {"digram_trainer": 1, "sha256": digest(told), **told}
     path.write_text(json.dumps(top), encoding="utf-8")
     with pytest.raises(digram.CorruptFileError, match="no name of a file"):
         digram.Trainer.load(tmp_path)

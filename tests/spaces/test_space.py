@@ -22,6 +22,7 @@ from digram import (
     Special,
     TokenIdError,
 )
+from digram.sealed import digest
 from digram.spaces import Part
 
 TEXT = "a cat sat on a mat, and the cat ate"
@@ -355,14 +356,12 @@ def test_no_other_file_is_taken(tmp_path: Path, data: bytes) -> None:
 def test_a_file_that_contradicts_itself(
     tmp_path: Path, place: int, key: str, value: object
 ) -> None:
-    from digram.spaces.files import _digest
-
     path = tmp_path / "space.json"
     space = IdSpace({"c": ["<a>", "</a>"], "a": 4}, markers={"a": ("<a>", "</a>")})
     said = saved(space, path)
     said["ranges"][place][key] = value
     rest = {key: value for key, value in said.items() if key not in ("digram_id_space", "sha256")}
-    path.write_text(json.dumps(said | {"sha256": _digest(rest)}))
+    path.write_text(json.dumps(said | {"sha256": digest(rest)}))
     with pytest.raises(CorruptFileError, match="the id space is damaged"):
         IdSpace.load(path)
 

@@ -29,6 +29,7 @@ from digram.growing.batches import Batch
 from digram.growing.history import Entry, Event, Version
 from digram.loading import load as load_tokenizer
 from digram.pretokenizers import Pretokenizer
+from digram.sealed import digest, unsealed
 from digram.storage import advise_on_full_disk, atomic_write, lock_folder, read_file
 from digram.tokenizer import Tokenizer
 
@@ -106,7 +107,7 @@ def write(folder: str | PathLike[str], state: State) -> None:
         ],
         "log": [entry_as_json(entry) for entry in log],
     }
-    top = {"digram_trainer": VERSION, "sha256": _digest(plain), **plain}
+    top = {"digram_trainer": VERSION, "sha256": digest(plain), **plain}
     atomic_write(home / NAME, (json.dumps(top, indent=1, ensure_ascii=False) + "\n").encode())
     named = {one["file"] for part in ("batches", "versions") for one in plain[part]}
     for entry in os.listdir(home):
@@ -163,26 +164,10 @@ def entry_as_json(entry: Entry) -> dict[str, Any]:
     return {name: value for name, value in told.items() if value is not None}
 
 
-def _digest(plain: dict[str, Any]) -> str:
-    return sha256(json.dumps(plain, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-
-
 def _parsed(data: bytes, home: Path) -> State:
+    top, stated = unsealed(data, "digram_trainer", "a trainer", VERSION, _COPY)
     try:
-        top = json.loads(data)
-    except (ValueError, RecursionError):
-        raise CorruptFileError("this is no JSON.", hint=_COPY) from None
-    if not isinstance(top, dict) or "digram_trainer" not in top:
-        raise CorruptFileError("this is no file of a trainer.", hint=_COPY)
-    version, stated = top.pop("digram_trainer"), top.pop("sha256", None)
-    if isinstance(version, int) and version > VERSION:
-        raise CorruptFileError(
-            f"the file has version {version}, and this version of digram reads up to {VERSION}.",
-            value=version,
-            hint="Use a newer digram.",
-        )
-    try:
-        if stated != _digest(top):
+        if stated != digest(top):
             raise ValueError("its SHA-256 is another")
         made = said(json.dumps(top["made_with"]))
         log = tuple(_entry(one) for one in top["log"])

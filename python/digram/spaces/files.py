@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from hashlib import sha256
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from digram import sealed
 from digram.errors import ConfigMismatchError, CorruptFileError, DigramError, OptionError
 from digram.spaces.ranges import IdRange, Marker, whole
 from digram.storage import advise_on_full_disk, atomic_write, read_file
@@ -43,7 +43,7 @@ def load(path: str | PathLike[str], tokenizers: Mapping[str, Tokenizer]) -> IdSp
 
 def digest(space: IdSpace) -> str:
     """SHA-256 of what a file says of the space."""
-    return _digest(_said(space))
+    return sealed.digest(_said(space))
 
 
 def _said(space: IdSpace) -> dict[str, Any]:
@@ -68,28 +68,12 @@ def _plain(one: IdRange) -> dict[str, Any]:
     }
 
 
-def _digest(said: dict[str, Any]) -> str:
-    return sha256(json.dumps(said, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-
-
 def _parsed(data: bytes, tokenizers: Mapping[str, Tokenizer]) -> IdSpace:
     from digram.spaces.space import IdSpace
 
+    said, stated = sealed.unsealed(data, "digram_id_space", "an id space", VERSION, _COPY)
     try:
-        said = json.loads(data)
-    except (ValueError, RecursionError):
-        raise CorruptFileError("this is no JSON.", hint=_COPY) from None
-    if not isinstance(said, dict) or "digram_id_space" not in said:
-        raise CorruptFileError("this is no file of an id space.", hint=_COPY)
-    version, stated = said.pop("digram_id_space"), said.pop("sha256", None)
-    if isinstance(version, int) and version > VERSION:
-        raise CorruptFileError(
-            f"the file has version {version}, and this version of digram reads up to {VERSION}.",
-            value=version,
-            hint="Use a newer digram.",
-        )
-    try:
-        if stated != _digest(said):
+        if stated != sealed.digest(said):
             raise ValueError("its SHA-256 is another")
         space = IdSpace._of(
             [_range(one) for one in said["ranges"]],
