@@ -1,16 +1,15 @@
 //! Between Python's values and the core's.
 
 use digram::merges::Merge;
+use digram::{Error, Tokenizer};
 use pyo3::buffer::{Element, PyBuffer};
-use pyo3::exceptions::{PyTypeError, PyUnicodeEncodeError};
+use pyo3::exceptions::{PyException, PyMemoryError, PyOverflowError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyList, PyString, PyTuple};
 
-use crate::errors;
-
-/// Objects of Python that are made or read between two questions for signals: some milliseconds.
-pub(crate) const BETWEEN_SIGNALS: usize = 1 << 16;
+use crate::errors::{self, kind, shown};
+use crate::objects::{BETWEEN_SIGNALS, Turns, bytes, collected, integer, list, reserve, tuple};
 
 /// A text as Python gave it, borrowed.
 pub(crate) enum Text<'a> {
@@ -50,8 +49,14 @@ impl<'a> Text<'a> {
 
 /// The texts of a list, borrowed; errors name the index.
 pub(crate) fn texts<'a>(objects: &'a [Bound<'_, PyAny>], argument: &str) -> PyResult<Vec<Text<'a>>> {
+    let Some(first) = objects.first() else { return Ok(Vec::new()) };
     let text = |(index, object)| text(object, argument, index);
-    objects.iter().enumerate().map(text).collect()
+    collected(first.py(), objects.iter().enumerate().map(text))
+}
+
+/// Their bytes.
+pub(crate) fn bytes_of<'a>(py: Python<'_>, texts: &[Text<'a>]) -> PyResult<Vec<&'a [u8]>> {
+    collected(py, texts.iter().map(|text| Ok(text.bytes())))
 }
 
 /// The text at an index of an argument, which an error names.
@@ -107,15 +112,21 @@ fn lone_surrogate(py: Python<'_>, error: &PyErr, name: Option<&str>) -> PyErr {
 
 /// Ids from a list, a tuple, an array of any integer type, or any iterable of integers.
 ///
-/// `bool` and `float` are a `TypeError`, numbers that no id can be a `TokenIdError`.
-pub(crate) fn ids(object: &Bound<'_, PyAny>, vocab_size: usize) -> PyResult<Vec<u32>> {
+/// `bool` and `float` are a `TypeError`, numbers that no id can be a `TokenIdError`. Of an iterable
+/// that may have no end the first id without a token ends it.
+pub(crate) fn ids(object: &Bound<'_, PyAny>, tokenizer: &Tokenizer) -> PyResult<Vec<u32>> {
     let mut ids = Vec::new();
-    append_ids(object, vocab_size, &mut ids)?;
+    append_ids(object, tokenizer, &mut ids)?;
     Ok(ids)
 }
 
 /// The same, put after those that are there; on an error some may have been put there.
-pub(crate) fn append_ids(object: &Bound<'_, PyAny>, vocab_size: usize, ids: &mut Vec<u32>) -> PyResult<()> {
+pub(crate) fn append_ids(
+    object: &Bound<'_, PyAny>,
+    tokenizer: &Tokenizer,
+    ids: &mut Vec<u32>,
+) -> PyResult<()> {
+    let vocab_size = tokenizer.vocab_size();
     if let Ok(list) = object.cast::<PyList>() {
         return append_list(list, vocab_size, ids);
     }
@@ -123,20 +134,24 @@ pub(crate) fn append_ids(object: &Bound<'_, PyAny>, vocab_size: usize, ids: &mut
         || object.is_instance_of::<PyBytes>()
         || object.is_instance_of::<PyByteArray>()
     {
-        return Err(PyTypeError::new_err(format!(
-            "ids is a sequence of integers, not {}",
-            object.get_type().name()?
-        )));
+        return Err(PyTypeError::new_err(format!("ids is a sequence of integers, not {}", kind(object))));
     }
     if !object.is_instance_of::<PyTuple>() && append_buffer(object, vocab_size, ids)? {
         return Ok(());
     }
+    let py = object.py();
     let items = object.try_iter().map_err(|error| no_sequence(object, error))?;
     for (index, item) in items.enumerate() {
         if index % BETWEEN_SIGNALS == 0 {
-            object.py().check_signals()?;
+            py.check_signals()?;
         }
-        ids.push(id(&item?, index, vocab_size)?);
+        let id = id(&item?, index, vocab_size)?;
+        if tokenizer.token(id).is_none() {
+            let error = Error::TokenId { index, id, vocab_size: vocab_size as u32 };
+            return Err(errors::from_core(py, error, None));
+        }
+        reserve(ids, 1)?;
+        ids.push(id);
     }
     Ok(())
 }
@@ -146,18 +161,17 @@ fn no_sequence(object: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     if !object.hasattr("__index__").unwrap_or(false) {
         return error;
     }
-    let id = object.str().map_or_else(|_| "id".into(), |shown| shown.to_string());
-    let kind = kind(object);
-    PyTypeError::new_err(format!("ids is a sequence of integers, not {kind}; put one id into a list: [{id}]"))
-}
-
-/// The name of an object's type.
-fn kind(object: &Bound<'_, PyAny>) -> String {
-    object.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string())
+    match shown(object) {
+        Err(raised) => raised,
+        Ok(id) => PyTypeError::new_err(format!(
+            "ids is a sequence of integers, not {}; put one id into a list: [{id}]",
+            kind(object)
+        )),
+    }
 }
 
 fn append_list(list: &Bound<'_, PyList>, vocab_size: usize, ids: &mut Vec<u32>) -> PyResult<()> {
-    ids.reserve(list.len());
+    reserve(ids, list.len())?;
     let mut index = 0;
     let mut are_plain = true;
     while index < list.len() {
@@ -167,7 +181,10 @@ fn append_list(list: &Bound<'_, PyList>, vocab_size: usize, ids: &mut Vec<u32>) 
             are_plain = index >= until;
         }
         for index in index..until {
-            ids.push(id(&list.get_item(index)?, index, vocab_size)?);
+            let id = id(&list.get_item(index)?, index, vocab_size)?;
+            // An `__index__` may have put more into the list than was asked room for.
+            reserve(ids, 1)?;
+            ids.push(id);
         }
         index = until;
         // What a handler does to the list is its own affair: the length is asked for again.
@@ -245,34 +262,70 @@ fn id(item: &Bound<'_, PyAny>, index: usize, vocab_size: usize) -> PyResult<u32>
     if item.is_instance_of::<PyBool>() || item.is_instance_of::<PyFloat>() {
         return Err(PyTypeError::new_err(format!(
             "ids[{index}] = {} is a {}, not a token id",
-            item.repr()?,
-            item.get_type().name()?
+            shown(item)?,
+            kind(item)
         )));
     }
-    item.extract::<u32>().map_err(|error| {
-        if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(item.py()) {
-            out_of_range(item, index, vocab_size)
-        } else {
-            PyTypeError::new_err(format!("ids[{index}] is a {}, not a token id", kind(item)))
-        }
-    })
+    item.extract::<u32>().map_err(|error| no_id(error, item, index, vocab_size))
+}
+
+/// What to say of an item that cannot be an id. To ask it may have run code of others: what that
+/// raises beside exceptions, such as Ctrl-C, comes through, and so does a want of memory.
+#[cold]
+fn no_id(error: PyErr, item: &Bound<'_, PyAny>, index: usize, vocab_size: usize) -> PyErr {
+    let py = item.py();
+    if error.is_instance_of::<PyOverflowError>(py) {
+        out_of_range(item, index, vocab_size)
+    } else if error.is_instance_of::<PyMemoryError>(py) || !error.is_instance_of::<PyException>(py) {
+        error
+    } else {
+        PyTypeError::new_err(format!("ids[{index}] is a {}, not a token id", kind(item)))
+    }
 }
 
 fn out_of_range(value: &Bound<'_, PyAny>, index: usize, vocab_size: usize) -> PyErr {
-    let mut shown = value.repr().map_or_else(|_| "?".into(), |repr| repr.to_string());
-    if shown.len() > 80 {
-        shown.truncate(77);
-        shown.push('…');
-    }
+    let shown = match shown(value) {
+        Ok(shown) => shown,
+        Err(raised) => return raised,
+    };
     let message =
         format!("ids[{index}] = {shown} is not in this vocabulary (0..{}).", vocab_size.saturating_sub(1));
     errors::token_id(value.py(), message, index, value.clone())
 }
 
+/// Appends numbers, each of which can be an id.
+fn append_numbers<T: TryInto<u32> + Copy>(
+    object: &Bound<'_, PyAny>,
+    numbers: &[T],
+    vocab_size: usize,
+    ids: &mut Vec<u32>,
+) -> PyResult<()> {
+    let before = ids.len();
+    reserve(ids, numbers.len())?;
+    // Numbers that no id can be are looked for afterwards, so that this loop has no exit.
+    let mut all = true;
+    for some in numbers.chunks(16 * BETWEEN_SIGNALS) {
+        object.py().check_signals()?;
+        ids.extend(some.iter().map(|&number| match number.try_into() {
+            Ok(id) => id,
+            Err(_) => {
+                all = false;
+                u32::MAX
+            }
+        }));
+    }
+    if all {
+        return Ok(());
+    }
+    let bad = numbers.iter().position(|&number| number.try_into().is_err()).unwrap_or(0);
+    ids.truncate(before);
+    Err(out_of_range(&object.get_item(bad)?, bad, vocab_size))
+}
+
 /// Appends the numbers of a one-dimensional buffer (NumPy, array, memoryview); false if it is none.
 ///
-/// They are copied, as a block: what is borrowed could change while other threads run, and copying
-/// is a small part of decoding.
+/// They are copied: what is borrowed could change while other threads run, and copying is a small
+/// part of decoding.
 fn append_buffer(object: &Bound<'_, PyAny>, vocab_size: usize, ids: &mut Vec<u32>) -> PyResult<bool> {
     fn read<T: Element + TryInto<u32> + Copy>(
         object: &Bound<'_, PyAny>,
@@ -290,26 +343,10 @@ fn append_buffer(object: &Bound<'_, PyAny>, vocab_size: usize, ids: &mut Vec<u32
                 buffer.dimensions()
             )));
         }
-        let (before, numbers) = (ids.len(), buffer.to_vec(object.py())?);
-        // Numbers that no id can be are looked for afterwards, so that this loop has no exit.
-        let mut all = true;
-        ids.reserve(numbers.len());
-        for some in numbers.chunks(16 * BETWEEN_SIGNALS) {
-            object.py().check_signals()?;
-            ids.extend(some.iter().map(|&number| match number.try_into() {
-                Ok(id) => id,
-                Err(_) => {
-                    all = false;
-                    u32::MAX
-                }
-            }));
-        }
-        if all {
-            return Ok(true);
-        }
-        let bad = numbers.iter().position(|&number| number.try_into().is_err()).unwrap_or(0);
-        ids.truncate(before);
-        Err(out_of_range(&object.get_item(bad)?, bad, vocab_size))
+        // The copy is made by PyO3, which does not ask whether there is memory for it.
+        reserve(&mut Vec::<T>::new(), buffer.item_count())?;
+        append_numbers(object, &buffer.to_vec(object.py())?, vocab_size, ids)?;
+        Ok(true)
     }
     let readers = [
         read::<u32>,
@@ -331,14 +368,33 @@ fn append_buffer(object: &Bound<'_, PyAny>, vocab_size: usize, ids: &mut Vec<u32
 
 /// A list of `bytes` and `None`.
 pub(crate) fn token_table(tokens: &Bound<'_, PyList>) -> PyResult<Vec<Option<Vec<u8>>>> {
-    let mut table = Vec::with_capacity(tokens.len());
-    for token in tokens.iter() {
-        table.push(if token.is_none() { None } else { Some(token.cast::<PyBytes>()?.as_bytes().to_vec()) });
-    }
-    Ok(table)
+    let token = |token: Bound<'_, PyAny>| {
+        if token.is_none() {
+            return Ok(None);
+        }
+        let (token, mut copy) = (token.cast::<PyBytes>()?.as_bytes(), Vec::new());
+        reserve(&mut copy, token.len())?;
+        copy.extend_from_slice(token);
+        Ok(Some(copy))
+    };
+    collected(tokens.py(), tokens.iter().map(token))
+}
+
+/// Tokens as a list of `bytes`.
+pub(crate) fn tokens_to_python<'py>(py: Python<'py>, tokens: &[Vec<u8>]) -> PyResult<Bound<'py, PyList>> {
+    list(py, tokens.iter().map(|token| bytes(py, token)), &mut Turns::new())
 }
 
 /// Merges as (left id, right id, resulting id).
 pub(crate) fn merges_to_python<'py>(py: Python<'py>, merges: &[Merge]) -> PyResult<Bound<'py, PyList>> {
-    PyList::new(py, merges.iter().map(|merge| (merge.left, merge.right, merge.id)))
+    let triple = |merge: &Merge| {
+        let [left, right, id] = [merge.left, merge.right, merge.id].map(|id| integer(py, id.into()));
+        tuple(py, [left?, right?, id?])
+    };
+    list(py, merges.iter().map(triple), &mut Turns::new())
+}
+
+/// Numbers as a list.
+pub(crate) fn numbers_to_python<'py>(py: Python<'py>, numbers: &[u64]) -> PyResult<Bound<'py, PyList>> {
+    list(py, numbers.iter().map(|&number| integer(py, number)), &mut Turns::new())
 }

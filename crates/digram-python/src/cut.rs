@@ -2,7 +2,10 @@
 
 use memchr::memmem::Finder;
 use pyo3::prelude::*;
+use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::{PyByteArray, PyBytes};
+
+use crate::{errors, objects};
 
 /// The documents that end in a block, of which the first begins with `held`, and where in the block
 /// what is behind the last separator begins; None where there is no separator. Empty documents are
@@ -17,28 +20,35 @@ pub(crate) fn cut<'py>(
     separator: &Bound<'py, PyBytes>,
 ) -> PyResult<Option<(Vec<Bound<'py, PyBytes>>, usize)>> {
     let (block, separator) = (block.as_bytes(), separator.as_bytes());
-    // Safety: this call holds the GIL or, where there is none, the caller alone has the array, and
-    // nothing here runs code of others.
-    let held = unsafe { held.as_bytes() };
+    if separator.is_empty() {
+        return Err(errors::raise(py, "OptionError", "the separator is empty, so it stands nowhere."));
+    }
     let finder = Finder::new(separator);
-    let begun = straddling(held, block, separator, &finder);
-    let first = match begun {
-        Some(begun) => Some((begun, begun + separator.len() - held.len())),
-        None => finder.find(block).map(|at| (held.len() + at, at + separator.len())),
-    };
-    let Some((end, mut start)) = first else { return Ok(None) };
-    let mut documents = Vec::new();
-    if end > 0 {
-        documents.push(PyBytes::new_with(py, end, |bytes| {
+    // Nobody changes the array meanwhile: the GIL or this section forbids it.
+    let first = with_critical_section(held, || {
+        // SAFETY: as said, and nothing in this section runs code of others: a `bytes` is made, which
+        // Python's collector of cycles does not follow.
+        let held = unsafe { held.as_bytes() };
+        let (end, start) = match straddling(held, block, separator, &finder) {
+            Some(begun) => (begun, begun + separator.len() - held.len()),
+            None => match finder.find(block) {
+                Some(at) => (held.len() + at, at + separator.len()),
+                None => return Ok(None),
+            },
+        };
+        let document = PyBytes::new_with(py, end, |bytes| {
             let (old, new) = bytes.split_at_mut(end.min(held.len()));
             old.copy_from_slice(&held[..old.len()]);
             new.copy_from_slice(&block[..new.len()]);
             Ok(())
-        })?);
-    }
+        })?;
+        PyResult::Ok(Some(((end > 0).then_some(document), start)))
+    })?;
+    let Some((document, mut start)) = first else { return Ok(None) };
+    let mut documents: Vec<_> = document.into_iter().collect();
     while let Some(at) = finder.find(&block[start..]) {
         if at > 0 {
-            documents.push(PyBytes::new(py, &block[start..start + at]));
+            documents.push(objects::bytes(py, &block[start..start + at])?);
         }
         start += at + separator.len();
     }

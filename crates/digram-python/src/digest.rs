@@ -6,8 +6,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::PyBytes;
 
 use crate::convert::{Text, texts};
+use crate::objects::Objects;
 
 /// Bytes that are hashed at once: the hash is fast where it gets many.
 const BLOCK: usize = 1 << 17;
@@ -23,23 +26,45 @@ impl Blake3 {
         Blake3(Mutex::new(blake3::Hasher::new()))
     }
 
-    /// Takes the bytes of a buffer that nobody changes meanwhile.
-    fn update(&self, py: Python<'_>, data: PyBuffer<u8>) -> PyResult<()> {
+    /// Takes the bytes of an object. Of what can be written to, each is read once, and those of a block
+    /// while this thread has the GIL.
+    fn update(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut hasher = self.hasher(py);
+        let hasher = &mut *hasher;
+        if let Ok(bytes) = data.cast::<PyBytes>() {
+            let bytes = bytes.as_bytes();
+            py.detach(|| _ = hasher.update(bytes));
+            return Ok(());
+        }
+        let data = PyBuffer::<u8>::get(data)?;
         let Some(bytes) = data.as_slice_ptr() else {
             return Err(PyBufferError::new_err("the bytes do not lie one after the other"));
         };
-        // Safety: the buffer is held until the end of this call. Who writes to it meanwhile from
-        // another thread gets the digest of neither, as with `hashlib`.
-        let bytes = unsafe { bytes.as_ref() };
-        py.detach(|| _ = self.hasher().update(bytes));
+        let mut block = Vec::with_capacity(BLOCK);
+        for start in (0..bytes.len()).step_by(BLOCK) {
+            let len = BLOCK.min(bytes.len() - start);
+            block.clear();
+            // SAFETY: `data` holds the buffer until the end of this call, so there are as many bytes.
+            // No reference to them is made, as they may be written to once the GIL is given up.
+            unsafe {
+                std::ptr::copy_nonoverlapping(
+                    bytes.as_ptr().cast::<u8>().add(start),
+                    block.as_mut_ptr(),
+                    len,
+                );
+                block.set_len(len);
+            }
+            py.detach(|| _ = hasher.update(&block));
+        }
         Ok(())
     }
 
     /// Takes texts, each followed by its length in eight bytes, the lowest first.
-    fn update_documents(&self, py: Python<'_>, documents: Vec<Bound<'_, PyAny>>) -> PyResult<()> {
+    fn update_documents(&self, py: Python<'_>, documents: Objects<'_>) -> PyResult<()> {
         let texts: Vec<Text<'_>> = texts(&documents, "texts")?;
+        let mut hasher = self.hasher(py);
+        let hasher = &mut *hasher;
         py.detach(|| {
-            let mut hasher = self.hasher();
             let mut held = Vec::with_capacity(BLOCK + 8);
             for text in texts {
                 let bytes = text.bytes();
@@ -59,13 +84,13 @@ impl Blake3 {
     }
 
     /// The digest of all so far, in hexadecimal: 64 digits.
-    fn hexdigest(&self) -> String {
-        self.hasher().finalize().to_hex().to_string()
+    fn hexdigest(&self, py: Python<'_>) -> String {
+        self.hasher(py).finalize().to_hex().to_string()
     }
 }
 
 impl Blake3 {
-    fn hasher(&self) -> MutexGuard<'_, blake3::Hasher> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn hasher(&self, py: Python<'_>) -> MutexGuard<'_, blake3::Hasher> {
+        self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 }

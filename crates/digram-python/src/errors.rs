@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use digram::Error;
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::PyOSError;
+use pyo3::exceptions::{PyException, PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -91,8 +91,49 @@ pub(crate) fn from_core(py: Python<'_>, error: Error, text: Option<&Text<'_>>) -
             places.set_item("path", path)?;
             places.set_item("offset", offset)
         }),
+        Error::Memory { .. } => PyMemoryError::new_err(message),
         _ => raise(py, "InternalError", message),
     }
+}
+
+/// The most characters of a foreign value, or of the name of its type, that a message shows.
+const MOST_SHOWN: usize = 80;
+
+/// A foreign value as messages show it: its repr, cut to 80 characters, without control characters.
+///
+/// A repr is code of others. Where it raises an exception, or gives no text, the type is shown; what
+/// is no `Exception`, such as Ctrl-C, comes through.
+pub(crate) fn shown(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    match value.repr() {
+        Ok(repr) => Ok(clipped(&repr.to_string_lossy())),
+        Err(error) if error.is_instance_of::<PyException>(value.py()) => Ok(format!("<{}>", kind(value))),
+        Err(error) => Err(error),
+    }
+}
+
+/// The name of an object's type.
+pub(crate) fn kind(object: &Bound<'_, PyAny>) -> String {
+    object.get_type().name().map_or_else(|_| "?".into(), |name| clipped(&name.to_string_lossy()))
+}
+
+fn clipped(text: &str) -> String {
+    let mut clipped = String::new();
+    for (number, character) in text.chars().enumerate() {
+        if number == MOST_SHOWN - 1 && text.chars().nth(MOST_SHOWN).is_some() {
+            clipped.push('…');
+            break;
+        }
+        match character.is_control() {
+            true => clipped.extend(character.escape_default()),
+            false => clipped.push(character),
+        }
+    }
+    clipped
+}
+
+/// The `MemoryError` for an error of the core's that is one.
+pub(crate) fn no_memory(error: Error) -> PyErr {
+    PyMemoryError::new_err(error.to_string())
 }
 
 /// What Python raises itself where the system refuses: the class that belongs to the number.

@@ -1,17 +1,22 @@
 //! The Python face of the `digram` crate: converts values, gives up the GIL, maps errors.
 
+mod arrays;
 mod arrow;
 mod convert;
 mod counts;
 mod cut;
 mod digest;
 mod errors;
-mod json;
 mod model;
+mod objects;
 mod picky;
+mod records;
+mod reserve;
 mod scheme;
+mod threads;
 mod tokenizer;
 mod training;
+mod turn;
 mod watch;
 mod words;
 
@@ -20,9 +25,10 @@ use std::sync::Arc;
 
 use digram::pretokenize::{Found, Pretokenizer, Rules, Stage};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString};
+use pyo3::types::{PyBytes, PyList};
 
-use convert::{BETWEEN_SIGNALS, Text};
+use convert::Text;
+use objects::Turns;
 use watch::Signals;
 
 /// Terms, units, patterns, whether numbers are cut out whole, and whether they are cut out at all.
@@ -60,7 +66,9 @@ impl Splitter {
         };
         let stages: Vec<Stage> =
             rules.into_iter().chain(digits).chain(patterns.into_iter().map(Stage::Pattern)).collect();
-        let pretokenizer = Pretokenizer::new(&stages).map_err(|error| errors::from_core(py, error, None))?;
+        let signals = Signals::new();
+        let pretokenizer = py.detach(|| Pretokenizer::watched(&stages, &signals));
+        let pretokenizer = pretokenizer.map_err(|error| signals.error(py, error, None))?;
         Ok(Splitter { pretokenizer: Arc::new(pretokenizer) })
     }
 
@@ -98,20 +106,16 @@ impl Splitter {
         let signals = Signals::new();
         let ends = py.detach(|| self.pretokenizer.ends(text.bytes(), &signals));
         let ends = ends.map_err(|error| signals.error(py, error, None))?;
-        let pieces = PyList::empty(py);
         let mut start = 0;
-        for (number, end) in ends.into_iter().enumerate() {
-            if number % BETWEEN_SIGNALS == 0 {
-                py.check_signals()?;
-            }
+        let piece = |end| {
             let piece = std::mem::replace(&mut start, end)..end;
             match text {
                 // Pieces of a str are cut between characters.
-                Text::Str(text) => pieces.append(PyString::new(py, &text[piece]))?,
-                Text::Bytes(bytes) => pieces.append(PyBytes::new(py, &bytes[piece]))?,
+                Text::Str(text) => Ok(objects::string(py, &text[piece])?.into_any()),
+                Text::Bytes(bytes) => Ok(objects::bytes(py, &bytes[piece])?.into_any()),
             }
-        }
-        Ok(pieces)
+        };
+        objects::list(py, ends.into_iter().map(piece), &mut Turns::new())
     }
 }
 
@@ -130,17 +134,21 @@ mod _core {
     #[pymodule_export]
     use super::digest::Blake3;
     #[pymodule_export]
-    use super::json::json_texts;
-    #[pymodule_export]
     use super::model::{Model, Ranks};
     #[pymodule_export]
     use super::picky::train as train_picky;
     #[pymodule_export]
+    use super::records::{CsvTexts, JsonTexts, json_texts};
+    #[pymodule_export]
     use super::scheme::Scheme;
+    #[pymodule_export]
+    use super::threads::default_threads;
     #[pymodule_export]
     use super::tokenizer::{Decoder, Encoded, EncodedDocuments, Intervals, RunningCount, Stream};
     #[pymodule_export]
     use super::training::{Forbidden, join_words, train, train_fair};
+    #[pymodule_export]
+    use super::watch::Stopper;
     #[pymodule_export]
     use super::words::Words;
 

@@ -9,6 +9,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::convert::{merges_to_python, token_table};
 use crate::errors;
+use crate::objects::{Turns, bytes, list};
 use crate::watch::Signals;
 
 /// Tokens in rank order, all different.
@@ -105,16 +106,19 @@ impl Model {
     }
 
     /// The bytes of a token; `None` for a hole and past the end.
-    fn token<'py>(&self, py: Python<'py>, id: u32) -> Option<Bound<'py, PyBytes>> {
-        self.model.vocabulary().get(id).map(|token| PyBytes::new(py, token))
+    fn token<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        self.model.vocabulary().get(id).map(|token| bytes(py, token)).transpose()
     }
 
     /// The bytes of each token by id, `None` for a hole.
     fn tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let vocabulary = self.model.vocabulary();
         let end = (0..vocabulary.size() as u32).rev().find(|&id| vocabulary.get(id).is_some());
-        let token = |id| vocabulary.get(id).map(|token| PyBytes::new(py, token));
-        PyList::new(py, (0..end.map_or(0, |id| id + 1)).map(token).collect::<Vec<_>>())
+        let token = |id| match vocabulary.get(id) {
+            Some(token) => Ok(bytes(py, token)?.into_any()),
+            None => Ok(py.None().into_bound(py)),
+        };
+        list(py, (0..end.map_or(0, |id| id + 1)).map(token), &mut Turns::new())
     }
 
     /// The merges as (left id, right id, resulting id), in rank order.
@@ -122,7 +126,7 @@ impl Model {
         merges_to_python(py, self.model.merges().in_order())
     }
 
-    /// What a digest is taken of; see `digram.definition.Packed`.
+    /// What a digest is taken of; see `digram.vocab.definition.Packed`.
     fn packed<'py>(&self, py: Python<'py>) -> Packed<'py> {
         let vocabulary = self.model.vocabulary();
         let merges = self.model.merges().in_order();

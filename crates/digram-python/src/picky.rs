@@ -6,8 +6,9 @@ use std::time::Instant;
 use digram::events::Event;
 use digram::train::{Options, Picky, PickyStop, train_picky};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::PyList;
 
+use crate::convert::tokens_to_python;
 use crate::counts::Held;
 use crate::training::{base_of, stop_named, ties_named};
 use crate::watch::{BETWEEN_REPORTS, Signals};
@@ -64,7 +65,7 @@ pub(crate) fn train<'py>(
     let picked = py
         .detach(|| train_picky(pieces, &options, &picky, &mut tell, &signals))
         .map_err(|error| signals.error(py, error, None))?;
-    let tokens = PyList::new(py, picked.tokens.iter().map(|token| PyBytes::new(py, token)))?;
+    let tokens = tokens_to_python(py, &picked.tokens)?;
     let event = |&(event, count): &(Event, u64)| match event {
         Event::Merge(left, right) => (left, Some(right), count),
         Event::Drop(token) => (token, None, count),

@@ -12,7 +12,7 @@ use digram::train::{
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-use crate::convert::merges_to_python;
+use crate::convert::{merges_to_python, tokens_to_python};
 use crate::counts::Held;
 use crate::errors;
 use crate::tokenizer::Core;
@@ -31,8 +31,9 @@ impl Forbidden {
         tokens: Vec<Vec<u8>>,
         patterns: Vec<String>,
     ) -> PyResult<Self> {
-        let found = digram::train::Forbidden::new(pairs, tokens, &patterns);
-        found.map(|found| Forbidden(Arc::new(found))).map_err(|error| errors::from_core(py, error, None))
+        let signals = Signals::new();
+        let found = py.detach(|| digram::train::Forbidden::new(pairs, tokens, &patterns, &signals));
+        found.map(|found| Forbidden(Arc::new(found))).map_err(|error| signals.error(py, error, None))
     }
 
     /// Whether two tokens may not be merged.
@@ -210,7 +211,7 @@ pub(crate) fn join_words<'py>(
         digram::train::join_words(&counts, words, &options, &mut tell, &signals)
     });
     let joined = joined.map_err(|error| signals.error(py, error, None))?;
-    let tokens = PyList::new(py, joined.tokens.iter().map(|token| PyBytes::new(py, token)))?;
+    let tokens = tokens_to_python(py, &joined.tokens)?;
     let merges: Vec<_> = joined.merges.iter().map(|learned| learned.merge).collect();
     let counts = joined.merges.iter().map(|learned| learned.count).collect();
     let ranks = (0..).zip(&joined.joins).filter(|(_, joins)| **joins).map(|(rank, _)| rank).collect();
@@ -284,7 +285,7 @@ type Common<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, &'static s
 
 /// What every training gives, as Python's.
 fn to_python<'py>(py: Python<'py>, trained: &Found) -> PyResult<Common<'py>> {
-    let tokens = PyList::new(py, trained.tokens().iter().map(|token| PyBytes::new(py, token)))?;
+    let tokens = tokens_to_python(py, &trained.tokens())?;
     let merges: Vec<_> = trained.merges.iter().map(|learned| learned.merge).collect();
     let counts = trained.merges.iter().map(|learned| learned.count).collect();
     Ok((tokens, merges_to_python(py, &merges)?, counts, stop_named(trained.stop)))

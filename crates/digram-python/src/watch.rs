@@ -1,14 +1,19 @@
-//! Signals of Python, served from inside long calls.
+//! Signals of Python, served from inside long calls, and calls that another thread stops.
 
-use std::sync::Mutex;
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use digram::Error;
 use digram::watch::Watch;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::convert::Text;
 use crate::errors;
+use crate::reserve;
 
 /// Ctrl-C is to be served within 200 ms; asking Python takes the GIL, so not at every check.
 const BETWEEN_SIGNALS: Duration = Duration::from_millis(40);
@@ -16,10 +21,52 @@ const BETWEEN_SIGNALS: Duration = Duration::from_millis(40);
 /// How often long work tells how far it is.
 pub(crate) const BETWEEN_REPORTS: Duration = Duration::from_millis(100);
 
+thread_local! {
+    /// What stops the calls of this thread.
+    static STOPPER: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
+}
+
+/// Stops the calls of one thread from another: those of a server, for a client that left.
+///
+/// In a `with` block of it, long calls of this thread end with `KeyboardInterrupt` soon after `stop`.
+#[pyclass(frozen, module = "digram._core")]
+pub(crate) struct Stopper {
+    is_stopped: Arc<AtomicBool>,
+}
+
+#[pymethods]
+impl Stopper {
+    #[new]
+    fn new() -> Stopper {
+        Stopper { is_stopped: Arc::default() }
+    }
+
+    /// Stops what runs in the block, and all that is begun there from now on.
+    fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was stopped.
+    #[getter]
+    fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    fn __enter__(&self) {
+        STOPPER.with(|stopper| stopper.replace(Some(self.is_stopped.clone())));
+    }
+
+    #[pyo3(signature = (*_raised))]
+    fn __exit__(&self, _raised: &Bound<'_, PyTuple>) {
+        STOPPER.with(|stopper| stopper.replace(None));
+    }
+}
+
 /// Lets Python's signal handlers run during long work, and keeps what they raise.
 pub(crate) struct Signals {
     state: Mutex<State>,
     on_progress: Option<Py<PyAny>>,
+    is_stopped: Option<Arc<AtomicBool>>,
 }
 
 struct State {
@@ -35,8 +82,14 @@ impl Signals {
 
     /// Also calls `on_progress` now and then with how much is done, and of how much.
     pub(crate) fn reporting_to(on_progress: Option<Py<PyAny>>) -> Signals {
+        reserve::refill();
         let now = Instant::now();
-        Signals { state: Mutex::new(State { asked: now, reported: now, raised: None }), on_progress }
+        let is_stopped = STOPPER.with(|stopper| stopper.borrow().clone());
+        Signals {
+            state: Mutex::new(State { asked: now, reported: now, raised: None }),
+            on_progress,
+            is_stopped,
+        }
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
@@ -53,6 +106,7 @@ impl Signals {
     pub(crate) fn error(&self, py: Python<'_>, error: Error, text: Option<&Text<'_>>) -> PyErr {
         match self.state().raised.take() {
             Some(raised) if error == Error::Interrupted => raised,
+            None if error == Error::Interrupted => PyKeyboardInterrupt::new_err("stopped"),
             _ => errors::from_core(py, error, text),
         }
     }
@@ -60,6 +114,9 @@ impl Signals {
 
 impl Watch for Signals {
     fn check(&self) -> digram::Result<()> {
+        if self.is_stopped.as_ref().is_some_and(|is_stopped| is_stopped.load(Ordering::Relaxed)) {
+            return Err(Error::Interrupted);
+        }
         {
             let mut state = self.state();
             if state.raised.is_some() {

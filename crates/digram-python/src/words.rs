@@ -1,14 +1,14 @@
 //! Words of texts that are in a set.
 
-use digram::watch::available_threads;
 use digram::words;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
 use crate::convert;
+use crate::objects::Objects;
 use crate::watch::Signals;
 
-/// A set of words. See `digram.metrics.tally`.
+/// A set of words. See `digram.analysis.metrics.tally`.
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct Words {
     words: words::Words,
@@ -23,15 +23,10 @@ impl Words {
 
     /// The number of words of several texts together, and of those that are in the set.
     #[pyo3(signature = (texts, threads=None))]
-    fn find(
-        &self,
-        py: Python<'_>,
-        texts: Vec<Bound<'_, PyAny>>,
-        threads: Option<usize>,
-    ) -> PyResult<(u64, u64)> {
+    fn find(&self, py: Python<'_>, texts: Objects<'_>, threads: Option<usize>) -> PyResult<(u64, u64)> {
         let texts = convert::texts(&texts, "texts")?;
-        let bytes: Vec<&[u8]> = texts.iter().map(|text| text.bytes()).collect();
-        let threads = threads.unwrap_or_else(available_threads);
+        let bytes = convert::bytes_of(py, &texts)?;
+        let threads = crate::threads::threads(py, threads)?;
         let signals = Signals::new();
         let found = py.detach(|| self.words.find(&bytes, threads, &signals));
         match found {

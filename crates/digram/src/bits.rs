@@ -1,6 +1,8 @@
 //! Sets of numbers: the bits of a word, pairs of ASCII characters, and larger ones that may say yes
 //! too often.
 
+use std::hash::{BuildHasher, RandomState};
+
 /// A set of numbers of which only the lowest bits are told apart: what it holds not was never put
 /// in, and what it holds may have been. Small enough to lie near where the exact answer is far.
 #[derive(Clone)]
@@ -33,6 +35,13 @@ impl Bits {
         let mask = self.words.len() - 1;
         self.words[(number as usize / 64) & mask] >> (number % 64) & 1 == 1
     }
+}
+
+/// Two numbers that nobody knows beforehand: what hashes of things from outside are made with, so that
+/// no file can hold things that all share a place. The second, that is multiplied with, is odd.
+pub(crate) fn seeds() -> [u64; 2] {
+    let random = RandomState::new();
+    [random.hash_one(0u64), random.hash_one(1u64) | 1]
 }
 
 /// A set of hashes that may say yes too often: to 3 to 6 of a hundred that are not in it.

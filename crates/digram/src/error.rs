@@ -88,6 +88,11 @@ pub enum Error {
         /// What is wrong there.
         reason: String,
     },
+    /// The system has not as much memory as the work needs.
+    Memory {
+        /// How many bytes were asked for at once.
+        bytes: usize,
+    },
     /// The caller asked to stop.
     Interrupted,
     /// A promise of this crate was broken.
@@ -160,6 +165,10 @@ impl fmt::Display for Error {
             Error::Corrupt { path, offset, reason } => {
                 write!(f, "{}, byte {offset}: {reason}", path.display())
             }
+            Error::Memory { bytes } => write!(
+                f,
+                "{bytes} more bytes of memory cannot be had. Give the process more memory, or do less in one call."
+            ),
             Error::Interrupted => f.write_str("interrupted"),
         }
     }

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::bits::bits;
+use crate::bits::{bits, seeds};
 use crate::memory::{Way, prefetch};
 use crate::vocabulary::{TokenId, Vocabulary};
 
@@ -28,6 +28,7 @@ pub(crate) fn start_of(number: usize, start: usize, ends: &[usize]) -> usize {
 pub(crate) struct TokenIndex {
     lines: Box<[Line]>,
     long: HashMap<Box<[u8]>, TokenId>,
+    seeds: [u64; 2],
     way: Way,
 }
 
@@ -109,7 +110,8 @@ impl TokenIndex {
 
     fn with_capacity(tokens: usize) -> TokenIndex {
         let lines = (tokens / 2).next_power_of_two();
-        TokenIndex { lines: vec![Line::FREE; lines].into(), long: HashMap::new(), way: Way::best() }
+        let lines = vec![Line::FREE; lines].into();
+        TokenIndex { lines, long: HashMap::new(), seeds: seeds(), way: Way::best() }
     }
 
     /// Adds `text[start..end]`, and says whether it was not there yet.
@@ -282,7 +284,7 @@ impl TokenIndex {
     /// The line of a key.
     #[inline]
     fn place(&self, key: Key) -> usize {
-        key.hash() & (self.lines.len() - 1)
+        key.hash(self.seeds) as usize & (self.lines.len() - 1)
     }
 }
 
@@ -332,21 +334,13 @@ impl Key {
         self.0.to_le_bytes()
     }
 
-    /// A number that differs between most keys in all of its upper bits. Who does not know the
-    /// seeds cannot choose keys that share it.
+    /// A number that differs between most keys in all of its bits. Who does not know the seeds cannot
+    /// choose keys that share it.
     #[inline(always)]
-    pub(crate) fn seeded_hash(self, seeds: [u64; 2]) -> u64 {
+    pub(crate) fn hash(self, seeds: [u64; 2]) -> u64 {
         let (low, high) = (self.0 as u64, (self.0 >> 64) as u64);
         let product = u128::from(low ^ seeds[0]) * u128::from(high ^ seeds[1]);
         (product >> 64) as u64 ^ product as u64
-    }
-
-    /// A number that differs between most keys in all of its lower bits.
-    #[inline(always)]
-    pub(crate) fn hash(self) -> usize {
-        let (low, high) = (self.0 as u64, (self.0 >> 64) as u64);
-        let product = u128::from(low ^ 0x9e37_79b9_7f4a_7c15) * u128::from(high ^ 0xd6e8_feb8_6659_fd93);
-        ((product >> 64) as u64 ^ product as u64) as usize
     }
 }
 
@@ -362,6 +356,27 @@ pub(crate) fn near_the_end<const MANY: usize>(text: &[u8], start: usize) -> [u8;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_tokens_share_a_place_in_all_indexes() {
+        // The first eight bytes are the number that all keys were once mixed with: multiplied with
+        // nothing, each went to the same line, and twenty thousand took seconds.
+        let texts: Vec<Vec<u8>> = (0..20_000u32)
+            .map(|number| [&0x9e37_79b9_7f4a_7c15u64.to_le_bytes()[..], &number.to_le_bytes()].concat())
+            .collect();
+        let tokens: Vec<(TokenId, &[u8])> =
+            texts.iter().enumerate().map(|(id, text)| (id as TokenId, &text[..])).collect();
+        let indexes = [TokenIndex::new(&tokens), TokenIndex::new(&tokens)];
+        assert_ne!(indexes[0].seeds, indexes[1].seeds);
+        for index in indexes {
+            let (mut run, mut longest) = (0, 0);
+            for line in &index.lines {
+                run = if line.is_full() { run + 1 } else { 0 };
+                longest = longest.max(run);
+            }
+            assert!(longest < 1_000, "{longest} full lines in a row");
+        }
+    }
 
     #[test]
     fn every_token_is_found_and_nothing_else_in_all_ways() {

@@ -21,8 +21,8 @@
 //!
 //! The modules build on each other in one line: [`error`], [`watch`], [`vocabulary`], [`merges`],
 //! [`events`], [`special`], [`ranks`], [`model`], [`pretokenize`], [`count`], [`encode`], [`tokenizer`], [`train`].
-//! The crate prints nothing, keeps nothing global but how many processors there are, and starts no
-//! thread that outlives a call. It opens no file but those of counts, in a folder that the caller names.
+//! The crate prints nothing, keeps nothing global but how many processors there are and how much memory
+//! all tokenizers keep, and starts no thread that outlives a call. It opens no file but those of counts, in a folder that the caller names.
 
 mod bits;
 pub mod count;
@@ -36,6 +36,7 @@ pub mod merges;
 pub mod model;
 pub mod pretokenize;
 pub mod ranks;
+pub mod room;
 pub mod special;
 pub mod tokenizer;
 pub mod train;

@@ -9,25 +9,32 @@ pub type TokenId = u32;
 /// that a pair and its rank fit into 64 bits. The largest published vocabularies stay below 2^19.
 pub const MAX_VOCAB_SIZE: usize = 1 << 21;
 
-/// The bytes of each token, in one run of memory. Ids may have holes.
+/// The bytes of each token, in one run of memory. Ids may have holes. One may stand for no text at all:
+/// nothing becomes it, and it decodes to nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Vocabulary {
     bytes: Vec<u8>,
     /// Token `id` is `bytes[ends[id] .. ends[id + 1]]`; a hole is empty.
     ends: Vec<u32>,
     tokens: usize,
+    /// The token of no bytes, which is no hole.
+    empty: Option<TokenId>,
 }
 
 impl Vocabulary {
     /// A vocabulary of the given tokens; the index is the id, `None` a hole.
     ///
-    /// Fails if a token is empty, or if all of them exceed 4 GiB.
+    /// Fails if two are empty, or if all of them exceed 4 GiB.
     pub fn new<T: AsRef<[u8]>>(tokens: impl IntoIterator<Item = Option<T>>) -> Result<Vocabulary> {
-        let mut vocabulary = Vocabulary { bytes: Vec::new(), ends: vec![0], tokens: 0 };
+        let mut vocabulary = Vocabulary { bytes: Vec::new(), ends: vec![0], tokens: 0, empty: None };
         for (id, token) in tokens.into_iter().enumerate() {
             if let Some(token) = token {
-                if token.as_ref().is_empty() {
-                    return Err(Error::Vocabulary { reason: format!("token {id} is empty.") });
+                if token.as_ref().is_empty()
+                    && let Some(other) = vocabulary.empty.replace(id as TokenId)
+                {
+                    return Err(Error::Vocabulary {
+                        reason: format!("tokens {other} and {id} are both empty."),
+                    });
                 }
                 vocabulary.bytes.extend_from_slice(token.as_ref());
                 vocabulary.tokens += 1;
@@ -54,7 +61,24 @@ impl Vocabulary {
             return Err(Error::Limit { reason: "there are more than 2^21 tokens.".into() });
         }
         let tokens = ends.windows(2).filter(|pair| pair[0] < pair[1]).count();
-        Ok(Vocabulary { bytes, ends, tokens })
+        Ok(Vocabulary { bytes, ends, tokens, empty: None })
+    }
+
+    /// The same, in which this hole is the token of no bytes. Fails for what is no hole.
+    pub(crate) fn with_empty(mut self, id: Option<TokenId>) -> Result<Vocabulary> {
+        if let Some(id) = id {
+            if self.empty.is_some() || id as usize >= self.size() || self.len_of(id) > 0 {
+                return Err(Error::Vocabulary { reason: format!("token {id} is not empty.") });
+            }
+            self.empty = Some(id);
+            self.tokens += 1;
+        }
+        Ok(self)
+    }
+
+    /// The token of no bytes, if there is one.
+    pub fn empty(&self) -> Option<TokenId> {
+        self.empty
     }
 
     /// The bytes of all tokens, one after the other, and where each ends; see
@@ -90,7 +114,7 @@ impl Vocabulary {
             ends.extend(self.ends[known.start + 1..=known.end].iter().map(|end| end + added));
             ends.resize(to, bytes.len() as u32);
         }
-        Vocabulary::from_ends(bytes, ends)
+        Vocabulary::from_ends(bytes, ends)?.with_empty(self.empty)
     }
 
     /// One more than the highest id.
@@ -107,7 +131,7 @@ impl Vocabulary {
     #[inline]
     pub fn get(&self, id: TokenId) -> Option<&[u8]> {
         let (start, end) = (*self.ends.get(id as usize)?, *self.ends.get(id as usize + 1)?);
-        (start < end).then(|| &self.bytes[start as usize..end as usize])
+        (start < end || self.empty == Some(id)).then(|| &self.bytes[start as usize..end as usize])
     }
 
     /// The length of a token in bytes; 0 for a hole.
@@ -116,15 +140,28 @@ impl Vocabulary {
         (self.ends[id as usize + 1] - self.ends[id as usize]) as usize
     }
 
-    /// All tokens with their ids, by id.
+    /// All tokens that have bytes with their ids, by id.
     pub fn iter(&self) -> impl Iterator<Item = (TokenId, &[u8])> {
-        (0..self.size() as TokenId).filter_map(|id| Some((id, self.get(id)?)))
+        (0..self.size() as TokenId)
+            .filter_map(|id| Some((id, self.get(id)?)))
+            .filter(|(_, token)| !token.is_empty())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_token_without_bytes_is_no_hole() {
+        let vocabulary = Vocabulary::new([Some("a"), Some(""), None]).unwrap();
+        assert_eq!((vocabulary.size(), vocabulary.token_count(), vocabulary.empty()), (3, 2, Some(1)));
+        assert_eq!((vocabulary.get(1), vocabulary.get(2)), (Some(&b""[..]), None));
+        assert_eq!(vocabulary.iter().collect::<Vec<_>>(), [(0, &b"a"[..])]);
+        let more = vocabulary.with(&[(2, b"b")]).unwrap();
+        assert_eq!((more.get(1), more.get(2), more.token_count()), (Some(&b""[..]), Some(&b"b"[..]), 3));
+        assert!(Vocabulary::new([Some(""), Some("")]).is_err());
+    }
 
     #[test]
     fn a_hole_has_no_bytes_and_counts_as_none() {

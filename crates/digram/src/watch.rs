@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result};
+use crate::room;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -38,7 +39,13 @@ impl Watch for Stop<'_> {
 /// which a question that looks at the clock takes a thousandth.
 pub(crate) const BETWEEN_CHECKS: usize = 1 << 16;
 
+/// What it takes to begin with a text, counted in bytes of text.
+const OF_TEXT: usize = 32;
+
 /// Asks a watch each time so much work was done.
+///
+/// Work on many things needs one of these around all of them, as none of them may be large enough
+/// to ask inside.
 pub(crate) struct Paced<'w> {
     watch: &'w dyn Watch,
     every: usize,
@@ -54,6 +61,12 @@ impl<'w> Paced<'w> {
     /// Work of which so much takes some milliseconds.
     pub(crate) fn every(every: usize, watch: &'w dyn Watch) -> Paced<'w> {
         Paced { watch, every, left: every }
+    }
+
+    /// One of several texts was gone through, however short: those of nothing take time too.
+    #[inline]
+    pub(crate) fn after_text(&mut self, text: &[u8]) -> Result<()> {
+        self.after(text.len() + OF_TEXT)
     }
 
     /// So much more was done.
@@ -138,8 +151,9 @@ pub(crate) fn shares(items: usize, threads: usize) -> Vec<Range<usize>> {
 /// Does `tasks` tasks on up to `threads` threads, the calling one among them, and returns their
 /// results in order. Each thread has a state of its own, made by `state`.
 ///
-/// Threads live for this call only: there is no pool that a fork could leave without threads. Of
-/// several errors the one of the lowest task is returned; after an error no task is begun.
+/// Threads live for this call only: there is no pool that a fork could leave without threads. Where
+/// the system gives no more of them, or no memory for them, fewer do the work. Of several errors the
+/// one of the lowest task is returned; after an error no task is begun.
 pub(crate) fn in_parallel<S, R: Send>(
     threads: usize,
     tasks: usize,
@@ -148,27 +162,28 @@ pub(crate) fn in_parallel<S, R: Send>(
     work: impl Fn(&mut S, usize, &dyn Watch) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
     let work = |state: &mut S, task, watch: &dyn Watch| work(state, task, watch).map_err(|error| (0, error));
-    items_in_parallel(threads, tasks, watch, state, work).map_err(|(_, error)| error)
+    items_in_parallel(threads, tasks, watch, || Ok(state()), work).map_err(|(_, error)| error)
 }
 
 /// The result of work on several items, of which an error names the first that failed by its index;
 /// the index says nothing where the work was stopped.
 pub(crate) type OfItem<R> = std::result::Result<R, (usize, Error)>;
 
-/// The same for tasks of several items each, whose errors name one.
+/// The same for tasks of several items each, whose errors name one, and for states that there may be
+/// no memory for: then the other threads do the work, and an error is that of the calling one.
 pub(crate) fn items_in_parallel<S, R: Send>(
     threads: usize,
     tasks: usize,
     watch: &dyn Watch,
-    state: impl Fn() -> S + Sync,
+    state: impl Fn() -> Result<S> + Sync,
     work: impl Fn(&mut S, usize, &dyn Watch) -> OfItem<R> + Sync,
 ) -> OfItem<Vec<R>> {
     let is_stop = |result: &OfItem<R>| matches!(result, Err((_, Error::Interrupted)));
     let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
-    let done: Mutex<Vec<(usize, OfItem<R>)>> = Mutex::new(Vec::with_capacity(tasks));
-    let run = |watch: &dyn Watch| {
-        let mut state = state();
+    let done = room::collected((0..tasks).map(|_| None)).map_err(|error| (0, error))?;
+    let done: Mutex<Vec<Option<OfItem<R>>>> = Mutex::new(done);
+    let run = |mut state: S, watch: &dyn Watch| {
         loop {
             let task = next.fetch_add(1, Ordering::Relaxed);
             if task >= tasks {
@@ -180,7 +195,7 @@ pub(crate) fn items_in_parallel<S, R: Send>(
             if is_stop(&result) {
                 stop.store(true, Ordering::Relaxed);
             }
-            done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((task, result));
+            done.lock().unwrap_or_else(|poisoned| poisoned.into_inner())[task] = Some(result);
             if failed {
                 // Tasks before this one have all been taken; those after it are not needed.
                 next.fetch_max(tasks, Ordering::Relaxed);
@@ -188,19 +203,25 @@ pub(crate) fn items_in_parallel<S, R: Send>(
             }
         }
     };
+    let own = state().map_err(|error| (0, error))?;
     std::thread::scope(|scope| {
         for _ in 1..threads.min(tasks) {
-            scope.spawn(|| run(&Stop(&stop)));
+            let help = || state().map_or((), |state| run(state, &Stop(&stop)));
+            // A thread that finds no memory at its start ends the process.
+            let begun = room::check_thread() && std::thread::Builder::new().spawn_scoped(scope, help).is_ok();
+            if !begun {
+                break;
+            }
         }
-        run(watch);
+        run(own, watch);
     });
-    let mut done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    done.sort_unstable_by_key(|(task, _)| *task);
+    let done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut done: Vec<OfItem<R>> = done.into_iter().flatten().collect();
     // A thread that was told to stop reports an interruption too; the cause comes first.
-    if let Some(cause) = done.iter().position(|(_, result)| result.is_err() && !is_stop(result)) {
+    if let Some(cause) = done.iter().position(|result| result.is_err() && !is_stop(result)) {
         done.swap(0, cause);
     }
-    done.into_iter().map(|(_, result)| result).collect()
+    done.into_iter().collect()
 }
 
 #[cfg(test)]
@@ -252,7 +273,7 @@ mod tests {
             begun.fetch_add(1, Ordering::Relaxed);
             if task == 7 { Err((70, Error::Internal { reason: "no".into() })) } else { Ok(()) }
         };
-        let failed = items_in_parallel(1, 50, &Unwatched, || (), work);
+        let failed = items_in_parallel(1, 50, &Unwatched, || Ok(()), work);
         assert_eq!(failed, Err((70, Error::Internal { reason: "no".into() })));
         assert_eq!(begun.into_inner(), 8);
     }
@@ -266,7 +287,7 @@ mod tests {
             both.wait();
             Err::<(), _>(if task == 0 { (3, Error::Interrupted) } else { (8, wrong()) })
         };
-        let failed = items_in_parallel(2, 2, &Unwatched, || (), work);
+        let failed = items_in_parallel(2, 2, &Unwatched, || Ok(()), work);
         assert_eq!(failed, Err((8, wrong())));
     }
 

@@ -5,7 +5,9 @@ mod cases;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
+use digram::Error;
 use digram::pretokenize::{GoesOn, Pretokenizer, Rules, Stage};
+use digram::watch::Watch;
 use proptest::prelude::*;
 
 use cases::cases;
@@ -96,6 +98,50 @@ proptest! {
         let whole = String::from_utf8_lossy(&bytes);
         prop_assert_eq!(replaced.iter().map(|s| s.as_bytes().to_vec()).collect::<Vec<_>>(), expected(pattern, &whole));
     }
+}
+
+/// Whether a pretoken holds a space behind a character that is not white space.
+fn joins_words(pretoken: &[u8]) -> bool {
+    let mut before = ' ';
+    String::from_utf8_lossy(pretoken).chars().any(|c| {
+        let joined = c == ' ' && !before.is_whitespace();
+        before = c;
+        joined
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(6_000))]
+
+    #[test]
+    fn words_are_joined_by_those_alone_that_say_so(
+        pattern in proptest::sample::select(&PATTERNS[..]),
+        pieces in proptest::collection::vec(proptest::sample::select(&["a", "B", " ", " ", "\n", "1", "!", "'s", "\u{a0}"][..]), 0..20),
+    ) {
+        let text = pieces.concat();
+        let joined = split(pattern, text.as_bytes()).iter().any(|pretoken| joins_words(pretoken));
+        prop_assert!(!joined || compiled(pattern).0.joins_words(), "{} joins words of {:?}", pattern, text);
+    }
+}
+
+#[test]
+fn published_patterns_keep_words_apart() {
+    let published = [
+        r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        r"[^\s\p{L}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        r"\S+|\s+",
+        r"\w+|[^\w\s]+|\s+",
+    ];
+    for pattern in published {
+        assert!(!compiled(pattern).0.joins_words(), "{pattern}");
+    }
+    for pattern in [r"[^\n]+|\n", r"\p{L}+", r" ?[\p{L}' ]+|\s+|.", r"a b|\S|\s", r"\b\w+\b|\s+"] {
+        assert!(compiled(pattern).0.joins_words(), "{pattern}");
+    }
+    let both = [Stage::Pattern(r"[^\n]+|\n".into()), Stage::Pattern(r"\S+|\s+".into())];
+    assert!(!Pretokenizer::new(&both).unwrap().joins_words());
+    assert!(Pretokenizer::new(&[]).unwrap().joins_words());
 }
 
 /// Look-ahead, gaps, stages one after the other.
@@ -236,6 +282,69 @@ fn what_is_not_supported_says_so() {
             Ok(_) => assert_eq!(says, "", "{pattern}"),
             Err(error) => assert!(!says.is_empty() && error.to_string().contains(says), "{pattern}: {error}"),
         }
+    }
+}
+
+/// Patterns that are short and whose automata are not.
+fn large() -> Vec<(String, bool)> {
+    let sets = |count: u32| (0..count).map(|i| format!("[{}-{}]", letter(i), letter(2 * i + 1)));
+    vec![
+        // Each is refused or not on every machine, since work is counted in steps.
+        ("a{1,9000}".into(), true),
+        ("[a-z]{1,9000}".into(), true),
+        ("(a|b|ab){1,3000}".into(), true),
+        ("(?:a?){1,9000}b".into(), false),
+        (format!("(?s:{})x", ".?".repeat(9000)), false),
+        (format!("(?:{}x){{1,20}}", sets(120).map(|set| set + "?").collect::<String>()), false),
+        (format!("(?:{}){{1,100}}", sets(100).collect::<Vec<_>>().join("|")), true),
+        (r"(?:\b\w|\B\W){1,900}".into(), true),
+        (r"\w".repeat(1 << 15) + "x", false),
+    ]
+}
+
+fn letter(number: u32) -> char {
+    char::from_u32(0x100 + number).unwrap()
+}
+
+#[test]
+fn large_automata_are_built_or_refused_in_so_many_steps_and_the_watch_is_asked() {
+    struct Asked(std::cell::Cell<usize>);
+    impl Watch for Asked {
+        fn check(&self) -> digram::Result<()> {
+            self.0.set(self.0.get() + 1);
+            Ok(())
+        }
+    }
+    for (pattern, fits) in large() {
+        let watch = Asked(0.into());
+        match Pretokenizer::watched(&[Stage::Pattern(pattern.clone())], &watch) {
+            Ok(_) => assert!(fits, "{pattern:.20}"),
+            Err(error) => {
+                let error = error.to_string();
+                assert!(!fits, "{pattern:.20}: {error}");
+                assert!(error.contains("more than") && error.len() < 400, "{error}");
+            }
+        }
+        assert!(watch.0.get() <= 1 << 10, "{pattern:.20}: {}", watch.0.get());
+        let stopped = Pretokenizer::watched(&[Stage::Pattern(pattern.clone())], &Stopped).err();
+        let is_asked = watch.0.get() > 0;
+        assert_eq!(stopped == Some(Error::Interrupted), is_asked, "{pattern:.20}");
+    }
+    // The steps of all patterns are limited together.
+    let rules = |count: usize| Rules {
+        patterns: (0..count).map(|number| format!("[a-z]{{1,20}}{number}")).collect(),
+        ..Rules::default()
+    };
+    assert!(Pretokenizer::new(&[Stage::Rules(rules(200))]).is_ok());
+    let error = Pretokenizer::new(&[Stage::Rules(rules(20_000))]).err().unwrap();
+    assert!(error.to_string().contains("after those of the patterns before it"), "{error}");
+}
+
+struct Stopped;
+
+impl Watch for Stopped {
+    fn check(&self) -> digram::Result<()> {
+        Err(Error::Interrupted)
     }
 }
 

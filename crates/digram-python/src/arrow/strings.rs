@@ -12,25 +12,44 @@ pub(crate) struct Strings {
     get: fn(&ArrayRef, usize) -> &[u8],
 }
 
+/// Why a column gives no texts.
+#[derive(Debug)]
+pub(crate) enum Unfit {
+    /// It is of another type.
+    Type,
+    /// What it says of itself cannot be: why, as Arrow says it.
+    Damaged(String),
+}
+
 impl Strings {
-    /// `None` where the column is of another type.
-    pub(crate) fn new(array: &ArrayRef) -> Option<Strings> {
+    /// Whether a column of this type holds texts.
+    pub(crate) fn fit(of: &DataType) -> bool {
+        match of {
+            DataType::Dictionary(_, values) => getter(values).is_some(),
+            of => getter(of).is_some(),
+        }
+    }
+
+    /// Looks at all of the column: offsets rise and stay within the bytes, views and keys too, and
+    /// strings are UTF-8. Nothing after it checks again.
+    pub(crate) fn new(array: &ArrayRef) -> Result<Strings, Unfit> {
+        let texts = array.as_any_dictionary_opt().map_or(array, |dictionary| dictionary.values());
+        let get = getter(texts.data_type()).ok_or(Unfit::Type)?;
+        array.to_data().validate_full().map_err(|error| Unfit::Damaged(error.to_string()))?;
         if let Some(dictionary) = array.as_any_dictionary_opt() {
-            let get = getter(dictionary.values().data_type())?;
             // Keys of nothing need not be numbers of values.
             let keys = if dictionary.values().is_empty() {
                 vec![0; dictionary.len()]
             } else {
                 dictionary.normalized_keys()
             };
-            return Some(Strings {
+            return Ok(Strings {
                 array: dictionary.values().clone(),
                 keys: Some((array.clone(), keys)),
                 get,
             });
         }
-        let get = getter(array.data_type())?;
-        Some(Strings { array: array.clone(), keys: None, get })
+        Ok(Strings { array: array.clone(), keys: None, get })
     }
 
     /// The text in a row; `None` where it is null.

@@ -1,17 +1,16 @@
 //! The texts in a column of a table, some at a time.
 
-use std::sync::Mutex;
-
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayReader, ArrayRef};
-use arrow_schema::{DataType, Field};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{ArrowError, DataType, Field};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::PyList;
 
-use super::{Given, Strings, given, unreadable};
+use super::{Given, Strings, Unfit, given, next, unreadable};
 use crate::errors;
+use crate::objects::bytes;
+use crate::turn::InTurn;
 
 /// Bytes that an object of Python takes beside its text, about.
 const PER_TEXT: usize = 64;
@@ -19,7 +18,7 @@ const PER_TEXT: usize = 64;
 /// The texts of a column; see the stub.
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct ArrowTexts {
-    state: Mutex<State>,
+    state: InTurn<State>,
 }
 
 struct State {
@@ -51,24 +50,21 @@ impl ArrowTexts {
                 data.get_type().name()?
             )));
         };
-        let field = match &rows {
-            Given::Stream(stream) => stream.field().as_ref().clone(),
-            Given::Array(_, field) => field.clone(),
-        };
+        let field = rows.field();
         // One array is its own column, whatever that is called.
         let column = if matches!(field.data_type(), DataType::Struct(_)) { column } else { Vec::new() };
         check(py, &field, &column)?;
         let now = match &rows {
             Given::Stream(_) => None,
-            Given::Array(array, _) => Some(Rows::of(array, &column)),
+            Given::Array(array, _) => Some(Rows::of(py, array, &column)?),
         };
-        Ok(ArrowTexts { state: Mutex::new(State { rows, column, now, at: 0 }) })
+        Ok(ArrowTexts { state: InTurn::new("reader of Arrow data", State { rows, column, now, at: 0 }) })
     }
 
     /// The next texts, None for a null, as many as have some `size` bytes; None at the end.
     fn next<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Option<Bound<'py, PyList>>> {
-        let mut guard = self.state.lock_py_attached(py).unwrap_or_else(|poisoned| poisoned.into_inner());
-        let state = &mut *guard;
+        let mut taken = self.state.take(py)?;
+        let state = &mut *taken;
         loop {
             if let Some(rows) = state.now.as_ref().filter(|rows| state.at < rows.len) {
                 let texts = PyList::empty(py);
@@ -76,7 +72,7 @@ impl ArrowTexts {
                 while state.at < rows.len && held < size {
                     match rows.text(state.at) {
                         Some(text) => {
-                            texts.append(PyBytes::new(py, text))?;
+                            texts.append(bytes(py, text)?)?;
                             held += text.len();
                         }
                         None => texts.append(py.None())?,
@@ -90,12 +86,9 @@ impl ArrowTexts {
             state.now = None;
             state.at = 0;
             let Given::Stream(stream) = &mut state.rows else { return Ok(None) };
-            match stream.next() {
+            match next(py, stream)? {
                 None => return Ok(None),
-                Some(array) => {
-                    let array = array.map_err(|error| unreadable(py, &error))?;
-                    state.now = Some(Rows::of(&array, &state.column));
-                }
+                Some(array) => state.now = Some(Rows::of(py, &array, &state.column)?),
             }
         }
     }
@@ -103,7 +96,7 @@ impl ArrowTexts {
 
 impl Rows {
     /// `check` saw that the column is there, and what it is.
-    fn of(array: &ArrayRef, column: &[String]) -> Rows {
+    fn of(py: Python<'_>, array: &ArrayRef, column: &[String]) -> PyResult<Rows> {
         let mut within = Vec::new();
         let mut inner = array.clone();
         for name in column {
@@ -111,7 +104,15 @@ impl Rows {
             within.push(inner);
             inner = next;
         }
-        Rows { within, len: array.len(), texts: Strings::new(&inner).expect("`check` saw its type") }
+        let texts = py.detach(|| match Strings::new(&inner) {
+            _ if inner.len() != array.len() => {
+                Err(format!("{} rows of a column in a table of {}", inner.len(), array.len()))
+            }
+            Err(Unfit::Damaged(reason)) => Err(reason),
+            found => Ok(found.expect("`check` saw its type")),
+        });
+        let texts = texts.map_err(|reason| unreadable(py, &ArrowError::CDataInterface(reason)))?;
+        Ok(Rows { within, len: array.len(), texts })
     }
 
     fn text(&self, row: usize) -> Option<&[u8]> {
@@ -141,8 +142,7 @@ fn check(py: Python<'_>, field: &Field, column: &[String]) -> PyResult<()> {
         };
         inner = found.as_ref().clone();
     }
-    let none = arrow_array::new_empty_array(inner.data_type());
-    if Strings::new(&none).is_none() {
+    if !Strings::fit(inner.data_type()) {
         let what = match column {
             [] => "what came through Arrow".into(),
             _ => format!("the column {:?}", column.join(".")),

@@ -11,7 +11,7 @@ use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use digram::count;
 use pyo3::prelude::*;
 
-use crate::arrow::Strings;
+use crate::arrow::{Strings, Unfit};
 use crate::errors;
 use crate::watch::Signals;
 
@@ -108,8 +108,10 @@ impl<'a> Columns<'a> {
         let counts = &columns[find("count").ok_or_else(|| missing("count"))?];
         let of = pieces.data_type();
         Ok(Columns {
-            pieces: Strings::new(pieces)
-                .ok_or_else(|| format!("the column \"piece\" is of type {of}, expected binary."))?,
+            pieces: Strings::new(pieces).map_err(|unfit| match unfit {
+                Unfit::Type => format!("the column \"piece\" is of type {of}, expected binary."),
+                Unfit::Damaged(reason) => format!("the column \"piece\" is damaged: {reason}."),
+            })?,
             counts: Numbers::new("count", counts)?,
             firsts: find("first").map(|at| Numbers::new("first", &columns[at])).transpose()?,
         })

@@ -16,6 +16,7 @@ use digram::Error;
 use digram::count::Rows;
 use digram::watch::Watch;
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
 
 use super::Counts;
@@ -69,7 +70,8 @@ impl CountsWriter {
 
     /// The rest of the file, given the digest of all that came before.
     fn footer<'py>(&self, py: Python<'py>, digest: &str) -> PyResult<Bound<'py, PyBytes>> {
-        let (_, writer) = &mut *self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut state = self.state.lock_py_attached(py).unwrap_or_else(|poisoned| poisoned.into_inner());
+        let (_, writer) = &mut *state;
         writer.write_metadata(DIGEST, digest);
         writer.finish().map_err(|error| unexpected(py, &error))?;
         Ok(PyBytes::new(py, writer.get_ref()))

@@ -3,7 +3,7 @@
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{Array, ArrayReader, ArrayRef, RecordBatchReader};
+use arrow_array::{Array, ArrayRef, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field};
 use digram::count::Adder;
 use pyo3::exceptions::PyTypeError;
@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use super::columns::{Batches, Columns, KEY};
-use crate::arrow::{Given, SCHEMA, STREAM, given, unreadable};
+use crate::arrow::{Given, SCHEMA, STREAM, given, next};
 use crate::errors;
 use crate::watch::Signals;
 
@@ -28,18 +28,18 @@ pub(super) fn stream(py: Python<'_>, batches: Batches) -> PyResult<Bound<'_, PyC
 pub(super) fn added_up(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<(Adder, Option<String>)> {
     let mut adding = Adding::default();
     let field = match given(py, data)? {
-        Some(Given::Stream(stream)) => {
-            let field = stream.field().clone();
+        Some(rows) => {
+            let field = rows.field();
             adding.check(py, &field)?;
-            for rows in stream {
-                adding.add(py, &rows.map_err(|error| unreadable(py, &error))?)?;
+            match rows {
+                Given::Stream(mut stream) => {
+                    while let Some(rows) = next(py, &mut stream)? {
+                        adding.add(py, &rows)?;
+                    }
+                }
+                Given::Array(rows, _) => adding.add(py, &rows)?,
             }
             field
-        }
-        Some(Given::Array(rows, field)) => {
-            adding.check(py, &field)?;
-            adding.add(py, &rows)?;
-            field.into()
         }
         None => {
             return Err(PyTypeError::new_err(format!(

@@ -12,12 +12,12 @@ mod value;
 use std::path::PathBuf;
 
 use digram::count;
-use digram::watch::available_threads;
 use pyo3::prelude::*;
 
 use crate::Splitter;
-use crate::convert::texts;
+use crate::convert::{bytes_of, texts};
 use crate::errors;
+use crate::objects::Objects;
 use crate::watch::Signals;
 
 pub(crate) use bounded::SortedCounts;
@@ -61,16 +61,16 @@ impl Counter {
     fn add(
         &self,
         py: Python<'_>,
-        batch: Vec<Bound<'_, PyAny>>,
+        batch: Objects<'_>,
         threads: Option<usize>,
         documents: Option<u64>,
     ) -> PyResult<()> {
         let texts = texts(&batch, "texts")?;
-        let texts: Vec<&[u8]> = texts.iter().map(|text| text.bytes()).collect();
+        let texts = bytes_of(py, &texts)?;
         let mut counter = self.counter.take(py)?;
         let signals = Signals::new();
         let documents = documents.unwrap_or(texts.len() as u64);
-        let threads = threads.unwrap_or_else(available_threads);
+        let threads = crate::threads::threads(py, threads)?;
         let counted = py.detach(|| counter.add_parts(&texts, documents, threads, &signals).map(|()| counter));
         self.counter.put(counted.map_err(|error| signals.error(py, error, None))?);
         Ok(())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use digram::count::{self, Weight};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule};
+use pyo3::types::{PyCapsule, PyList};
 
 use super::columns::Batches;
 use super::foreign;
@@ -12,6 +12,7 @@ use super::held::{characters, digest};
 use crate::Splitter;
 use crate::convert::text;
 use crate::errors;
+use crate::objects::{Turns, bytes, integer, list, tuple};
 use crate::watch::Signals;
 
 /// Distinct pretokens with their counts; see `digram.Counts`.
@@ -108,14 +109,22 @@ impl Counts {
     }
 
     /// Pretokens with their counts, from the one numbered `start` on, `length` of them.
-    fn items<'py>(&self, py: Python<'py>, start: usize, length: usize) -> Vec<(Bound<'py, PyBytes>, u64)> {
-        let some = self.counts.iter().skip(start).take(length);
-        some.map(|(piece, count)| (PyBytes::new(py, piece), count)).collect()
+    fn items<'py>(&self, py: Python<'py>, start: usize, length: usize) -> PyResult<Bound<'py, PyList>> {
+        let length = length.min(self.counts.len().saturating_sub(start));
+        let mut some = self.counts.iter().skip(start).take(length);
+        let items = (0..length).map(|_| {
+            let (piece, count) = some.next().unwrap_or_default();
+            tuple(py, [bytes(py, piece)?.into_any(), integer(py, count)?])
+        });
+        list(py, items, &mut Turns::new())
     }
 
-    fn most_common<'py>(&self, py: Python<'py>, n: usize) -> Vec<(Bound<'py, PyBytes>, u64)> {
-        let found = py.detach(|| self.counts.most_common(n));
-        found.into_iter().map(|(piece, count)| (PyBytes::new(py, piece), count)).collect()
+    fn most_common<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyList>> {
+        let signals = Signals::new();
+        let found = py.detach(|| self.counts.most_common(n, &signals));
+        let found = found.map_err(|error| signals.error(py, error, None))?;
+        let item = |(piece, count)| tuple(py, [bytes(py, piece)?.into_any(), integer(py, count)?]);
+        list(py, found.into_iter().map(item), &mut Turns::new())
     }
 
     fn equals(&self, py: Python<'_>, other: &Bound<'_, Counts>) -> bool {

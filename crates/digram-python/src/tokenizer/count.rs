@@ -3,11 +3,13 @@
 use digram::tokenizer::Side;
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::PyList;
 
 use super::special::Special;
 use super::{Core, KEEP_GIL};
-use crate::convert::Text;
+use crate::arrays::array;
+use crate::convert::{Text, numbers_to_python};
+use crate::objects::{Objects, bytes as bytes_object, string};
 use crate::watch::Signals;
 
 /// The number of times of each id, and the number of ids of each text.
@@ -17,16 +19,14 @@ type Histogram<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>);
 impl Core {
     /// How many ids each of several texts has. See `digram.Tokenizer`.
     #[pyo3(signature = (texts, special=None, threads=None))]
-    fn _count_batch(
+    fn _count_batch<'py>(
         &self,
-        py: Python<'_>,
-        texts: Vec<Bound<'_, PyAny>>,
-        special: Option<&Bound<'_, PyAny>>,
+        py: Python<'py>,
+        texts: Objects<'py>,
+        special: Option<&Bound<'py, PyAny>>,
         threads: Option<usize>,
-    ) -> PyResult<Vec<u64>> {
-        self.with_texts(py, &texts, special, threads, |texts, special, threads, watch| {
-            self.tokenizer.count_batch(texts, special, threads, watch)
-        })
+    ) -> PyResult<Bound<'py, PyList>> {
+        numbers_to_python(py, &self.counts(py, &texts, special, threads)?)
     }
 
     /// The same as an array.
@@ -34,11 +34,11 @@ impl Core {
     fn _count_batch_numpy<'py>(
         &self,
         py: Python<'py>,
-        texts: Vec<Bound<'py, PyAny>>,
+        texts: Objects<'py>,
         special: Option<&Bound<'py, PyAny>>,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray1<u64>>> {
-        Ok(PyArray1::from_vec(py, self._count_batch(py, texts, special, threads)?))
+        array(py, self.counts(py, &texts, special, threads)?)
     }
 
     /// How often each id stands in several texts, by id, and how many ids each text has.
@@ -46,14 +46,14 @@ impl Core {
     fn _histogram_batch<'py>(
         &self,
         py: Python<'py>,
-        texts: Vec<Bound<'py, PyAny>>,
+        texts: Objects<'py>,
         special: Option<&Bound<'py, PyAny>>,
         threads: Option<usize>,
     ) -> PyResult<Histogram<'py>> {
         let found = self.with_texts(py, &texts, special, threads, |texts, special, threads, watch| {
             self.tokenizer.histogram_batch(texts, special, threads, watch)
         })?;
-        Ok((PyArray1::from_vec(py, found.0), PyArray1::from_vec(py, found.1)))
+        Ok((array(py, found.0)?, array(py, found.1)?))
     }
 
     /// The longest beginning or end of a text with at most so many ids. See `digram.Tokenizer`.
@@ -76,8 +76,8 @@ impl Core {
         let range = range.map_err(|error| signals.error(py, error, Some(&content)))?;
         match content {
             _ if range.len() == bytes.len() => Ok(text.clone()),
-            Text::Str(text) => Ok(PyString::new(py, &text[range]).into_any()),
-            Text::Bytes(bytes) => Ok(PyBytes::new(py, &bytes[range]).into_any()),
+            Text::Str(text) => Ok(string(py, &text[range])?.into_any()),
+            Text::Bytes(bytes) => Ok(bytes_object(py, &bytes[range])?.into_any()),
         }
     }
 
@@ -97,5 +97,19 @@ impl Core {
         let fits = || self.tokenizer.fits(bytes, n, special.rule(), &signals);
         let fits = if bytes.len() < KEEP_GIL { fits() } else { py.detach(fits) };
         fits.map_err(|error| signals.error(py, error, Some(&text)))
+    }
+}
+
+impl Core {
+    fn counts(
+        &self,
+        py: Python<'_>,
+        texts: &[Bound<'_, PyAny>],
+        special: Option<&Bound<'_, PyAny>>,
+        threads: Option<usize>,
+    ) -> PyResult<Vec<u64>> {
+        self.with_texts(py, texts, special, threads, |texts, special, threads, watch| {
+            self.tokenizer.count_batch(texts, special, threads, watch)
+        })
     }
 }

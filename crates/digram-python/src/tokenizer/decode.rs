@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use digram::Error;
 use digram::tokenizer::{FlatBytes, OnInvalid};
-use digram::watch::available_threads;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyUnicodeDecodeError;
 use pyo3::prelude::*;
@@ -12,8 +11,9 @@ use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::{Core, KEEP_GIL};
 use crate::arrow::ArrowIds;
-use crate::convert::{BETWEEN_SIGNALS, append_ids};
+use crate::convert::append_ids;
 use crate::errors;
+use crate::objects::{BETWEEN_SIGNALS, Turns, bytes as bytes_object, collected, list, reserve, string};
 use crate::watch::Signals;
 
 /// On one thread, ids that are decoded before their texts are made: few enough that their bytes are
@@ -36,7 +36,7 @@ impl Core {
 
     /// The bytes of ids. See `digram.Tokenizer`.
     fn decode_bytes<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.bytes_of(py, ids)?))
+        bytes_object(py, &self.bytes_of(py, ids)?)
     }
 
     /// The texts of several sequences of ids; with `offsets` `batch` is all their ids, flat.
@@ -50,13 +50,14 @@ impl Core {
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
         let on_invalid = on_invalid(py, errors)?;
-        let threads = threads.unwrap_or_else(available_threads);
+        let threads = crate::threads::threads(py, threads)?;
         let (ids, ranges) = match offsets {
             Some(offsets) => self.flat_ids(batch, offsets)?,
             None => self.id_batch(batch)?,
         };
         let signals = Signals::new();
-        let mut texts: Vec<Bound<'py, PyString>> = Vec::with_capacity(ranges.len());
+        let mut texts: Vec<Bound<'py, PyString>> = Vec::new();
+        reserve(&mut texts, ranges.len())?;
         let mut rest = &ranges[..];
         while !rest.is_empty() {
             let (wave, later) = rest.split_at(if threads == 1 { wave(rest) } else { rest.len() });
@@ -76,7 +77,7 @@ impl Core {
             }
             rest = later;
         }
-        PyList::new(py, texts)
+        list(py, texts.into_iter().map(Ok), &mut Turns::new())
     }
 }
 
@@ -97,7 +98,11 @@ impl Core {
         if let Ok(lists) = batch.cast::<ArrowIds>() {
             let (ids, offsets) = lists.get().parts();
             // Offsets of ours are rising, and none is beyond the ids.
-            return Ok((ids.to_vec(), offsets.windows(2).map(|e| e[0] as usize..e[1] as usize).collect()));
+            let mut copy = Vec::new();
+            reserve(&mut copy, ids.len())?;
+            copy.extend_from_slice(ids);
+            let ranges = offsets.windows(2).map(|ends| Ok(ends[0] as usize..ends[1] as usize));
+            return Ok((copy, collected(batch.py(), ranges)?));
         }
         let (mut ids, mut ranges) = (Vec::new(), Vec::new());
         let mut check = BETWEEN_SIGNALS;
@@ -107,8 +112,9 @@ impl Core {
                 check = start + index + BETWEEN_SIGNALS;
                 batch.py().check_signals()?;
             }
-            append_ids(&sequence?, self.tokenizer.vocab_size(), &mut ids)
+            append_ids(&sequence?, &self.tokenizer, &mut ids)
                 .map_err(|error| in_batch(batch.py(), index, error))?;
+            reserve(&mut ranges, 1)?;
             ranges.push(start..ids.len());
         }
         Ok((ids, ranges))
@@ -121,7 +127,7 @@ impl Core {
         offsets: &Bound<'_, PyAny>,
     ) -> PyResult<(Vec<u32>, Vec<Range<usize>>)> {
         let (py, ids, offsets) = (ids.py(), self.ids(ids)?, numbers(offsets)?);
-        let ranges: Vec<Range<usize>> = offsets.windows(2).map(|ends| ends[0]..ends[1]).collect();
+        let ranges = collected(py, offsets.windows(2).map(|ends| Ok(ends[0]..ends[1])))?;
         if ranges.iter().all(|range| range.start <= range.end && range.end <= ids.len()) {
             return Ok((ids, ranges));
         }
@@ -165,13 +171,27 @@ pub(super) fn text<'py>(
             return Err(error);
         }
         match on_invalid {
-            OnInvalid::Replace => Ok(PyString::new(py, &String::from_utf8_lossy(bytes))),
+            OnInvalid::Replace => string(py, &replaced(bytes)?),
             OnInvalid::Fail => {
                 let error = Error::DecodedInvalidUtf8 { offset: invalid.valid_up_to() };
                 Err(errors::from_core(py, error, None))
             }
         }
     })
+}
+
+/// The bytes as UTF-8, with U+FFFD for what is none.
+fn replaced(bytes: &[u8]) -> PyResult<String> {
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        let more = chunk.valid().len() + char::REPLACEMENT_CHARACTER.len_utf8();
+        text.try_reserve(more).map_err(|_| errors::no_memory(Error::Memory { bytes: more }))?;
+        text.push_str(chunk.valid());
+        if !chunk.invalid().is_empty() {
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+    Ok(text)
 }
 
 pub(super) fn on_invalid(py: Python<'_>, errors: &str) -> PyResult<OnInvalid> {

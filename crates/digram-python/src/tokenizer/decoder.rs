@@ -1,16 +1,14 @@
 //! Decoding ids as they come.
 
-use std::sync::{Mutex, MutexGuard};
-
 use digram::tokenizer;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
 
 use super::decode::on_invalid;
 use super::{Core, KEEP_GIL};
 use crate::convert;
 use crate::errors;
+use crate::turn::InTurn;
 use crate::watch::Signals;
 
 /// Decodes ids as they come; made by `Tokenizer.decoder`.
@@ -32,7 +30,7 @@ use crate::watch::Signals;
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct Decoder {
     core: Py<Core>,
-    state: Mutex<tokenizer::Decoder>,
+    state: InTurn<tokenizer::Decoder>,
 }
 
 #[pymethods]
@@ -64,7 +62,7 @@ impl Decoder {
     /// Raises what `push` raises; an id that is not in the vocabulary before bytes that are no
     /// UTF-8. Takes time in proportion to the ids.
     fn extend(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<String> {
-        let ids = convert::ids(ids, self.core.get().tokenizer.vocab_size())?;
+        let ids = convert::ids(ids, &self.core.get().tokenizer)?;
         self.take(py, &ids)
     }
 
@@ -77,11 +75,11 @@ impl Decoder {
     ///
     /// With errors="strict" a character without its end is an `InvalidTextError`.
     fn finish(&self, py: Python<'_>) -> PyResult<String> {
-        self.state(py).finish().map_err(|error| errors::from_core(py, error, None))
+        self.state.take(py)?.finish().map_err(|error| errors::from_core(py, error, None))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let state: tokenizer::Decoder = *self.state(py);
+        let state: tokenizer::Decoder = *self.state.take(py)?;
         let held = state.held();
         if held.is_empty() {
             return Ok("<digram.Decoder: nothing held back>".into());
@@ -93,17 +91,13 @@ impl Decoder {
 
 impl Decoder {
     fn take(&self, py: Python<'_>, ids: &[u32]) -> PyResult<String> {
-        let state: &mut tokenizer::Decoder = &mut self.state(py);
+        let mut taken = self.state.take(py)?;
+        let state: &mut tokenizer::Decoder = &mut taken;
         let core = &self.core.get().tokenizer;
         let signals = Signals::new();
         let mut take = || state.push(core, ids, &signals);
         let taken = if ids.len() < KEEP_GIL { take() } else { py.detach(take) };
         taken.map_err(|error| signals.error(py, error, None))
-    }
-
-    fn state(&self, py: Python<'_>) -> MutexGuard<'_, tokenizer::Decoder> {
-        // While it waits for another thread it gives up the GIL, which that one may need.
-        self.state.lock_py_attached(py).unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -112,7 +106,7 @@ impl Core {
     /// A decoder for ids as they come. See `digram.Tokenizer`.
     #[pyo3(signature = (*, errors="replace"))]
     fn decoder(slf: Bound<'_, Self>, errors: &str) -> PyResult<Decoder> {
-        let state = Mutex::new(tokenizer::Decoder::new(on_invalid(slf.py(), errors)?));
-        Ok(Decoder { core: slf.unbind(), state })
+        let state = tokenizer::Decoder::new(on_invalid(slf.py(), errors)?);
+        Ok(Decoder { core: slf.unbind(), state: InTurn::new("decoder", state) })
     }
 }

@@ -2,7 +2,7 @@
 
 use digram::encode::Dropout;
 use digram::tokenizer::WithDropout;
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::exceptions::{PyException, PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
@@ -11,6 +11,7 @@ use super::special::Special;
 use super::{Core, KEEP_GIL};
 use crate::convert::Text;
 use crate::errors;
+use crate::objects::reserve;
 use crate::watch::Signals;
 
 /// The dropout that arguments ask for; `None` if nothing is to be left out.
@@ -50,10 +51,11 @@ fn seed_of(seed: Option<&Bound<'_, PyAny>>) -> PyResult<Option<u64>> {
     match seed.extract::<u64>() {
         Ok(seed) => Ok(Some(seed)),
         Err(error) if error.is_instance_of::<PyOverflowError>(seed.py()) => {
-            let message = format!("seed={} is not a number from 0 to 2^64 - 1.", seed.repr()?);
+            let message = format!("seed={} is not a number from 0 to 2^64 - 1.", errors::shown(seed)?);
             Err(errors::raise(seed.py(), "OptionError", message))
         }
-        Err(_) => Err(PyTypeError::new_err(format!("seed is a whole number, not {}", seed.repr()?))),
+        Err(error) if !error.is_instance_of::<PyException>(seed.py()) => Err(error),
+        Err(_) => Err(PyTypeError::new_err(format!("seed is a whole number, not {}", errors::shown(seed)?))),
     }
 }
 
@@ -77,7 +79,10 @@ impl Core {
         if text.is_instance_of::<PyList>() || text.is_instance_of::<PyTuple>() {
             for part in self.parts(text)? {
                 match part {
-                    Part::Id(id) => ids.push(id),
+                    Part::Id(id) => {
+                        reserve(&mut ids, 1)?;
+                        ids.push(id);
+                    }
                     Part::Text(part) => encode(&part.text(), &mut ids)?,
                 }
             }

@@ -4,18 +4,20 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 use digram::tokenizer::Documents;
-use digram::watch::available_threads;
-use digram::{Error, OnSpecial};
+use digram::{Error, OnSpecial, room};
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyList, PyTuple};
+use pyo3::types::{PyList, PyTuple};
 
 use super::dropout::with_dropout;
 use super::special::Special;
 use super::{Core, KEEP_GIL};
+use crate::arrays::array;
 use crate::arrow::ArrowIds;
-use crate::convert::{Text, text, texts};
+use crate::convert::{Text, bytes_of, text, texts};
 use crate::errors;
+use crate::objects::{Objects, Turns, collected, integer, list, reserve};
+use crate::threads::threads;
 use crate::watch::Signals;
 
 /// From this much text on a text is shared among threads.
@@ -50,7 +52,10 @@ impl Core {
         if text.is_instance_of::<PyList>() || text.is_instance_of::<PyTuple>() {
             for part in self.parts(text)? {
                 match part {
-                    Part::Id(id) => ids.push(id),
+                    Part::Id(id) => {
+                        reserve(&mut ids, 1)?;
+                        ids.push(id);
+                    }
                     Part::Text(part) => self.encode_into(py, &part.text(), &special, &mut ids)?,
                 }
             }
@@ -65,16 +70,19 @@ impl Core {
     fn _encode_batch<'py>(
         &self,
         py: Python<'py>,
-        texts: Vec<Bound<'py, PyAny>>,
+        texts: Objects<'py>,
         special: Option<&Bound<'py, PyAny>>,
         threads: Option<usize>,
         dropout: Option<&Bound<'py, PyAny>>,
         seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let (ids, offsets) = self.encode_texts(py, &texts, special, threads, dropout, seed)?;
-        self.integers(py, ids.len());
-        let lists = offsets.windows(2).map(|ends| self.list(py, &ids[ends[0] as usize..ends[1] as usize]));
-        PyList::new(py, lists.collect::<PyResult<Vec<_>>>()?)
+        self.integers(py, ids.len())?;
+        let mut turns = Turns::new();
+        let lists = offsets
+            .windows(2)
+            .map(|ends| self.list_in_turns(py, &ids[ends[0] as usize..ends[1] as usize], &mut turns));
+        list(py, lists, &mut Turns::new())
     }
 
     /// The ids of several texts, as one array and an array of offsets.
@@ -82,14 +90,14 @@ impl Core {
     fn _encode_batch_numpy<'py>(
         &self,
         py: Python<'py>,
-        texts: Vec<Bound<'py, PyAny>>,
+        texts: Objects<'py>,
         special: Option<&Bound<'py, PyAny>>,
         threads: Option<usize>,
         dropout: Option<&Bound<'py, PyAny>>,
         seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Flat<'py>> {
         let (ids, offsets) = self.encode_texts(py, &texts, special, threads, dropout, seed)?;
-        Ok((PyArray1::from_vec(py, ids), PyArray1::from_vec(py, offsets)))
+        Ok((array(py, ids)?, array(py, offsets)?))
     }
 
     /// The ids of several texts, as an Arrow array of lists.
@@ -97,7 +105,7 @@ impl Core {
     fn _encode_batch_arrow(
         &self,
         py: Python<'_>,
-        texts: Vec<Bound<'_, PyAny>>,
+        texts: Objects<'_>,
         special: Option<&Bound<'_, PyAny>>,
         threads: Option<usize>,
         dropout: Option<&Bound<'_, PyAny>>,
@@ -112,7 +120,7 @@ impl Core {
     fn _encode_documents(
         &self,
         py: Python<'_>,
-        texts: Vec<Bound<'_, PyAny>>,
+        texts: Objects<'_>,
         unfinished: Vec<usize>,
         special: Option<&Bound<'_, PyAny>>,
         threads: Option<usize>,
@@ -175,8 +183,9 @@ fn gathered<'py, I: Element + Send>(
     end: Option<u32>,
     narrow: impl Fn(u32) -> I + Send,
 ) -> PyResult<Gathered<'py>> {
-    let (ids, ends) = py.detach(|| documents.gather(end, narrow));
-    Ok((PyArray1::from_vec(py, ids).into_any(), PyArray1::from_vec(py, ends)))
+    let gathered = py.detach(|| documents.gather(end, narrow));
+    let (ids, ends) = gathered.map_err(|error| errors::from_core(py, error, None))?;
+    Ok((array(py, ids)?.into_any(), array(py, ends)?))
 }
 
 /// A part of a text.
@@ -205,27 +214,35 @@ impl Joined {
 impl Core {
     /// Ids as a list of integers.
     pub(super) fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
-        match self.integers(py, ids.len()) {
-            Some(integers) => PyList::new(py, ids.iter().map(|&id| integers[id as usize].bind_borrowed(py))),
-            None => PyList::new(py, ids),
+        self.list_in_turns(py, ids, &mut Turns::new())
+    }
+
+    fn list_in_turns<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &[u32],
+        turns: &mut Turns,
+    ) -> PyResult<Bound<'py, PyList>> {
+        match self.integers(py, ids.len())? {
+            Some(integers) => {
+                list(py, ids.iter().map(|&id| Ok(integers[id as usize].bind(py).clone())), turns)
+            }
+            None => list(py, ids.iter().map(|&id| integer(py, id.into())), turns),
         }
     }
 
     /// The integers that all lists of this tokenizer share, once it has given so many ids that
     /// making all of them has paid.
-    fn integers<'a>(&'a self, py: Python<'_>, ids: usize) -> Option<&'a [Py<PyInt>]> {
+    fn integers<'a>(&'a self, py: Python<'_>, ids: usize) -> PyResult<Option<&'a [Py<PyAny>]>> {
         if let Some(integers) = self.integers.get(py) {
-            return Some(integers);
+            return Ok(Some(integers));
         }
         if self.given.fetch_add(ids, Ordering::Relaxed) + ids < self.tokenizer.vocab_size() / 4 {
-            return None;
+            return Ok(None);
         }
-        let integer = |id: u32| match id.into_pyobject(py) {
-            Ok(integer) => integer.unbind(),
-            Err(never) => match never {},
-        };
-        let make = || (0..self.tokenizer.vocab_size() as u32).map(integer).collect();
-        Some(self.integers.get_or_init(py, make))
+        let all = 0..self.tokenizer.vocab_size() as u32;
+        let make = || collected(py, all.map(|id| Ok(integer(py, id.into())?.unbind())));
+        self.integers.get_or_try_init(py, make).map(|integers| Some(&integers[..]))
     }
 
     fn encode_into(
@@ -243,8 +260,11 @@ impl Core {
         } else if bytes.len() < SHARE {
             py.detach(|| self.tokenizer.encode(bytes, rule, &signals, ids))
         } else {
-            let encode = || self.tokenizer.encode_batch(&[bytes], rule, available_threads(), &signals);
-            py.detach(encode).map(|(found, _)| append(ids, found)).map_err(|(_, error)| error)
+            let threads = threads(py, None)?;
+            let encode = || self.tokenizer.encode_batch(&[bytes], rule, threads, &signals);
+            py.detach(encode)
+                .and_then(|(found, _)| append(ids, found).map_err(|error| (0, error)))
+                .map_err(|(_, error)| error)
         };
         encoded.map_err(|error| signals.error(py, error, Some(text)))
     }
@@ -258,7 +278,8 @@ impl Core {
         } else if bytes.len() < SHARE {
             py.detach(|| self.tokenizer.count(bytes, rule, &signals))
         } else {
-            let count = || self.tokenizer.count_batch(&[bytes], rule, available_threads(), &signals);
+            let threads = threads(py, None)?;
+            let count = || self.tokenizer.count_batch(&[bytes], rule, threads, &signals);
             py.detach(count).map(|counts| counts[0] as usize).map_err(|(_, error)| error)
         };
         counted.map_err(|error| signals.error(py, error, Some(text)))
@@ -293,9 +314,9 @@ impl Core {
     ) -> PyResult<R> {
         let special = Special::new(self, special)?;
         let texts = texts(objects, "texts")?;
-        let bytes: Vec<&[u8]> = texts.iter().map(|text| text.bytes()).collect();
+        let bytes = bytes_of(py, &texts)?;
         let signals = Signals::new();
-        let threads = threads.unwrap_or_else(available_threads).max(1);
+        let threads = crate::threads::threads(py, threads)?;
         let worked = {
             let (work, bytes, special, signals) = (&work, &bytes, special.rule(), &signals);
             py.detach(move || work(bytes, special, threads, signals))
@@ -307,10 +328,13 @@ impl Core {
 
     /// The parts of a text: neighbouring plain parts joined, special tokens as ids.
     pub(super) fn parts(&self, parts: &Bound<'_, PyAny>) -> PyResult<Vec<Part>> {
-        let class = parts.py().import("digram.special")?.getattr("Special")?;
+        let class = parts.py().import("digram.vocab.special_tokens")?.getattr("Special")?;
         let mut joined: Vec<Part> = Vec::new();
+        let mut turns = Turns::new();
         for (index, part) in parts.try_iter()?.enumerate() {
             let part = part?;
+            turns.after(parts.py(), 1)?;
+            reserve(&mut joined, 1)?;
             if part.is_instance(&class)? {
                 let name: String = part.getattr("text")?.extract()?;
                 joined.push(Part::Id(self.special_id(parts.py(), &name)?));
@@ -320,10 +344,16 @@ impl Core {
             let is_str = matches!(text, Text::Str(_));
             match joined.last_mut() {
                 Some(Part::Text(before)) => {
+                    reserve(&mut before.bytes, text.bytes().len())?;
                     before.bytes.extend_from_slice(text.bytes());
                     before.is_str &= is_str;
                 }
-                _ => joined.push(Part::Text(Joined { bytes: text.bytes().to_vec(), is_str })),
+                _ => {
+                    let mut bytes = Vec::new();
+                    reserve(&mut bytes, text.bytes().len())?;
+                    bytes.extend_from_slice(text.bytes());
+                    joined.push(Part::Text(Joined { bytes, is_str }));
+                }
             }
         }
         Ok(joined)
@@ -331,10 +361,12 @@ impl Core {
 }
 
 /// Puts ids behind others, without copying them where there are none.
-fn append(ids: &mut Vec<u32>, more: Vec<u32>) {
+fn append(ids: &mut Vec<u32>, more: Vec<u32>) -> digram::Result<()> {
     if ids.is_empty() {
         *ids = more;
     } else {
+        room::reserve(ids, more.len())?;
         ids.extend(more);
     }
+    Ok(())
 }

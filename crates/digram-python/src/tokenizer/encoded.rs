@@ -4,15 +4,16 @@ use std::sync::OnceLock;
 
 use digram::Error;
 use digram::tokenizer::{EncodedTexts, OffsetUnit};
-use digram::watch::available_threads;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use super::special::Special;
 use super::{Core, KEEP_GIL};
-use crate::convert::{BETWEEN_SIGNALS, Text};
+use crate::arrays;
+use crate::convert::{Text, bytes_of};
 use crate::errors;
+use crate::objects::{Turns, collected, integer, list, tuple};
 use crate::watch::Signals;
 
 /// Texts with their ids. What else there is to know of them is found at the first question.
@@ -50,7 +51,7 @@ impl Core {
         let py = slf.py();
         let core = slf.get();
         let rule = Special::new(core, special)?;
-        let objects: Vec<Bound<'_, PyAny>> = texts.iter().collect();
+        let objects = collected(py, texts.iter().map(Ok))?;
         let placed = |error: PyErr, index: usize| {
             let name = place.and_then(|place| place.call1((index,)).ok());
             match name {
@@ -58,11 +59,8 @@ impl Core {
                 None => error,
             }
         };
-        let texts: Vec<Text<'_>> = objects
-            .iter()
-            .enumerate()
-            .map(|(index, text)| Text::new(text).map_err(|error| placed(error, index)))
-            .collect::<PyResult<_>>()?;
+        let text = |(index, text)| Text::new(text).map_err(|error| placed(error, index));
+        let texts: Vec<Text<'_>> = collected(py, objects.iter().enumerate().map(text))?;
         let signals = Signals::new();
         let encoded = match &texts[..] {
             [text] if text.bytes().len() < KEEP_GIL => {
@@ -72,8 +70,8 @@ impl Core {
                 encoded.map(|()| (ids, vec![0, end])).map_err(|error| (0, error))
             }
             texts => {
-                let bytes: Vec<&[u8]> = texts.iter().map(|text| text.bytes()).collect();
-                let threads = threads_for(threads, bytes.iter().map(|text| text.len()).sum());
+                let bytes = bytes_of(py, texts)?;
+                let threads = threads_for(py, threads, bytes.iter().map(|text| text.len()).sum())?;
                 py.detach(|| core.tokenizer.encode_batch(&bytes, rule.rule(), threads, &signals))
             }
         };
@@ -114,13 +112,15 @@ impl Encoded {
     /// Where some of the tokens start and end in their texts.
     fn spans<'py>(&self, py: Python<'py>, start: usize, stop: usize) -> PyResult<Bound<'py, PyList>> {
         let spans = slice(self.all_spans(py)?, start, stop);
-        listed(py, spans, |[start, end]| Ok(PyTuple::new(py, [*start, *end])?.into_any()))
+        let span =
+            |&[start, end]: &[usize; 2]| tuple(py, [integer(py, start as u64)?, integer(py, end as u64)?]);
+        list(py, spans.iter().map(span), &mut Turns::new())
     }
 
     /// The numbers of the pretokens, in its text, of some of the tokens.
     fn pretokens<'py>(&self, py: Python<'py>, start: usize, stop: usize) -> PyResult<Bound<'py, PyList>> {
         let pretokens = slice(self.all_pretokens(py)?, start, stop);
-        listed(py, pretokens, |number| Ok(number.into_pyobject(py)?.into_any()))
+        list(py, pretokens.iter().map(|&number| integer(py, number.into())), &mut Turns::new())
     }
 
     /// The first of some tokens of one text that covers a place of it.
@@ -151,15 +151,16 @@ impl Encoded {
     }
 
     /// All ids.
-    fn numpy_ids<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        PyArray1::from_slice(py, &self.ids)
+    fn numpy_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        arrays::copied(py, &self.ids)
     }
 
     /// All spans, a row each.
     fn numpy_spans<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let flat: Vec<i64> = self.all_spans(py)?.as_flattened().iter().map(|&place| place as i64).collect();
+        let flat = self.all_spans(py)?.as_flattened().iter().map(|&place| Ok(place as i64));
+        let flat = collected(py, flat)?;
         let rows = flat.len() / 2;
-        PyArray1::from_vec(py, flat).reshape([rows, 2])
+        arrays::array(py, flat)?.reshape([rows, 2])
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
@@ -200,23 +201,20 @@ impl Encoded {
         if let Some(known) = known.get() {
             return Ok(known);
         }
-        let objects: Vec<&Bound<'_, PyAny>> = self.texts.iter().map(|text| text.bind(py)).collect();
-        let texts = objects.iter().map(|text| Text::new(text)).collect::<PyResult<Vec<_>>>()?;
-        let own: Vec<OffsetUnit> = texts
-            .iter()
-            .map(|text| match text {
-                Text::Str(_) => OffsetUnit::Characters,
-                Text::Bytes(_) => OffsetUnit::Bytes,
-            })
-            .collect();
-        let bytes: Vec<&[u8]> = texts.iter().map(|text| text.bytes()).collect();
+        let texts = collected(py, self.texts.iter().map(|text| Text::new(text.bind(py))))?;
+        let own = |text: &Text<'_>| match text {
+            Text::Str(_) => OffsetUnit::Characters,
+            Text::Bytes(_) => OffsetUnit::Bytes,
+        };
+        let own = collected(py, texts.iter().map(|text| Ok(own(text))))?;
+        let bytes = bytes_of(py, &texts)?;
         let encoded = EncodedTexts {
             texts: &bytes[..],
             special: self.special.rule(),
             ids: &self.ids,
             offsets: &self.offsets,
         };
-        let threads = threads_for(self.threads, bytes.iter().map(|text| text.len()).sum());
+        let threads = threads_for(py, self.threads, bytes.iter().map(|text| text.len()).sum())?;
         let (signals, core) = (Signals::new(), self.core.get());
         let found = if self.ids.len() < KEEP_GIL / 4 {
             find(core, &encoded, &own, threads, &signals)
@@ -230,27 +228,11 @@ impl Encoded {
 
 /// How many threads to use for so many bytes. Finding out how many there are reads files and takes
 /// ten times as long as a short text.
-fn threads_for(threads: Option<usize>, bytes: usize) -> usize {
-    threads.unwrap_or_else(|| if bytes < KEEP_GIL { 1 } else { available_threads() }).max(1)
+fn threads_for(py: Python<'_>, threads: Option<usize>, bytes: usize) -> PyResult<usize> {
+    if threads.is_none() && bytes < KEEP_GIL { Ok(1) } else { crate::threads::threads(py, threads) }
 }
 
 /// A part of a list, or nothing where it has no such part.
-/// A list of an object for each; Ctrl-C is heeded while they are made, as many take seconds.
-fn listed<'py, R>(
-    py: Python<'py>,
-    all: &[R],
-    object: impl Fn(&R) -> PyResult<Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyList>> {
-    let mut objects = Vec::with_capacity(all.len());
-    for some in all.chunks(BETWEEN_SIGNALS) {
-        py.check_signals()?;
-        for one in some {
-            objects.push(object(one)?);
-        }
-    }
-    PyList::new(py, objects)
-}
-
 fn slice<R>(all: &[R], start: usize, stop: usize) -> &[R] {
     all.get(start..stop).unwrap_or_default()
 }

@@ -1,46 +1,43 @@
 //! Chunks, intervals and running counts.
 
-use std::sync::{Mutex, MutexGuard};
-
 use digram::tokenizer::{self, Running};
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyOverflowError};
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
-use pyo3::types::{PyBytes, PySlice, PyString};
+use pyo3::types::{PyList, PySlice, PyString};
 
 use super::{Core, KEEP_GIL};
 use crate::convert::Text;
 use crate::errors;
+use crate::objects::{Turns, bytes as bytes_object, integer, list, reserve, string, tuple};
+use crate::turn::InTurn;
 use crate::watch::Signals;
-
-/// A chunk as Python makes its own class of: text, start, end, count.
-type Chunk<'py> = (Bound<'py, PyAny>, usize, usize, usize);
 
 #[pymethods]
 impl Core {
-    /// The chunks of a text. See `digram.Tokenizer`.
+    /// The chunks of a text, each as text, start, end, count. See `digram.Tokenizer`.
     fn _chunks<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
         size: usize,
         overlap: usize,
-    ) -> PyResult<Vec<Chunk<'py>>> {
+    ) -> PyResult<Bound<'py, PyList>> {
         let content = Text::new(text)?;
         let signals = Signals::new();
         let bytes = content.bytes();
         let chunks = py.detach(|| self.tokenizer.chunks(bytes, size, overlap, &signals));
         let chunks = chunks.map_err(|error| signals.error(py, error, Some(&content)))?;
-        let places = Places::new(&content);
+        let places = Places::new(&content)?;
         let chunk = |chunk: tokenizer::Chunk| {
             let piece = match content {
-                Text::Str(text) => PyString::new(py, &text[chunk.range.clone()]).into_any(),
-                Text::Bytes(bytes) => PyBytes::new(py, &bytes[chunk.range.clone()]).into_any(),
+                Text::Str(text) => string(py, &text[chunk.range.clone()])?.into_any(),
+                Text::Bytes(bytes) => bytes_object(py, &bytes[chunk.range.clone()])?.into_any(),
             };
-            let place = |byte: usize| places.place(bytes, byte);
-            (piece, place(chunk.range.start), place(chunk.range.end), chunk.count)
+            let place = |byte: usize| integer(py, places.place(bytes, byte) as u64);
+            let count = integer(py, chunk.count as u64)?;
+            tuple(py, [piece, place(chunk.range.start)?, place(chunk.range.end)?, count])
         };
-        Ok(chunks.into_iter().map(chunk).collect())
+        list(py, chunks.into_iter().map(chunk), &mut Turns::new())
     }
 
     /// Counts of intervals of a text. See `digram.Tokenizer`.
@@ -51,7 +48,7 @@ impl Core {
         let (bytes, core) = (content.bytes(), &slf.get().tokenizer);
         let counted = py.detach(|| core.intervals(bytes, &signals));
         let counted = counted.map_err(|error| signals.error(py, error, Some(&content)))?;
-        let places = Places::new(&content);
+        let places = Places::new(&content)?;
         Ok(Intervals { core: slf.unbind(), text: text.unbind(), counted, places })
     }
 
@@ -59,7 +56,7 @@ impl Core {
     #[pyo3(signature = (text=None), text_signature = "($self, text='')")]
     fn counter(slf: Bound<'_, Self>, text: Option<&Bound<'_, PyAny>>) -> PyResult<RunningCount> {
         let py = slf.py();
-        let counter = RunningCount { core: slf.unbind(), state: Mutex::new(Running::default()) };
+        let counter = RunningCount { core: slf.unbind(), state: InTurn::new("counter", Running::default()) };
         if let Some(text) = text {
             counter.append(py, text)?;
         }
@@ -77,15 +74,17 @@ struct Places {
 const MARK: usize = 64;
 
 impl Places {
-    fn new(text: &Text<'_>) -> Places {
+    fn new(text: &Text<'_>) -> PyResult<Places> {
         match text {
             Text::Str(text) if !text.is_ascii() => {
-                let marks: Vec<usize> = text.char_indices().step_by(MARK).map(|(at, _)| at).collect();
+                let mut marks = Vec::new();
+                reserve(&mut marks, text.len() / MARK + 1)?;
+                marks.extend(text.char_indices().step_by(MARK).map(|(at, _)| at));
                 let last = marks.last().copied().unwrap_or(0);
                 let len = marks.len().saturating_sub(1) * MARK + text[last..].chars().count();
-                Places { len, marks }
+                Ok(Places { len, marks })
             }
-            _ => Places { len: text.bytes().len(), marks: Vec::new() },
+            _ => Ok(Places { len: text.bytes().len(), marks: Vec::new() }),
         }
     }
 
@@ -150,7 +149,14 @@ impl Intervals {
         start: &Bound<'_, PyAny>,
         end: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
-        let number = |place: &Bound<'_, PyAny>| place.extract::<isize>();
+        // As in a slice, a number beyond all places is the end or the beginning.
+        let number = |place: &Bound<'_, PyAny>| match place.extract::<isize>() {
+            Err(error) if error.is_instance_of::<PyOverflowError>(py) => {
+                let number = py.import("operator")?.call_method1("index", (place,))?;
+                Ok(if number.lt(0)? { isize::MIN } else { isize::MAX })
+            }
+            number => number,
+        };
         let start = number(start)?;
         let end = end.map(number).transpose()?.unwrap_or(isize::MAX);
         let slice = PySlice::new(py, start, end, 1).indices(self.places.len as isize)?;
@@ -194,7 +200,7 @@ impl Intervals {
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct RunningCount {
     core: Py<Core>,
-    state: Mutex<Running>,
+    state: InTurn<Running>,
 }
 
 #[pymethods]
@@ -230,7 +236,8 @@ impl RunningCount {
     #[getter]
     fn count(&self, py: Python<'_>) -> PyResult<usize> {
         let signals = Signals::new();
-        let state: &mut Running = &mut self.state(py);
+        let mut taken = self.state.take(py)?;
+        let state: &mut Running = &mut taken;
         let core = &self.core.get().tokenizer;
         py.detach(|| state.count(core, &signals)).map_err(|error| signals.error(py, error, None))
     }
@@ -262,15 +269,11 @@ impl RunningCount {
         let text = Text::new(text)?;
         let signals = Signals::new();
         let bytes = text.bytes();
-        let state: &mut Running = &mut self.state(py);
+        let mut taken = self.state.take(py)?;
+        let state: &mut Running = &mut taken;
         let core = &self.core.get().tokenizer;
         let mut work = || change(state, core, bytes, &signals);
         let done = if bytes.len() < KEEP_GIL { work() } else { py.detach(work) };
         done.map_err(|error| signals.error(py, error, None))
-    }
-
-    fn state(&self, py: Python<'_>) -> MutexGuard<'_, Running> {
-        // While it waits for another thread it gives up the GIL, which that one may need.
-        self.state.lock_py_attached(py).unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

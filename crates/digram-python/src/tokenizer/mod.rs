@@ -14,17 +14,18 @@ use digram::Tokenizer;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use digram::encode::{OnUnknown, Unit};
+use digram::encode::{Kernel, OnUnknown, Unit};
 use digram::vocabulary::Vocabulary;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString};
+use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::Splitter;
 use crate::convert::{self, Text};
 use crate::errors;
 use crate::model::Model;
+use crate::objects::{Turns, bytes, list};
 use crate::scheme::Scheme;
 
 pub(crate) use decoder::Decoder;
@@ -48,7 +49,7 @@ pub(crate) struct Core {
     extra: Py<PyAny>,
     digest: PyOnceLock<Py<PyString>>,
     /// Each id as a Python integer: taking one costs a third of making one.
-    integers: PyOnceLock<Vec<Py<PyInt>>>,
+    integers: PyOnceLock<Vec<Py<PyAny>>>,
     /// How many ids were given before there were these.
     given: AtomicUsize,
 }
@@ -94,12 +95,13 @@ impl Core {
     fn tokens<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let ids = self.ids(ids)?;
         let token = |(index, &id): (usize, &u32)| {
-            self.tokenizer.token(id).map(|token| PyBytes::new(py, token)).ok_or_else(|| {
+            let token = self.tokenizer.token(id).ok_or_else(|| {
                 let vocab_size = self.tokenizer.vocab_size() as u32;
                 errors::from_core(py, digram::Error::TokenId { index, id, vocab_size }, None)
-            })
+            })?;
+            bytes(py, token)
         };
-        PyList::new(py, ids.iter().enumerate().map(token).collect::<PyResult<Vec<_>>>()?)
+        list(py, ids.iter().enumerate().map(token), &mut Turns::new())
     }
 
     /// The id of a token, or `None`. See `digram.Tokenizer`.
@@ -132,7 +134,10 @@ impl Core {
 
     /// The ids that no text becomes by merging. See `digram.Tokenizer`.
     fn unreachable(&self) -> Vec<u32> {
-        self.tokenizer.unreachable().to_vec()
+        let mut ids = self.tokenizer.unreachable().to_vec();
+        ids.extend(self.tokenizer.empty());
+        ids.sort_unstable();
+        ids
     }
 
     /// The digest, computed by `compute` at the first question.
@@ -149,6 +154,16 @@ impl Core {
         Model { model: self.tokenizer.model() }
     }
 
+    /// How pretokens that are no tokens are encoded: "ranked", "layered" or "events".
+    #[getter]
+    fn _kernel(&self) -> &'static str {
+        match self.tokenizer.kernel() {
+            Kernel::Ranked => "ranked",
+            Kernel::Layered => "layered",
+            Kernel::Events => "events",
+        }
+    }
+
     /// What the façade gave at construction.
     #[getter]
     fn _extra(&self, py: Python<'_>) -> Py<PyAny> {
@@ -158,7 +173,7 @@ impl Core {
 
 impl Core {
     fn ids(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
-        convert::ids(ids, self.tokenizer.vocab_size())
+        convert::ids(ids, &self.tokenizer)
     }
 }
 

@@ -24,7 +24,7 @@ impl Special {
         let Some(argument) = argument else { return Ok(Special::Text) };
         let py = argument.py();
         if let Ok(name) = argument.cast::<PyString>() {
-            return match name.to_str()? {
+            return match &*name.to_string_lossy() {
                 "text" => Ok(Special::Text),
                 "parse" => Ok(Special::Parse),
                 "raise" => Ok(Special::Fail),

@@ -1,15 +1,15 @@
 //! Encoding text that arrives in chunks.
 
-use std::sync::Mutex;
-
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use super::special::Special;
 use super::{Core, KEEP_GIL};
+use crate::arrays::array;
 use crate::convert::Text;
 use crate::errors;
+use crate::turn::InTurn;
 use crate::watch::Signals;
 
 /// A stream of text on its way to ids; `Tokenizer.encode_stream` drives it.
@@ -18,7 +18,7 @@ pub(crate) struct Stream {
     core: Py<Core>,
     special: Special,
     /// `None` after the end and after an error.
-    stream: Mutex<Option<digram::tokenizer::Stream>>,
+    stream: InTurn<Option<digram::tokenizer::Stream>>,
 }
 
 #[pymethods]
@@ -26,7 +26,7 @@ impl Core {
     /// A stream of which at most `limit` bytes are held.
     fn _stream(slf: &Bound<'_, Self>, special: Option<&Bound<'_, PyAny>>, limit: usize) -> PyResult<Stream> {
         let special = Special::new(slf.get(), special)?;
-        let stream = Mutex::new(Some(digram::tokenizer::Stream::new(limit)));
+        let stream = InTurn::new("stream", Some(digram::tokenizer::Stream::new(limit)));
         Ok(Stream { core: slf.clone().unbind(), special, stream })
     }
 }
@@ -44,14 +44,14 @@ impl Stream {
         py: Python<'py>,
         chunk: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        Ok(PyArray1::from_vec(py, self.advance(py, chunk)?))
+        array(py, self.advance(py, chunk)?)
     }
 }
 
 impl Stream {
     fn advance(&self, py: Python<'_>, chunk: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u32>> {
         let text = chunk.map(Text::new).transpose()?;
-        let mut held = self.stream.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut held = self.stream.take(py)?;
         let Some(mut stream) = held.take() else {
             return Err(errors::raise(py, "OptionError", "this stream has ended."));
         };

@@ -7,7 +7,7 @@ use hashbrown::DefaultHashBuilder;
 
 use crate::error::{Error, Result};
 use crate::pretokenize::{ALONE_BYTES, Pretokenizer, TASK_BYTES, cuts, parts, tasks};
-use crate::watch::{Watch, in_parallel};
+use crate::watch::{Paced, Watch, in_parallel};
 
 use super::folder::Folder;
 use super::gather::gather;
@@ -75,7 +75,9 @@ impl Counter {
     /// there; one that has counted nothing if that is [`Checkpoint::default`].
     ///
     /// Other files of counters that are in the folder are deleted: they were written after the
-    /// checkpoint. [`Error::Corrupt`] for a file that is not whole, as far as its end tells.
+    /// checkpoint. [`Error::Corrupt`] for a file that is not whole, as far as its end tells;
+    /// [`Error::Checkpoint`] if the files of counts are missing, or, when the counter is
+    /// finished, if they hold other counts.
     pub fn resumed(
         pretokenizer: impl Into<Arc<Pretokenizer>>,
         memory: Option<u64>,
@@ -83,6 +85,9 @@ impl Counter {
         checkpoint: &Checkpoint,
     ) -> Result<Counter> {
         let counter = Counter::new(pretokenizer).limited(memory)?;
+        if checkpoint.runs.is_empty() && checkpoint.totals.bytes > 0 {
+            return Err(of_other_counts(checkpoint.totals, 0, 0));
+        }
         let folder = Folder::kept(folder, &checkpoint.runs)?;
         let spill = Spill::new(folder, &checkpoint.runs, memory);
         spill.check()?;
@@ -133,7 +138,7 @@ impl Counter {
         })?;
         let threads = self.share(if alone { 1 } else { threads }, watch)?;
         let memory = self.memory_of_each();
-        let tasks = tasks(&parts, if alone { usize::MAX } else { TASK_BYTES });
+        let tasks = tasks(&parts, if alone { usize::MAX } else { TASK_BYTES })?;
         let ready = Mutex::new(std::mem::take(&mut self.tallies));
         let take = || ready.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop();
         let pretokens = in_parallel(
@@ -144,11 +149,13 @@ impl Counter {
             |lent, task, watch| {
                 let full = Full { spill: self.spill.as_ref(), watch };
                 let mut pretokens = 0;
+                let mut paced = Paced::new(watch);
                 for part in &parts[tasks[task].clone()] {
                     let text = &texts[part.text].as_ref()[part.range.clone()];
                     let start = starts[part.text] + part.range.start as u64;
                     let tally = lent.tally.as_mut().expect("lent until the end");
                     pretokens += tally.count(&self.pretokenizer, text, start, full)?;
+                    paced.after_text(text)?;
                 }
                 Ok(pretokens)
             },
@@ -234,10 +241,25 @@ impl Counter {
         let Some(spill) = self.spill else {
             return Err(Error::Internal { reason: "a limit without a folder.".into() });
         };
+        let is_temporary = spill.is_temporary();
         let (folder, name, run) = spill.into_one(watch)?;
+        let Totals { bytes, pretokens, .. } = self.totals;
+        if !is_temporary && (run.bytes, run.pretokens) != (bytes.into(), pretokens.into()) {
+            return Err(of_other_counts(self.totals, run.bytes, run.pretokens));
+        }
         check_sum(self.totals, run.bytes)?;
         let (totals, end) = (self.totals, Some(self.totals.bytes));
         Ok(Counted::Disk(SortedCounts { folder, name, run, totals, end }))
+    }
+}
+
+fn of_other_counts(totals: Totals, bytes: u128, pretokens: u128) -> Error {
+    let Totals { bytes: read, pretokens: cut, .. } = totals;
+    Error::Checkpoint {
+        reason: format!(
+            "the files of counts hold {pretokens} pretokens of {bytes} bytes, and {cut} of {read} were \
+             counted."
+        ),
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use hashbrown::HashTable;
 
 use crate::error::{Error, Result};
+use crate::room;
 use crate::watch::{Watch, in_parallel};
 
 use super::sorted::check_sum;
@@ -41,6 +42,9 @@ pub(super) fn gather(
     watch: &dyn Watch,
 ) -> Result<Counts> {
     let most = tallies.iter().map(Tally::len).max().unwrap_or(0);
+    // Joined, and in the order of first occurrence.
+    let distinct: usize = tallies.iter().map(Tally::len).sum();
+    room::check(distinct * (2 * size_of::<Piece<'_>>() + size_of::<Entry>()))?;
     let parts = (most / OF_PART).next_power_of_two().clamp(1, MOST_PARTS);
     // The first one's bytes are kept as they are: a corpus may be one pretoken.
     let kept = Kept(tallies.first().map_or(&[], |tally| tally.long.bytes()));
@@ -59,8 +63,8 @@ pub(super) fn gather(
     if distinct > u32::MAX as usize {
         return Err(Error::TooManyPretokens);
     }
-    let mut entries = vec![Entry::default(); distinct];
-    let mut bytes = vec![0; joined.iter().flatten().map(|bucket| bucket.bytes).sum()];
+    let mut entries = room::filled(Entry::default(), distinct)?;
+    let mut bytes = room::filled(0, joined.iter().flatten().map(|bucket| bucket.bytes).sum())?;
     let (mut entries_left, mut bytes_left, mut start) = (&mut entries[..], &mut bytes[..], kept.0.len());
     let rooms: Vec<_> = (0..parts)
         .map(|number| {
@@ -93,6 +97,7 @@ pub(super) fn gather(
         true => bytes,
         false => {
             let mut all = tallies.swap_remove(0).long.into_bytes();
+            room::reserve(&mut all, bytes.len())?;
             all.extend_from_slice(&bytes);
             all
         }

@@ -7,6 +7,7 @@ use hashbrown::DefaultHashBuilder;
 
 use crate::error::{Error, Result};
 use crate::memory::prefetch;
+use crate::room;
 use crate::watch::Watch;
 
 use super::Piece;
@@ -60,16 +61,17 @@ pub(super) struct Long {
 
 impl Long {
     const FEWEST: usize = 1 << 6;
-    const MOST: usize = 1 << 32;
+    const MOST: u64 = 1 << 32;
 
     /// An empty one that never grows beyond `most`.
     pub(super) fn new(most: Most, hasher: DefaultHashBuilder) -> Long {
-        let (slots, shift) = Long::slots(Long::FEWEST);
+        let (slots, shift) = (vec![Slot::FREE; Long::FEWEST], Long::shift(Long::FEWEST));
+        let slots = slots.into();
         Long { slots, shift, taken: 0, bytes: Vec::new(), most, hasher }
     }
 
-    fn slots(slots: usize) -> (Box<[Slot]>, u32) {
-        (vec![Slot::FREE; slots].into(), u32::BITS - slots.trailing_zeros())
+    fn shift(slots: usize) -> u32 {
+        u32::BITS - slots.trailing_zeros()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -132,8 +134,11 @@ impl Long {
         let len = length(piece.len())?;
         if self.most.bytes < usize::MAX && self.bytes.capacity() < self.most.bytes {
             // Only what is written to takes memory, and a larger room elsewhere would take it twice.
-            self.bytes.reserve_exact(self.most.bytes - self.bytes.len());
+            let more = self.most.bytes - self.bytes.len();
+            room::check(more)?;
+            self.bytes.reserve_exact(more);
         }
+        room::reserve(&mut self.bytes, piece.len())?;
         self.slots[at] = Slot { start: self.bytes.len() as u64, len, tag, count: 1, first };
         self.bytes.extend_from_slice(piece);
         self.taken += 1;
@@ -156,13 +161,13 @@ impl Long {
 
     #[cold]
     pub(super) fn grow(&mut self) -> Result<()> {
-        if self.slots.len() == Long::MOST {
+        if self.slots.len() as u64 == Long::MOST {
             let reason = "there are more than 2^31 distinct pretokens of more than 15 bytes.";
             return Err(Error::Limit { reason: reason.into() });
         }
-        let (slots, shift) = Long::slots(self.slots.len() * 2);
-        let smaller = std::mem::replace(&mut self.slots, slots);
-        self.shift = shift;
+        let slots = room::filled(Slot::FREE, self.slots.len() * 2)?;
+        let smaller = std::mem::replace(&mut self.slots, slots.into());
+        self.shift = Long::shift(self.slots.len());
         let last = self.slots.len() - 1;
         for slot in smaller.iter().filter(|slot| !slot.is_free()) {
             let mut at = self.home(slot.tag);

@@ -1,6 +1,7 @@
 //! The two orders of counts, by first occurrence and by piece; what is looked up in the latter.
 
 use crate::error::Result;
+use crate::room;
 use crate::watch::{Unwatched, Watch};
 
 use super::{Counts, Entry};
@@ -10,6 +11,8 @@ const RUN: usize = 1 << 16;
 
 /// Puts entries in order: of first occurrence where it is known, else of the pieces.
 pub(super) fn sort(entries: &mut Vec<Entry>, bytes: &[u8], by_first: bool, watch: &dyn Watch) -> Result<()> {
+    // A key and a number for each, and then the entries once more.
+    room::check(entries.len() * (size_of::<(u64, u32)>() + size_of::<u32>() + size_of::<Entry>()))?;
     let order = if !by_first {
         in_order_of_pieces(entries, bytes, watch)?
     } else if !entries.is_sorted_by(|a, b| a.first < b.first) {
@@ -118,15 +121,15 @@ impl Counts {
     }
 
     /// The `n` most frequent pretokens; of equal counts the one whose bytes come first.
-    pub fn most_common(&self, n: usize) -> Vec<(&[u8], u64)> {
-        let mut found: Vec<(&[u8], u64)> = self.iter().collect();
+    pub fn most_common(&self, n: usize, watch: &dyn Watch) -> Result<Vec<(&[u8], u64)>> {
+        let mut found: Vec<(&[u8], u64)> = room::collected(self.iter())?;
         let rule = |a: &(&[u8], u64), b: &(&[u8], u64)| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0));
         if n < found.len() {
             found.select_nth_unstable_by(n, rule);
             found.truncate(n);
         }
-        found.sort_unstable_by(rule);
-        found
+        super::sort::sort(&mut found, &rule, watch)?;
+        Ok(found)
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::index::Key;
 use crate::memory::prefetch;
+use crate::room;
 use crate::watch::Watch;
 
 use super::Piece;
@@ -63,12 +64,12 @@ impl Short {
 
     /// An empty one that never has more than `most` slots.
     pub(super) fn new(most: usize, seeds: [u64; 2]) -> Short {
-        Short::with_slots(Short::FEWEST, most, seeds)
+        Short::of(vec![Slot::FREE; Short::FEWEST], most, seeds)
     }
 
-    fn with_slots(slots: usize, most: usize, seeds: [u64; 2]) -> Short {
-        let shift = u64::BITS - slots.trailing_zeros();
-        Short { slots: vec![Slot::FREE; slots].into(), shift, taken: 0, most, seeds }
+    fn of(slots: Vec<Slot>, most: usize, seeds: [u64; 2]) -> Short {
+        let shift = u64::BITS - slots.len().trailing_zeros();
+        Short { slots: slots.into(), shift, taken: 0, most, seeds }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -96,7 +97,7 @@ impl Short {
 
     #[inline(always)]
     fn home(&self, key: Key) -> usize {
-        (key.seeded_hash(self.seeds) >> self.shift) as usize
+        (key.hash(self.seeds) >> self.shift) as usize
     }
 
     /// Counts a key once more if it is in its place `home`, and says whether it is.
@@ -138,20 +139,22 @@ impl Short {
     }
 
     #[cold]
-    pub(super) fn grow(&mut self) {
-        let mut larger = Short::with_slots(self.slots.len() * 2, self.most, self.seeds);
+    pub(super) fn grow(&mut self) -> Result<()> {
+        let slots = room::filled(Slot::FREE, self.slots.len() * 2)?;
+        let mut larger = Short::of(slots, self.most, self.seeds);
         for slot in self.slots.iter().filter(|slot| !slot.is_free()) {
             let key = Key::new(&slot.key, 0, usize::from(slot.key[15]));
             *larger.slot(key, larger.home(key)) = *slot;
         }
         larger.taken = self.taken;
         *self = larger;
+        Ok(())
     }
 
     /// Those whose hash lies in the `part`th of `parts` equal ranges, with their hashes. There are
     /// no more parts than places.
     pub(super) fn part(&self, part: usize, parts: usize) -> impl Iterator<Item = (u64, &Slot)> {
-        let hash = |slot: &Slot| Key::new(&slot.key, 0, usize::from(slot.key[15])).seeded_hash(self.seeds);
+        let hash = |slot: &Slot| Key::new(&slot.key, 0, usize::from(slot.key[15])).hash(self.seeds);
         in_part(&self.slots, part, parts, Slot::is_free, hash)
     }
 

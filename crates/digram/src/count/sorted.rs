@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::room;
 use crate::watch::{Paced, Watch};
 
 use super::folder::Folder;
@@ -47,6 +48,7 @@ impl SortedCounts {
         if u32::try_from(self.run.pieces).is_err() {
             return Err(Error::TooManyPretokens);
         }
+        room::check(usize::try_from(self.in_memory()).unwrap_or(usize::MAX))?;
         let mut bytes = Vec::with_capacity(self.run.text as usize);
         let mut entries = Vec::with_capacity(self.run.pieces as usize);
         let mut paced = Paced::new(watch);

@@ -105,7 +105,7 @@ impl Tally {
         if !self.short.has_room(AT_ONCE) {
             match full.spill {
                 Some(spill) if !self.short.may_grow() => spill.write(self, full.watch)?,
-                _ => self.short.grow(),
+                _ => self.short.grow()?,
             }
         }
         let long = match self.way {

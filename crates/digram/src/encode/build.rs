@@ -7,6 +7,7 @@ use crate::events::Event;
 use crate::index::TokenIndex;
 use crate::memory::Way;
 use crate::model::{Known, Model};
+use crate::pretokenize::Pretokenizer;
 use crate::vocabulary::TokenId;
 use crate::watch::Unwatched;
 
@@ -14,14 +15,15 @@ use super::cuts::Cuts;
 use super::events::Numbered;
 use super::layers::Layers;
 use super::singles::Singles;
-use super::{Encoder, LONG, Scheme, Scratch, Unit, reach};
+use super::{Encoder, Scheme, Scratch, Unit, reach};
 
 impl Encoder {
-    /// An encoder; `ordinary` says which tokens text can become (special tokens and the bytes of
-    /// a fallback are not).
+    /// An encoder of the pretokens that `pretokenizer` cuts; `ordinary` says which tokens text can
+    /// become (special tokens and the bytes of a fallback are not).
     pub(crate) fn new(
         model: Model,
         unit: Unit,
+        pretokenizer: &Pretokenizer,
         ignore_merges: bool,
         scheme: Option<Scheme>,
         ordinary: impl Fn(TokenId) -> bool,
@@ -30,7 +32,7 @@ impl Encoder {
         let by_rank = scheme.is_none();
         let mut events = None;
         let layers = match scheme {
-            None => Layers::by_rank(&model, &unit, ordinary)?,
+            None => Layers::by_rank(&model, &unit, pretokenizer, ordinary)?,
             Some(Scheme::Superwords { .. }) if ignore_merges => {
                 let reason = "words that join are found by merges, which cannot be ignored.";
                 return Err(Error::Vocabulary { reason: reason.into() });
@@ -55,7 +57,7 @@ impl Encoder {
                 encoder.whole = Arc::new(TokenIndex::new(&[]));
                 encoder.whole_is_all = false;
             }
-            (encoder.long, encoder.by_rank, encoder.layers) = (0, by_rank, Some(Box::new(layers)));
+            (encoder.by_rank, encoder.layers) = (by_rank, Some(Box::new(layers)));
         }
         Ok(encoder)
     }
@@ -107,7 +109,6 @@ impl Encoder {
             unreachable: Arc::default(),
             whole_is_all: false,
             way: Way::best(),
-            long: LONG,
             layers: None,
             by_rank: events.is_none(),
             events,

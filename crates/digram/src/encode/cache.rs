@@ -10,8 +10,10 @@
 
 use hashbrown::HashMap;
 
+use crate::bits::seeds;
 use crate::index::{Key, near_the_end};
 use crate::memory::prefetch;
+use crate::room;
 use crate::vocabulary::TokenId;
 
 /// The sets of a new table. It grows as it fills, so that a few short texts take little memory.
@@ -55,13 +57,18 @@ impl Cache {
         }
     }
 
+    /// How many bytes all of it takes.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.short.sets) + size_of_val(&*self.words.sets) + self.phrase_bytes
+    }
+
     /// Asks for the memory where `text[start..end]` with this key would be, without waiting for it.
     #[inline(always)]
     pub(super) fn prefetch(&self, key: Key, text: &[u8], start: usize, end: usize) {
         if !key.is_long() {
-            prefetch(self.short.set(key.hash()));
+            prefetch(self.short.set(key.hash(self.short.seeds) as usize));
         } else if let Some(word) = Word::new(text, start, end) {
-            let Set([newer, older]) = self.words.set(word.hash());
+            let Set([newer, older]) = self.words.set(word.hash(self.words.seeds));
             prefetch(newer);
             prefetch(older);
         }
@@ -70,7 +77,7 @@ impl Cache {
     /// The ids of a word if it is short and has few, and how many of them they are.
     #[inline(always)]
     pub(super) fn get_short(&self, key: Key) -> Option<(&[TokenId; FEW_IDS], usize)> {
-        let Set([newer, older]) = self.short.set(key.hash());
+        let Set([newer, older]) = self.short.set(key.hash(self.short.seeds) as usize);
         let found = if newer.key == key { newer } else { older };
         // The key of long words is that of no entry.
         (found.key == key).then_some((&found.ids, found.count as usize))
@@ -88,7 +95,7 @@ impl Cache {
     /// The ids of `text[start..end]` if it is not among the short words.
     pub(super) fn get_longer(&self, text: &[u8], start: usize, end: usize) -> Option<&[TokenId]> {
         if let Some(word) = Word::new(text, start, end) {
-            let Set(both) = self.words.set(word.hash());
+            let Set(both) = self.words.set(word.hash(self.words.seeds));
             if let Some(found) = both.iter().find(|entry| entry.is_of(&word)) {
                 return Some(&found.ids[..usize::from(found.count)]);
             }
@@ -136,6 +143,7 @@ impl Cache {
 /// merging those took longer than all that the cache spares.
 struct Table<E> {
     sets: Box<[Set<E>]>,
+    seeds: [u64; 2],
     most: usize,
     /// How many entries there are.
     taken: usize,
@@ -151,12 +159,12 @@ trait Entry: Copy {
 
     fn is_free(&self) -> bool;
 
-    fn hash(&self) -> usize;
+    fn hash(&self, seeds: [u64; 2]) -> usize;
 }
 
 impl<E: Entry> Table<E> {
     fn new(most: usize) -> Table<E> {
-        Table { sets: vec![Set([E::FREE; 2]); FEW_SETS].into(), most, taken: 0 }
+        Table { sets: vec![Set([E::FREE; 2]); FEW_SETS].into(), seeds: seeds(), most, taken: 0 }
     }
 
     #[inline(always)]
@@ -168,7 +176,7 @@ impl<E: Entry> Table<E> {
         if self.taken > self.sets.len() / 2 && self.sets.len() < self.most {
             self.grow();
         }
-        let place = entry.hash() & (self.sets.len() - 1);
+        let place = entry.hash(self.seeds) & (self.sets.len() - 1);
         let Set([newer, older]) = &mut self.sets[place];
         if newer.is_free() {
             self.taken += 1;
@@ -181,8 +189,12 @@ impl<E: Entry> Table<E> {
 
     #[cold]
     fn grow(&mut self) {
-        let larger = vec![Set([E::FREE; 2]); (self.sets.len() * 4).min(self.most)].into();
-        let sets = std::mem::replace(&mut self.sets, larger);
+        // What is remembered is of no need: without the memory for more, it stays as large as it is.
+        let Ok(larger) = room::filled(Set([E::FREE; 2]), (self.sets.len() * 4).min(self.most)) else {
+            self.most = self.sets.len();
+            return;
+        };
+        let sets = std::mem::replace(&mut self.sets, larger.into());
         self.taken = 0;
         for Set([newer, older]) in sets {
             [older, newer].into_iter().filter(|entry| !entry.is_free()).for_each(|entry| self.insert(entry));
@@ -208,8 +220,8 @@ impl Entry for Short {
         self.key == Key::NONE
     }
 
-    fn hash(&self) -> usize {
-        self.key.hash()
+    fn hash(&self, seeds: [u64; 2]) -> usize {
+        self.key.hash(seeds) as usize
     }
 }
 
@@ -273,12 +285,12 @@ impl Entry for Word {
     }
 
     #[inline]
-    fn hash(&self) -> usize {
+    fn hash(&self, seeds: [u64; 2]) -> usize {
         let part = |bytes: u128, factor: u64| (bytes as u64 ^ (bytes >> 64) as u64).wrapping_mul(factor);
         let mixed = part(self.low, 0x9e37_79b9_7f4a_7c15)
             ^ part(self.low >> 64 | self.high << 64, 0xd6e8_feb8_6659_fd93)
             ^ part(self.high, 0xa076_1d64_78bd_642f);
-        ((mixed ^ u64::from(self.len)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize
+        ((mixed ^ u64::from(self.len) ^ seeds[0]).wrapping_mul(seeds[1]) >> 32) as usize
     }
 }
 

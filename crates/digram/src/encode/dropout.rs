@@ -11,6 +11,7 @@ use std::collections::BinaryHeap;
 
 use crate::error::{Error, Result};
 use crate::merges::{Merges, NO_RANK, Rank};
+use crate::room;
 use crate::vocabulary::TokenId;
 use crate::watch::{Paced, Watch};
 
@@ -103,23 +104,30 @@ pub(super) fn merge(
     let mut paced = Paced::new(watch);
     for id in symbols {
         paced.after(1)?;
+        room::reserve(ids, 1)?;
         ids.push(id);
     }
     let Ok(len) = u32::try_from(ids.len()) else {
         return Err(Error::Limit { reason: "one pretoken has more than 2^32 symbols.".into() });
     };
     after.clear();
+    room::reserve(after, ids.len() + 1)?;
     after.extend((1..len).chain([NONE]));
     before.clear();
+    room::reserve(before, ids.len() + 1)?;
     before.extend([NONE].into_iter().chain(0..len.saturating_sub(1)));
     places.clear();
+    let wait = |places: &mut BinaryHeap<_>, rank: Rank, at: u32| match rank {
+        NO_RANK => Ok(()),
+        rank => room::push(places, Reverse((rank, at))),
+    };
     let rank = |ids: &[TokenId], after: &[u32], at: u32| match after[at as usize] {
         NONE => NO_RANK,
         next => merges.rank(ids[at as usize], ids[next as usize]),
     };
     for at in 0..len {
         paced.after(1)?;
-        places.extend(Some(rank(ids, after, at)).filter(|r| *r != NO_RANK).map(|r| Reverse((r, at))));
+        wait(places, rank(ids, after, at), at)?;
     }
     while let Some(Reverse((found, at))) = places.pop() {
         paced.after(1)?;
@@ -128,6 +136,7 @@ pub(super) fn merge(
             continue;
         }
         if choices.pass_over() {
+            room::reserve(passed, 1)?;
             passed.push((found, at));
             continue;
         }
@@ -141,15 +150,17 @@ pub(super) fn merge(
         }
         let starts = [before[at as usize], at].into_iter().filter(|start| *start != NONE);
         for start in starts {
-            let rank = rank(ids, after, start);
-            places.extend(Some(rank).filter(|r| *r != NO_RANK).map(|r| Reverse((r, start))));
+            wait(places, rank(ids, after, start), start)?;
         }
-        places.extend(passed.drain(..).map(Reverse));
+        for (rank, at) in passed.drain(..) {
+            wait(places, rank, at)?;
+        }
     }
     passed.clear();
     let mut at = if len > 0 { 0 } else { NONE };
     while at != NONE {
         paced.after(1)?;
+        sink.reserve(1)?;
         sink.one(ids[at as usize]);
         at = after[at as usize];
     }

@@ -16,11 +16,12 @@ use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::events::{Event, Events, NEVER, Step, Time};
+use crate::room;
 use crate::vocabulary::{TokenId, Vocabulary};
 use crate::watch::{Paced, Watch};
 
-use super::Sink;
 use super::cuts::Cuts;
+use super::{Seam, Sink};
 
 /// Events, and the numbers that base tokens have there.
 pub(super) struct Numbered {
@@ -69,10 +70,26 @@ impl Numbered {
     ) -> Result<()> {
         let symbols = symbols.map(|(id, width)| (self.numbers[id as usize], width));
         if len <= SHORT {
+            sink.reserve(len)?;
             short(symbols.map(|(number, _)| number), &self.events, sink);
             return Ok(());
         }
-        merge(symbols, len, &self.events, scratch, watch, sink)
+        merge(symbols, len, &self.events, scratch, watch, sink, None)
+    }
+
+    /// The same, and appends to `seams` the places that no token ever spanned, and the end of the run:
+    /// each by its bytes and ids from the start of the run.
+    pub(super) fn merge_with_seams(
+        &self,
+        symbols: impl Iterator<Item = (TokenId, usize)>,
+        len: usize,
+        scratch: &mut Scratch,
+        watch: &dyn Watch,
+        sink: &mut impl Sink,
+        seams: &mut Vec<Seam>,
+    ) -> Result<()> {
+        let symbols = symbols.map(|(id, width)| (self.numbers[id as usize], width));
+        merge(symbols, len, &self.events, scratch, watch, sink, Some(seams))
     }
 }
 
@@ -144,6 +161,7 @@ fn merge(
     scratch: &mut Scratch,
     watch: &dyn Watch,
     sink: &mut impl Sink,
+    seams: Option<&mut Vec<Seam>>,
 ) -> Result<()> {
     if u32::try_from(len).is_err() {
         return Err(Error::Limit {
@@ -155,11 +173,17 @@ fn merge(
     let Scratch { starts, ends, queue } = scratch;
     for list in [&mut *starts, &mut *ends] {
         list.clear();
+        room::reserve(list, len)?;
         list.resize(len, INSIDE);
     }
     queue.clear();
-    let mut run = Run { starts, ends, queue, events };
-    let done = run.go(symbols, watch).and_then(|()| run.emit(watch, sink));
+    let mut spanned = Vec::new();
+    if seams.is_some() {
+        room::reserve(&mut spanned, len)?;
+        spanned.resize(len, false);
+    }
+    let mut run = Run { starts, ends, queue, events, spanned };
+    let done = run.go(symbols, watch).and_then(|()| run.emit(watch, sink, seams));
     // Also where the watch stopped the work: what is kept must stay small.
     scratch.queue.clear();
     scratch.queue.shrink_to(KEEP);
@@ -177,6 +201,8 @@ struct Run<'a> {
     ends: &'a mut [u32],
     queue: &'a mut BinaryHeap<Reverse<(Time, u32)>>,
     events: &'a Events,
+    /// For each place whether a token ever went over it; empty if that is not asked for.
+    spanned: Vec<bool>,
 }
 
 impl Run<'_> {
@@ -187,7 +213,7 @@ impl Run<'_> {
             paced.after(1)?;
             self.starts[at] = symbol;
             self.ends[at + width - 1] = symbol;
-            self.wait_as_pair_before(at, 0);
+            self.wait_as_pair_before(at, 0)?;
             at += width;
         }
         while let Some(Reverse((time, at))) = self.queue.pop() {
@@ -203,12 +229,15 @@ impl Run<'_> {
                         continue;
                     }
                     self.starts[middle] = INSIDE;
+                    if let Some(spanned) = self.spanned.get_mut(middle) {
+                        *spanned = true;
+                    }
                     self.starts[at] = merge.id;
                     let end = middle + self.len_of(merge.right);
                     self.ends[end - 1] = merge.id;
-                    self.wait_as_pair_before(at, time + 1);
-                    self.wait_as_pair_before(end, time + 1);
-                    self.wait_to_drop(at, time + 1);
+                    self.wait_as_pair_before(at, time + 1)?;
+                    self.wait_as_pair_before(end, time + 1)?;
+                    self.wait_to_drop(at, time + 1)?;
                 }
                 Step::Drop(token, parts) => {
                     if self.starts[at] != *token {
@@ -220,11 +249,11 @@ impl Run<'_> {
                         self.starts[start] = part;
                         let end = start + self.len_of(part);
                         self.ends[end - 1] = part;
-                        self.wait_as_pair_before(start, time + 1);
-                        self.wait_to_drop(start, time + 1);
+                        self.wait_as_pair_before(start, time + 1)?;
+                        self.wait_to_drop(start, time + 1)?;
                         start = end;
                     }
-                    self.wait_as_pair_before(start, time + 1);
+                    self.wait_as_pair_before(start, time + 1)?;
                 }
             }
         }
@@ -239,34 +268,42 @@ impl Run<'_> {
     /// Lets the pair of what ends at `at` and what begins there wait for its next event, if there are
     /// both.
     #[inline]
-    fn wait_as_pair_before(&mut self, at: usize, from: Time) {
+    fn wait_as_pair_before(&mut self, at: usize, from: Time) -> Result<()> {
         if at == 0 || at == self.starts.len() {
-            return;
+            return Ok(());
         }
         let (left, right) = (self.ends[at - 1], self.starts[at]);
         let time = self.events.next_merge(left, right, from);
-        if time != NEVER {
-            self.queue.push(Reverse((time, (at - self.len_of(left)) as u32)));
+        if time == NEVER {
+            return Ok(());
         }
+        let start = (at - self.len_of(left)) as u32;
+        room::push(self.queue, Reverse((time, start)))
     }
 
     /// Lets the token that begins at `at` wait until it is dropped.
     #[inline]
-    fn wait_to_drop(&mut self, at: usize, from: Time) {
+    fn wait_to_drop(&mut self, at: usize, from: Time) -> Result<()> {
         let time = self.events.next_drop(self.starts[at], from);
-        if time != NEVER {
-            self.queue.push(Reverse((time, at as u32)));
-        }
+        if time == NEVER { Ok(()) } else { room::push(self.queue, Reverse((time, at as u32))) }
     }
 
-    /// Emits the tokens that are left.
-    fn emit(&self, watch: &dyn Watch, sink: &mut impl Sink) -> Result<()> {
-        let (mut at, mut paced) = (0, Paced::new(watch));
+    /// Emits the tokens that are left, and the places that none ever spanned if these are asked for.
+    fn emit(&self, watch: &dyn Watch, sink: &mut impl Sink, mut seams: Option<&mut Vec<Seam>>) -> Result<()> {
+        let (mut at, mut count, mut paced) = (0, 0, Paced::new(watch));
         while at < self.starts.len() {
             paced.after(1)?;
             let token = self.starts[at];
+            sink.reserve(1)?;
             sink.one(self.events.id(token));
             at += self.len_of(token);
+            count += 1;
+            if let Some(seams) = &mut seams
+                && !self.spanned.get(at).is_some_and(|spanned| *spanned)
+            {
+                room::reserve(seams, 1)?;
+                seams.push(Seam { place: at, count });
+            }
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ use crate::vocabulary::TokenId;
 use super::cache::{Cache, FEW_IDS, MOST_IDS};
 
 /// Ids are copied so many at a time, whether or not there are as many.
-const STRIDE: usize = 32;
+pub(super) const STRIDE: usize = 32;
 
 /// What the pretokens of a group become, and memory to find it out.
 pub(crate) struct Group {
@@ -58,10 +58,15 @@ impl Group {
         }
     }
 
+    /// Prepares for the misses.
+    pub(super) fn clear_misses(&mut self) {
+        self.many.clear();
+    }
+
     /// Prepares for the misses and has the memory fetched where the cache would have them.
     #[inline]
     pub(super) fn start_misses(&mut self, text: &[u8], start: usize, ends: &[usize], cache: &Cache) {
-        self.many.clear();
+        self.clear_misses();
         for number in bits(self.missing) {
             cache.prefetch(self.asked.keys[number], text, start_of(number, start, ends), ends[number]);
         }

@@ -8,7 +8,8 @@
 //! merges is merged before a high one has its turn. It pays where the first merges stay inside words
 //! and later ones reach over their borders, as in SuperBPE: then a line of text falls into words, most
 //! of which are looked up, and into a few neighbours that join. Merging the bytes of lines by all
-//! ranks took five times as long.
+//! ranks took five times as long. Where the pretokenizer keeps words apart, as the published ones do,
+//! a layer is never built: it would only keep pretokens from the memory of what was merged.
 
 use std::sync::Arc;
 
@@ -19,11 +20,12 @@ use crate::error::{Error, Result};
 use crate::merges::{Merge, Merges, Rank};
 use crate::model::Model;
 use crate::pretokenize::{GoesOn, Pretokenizer};
+use crate::room;
 use crate::vocabulary::{TokenId, Vocabulary};
 use crate::watch::{Paced, Unwatched, Watch};
 
 use super::short::{self, SHORT};
-use super::{Encoder, Scratch, Sink, Unit, long};
+use super::{AT_ONCE, Encoder, Scratch, Sink, Unit, long};
 
 /// Fewer merges before the first that reaches over the borders of words are not worth a layer.
 const LEAST_LOWER: usize = 1 << 8;
@@ -56,12 +58,16 @@ impl Layers {
         Layers::new(model, unit, Some(words), is_upper, ordinary)
     }
 
-    /// The same result as by rank alone, where that is quicker so.
+    /// The same result as by rank alone, where that is quicker so: for a pretokenizer that joins words.
     pub(super) fn by_rank(
         model: &Model,
         unit: &Unit,
+        pretokenizer: &Pretokenizer,
         ordinary: impl Fn(TokenId) -> bool,
     ) -> Result<Option<Layers>> {
+        if !pretokenizer.joins_words() {
+            return Ok(None);
+        }
         let first = first_over_borders(&model.vocabulary, model.merges.in_order());
         let Some(first) = first.filter(|&rank| rank >= LEAST_LOWER && model.merges.is_rising()) else {
             return Ok(None);
@@ -89,6 +95,11 @@ impl Layers {
         Ok(Layers { lower, words, upper, beside })
     }
 
+    /// How a pretoken is cut into words, for words that join.
+    pub(super) fn words(&self) -> Option<&Pretokenizer> {
+        self.words.as_deref()
+    }
+
     /// The tokens that neither a word nor words that join become, in rising order.
     pub(super) fn unreachable(&self) -> Result<Vec<TokenId>> {
         let parts: HashMap<TokenId, (TokenId, TokenId)> =
@@ -114,7 +125,8 @@ impl Layers {
         Ok(unreachable)
     }
 
-    /// Emits the ids of the pretoken `text[start..end]`.
+    /// Emits the ids of the pretoken `text[start..end]`; an error tells a place in the pretoken. The
+    /// group of `scratch` is left as it is.
     pub(super) fn encode(
         &self,
         text: &[u8],
@@ -125,9 +137,7 @@ impl Layers {
         sink: &mut impl Sink,
     ) -> Result<()> {
         scratch.with_list(|scratch, run| match &self.words {
-            Some(words) => self
-                .encode_words(words, &text[start..end], run, scratch, watch, sink)
-                .map_err(|e| e.shifted(start)),
+            Some(words) => self.encode_words(words, &text[start..end], run, scratch, watch, sink),
             None => scratch.with_list(|scratch, ids| {
                 self.lower.encode_in_pieces(text, start, end, scratch, watch, ids)?;
                 let mut paced = Paced::new(watch);
@@ -150,19 +160,57 @@ impl Layers {
         watch: &dyn Watch,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        words.for_many(pretoken, 0, GoesOn::No, watch, |mut start, ends| {
-            ends.iter().try_for_each(|&end| {
-                let from = std::mem::replace(&mut start, end);
-                match self.lower.whole.get_in(pretoken, from, end) {
-                    Some(id) => self.put(id, run, scratch, watch, sink),
-                    None => {
-                        self.join(run, scratch, watch, sink)?;
-                        self.lower.encode(pretoken, from, &[end], scratch, watch, sink)
-                    }
-                }
-            })
+        words.for_many(pretoken, 0, GoesOn::No, watch, |start, ends| {
+            self.put_words(pretoken, start, ends, run, scratch, watch, sink)
         })?;
         self.join(run, scratch, watch, sink)
+    }
+
+    /// The same of a pretoken whose words end at `ends`.
+    pub(super) fn encode_cut(
+        &self,
+        pretoken: &[u8],
+        ends: &[usize],
+        scratch: &mut Scratch,
+        watch: &dyn Watch,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        scratch.with_list(|scratch, run| {
+            let mut start = 0;
+            for ends in ends.chunks(AT_ONCE) {
+                watch.check()?;
+                self.put_words(pretoken, start, ends, run, scratch, watch, sink)?;
+                start = ends[ends.len() - 1];
+            }
+            self.join(run, scratch, watch, sink)
+        })
+    }
+
+    /// Adds words that end at `ends`, the first of which begins at `start`.
+    #[expect(clippy::too_many_arguments, reason = "where the words stand, and where they go")]
+    #[inline]
+    fn put_words(
+        &self,
+        pretoken: &[u8],
+        mut start: usize,
+        ends: &[usize],
+        run: &mut Vec<TokenId>,
+        scratch: &mut Scratch,
+        watch: &dyn Watch,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        ends.iter().try_for_each(|&end| {
+            let from = std::mem::replace(&mut start, end);
+            match self.lower.whole.get_in(pretoken, from, end) {
+                Some(id) => self.put(id, run, scratch, watch, sink),
+                None => {
+                    self.join(run, scratch, watch, sink)?;
+                    self.lower
+                        .encode_alone(pretoken, from, end, scratch, watch, sink)
+                        .map_err(|error| error.shifted(from))
+                }
+            }
+        })
     }
 
     /// Adds the next token to those that may join, which are joined before where it cannot.
@@ -178,6 +226,7 @@ impl Layers {
         if run.last().is_some_and(|&last| !self.beside.may_be(last, id)) {
             self.join(run, scratch, watch, sink)?;
         }
+        room::reserve(run, 1)?;
         run.push(id);
         Ok(())
     }
@@ -192,6 +241,11 @@ impl Layers {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let symbols = || run.iter().copied();
+        match run.len() {
+            0 => {}
+            1..=SHORT => sink.reserve(run.len())?,
+            _ => {}
+        }
         match run.len() {
             0 => {}
             1 => sink.one(run[0]),
@@ -212,10 +266,13 @@ impl Layers {
 /// The rank of the first merge that puts a word and the next one together, with the space between.
 fn first_over_borders(vocabulary: &Vocabulary, merges: &[Merge]) -> Option<usize> {
     let token = |id| vocabulary.get(id).unwrap_or_default();
-    merges.iter().position(|merge| {
-        token(merge.right).first() == Some(&b' ')
-            && token(merge.left).last().is_some_and(|byte| !byte.is_ascii_whitespace())
-    })
+    let ends_a_word = |token: &[u8]| match bstr::decode_last_utf8(token) {
+        (Some(c), _) => !c.is_whitespace(),
+        (None, len) => len > 0,
+    };
+    merges
+        .iter()
+        .position(|merge| token(merge.right).first() == Some(&b' ') && ends_a_word(token(merge.left)))
 }
 
 /// The pairs of lower tokens that stand side by side in some upper one, as a hashed set: a false hit

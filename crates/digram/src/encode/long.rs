@@ -16,6 +16,7 @@ use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::merges::{Merges, NO_RANK, Rank};
+use crate::room;
 use crate::vocabulary::{TokenId, Vocabulary};
 use crate::watch::{Paced, Watch};
 
@@ -62,6 +63,7 @@ pub(super) fn merge(
     }
     let mut places = std::mem::take(&mut scratch.places);
     places.clear();
+    room::reserve(&mut places, len)?;
     places.resize(len, INSIDE);
     let (mut at, mut paced) = (0, Paced::new(watch));
     for (id, width) in symbols {
@@ -132,6 +134,7 @@ impl Run<'_> {
         let (mut at, mut paced) = (0, Paced::new(watch));
         while at < self.places.len() {
             paced.after(1)?;
+            sink.reserve(1)?;
             sink.one(self.places[at]);
             at += self.vocabulary.len_of(self.places[at]);
         }
@@ -145,7 +148,7 @@ impl Run<'_> {
         while let Some(start) = at {
             paced.after(1)?;
             if let Some(rank) = self.rank(start) {
-                queue.put(Side::Right, rank, start);
+                queue.put(Side::Right, rank, start)?;
             }
             at = self.after(start);
         }
@@ -164,10 +167,10 @@ impl Run<'_> {
                 if let Some(before) = self.before(start)
                     && let Some(rank) = self.rank(before)
                 {
-                    queue.put(Side::Left, rank, before);
+                    queue.put(Side::Left, rank, before)?;
                 }
                 if let Some(rank) = self.rank(start) {
-                    queue.put(Side::Right, rank, start);
+                    queue.put(Side::Right, rank, start)?;
                 }
             }
             queue.spare.push(starts);
@@ -183,7 +186,9 @@ impl Run<'_> {
         let mut at = Some(0);
         while let Some(start) = at {
             paced.after(1)?;
-            queue.extend(self.rank(start).map(|rank| Reverse((rank, start as u32))));
+            if let Some(rank) = self.rank(start) {
+                room::push(&mut queue, Reverse((rank, start as u32)))?;
+            }
             at = self.after(start);
         }
         while let Some(Reverse((rank, start))) = queue.pop() {
@@ -192,7 +197,9 @@ impl Run<'_> {
             if self.merge_at(start, rank) {
                 let starts = [self.before(start), Some(start)];
                 for start in starts.into_iter().flatten() {
-                    queue.extend(self.rank(start).map(|rank| Reverse((rank, start as u32))));
+                    if let Some(rank) = self.rank(start) {
+                        room::push(&mut queue, Reverse((rank, start as u32)))?;
+                    }
                 }
             }
         }
@@ -240,7 +247,7 @@ impl Queue {
     }
 
     #[inline]
-    fn put(&mut self, side: Side, rank: Rank, start: usize) {
+    fn put(&mut self, side: Side, rank: Rank, start: usize) -> Result<()> {
         let number = match self.last[side as usize] {
             Some((last, number)) if last == rank => number,
             _ => {
@@ -255,7 +262,10 @@ impl Queue {
                 number
             }
         };
-        self.lists[number].push(start as u32);
+        let list = &mut self.lists[number];
+        room::reserve(list, 1)?;
+        list.push(start as u32);
+        Ok(())
     }
 
     fn take(&mut self) -> Option<(Rank, Vec<u32>)> {

@@ -61,7 +61,7 @@ impl Encoder {
 
     /// Characters without a token join with nothing, so the runs between them stand alone: `merge`
     /// is called with each.
-    fn merge_characters<S: Sink>(
+    pub(super) fn merge_characters<S: Sink>(
         &self,
         pretoken: &[u8],
         on_unknown: &OnUnknown,
@@ -77,6 +77,7 @@ impl Encoder {
             if self.characters.contains_key(&c) {
                 continue;
             }
+            sink.reserve(c.len_utf8())?;
             if start < at {
                 merge(&text[start..at], sink)?;
             }
@@ -110,8 +111,10 @@ impl Encoder {
         }
         // Most words of most languages have up to 16 bytes: two vectors of keys to look through.
         if len <= 16 {
+            sink.reserve(len)?;
             short::merge::<16>(symbols.map(|(id, _)| id), &self.merges, self.way, sink);
         } else if len <= SHORT {
+            sink.reserve(len)?;
             short::merge::<SHORT>(symbols.map(|(id, _)| id), &self.merges, self.way, sink);
         } else {
             return long::merge(symbols, len, &self.merges, &self.vocabulary, &mut scratch.long, watch, sink);

@@ -10,6 +10,7 @@ mod cuts;
 mod dropout;
 mod events;
 mod group;
+mod kept;
 mod layers;
 mod long;
 mod merge;
@@ -18,6 +19,7 @@ pub(crate) mod naive;
 mod reach;
 mod scheme;
 mod scratch;
+mod seams;
 mod short;
 mod singles;
 mod sink;
@@ -26,7 +28,7 @@ mod unit;
 use std::sync::Arc;
 
 use crate::bits::bits;
-use crate::error::Result;
+use crate::error::{Error, Result};
 pub(crate) use crate::index::AT_ONCE;
 use crate::index::{TokenIndex, start_of};
 use crate::memory::Way;
@@ -39,10 +41,12 @@ use cuts::Cuts;
 pub use dropout::Dropout;
 pub(crate) use dropout::{Choices, Scratch as DropoutScratch};
 use events::Numbered;
+pub(crate) use kept::{Kept, Lent};
 use layers::Layers;
 pub use scheme::Scheme;
-pub(crate) use scratch::{Kept, Lent, Scratch};
-use singles::Singles;
+pub(crate) use scratch::Scratch;
+pub(crate) use seams::Seam;
+use singles::{Packed, Singles};
 pub(crate) use sink::{Histogram, Sink, Tally};
 pub use unit::{OnUnknown, Unit};
 
@@ -51,6 +55,17 @@ const LONG: usize = 1 << 14;
 
 /// Pretokens up to this many bytes take less time to merge than to look for cuts in.
 const WORD: usize = 16;
+
+/// How an encoder turns a pretoken that is no token into ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kernel {
+    /// All merges by their ranks.
+    Ranked,
+    /// The merges inside words by their ranks, then those over the borders of words.
+    Layered,
+    /// What PickyBPE merged and dropped, in the order of time.
+    Events,
+}
 
 /// The part of a tokenizer that turns pretokens into ids.
 pub(crate) struct Encoder {
@@ -68,8 +83,6 @@ pub(crate) struct Encoder {
     /// Whether every token is found in `whole`.
     whole_is_all: bool,
     way: Way,
-    /// Groups of more bytes are not looked up at once: [`LONG`], or 0 where there are layers.
-    long: usize,
     layers: Option<Box<Layers>>,
     /// What is done in place of merging by rank.
     events: Option<Box<Numbered>>,
@@ -89,6 +102,15 @@ impl Encoder {
     /// merging.
     pub(crate) fn unreachable(&self) -> &[TokenId] {
         &self.unreachable
+    }
+
+    /// How pretokens that are no tokens are encoded.
+    pub(crate) fn kernel(&self) -> Kernel {
+        match (&self.events, &self.layers) {
+            (Some(_), _) => Kernel::Events,
+            (None, Some(_)) => Kernel::Layered,
+            (None, None) => Kernel::Ranked,
+        }
     }
 
     /// Whether every slice of a pretoken's ids is what its text becomes as a pretoken.
@@ -136,9 +158,11 @@ impl Encoder {
         watch: &dyn Watch,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        if ends.last().is_some_and(|end| end - start > self.long) {
+        if ends.last().is_some_and(|end| end - start > LONG) {
             return self.encode_long(text, start, ends, scratch, watch, sink);
         }
+        // No byte becomes more than one id, and some more are written than there are.
+        sink.reserve(ends.last().map_or(0, |end| end - start) + group::STRIDE)?;
         let group = &mut *scratch.group;
         let ids = group.ids.first_chunk_mut().expect("longer");
         group.missing = self.whole.get_many(text, start, ends, &mut group.asked, ids);
@@ -151,7 +175,7 @@ impl Encoder {
     }
 
     /// The same where there is a pretoken so long, or several, that their ids should not be copied
-    /// on their way to the sink; and for merges in layers.
+    /// on their way to the sink.
     #[cold]
     fn encode_long(
         &self,
@@ -164,18 +188,17 @@ impl Encoder {
     ) -> Result<()> {
         for &end in ends {
             let from = std::mem::replace(&mut start, end);
-            if let Some(layers) = &self.layers {
-                match self.whole.get_in(text, from, end) {
-                    Some(id) => sink.one(id),
-                    None => layers.encode(text, from, end, scratch, watch, sink)?,
-                }
-            } else if end - from <= LONG {
+            sink.reserve(1)?;
+            if end - from <= LONG {
                 self.encode(text, from, &[end], scratch, watch, sink)?;
             } else if let Some(id) = self.whole.get_in(text, from, end) {
                 sink.one(id);
             } else {
-                self.encode_in_pieces(text, from, end, scratch, watch, sink)
-                    .map_err(|error| error.shifted(from))?;
+                let encoded = match &self.layers {
+                    Some(layers) => layers.encode(text, from, end, scratch, watch, sink),
+                    None => self.encode_in_pieces(text, from, end, scratch, watch, sink),
+                };
+                encoded.map_err(|error| error.shifted(from))?;
             }
         }
         Ok(())
@@ -191,6 +214,9 @@ impl Encoder {
         scratch: &mut Scratch,
         watch: &dyn Watch,
     ) -> Result<()> {
+        if let Some(layers) = &self.layers {
+            return self.encode_missing_in_layers(layers, text, start, ends, scratch, watch);
+        }
         scratch.group.start_misses(text, start, ends, &scratch.cache);
         for (miss, number) in bits(scratch.group.missing).enumerate() {
             let key = scratch.group.asked.keys[number];
@@ -205,6 +231,32 @@ impl Encoder {
         Ok(())
     }
 
+    /// The same by layers. What they remember is pieces of the lower one, which may become something
+    /// else than pretokens of the same bytes, so no pretoken is looked for there.
+    #[cold]
+    fn encode_missing_in_layers(
+        &self,
+        layers: &Layers,
+        text: &[u8],
+        start: usize,
+        ends: &[usize],
+        scratch: &mut Scratch,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        scratch.group.clear_misses();
+        for (miss, number) in bits(scratch.group.missing).enumerate() {
+            let from = start_of(number, start, ends);
+            scratch
+                .with_list(|scratch, ids| {
+                    layers.encode(text, from, ends[number], scratch, watch, ids)?;
+                    scratch.group.set(miss, ids);
+                    Ok(())
+                })
+                .map_err(|error: Error| error.shifted(from))?;
+        }
+        Ok(())
+    }
+
     /// Finds out what the miss of that number becomes, the pretoken `text[start..end]`.
     fn encode_long_or_new(
         &self,
@@ -215,25 +267,62 @@ impl Encoder {
         scratch: &mut Scratch,
         watch: &dyn Watch,
     ) -> Result<()> {
-        let pretoken = &text[start..end];
-        let (is_word, has_cuts) = (pretoken.len() <= WORD, has_cuts(pretoken));
-        // Long ones of scripts without spaces hardly ever come again.
-        let returns = is_word || !has_cuts;
-        if returns && let Some(ids) = scratch.cache.get_longer(text, start, end) {
+        let (is_word, has_cuts) = shape(&text[start..end]);
+        if (is_word || !has_cuts)
+            && let Some(ids) = scratch.cache.get_longer(text, start, end)
+        {
             scratch.group.set(miss, ids);
             return Ok(());
         }
         scratch.with_list(|scratch, ids| {
-            match is_word && !has_cuts {
-                true => self.merge(pretoken, scratch, watch, ids)?,
-                false => self.encode_in_pieces(text, start, end, scratch, watch, ids)?,
-            }
-            if returns {
-                scratch.cache.put(text, start, end, ids);
-            }
+            self.encode_new(text, start, end, scratch, watch, ids)?;
             scratch.group.set(miss, ids);
             Ok(())
         })
+    }
+
+    /// Emits the ids of the pretoken `text[start..end]`, which is no token, without the group.
+    fn encode_alone(
+        &self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        scratch: &mut Scratch,
+        watch: &dyn Watch,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        if let Some(ids) = scratch.cache.get(text, start, end) {
+            sink.many(ids);
+            return Ok(());
+        }
+        scratch.with_list(|scratch, ids| {
+            self.encode_new(text, start, end, scratch, watch, ids)?;
+            sink.many(ids);
+            Ok(())
+        })
+    }
+
+    /// Merges the pretoken `text[start..end]`, and remembers its ids if it may come again; `ids` is
+    /// an empty list.
+    fn encode_new(
+        &self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        scratch: &mut Scratch,
+        watch: &dyn Watch,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        let (is_word, has_cuts) = shape(&text[start..end]);
+        match is_word && !has_cuts {
+            true => self.merge(&text[start..end], scratch, watch, ids)?,
+            false => self.encode_in_pieces(text, start, end, scratch, watch, ids)?,
+        }
+        // Long ones of scripts without spaces hardly ever come again.
+        if is_word || !has_cuts {
+            scratch.cache.put(text, start, end, ids);
+        }
+        Ok(())
     }
 
     /// Cuts the pretoken `text[start..end]` where no merge can cross, and looks up or merges the
@@ -251,6 +340,7 @@ impl Encoder {
         self.cuts.split(&text[start..end], watch, |piece, single| {
             let from = at;
             at += piece.len();
+            sink.reserve(Packed::MOST)?;
             let known = single.and_then(|c| self.singles.get(c, || self.of_singles()));
             match known {
                 Some(packed) => {
@@ -284,12 +374,14 @@ impl Encoder {
         }
         let piece = &text[start..end];
         if let Some(ids) = scratch.cache.get(text, start, end) {
+            sink.reserve(ids.len())?;
             sink.many(ids);
             return Ok(());
         }
         scratch.with_list(|scratch, ids| {
             self.merge(piece, scratch, watch, ids)?;
             scratch.cache.put(text, start, end, ids);
+            sink.reserve(ids.len())?;
             sink.many(ids);
             Ok(())
         })
@@ -305,6 +397,12 @@ impl Encoder {
             self.encode_piece(piece, 0, piece.len(), &mut scratch, &Unwatched, &mut ids).ok().map(|()| ids)
         }
     }
+}
+
+/// Whether a pretoken is so short that it is a word, and whether it may have cuts.
+#[inline]
+fn shape(pretoken: &[u8]) -> (bool, bool) {
+    (pretoken.len() <= WORD, has_cuts(pretoken))
 }
 
 /// Whether looking for cuts is worth its time. They are frequent in scripts of three-byte characters

@@ -1,16 +1,10 @@
-//! Memory that threads work in, kept from call to call.
-
-use std::ops::{Deref, DerefMut};
-use std::sync::Mutex;
+//! Memory that a thread works in.
 
 use super::cache::Cache;
 use super::events;
 use super::group::Group;
 use super::long;
 use crate::vocabulary::TokenId;
-
-/// The most that is kept: for as many threads as encoded at the same time, up to so many.
-const MOST_KEPT: usize = 64;
 
 /// Longer lists of ids are given back to the system.
 const KEEP: usize = 1 << 15;
@@ -47,65 +41,13 @@ impl Scratch {
         result
     }
 
+    /// The bytes of what was merged; the rest is little.
+    pub(super) fn bytes(&self) -> usize {
+        self.cache.bytes()
+    }
+
     /// Gives back to the system what is too much to keep until the next call.
     pub(crate) fn trim(&mut self) {
         self.group.trim(KEEP);
-    }
-}
-
-/// What is kept for the next call.
-#[derive(Default)]
-pub(crate) struct Kept {
-    idle: Mutex<Vec<Scratch>>,
-}
-
-impl Kept {
-    /// Lends memory of an earlier call, or else new memory.
-    ///
-    /// A lock that is held is not waited for: it may be held for ever, by a thread that a fork
-    /// left behind.
-    pub(crate) fn lend(&self) -> Lent<'_> {
-        let kept = self.idle.try_lock().ok().and_then(|mut idle| idle.pop());
-        Lent { scratch: Some(kept.unwrap_or_else(Scratch::new)), kept: self }
-    }
-
-    /// Gives back to the system what is kept.
-    pub(crate) fn clear(&self) {
-        if let Ok(mut idle) = self.idle.try_lock() {
-            idle.clear();
-        }
-    }
-}
-
-/// Memory that goes back when it is dropped.
-pub(crate) struct Lent<'a> {
-    scratch: Option<Scratch>,
-    kept: &'a Kept,
-}
-
-impl Deref for Lent<'_> {
-    type Target = Scratch;
-
-    fn deref(&self) -> &Scratch {
-        self.scratch.as_ref().expect("there until dropped")
-    }
-}
-
-impl DerefMut for Lent<'_> {
-    fn deref_mut(&mut self) -> &mut Scratch {
-        self.scratch.as_mut().expect("there until dropped")
-    }
-}
-
-impl Drop for Lent<'_> {
-    fn drop(&mut self) {
-        // What a panic left behind is not used again.
-        if let (Some(mut scratch), Ok(mut idle)) = (self.scratch.take(), self.kept.idle.try_lock())
-            && idle.len() < MOST_KEPT
-            && !std::thread::panicking()
-        {
-            scratch.trim();
-            idle.push(scratch);
-        }
     }
 }

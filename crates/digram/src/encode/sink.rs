@@ -1,5 +1,7 @@
 //! Where ids go.
 
+use crate::error::Result;
+use crate::room;
 use crate::vocabulary::TokenId;
 
 use super::group::Group;
@@ -7,6 +9,9 @@ use super::singles::Packed;
 
 /// To a list, or to nowhere if they are counted only: all, or each.
 pub(crate) trait Sink {
+    /// Reserves room for a number of ids, or fails where there is no memory for them. It comes before
+    /// all that the other calls put here: those do not ask.
+    fn reserve(&mut self, ids: usize) -> Result<()>;
     fn one(&mut self, id: TokenId);
     fn many(&mut self, ids: &[TokenId]);
     /// The first `count` of these.
@@ -18,6 +23,11 @@ pub(crate) trait Sink {
 }
 
 impl Sink for Vec<TokenId> {
+    #[inline]
+    fn reserve(&mut self, ids: usize) -> Result<()> {
+        room::reserve(self, ids)
+    }
+
     #[inline]
     fn one(&mut self, id: TokenId) {
         self.push(id);
@@ -52,6 +62,11 @@ pub(crate) struct Tally(pub(crate) usize);
 
 impl Sink for Tally {
     #[inline]
+    fn reserve(&mut self, _: usize) -> Result<()> {
+        Ok(())
+    }
+
+    #[inline]
     fn one(&mut self, _: TokenId) {
         self.0 += 1;
     }
@@ -84,6 +99,11 @@ pub(crate) struct Histogram<'a> {
 }
 
 impl Sink for Histogram<'_> {
+    #[inline]
+    fn reserve(&mut self, _: usize) -> Result<()> {
+        Ok(())
+    }
+
     #[inline]
     fn one(&mut self, id: TokenId) {
         self.many(&[id]);

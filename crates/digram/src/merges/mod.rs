@@ -2,7 +2,7 @@
 
 mod apart;
 
-use crate::bits::Hashes;
+use crate::bits::{Hashes, seeds};
 use crate::error::{Error, Result};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 
@@ -42,6 +42,7 @@ pub struct Merges {
     /// The hash of each pair in `slots`, so that most questions about others are answered from memory
     /// that is near.
     filter: Hashes,
+    seeds: [u64; 2],
     /// Where the id of a merge is its rank and a number added: that number. Published and trained
     /// vocabularies are so.
     first_id: Option<TokenId>,
@@ -82,6 +83,9 @@ impl Merges {
             {
                 return fail("the token is not made of the bytes of its parts.".into());
             }
+            if left.is_empty() || right.is_empty() {
+                return fail("a part is empty.".into());
+            }
             for part in [merge.left, merge.right] {
                 if first_made[part as usize].is_some_and(|made| made >= rank) {
                     return fail(format!("part {part} is made only by a later merge."));
@@ -105,6 +109,7 @@ impl Merges {
             mask: slots.len() - 1,
             slots,
             filter: Hashes::new(merges),
+            seeds: seeds(),
             first_id: None,
             rising: true,
         }
@@ -119,7 +124,7 @@ impl Merges {
             Some(_) => return false,
             None => {
                 let pair = pack(merge.left, merge.right);
-                let hash = hash(pair);
+                let hash = hash(pair, self.seeds);
                 let at = self.probe(pair, hash);
                 if self.slots[at] != FREE {
                     return false;
@@ -149,7 +154,7 @@ impl Merges {
             Some(at) => self.low[at],
             None => {
                 let pair = pack(left, right);
-                let hash = hash(pair);
+                let hash = hash(pair, self.seeds);
                 if !self.filter.may_hold(hash as u64) {
                     return NO_RANK;
                 }
@@ -202,9 +207,9 @@ fn pack(left: TokenId, right: TokenId) -> u64 {
 }
 
 #[inline]
-fn hash(pair: u64) -> usize {
-    let product = pair.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (product ^ product >> 32) as usize
+fn hash(pair: u64, seeds: [u64; 2]) -> usize {
+    let product = u128::from(pair ^ seeds[0]) * u128::from(seeds[1]);
+    ((product >> 64) as u64 ^ product as u64) as usize
 }
 
 /// For each token the ranks of the first and of the last merge that make it.

@@ -1,8 +1,9 @@
 //! A model as bytes, for another process of the same version: not a file format.
 //!
 //! Numbers have seven bits to a byte, the lowest first, and a bit that says whether more follow.
-//! First how many ids and merges there are, then the length of each token, then the merges (left,
-//! right, and the id less that of the merge before), then the bytes of the tokens.
+//! First how many ids and merges there are, one more than the id of no bytes or 0, then the length of
+//! each token, then the merges (left, right, and the id less that of the merge before), then the bytes
+//! of the tokens.
 
 use super::Model;
 use crate::error::{Error, Result};
@@ -17,6 +18,7 @@ impl Model {
         let mut stored = Vec::with_capacity(bytes.len() + 2 * ends.len() + 7 * merges.len() + 8);
         write(&mut stored, ends.len() as u32);
         write(&mut stored, merges.len() as u32);
+        write(&mut stored, self.vocabulary.empty().map_or(0, |id| id + 1));
         let mut before = 0;
         for &end in ends {
             write(&mut stored, end - std::mem::replace(&mut before, end));
@@ -40,6 +42,7 @@ impl Model {
         if size > MAX_VOCAB_SIZE || merge_count > MAX_VOCAB_SIZE {
             return Err(broken());
         }
+        let empty = number()?.checked_sub(1);
         let mut end = 0u32;
         let mut ends = Vec::with_capacity(size);
         for _ in 0..size {
@@ -53,7 +56,7 @@ impl Model {
             id = id.wrapping_add(number()?);
             merges.push(Merge { left, right, id });
         }
-        Model::new(Vocabulary::from_ends(rest.to_vec(), ends)?, merges)
+        Model::new(Vocabulary::from_ends(rest.to_vec(), ends)?.with_empty(empty)?, merges)
     }
 }
 
@@ -95,7 +98,7 @@ mod tests {
     fn what_is_stored_comes_back_and_no_damage_panics() {
         let tokens: Vec<Option<Vec<u8>>> = (0..=255)
             .map(|byte| Some(vec![byte]))
-            .chain([Some(b"ab".to_vec()), None, Some(b"abab".to_vec()), Some(vec![b'c'; 300])])
+            .chain([Some(b"ab".to_vec()), Some(vec![]), Some(b"abab".to_vec()), Some(vec![b'c'; 300])])
             .collect();
         let merges = vec![Merge { left: 97, right: 98, id: 256 }, Merge { left: 256, right: 256, id: 258 }];
         let model = Model::new(Vocabulary::new(tokens).unwrap(), merges).unwrap();

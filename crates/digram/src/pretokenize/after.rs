@@ -1,7 +1,5 @@
 //! In which states an automaton can be, by what it has read last.
 
-use hashbrown::HashSet;
-
 use super::alphabet::Class;
 use super::automaton::{Automaton, DEAD};
 
@@ -12,6 +10,57 @@ pub(super) struct Disturbing {
     /// The one ASCII character of the class.
     pub(super) byte: u8,
     pub(super) reach: usize,
+}
+
+/// A set of classes, a bit each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Classes([u128; 2]);
+
+impl Classes {
+    pub(super) const NONE: Classes = Classes([0; 2]);
+    pub(super) const ALL: Classes = Classes([u128::MAX; 2]);
+
+    pub(super) fn insert(&mut self, class: usize) {
+        self.0[class / 128] |= 1 << (class % 128);
+    }
+
+    pub(super) fn has(self, class: usize) -> bool {
+        self.0[class / 128] >> (class % 128) & 1 == 1
+    }
+
+    pub(super) fn and(self, other: Classes) -> Classes {
+        Classes(std::array::from_fn(|half| self.0[half] & other.0[half]))
+    }
+
+    pub(super) fn or(self, other: Classes) -> Classes {
+        Classes(std::array::from_fn(|half| self.0[half] | other.0[half]))
+    }
+
+    /// For each state of an automaton the classes of which this holds: of the state, the class, the
+    /// state that it leads to and whether the pattern has matched before it.
+    ///
+    /// What is asked of many classes in many states is asked of whole sets, since a pattern of others
+    /// may have thousands of states.
+    pub(super) fn of_states(automaton: &Automaton, is: impl Fn(u16, (u16, bool)) -> bool) -> Vec<Classes> {
+        let of_state = |state: u16| {
+            let mut held = Classes::NONE;
+            for class in 0..automaton.alphabet().len() {
+                if is(state, automaton.step(state, class)) {
+                    held.insert(class);
+                }
+            }
+            held
+        };
+        (0..automaton.state_count() as u16).map(of_state).collect()
+    }
+}
+
+impl FromIterator<usize> for Classes {
+    fn from_iter<I: IntoIterator<Item = usize>>(classes: I) -> Classes {
+        let mut all = Classes::NONE;
+        classes.into_iter().for_each(|class| all.insert(class));
+        all
+    }
 }
 
 /// For each class the states that reading it can lead to, as the character of that number of a
@@ -26,7 +75,11 @@ pub(super) fn states_after(
     let mut after = vec![Vec::new(); classes];
     // A match may start anywhere, however far back the disturbance is.
     let mut waiting: Vec<(u16, usize, usize)> = (0..=reach).map(|age| (automaton.start(), age, 0)).collect();
-    let mut seen: HashSet<(u16, usize, usize)> = waiting.iter().copied().collect();
+    let ways = (reach + 1) * (number + 1);
+    let place = |state: u16, age: usize, read: usize| state as usize * ways + age * (number + 1) + read;
+    let mut seen = vec![false; automaton.state_count() * ways];
+    waiting.iter().for_each(|&(state, age, read)| seen[place(state, age, read)] = true);
+    let mut listed = vec![Classes::NONE; automaton.state_count()];
     while let Some((state, age, read)) = waiting.pop() {
         let read = number.min(read + 1);
         for (class_read, states) in after.iter_mut().enumerate() {
@@ -35,10 +88,11 @@ pub(super) fn states_after(
             if next == DEAD {
                 continue;
             }
-            if age == reach && read == number && !states.contains(&next) {
+            if age == reach && read == number && !listed[next as usize].has(class_read) {
+                listed[next as usize].insert(class_read);
                 states.push(next);
             }
-            if seen.insert((next, age, read)) {
+            if !std::mem::replace(&mut seen[place(next, age, read)], true) {
                 waiting.push((next, age, read));
             }
         }

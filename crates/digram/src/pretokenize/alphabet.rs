@@ -29,6 +29,11 @@ impl Alphabet {
     /// The most sets that one alphabet can tell apart.
     pub(super) const MAX_SETS: usize = 128;
 
+    /// How many steps that takes.
+    pub(super) fn steps(sets: &[ClassUnicode]) -> usize {
+        CODE_POINTS / BLOCK + sets.iter().map(|set| 16 * set.ranges().len()).sum::<usize>()
+    }
+
     /// Builds the alphabet that tells `sets` apart; `None` if that takes more than 256 classes.
     pub(super) fn new(sets: &[ClassUnicode]) -> Option<Alphabet> {
         assert!(sets.len() <= Self::MAX_SETS);
@@ -42,10 +47,12 @@ impl Alphabet {
         }
         borders.sort_unstable();
 
-        let mut of = vec![0 as Class; CODE_POINTS];
         let mut known: hashbrown::HashMap<u128, Class> = hashbrown::HashMap::new();
         let mut classes_of_sets = Vec::new();
         let mut holding = 0u128;
+        let (mut blocks, mut classes) = (Vec::with_capacity(CODE_POINTS / BLOCK), Vec::new());
+        let mut stored = hashbrown::HashMap::new();
+        let mut block = [0 as Class; BLOCK];
         for pair in borders.windows(2) {
             holding ^= pair[0].1;
             let (start, end) = (pair[0].0, pair[1].0);
@@ -59,20 +66,24 @@ impl Alphabet {
                         class
                     }
                 };
-                of[start..end].fill(class);
+                // Up to the end of each block; all of those between are equal.
+                let mut at = start;
+                while at < end {
+                    let until = end.min((at / BLOCK + 1) * BLOCK);
+                    block[at % BLOCK..][..until - at].fill(class);
+                    if until % BLOCK == 0 {
+                        let index = *stored.entry(block).or_insert_with(|| {
+                            classes.push(block);
+                            (classes.len() - 1) as u16
+                        });
+                        let more = if at % BLOCK == 0 { (end - at) / BLOCK } else { 1 };
+                        blocks.extend(std::iter::repeat_n(index, more));
+                        at = (at / BLOCK + more) * BLOCK;
+                    } else {
+                        at = until;
+                    }
+                }
             }
-        }
-
-        let mut blocks = Vec::with_capacity(CODE_POINTS / BLOCK);
-        let mut classes: Vec<[Class; BLOCK]> = Vec::new();
-        let mut stored = hashbrown::HashMap::new();
-        for block in of.chunks_exact(BLOCK) {
-            let block: [Class; BLOCK] = block.try_into().expect("chunks are of this size");
-            let index = *stored.entry(block).or_insert_with(|| {
-                classes.push(block);
-                (classes.len() - 1) as u16
-            });
-            blocks.push(index);
         }
         Some(Alphabet { blocks, classes, sets: classes_of_sets })
     }
@@ -91,6 +102,19 @@ impl Alphabet {
     /// How many classes there are.
     pub(super) fn len(&self) -> usize {
         self.sets.len()
+    }
+
+    /// For each class, whether all of its characters are white space.
+    pub(super) fn only_white_space(&self) -> Vec<bool> {
+        let mut blocks = vec![0; self.classes.len()];
+        self.blocks.iter().for_each(|&block| blocks[block as usize] += 1);
+        let mut characters = vec![0usize; self.len()];
+        for (block, times) in self.classes.iter().zip(blocks) {
+            block.iter().for_each(|&class| characters[class as usize] += times);
+        }
+        let white_space = ('\0'..='\u{ffff}').filter(|c| c.is_whitespace());
+        white_space.for_each(|c| characters[self.class(c) as usize] -= 1);
+        characters.iter().map(|&others| others == 0).collect()
     }
 
     /// Whether the set numbered `set` holds the characters of `class`.

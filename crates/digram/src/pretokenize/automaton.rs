@@ -10,12 +10,15 @@
 //! transition, not a state, carries the mark "matched before this character".
 
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 use super::alphabet::{Alphabet, Class};
+use super::effort::{Effort, Stopped};
+use super::partition::Partition;
 use super::pattern::{self, Condition, Inst, Program};
 use super::{BETWEEN_PAUSES, GoesOn};
 
@@ -24,6 +27,9 @@ pub(super) const DEAD: u16 = 0;
 
 /// States are numbered in 15 bits; the published patterns need 10 to 60.
 const MAX_STATES: usize = 10_000;
+
+/// The most steps of a table, one for each state and each class of characters: 2 MiB.
+const MAX_TABLE: usize = 1 << 20;
 
 /// How far a match may look ahead before the places it passed in vain are noted down, in bytes.
 /// Up to here the notes would cost more than looking again.
@@ -113,12 +119,19 @@ pub(super) struct Notes {
 }
 
 impl Automaton {
-    /// Compiles `pattern`.
-    pub(super) fn new(pattern: &str) -> Result<Automaton> {
-        let program = pattern::compile(pattern)?;
-        Builder::new(&program)
-            .and_then(|builder| builder.build())
-            .map_err(|reason| Error::Pattern { pattern: pattern.to_owned(), reason })
+    /// Compiles `pattern`, as far as the effort goes.
+    pub(super) fn new(pattern: &str, effort: &mut Effort) -> Result<Automaton> {
+        let mut build = || {
+            let program = pattern::compile(pattern, effort)?;
+            Builder::new(&program, effort)?.build()
+        };
+        build().map_err(|stopped: Stopped| stopped.at(pattern))
+    }
+
+    /// The same for a test, with all effort there is.
+    #[cfg(test)]
+    pub(super) fn of(pattern: &str) -> Automaton {
+        Automaton::new(pattern, &mut Effort::new(&crate::watch::Unwatched)).unwrap()
     }
 
     /// How characters are told apart.
@@ -310,25 +323,20 @@ impl Automaton {
 /// Two places where a matcher could stand may differ and yet lead to the same, and fewer states are
 /// not only smaller: in a run the automaton then stays where it is. States that tell different
 /// things are put apart, then those whose steps lead to states that were, until none are.
-fn merge_equal(wide: &mut Vec<Step>, at_end: &mut Vec<bool>, classes: usize) -> Vec<u16> {
-    let mut numbers: Vec<u16> = vec![0; at_end.len()];
-    let mut count = 0;
-    loop {
-        let mut known: HashMap<(u16, bool, Vec<Step>), u16> = HashMap::new();
-        let refined: Vec<u16> = (0..at_end.len())
-            .map(|state| {
-                let row = &wide[state * classes..][..classes];
-                let row = row.iter().map(|&step| numbers[usize::from(step >> 1)] << 1 | step & 1).collect();
-                let next = known.len() as u16;
-                *known.entry((numbers[state], at_end[state], row)).or_insert(next)
-            })
-            .collect();
-        numbers = refined;
-        if known.len() == count {
-            break;
-        }
-        count = known.len();
-    }
+fn merge_equal(
+    wide: &mut Vec<Step>,
+    at_end: &mut Vec<bool>,
+    classes: usize,
+    effort: &mut Effort,
+) -> std::result::Result<Vec<u16>, Stopped> {
+    let told = |state: usize| {
+        let matched = wide[state * classes..][..classes].iter().map(|step| step & 1 == 1);
+        (at_end[state], matched.collect::<Vec<bool>>())
+    };
+    let mut partition = Partition::new((0..at_end.len()).map(told));
+    let next: Vec<u16> = wide.iter().map(|step| step >> 1).collect();
+    partition.refine(&next, classes, effort)?;
+    let numbers = partition.numbers();
     // Numbers rise with the first state of each kind, so the dead state stays the first.
     let mut kept = 0;
     for state in 0..at_end.len() {
@@ -344,52 +352,98 @@ fn merge_equal(wide: &mut Vec<Step>, at_end: &mut Vec<bool>, classes: usize) -> 
     }
     wide.truncate(kept * classes);
     at_end.truncate(kept);
-    numbers
+    Ok(numbers)
 }
 
 /// A state before it has a number: where a matcher could stand, and what is behind it.
-type Key = (Vec<usize>, Before);
+type Key = (Rc<[u16]>, Before);
 
-struct Builder<'p> {
+struct Builder<'p, 'e, 'w> {
     program: &'p Program,
     alphabet: Alphabet,
     behind: Option<Behind>,
     numbers: HashMap<Key, u16>,
     keys: Vec<Key>,
+    seen: Seen,
+    effort: &'e mut Effort<'w>,
 }
 
-impl<'p> Builder<'p> {
-    fn new(program: &'p Program) -> std::result::Result<Builder<'p>, String> {
+/// Which places of a program were come to, since it was last begun anew.
+struct Seen {
+    when: Vec<u32>,
+    now: u32,
+}
+
+impl Seen {
+    fn begin(&mut self) {
+        self.now = self.now.wrapping_add(1);
+        if self.now == 0 {
+            self.when.fill(0);
+            self.now = 1;
+        }
+    }
+
+    /// Whether this is the first time.
+    fn is_new(&mut self, place: u16) -> bool {
+        std::mem::replace(&mut self.when[usize::from(place)], self.now) != self.now
+    }
+}
+
+/// Where a matcher gets to without taking a character.
+struct Closure {
+    /// The places that take one, in order of preference.
+    takes: Vec<u16>,
+    /// Whether the pattern matches before less preferred ones come.
+    matched: bool,
+    /// Whether another next character might change this.
+    asked: bool,
+}
+
+impl<'p, 'e, 'w> Builder<'p, 'e, 'w> {
+    fn new(
+        program: &'p Program,
+        effort: &'e mut Effort<'w>,
+    ) -> std::result::Result<Builder<'p, 'e, 'w>, Stopped> {
+        effort.after(Alphabet::steps(&program.sets))?;
         let alphabet =
             Alphabet::new(&program.sets).ok_or("it tells more than 256 classes of characters apart.")?;
-        let dead = (Vec::new(), Before::default());
+        let dead = (Rc::from([]), Before::default());
         Ok(Builder {
             program,
             alphabet,
             behind: Behind::of(program),
             numbers: HashMap::from([(dead.clone(), DEAD)]),
             keys: vec![dead],
+            seen: Seen { when: vec![0; program.insts.len()], now: 0 },
+            effort,
         })
     }
 
-    fn build(mut self) -> std::result::Result<Automaton, String> {
+    fn build(mut self) -> std::result::Result<Automaton, Stopped> {
         let mut starts = [DEAD; 8];
         for before in Before::all() {
             let before = if self.behind.is_some() { before } else { Before::default() };
-            starts[before.index()] = self.number((vec![self.program.start], before))?;
+            starts[before.index()] = self.number(&[self.program.start], before)?;
         }
         let classes = self.alphabet.len();
         let (mut wide, mut at_end) = (Vec::new(), Vec::new());
-        let mut state = 0;
+        let (mut state, mut next) = (0, Vec::new());
         while state < self.keys.len() {
             let (places, before) = self.keys[state].clone();
+            let at_text_end = self.closure(&places, before, None)?;
             for class in 0..classes {
-                let (takes, matched) = self.closure(&places, before, Some(class));
-                let mut next: Vec<usize> = Vec::new();
-                for place in takes {
-                    if let Inst::Take { set, then } = self.program.insts[place]
+                let mut found = None;
+                if at_text_end.asked {
+                    found = Some(self.closure(&places, before, Some(class))?);
+                }
+                let Closure { takes, matched, .. } = found.as_ref().unwrap_or(&at_text_end);
+                self.effort.after(takes.len() + 1)?;
+                self.seen.begin();
+                next.clear();
+                for &place in takes {
+                    if let Inst::Take { set, then } = self.program.insts[usize::from(place)]
                         && self.alphabet.holds(set, class)
-                        && !next.contains(&then)
+                        && self.seen.is_new(then)
                     {
                         next.push(then);
                     }
@@ -398,14 +452,14 @@ impl<'p> Builder<'p> {
                     DEAD
                 } else {
                     let behind = self.behind.map_or(Before::default(), |b| b.after(class, &self.alphabet));
-                    self.number((next, behind))?
+                    self.number(&next, behind)?
                 };
-                wide.push(number << 1 | Step::from(matched));
+                wide.push(number << 1 | Step::from(*matched));
             }
-            at_end.push(self.closure(&places, before, None).1);
+            at_end.push(at_text_end.matched);
             state += 1;
         }
-        let numbers = merge_equal(&mut wide, &mut at_end, classes);
+        let numbers = merge_equal(&mut wide, &mut at_end, classes, self.effort)?;
         starts = starts.map(|start| numbers[start as usize]);
         for &start in &starts {
             let row = &wide[start as usize * classes..][..classes];
@@ -413,6 +467,8 @@ impl<'p> Builder<'p> {
                 return Err("it can match nothing, which cuts no text. Make one part required.".into());
             }
         }
+        // What is found out from it later goes over it some times.
+        self.effort.after(8 * wide.len() + 128 * at_end.len())?;
         let ascii: Vec<Step> = (0..at_end.len())
             .flat_map(|state| (0..128u8).map(move |byte| (state, byte)))
             .map(|(state, byte)| wide[state * classes + self.alphabet.class(byte.into()) as usize])
@@ -420,43 +476,61 @@ impl<'p> Builder<'p> {
         Ok(Automaton { alphabet: self.alphabet, ascii, wide, at_end, starts, behind: self.behind })
     }
 
-    fn number(&mut self, key: Key) -> std::result::Result<u16, String> {
+    /// The number of the state of these places, a new one if there is none yet.
+    fn number(&mut self, places: &[u16], before: Before) -> std::result::Result<u16, Stopped> {
+        self.effort.after(places.len())?;
+        let key = (Rc::from(places), before);
         if let Some(&number) = self.numbers.get(&key) {
             return Ok(number);
         }
-        if self.keys.len() == MAX_STATES {
+        let (states, classes) = (self.keys.len(), self.alphabet.len());
+        if states == MAX_STATES || (states + 1) * classes > MAX_TABLE {
             return Err(format!(
-                "its automaton has more than {MAX_STATES} states. Shorten its counted repetitions."
-            ));
+                "its automaton has more than {states} states, with {classes} classes of characters to \
+                 tell apart in each. Shorten its counted repetitions."
+            )
+            .into());
         }
-        let number = self.keys.len() as u16;
-        self.numbers.insert(key.clone(), number);
+        self.numbers.insert(key.clone(), states as u16);
         self.keys.push(key);
-        Ok(number)
+        Ok(states as u16)
     }
 
-    /// The places that take a character, in order of preference, reached from `places` without
-    /// taking one; and whether the pattern matches before less preferred ones come.
-    fn closure(&self, places: &[usize], before: Before, next: Option<usize>) -> (Vec<usize>, bool) {
-        let mut seen = vec![false; self.program.insts.len()];
-        let mut takes = Vec::new();
-        let mut stack: Vec<usize> = places.iter().rev().copied().collect();
+    /// Where a matcher gets to from `places`, before a character of the class `next`, or at the end
+    /// of the text.
+    fn closure(
+        &mut self,
+        places: &[u16],
+        before: Before,
+        next: Option<usize>,
+    ) -> std::result::Result<Closure, Stopped> {
+        let mut found = Closure { takes: Vec::new(), matched: false, asked: false };
+        self.seen.begin();
+        let mut stack: Vec<u16> = places.iter().rev().copied().collect();
         while let Some(place) = stack.pop() {
-            if std::mem::replace(&mut seen[place], true) {
+            if !self.seen.is_new(place) {
                 continue;
             }
-            match &self.program.insts[place] {
-                Inst::Take { .. } => takes.push(place),
-                Inst::Split(targets) => stack.extend(targets.iter().rev()),
+            self.effort.after(1)?;
+            match &self.program.insts[usize::from(place)] {
+                Inst::Take { .. } => found.takes.push(place),
+                Inst::Split(targets) => {
+                    self.effort.after(targets.len())?;
+                    stack.extend(targets.iter().rev());
+                }
                 Inst::If { condition, then } => {
+                    found.asked |= !matches!(condition, Condition::Start | Condition::LineStart { .. });
                     if self.holds(*condition, before, next) {
                         stack.push(*then);
                     }
                 }
-                Inst::Match => return (takes, true),
+                Inst::Match => {
+                    found.matched = true;
+                    break;
+                }
             }
         }
-        (takes, false)
+        Ok(found)
     }
 
     fn holds(&self, condition: Condition, before: Before, next: Option<usize>) -> bool {

@@ -9,7 +9,7 @@
 //! and some match must get to read the first. Or no match ever reads the first, and whatever
 //! follows the second, a match starts with it.
 
-use super::after::states_after;
+use super::after::{Classes, states_after};
 use super::automaton::{Automaton, DEAD};
 
 /// What two neighbouring classes of characters tell about the place between them.
@@ -37,16 +37,15 @@ impl Borders {
     pub(super) fn new(automaton: &Automaton) -> Borders {
         let classes = automaton.alphabet().len();
         let after = states_after(automaton, None, 1);
-        let ends = |before: usize, next: usize| {
-            after[before]
-                .iter()
-                .all(|&state| automaton.step(state, next) == (DEAD, true) && automaton.matches_at_end(state))
+        let ends_in = Classes::of_states(automaton, |state, step| {
+            step == (DEAD, true) && automaton.matches_at_end(state)
+        });
+        let ends_after = |states: &Vec<u16>| {
+            states.iter().fold(Classes::ALL, |all, &state| all.and(ends_in[state as usize]))
         };
+        let ends: Vec<Classes> = after.iter().map(ends_after).collect();
         let starts = |class: usize| automaton.step(automaton.start(), class).0 != DEAD;
-        let is_match = |class: usize| {
-            let (state, _) = automaton.step(automaton.start(), class);
-            automaton.matches_at_end(state) && (0..classes).all(|next| automaton.step(state, next).1)
-        };
+        let is_match: Vec<bool> = (0..classes).map(|class| is_match(automaton, class)).collect();
         let mut between = Vec::with_capacity(classes * classes);
         for before in 0..classes {
             for next in 0..classes {
@@ -54,7 +53,9 @@ impl Borders {
                     Between::Unknown
                 } else if after[before].is_empty() && after[next].is_empty() {
                     Between::Gap
-                } else if starts(before) && ends(before, next) || after[before].is_empty() && is_match(next) {
+                } else if starts(before) && ends[before].has(next)
+                    || after[before].is_empty() && is_match[next]
+                {
                     Between::Border
                 } else {
                     Between::Unknown
@@ -62,6 +63,24 @@ impl Borders {
             }
         }
         Borders { between, classes }
+    }
+
+    /// Whether any piece can hold a space directly behind a character that is not white space: the
+    /// border of a word.
+    ///
+    /// None can where no match reads on from such a character into a space, and where a match always
+    /// begins with the space if it is in none. What looks behind is not followed, so it may.
+    pub(super) fn may_be_inside(automaton: &Automaton) -> bool {
+        if automaton.looks_behind() {
+            return true;
+        }
+        let alphabet = automaton.alphabet();
+        let after = states_after(automaton, None, 1);
+        let space = alphabet.class(' ') as usize;
+        let reads_on =
+            |class: usize| after[class].iter().any(|&state| automaton.step(state, space).0 != DEAD);
+        !is_match(automaton, space)
+            || alphabet.only_white_space().iter().enumerate().any(|(class, &white)| !white && reads_on(class))
     }
 
     /// Whether there are any.
@@ -72,4 +91,11 @@ impl Borders {
     pub(super) fn between(&self, before: u8, after: u8) -> Between {
         self.between[before as usize * self.classes + after as usize]
     }
+}
+
+/// Whether a character of this class is a match of its own, or the beginning of one, whatever follows.
+fn is_match(automaton: &Automaton, class: usize) -> bool {
+    let (state, _) = automaton.step(automaton.start(), class);
+    automaton.matches_at_end(state)
+        && (0..automaton.alphabet().len()).all(|next| automaton.step(state, next).1)
 }

@@ -9,7 +9,7 @@
 //! disturbing: for some characters after it every character is stepped, and the groups are those
 //! that hold everywhere else.
 
-use super::after::{Disturbing, states_after};
+use super::after::{Classes, Disturbing, states_after};
 use super::alphabet::Class;
 use super::automaton::Automaton;
 
@@ -28,6 +28,9 @@ const MAX_REACH: usize = 4;
 /// Larger automata are not looked into, to bound the time of loading.
 const MAX_STEPS: usize = 1 << 14;
 
+/// After this number of steps no further class is tried, for the same reason.
+const MAX_STEPS_OF_ALL: usize = 1 << 24;
+
 impl Grouping {
     /// The groups of an automaton that lets the most pairs of ASCII characters go unstepped; `None`
     /// if it is too large to tell.
@@ -40,7 +43,9 @@ impl Grouping {
             (0..128u8).filter(move |&byte| automaton.alphabet().class(byte.into()) as usize == class)
         };
         let sizes: Vec<usize> = (0..classes).map(|class| of_class(class).count()).collect();
-        let mut best = Grouping { groups: groups(automaton, None), disturbing: None };
+        let (alike, mut steps) = (Alike::new(automaton), 0);
+        let mut groups = |disturbing| groups(automaton, &alike, disturbing, &mut steps);
+        let mut best = Grouping { groups: groups(None).0, disturbing: None };
         let mut most = best.pairs_alike(&sizes);
         // A class of one character, since a frequent disturbance helps nobody.
         for class in (0..classes).filter(|&class| sizes[class] == 1) {
@@ -48,7 +53,11 @@ impl Grouping {
                 of_class(class).flat_map(|byte| (1..=MAX_REACH).map(move |reach| (byte, reach)))
             {
                 let disturbing = Some(Disturbing { class: class as Class, byte, reach });
-                let found = Grouping { groups: groups(automaton, disturbing), disturbing };
+                let (found, steps) = groups(disturbing);
+                if steps > MAX_STEPS_OF_ALL {
+                    return Some(best);
+                }
+                let found = Grouping { groups: found, disturbing };
                 let alike = found.pairs_alike(&sizes);
                 if alike > most {
                     (best, most) = (found, alike);
@@ -73,51 +82,71 @@ impl Grouping {
     }
 }
 
-/// The groups where no character of `disturbing` stands shortly before.
-fn groups(automaton: &Automaton, disturbing: Option<Disturbing>) -> Vec<u8> {
+/// The groups where no character of `disturbing` stands shortly before, and the steps that were made
+/// in all.
+fn groups(
+    automaton: &Automaton,
+    alike: &Alike,
+    disturbing: Option<Disturbing>,
+    steps: &mut usize,
+) -> (Vec<u8>, usize) {
     let classes = automaton.alphabet().len();
     let after = states_after(automaton, disturbing, 1);
+    *steps += automaton.state_count() * classes * (disturbing.map_or(0, |found| found.reach) + 1);
     let is_disturbing = |class: usize| disturbing.is_some_and(|other| class == other.class as usize);
     let mut groups = Vec::with_capacity(classes);
-    let mut members: Vec<Vec<usize>> = Vec::new();
+    // Of each group its classes, and the states that reading one of them can lead to.
+    let mut members: Vec<(Classes, Vec<u16>)> = Vec::new();
     let mut always = 0;
-    for class in 0..classes {
-        let alone = [class];
-        let alike = |classes: &[usize]| {
-            are_alike(automaton, classes.iter().flat_map(|&class| &after[class]), classes)
-        };
-        if is_disturbing(class) || !alike(&alone) {
+    for (class, states) in after.iter().enumerate() {
+        let alone = Classes::from_iter([class]);
+        if is_disturbing(class) || !alike.are(states, alone) {
             groups.push(ALWAYS | always);
             always = (always + 1) % ALWAYS;
             continue;
         }
-        let joins = |group: &Vec<usize>| {
-            let joined: Vec<usize> = group.iter().copied().chain(alone).collect();
-            alike(&joined)
+        let joins = |(classes, of_group): &(Classes, Vec<u16>)| {
+            *steps += of_group.len() + states.len();
+            let joined = classes.or(alone);
+            alike.are(of_group, joined) && alike.are(states, joined)
         };
         match members.iter().position(joins) {
             Some(group) => {
-                members[group].push(class);
+                let (classes, of_group) = &mut members[group];
+                classes.insert(class);
+                of_group.extend(states);
+                of_group.sort_unstable();
+                of_group.dedup();
                 groups.push(group as u8);
             }
             None => {
                 groups.push(members.len() as u8);
-                members.push(alone.to_vec());
+                members.push((alone, states.clone()));
             }
         }
     }
-    groups
+    (groups, *steps)
 }
 
-/// Whether in these states any of these classes changes nothing: the automaton stays in its state,
-/// and it depends on the state alone whether it has matched before the character.
-pub(super) fn are_alike<'a>(
-    automaton: &Automaton,
-    states: impl IntoIterator<Item = &'a u16>,
-    classes: &[usize],
-) -> bool {
-    states.into_iter().all(|&state| {
-        let (_, matched) = automaton.step(state, classes[0]);
-        classes.iter().all(|&class| automaton.step(state, class) == (state, matched))
-    })
+/// For each state of an automaton the classes that leave it in that state: those before which the
+/// pattern has matched, and those before which it has not.
+pub(super) struct Alike {
+    matched: Vec<Classes>,
+    unmatched: Vec<Classes>,
+}
+
+impl Alike {
+    pub(super) fn new(automaton: &Automaton) -> Alike {
+        let stays = |matched| Classes::of_states(automaton, move |state, step| step == (state, matched));
+        Alike { matched: stays(true), unmatched: stays(false) }
+    }
+
+    /// Whether in these states any of these classes changes nothing: the automaton stays in its state,
+    /// and it depends on the state alone whether it has matched before the character.
+    pub(super) fn are<'a>(&self, states: impl IntoIterator<Item = &'a u16>, classes: Classes) -> bool {
+        states.into_iter().all(|&state| {
+            let is_in = |all: Classes| all.and(classes) == classes;
+            is_in(self.matched[state as usize]) || is_in(self.unmatched[state as usize])
+        })
+    }
 }

@@ -11,10 +11,10 @@
 //! that told more, which finds every third digit. Prose and code were cut a tenth more slowly, and
 //! digits alone no faster than by steps.
 
-use super::after::states_after;
+use super::after::{Classes, states_after};
 use super::alphabet::Alphabet;
 use super::automaton::{Automaton, DEAD};
-use super::grouping::{Grouping, are_alike};
+use super::grouping::{Alike, Grouping};
 
 /// The most kinds: as many as a vector can look up at once.
 pub(super) const MOST_KINDS: usize = 16;
@@ -105,10 +105,11 @@ impl Kinds {
                 table[before * MOST_KINDS + here] = told[members[before] * classes + members[here]];
             }
         }
+        let alike = Alike::new(automaton);
         for (kind, told) in table.iter_mut().step_by(MOST_KINDS + 1).enumerate().take(known) {
             let classes: Vec<usize> =
                 (0..classes).filter(|&class| usize::from(of_class[class]) == kind).collect();
-            *told = Told(told.0 | u8::from(settles(automaton, &any, &classes)) << Told::SETTLES);
+            *told = Told(told.0 | u8::from(settles(automaton, &alike, &any, &classes)) << Told::SETTLES);
         }
         Kinds { of_class, told: table }
     }
@@ -219,14 +220,16 @@ fn told(automaton: &Automaton, grouping: &Grouping, any: &[Vec<u16>]) -> Vec<Tol
 }
 
 /// Whether after two characters of these classes, in one match, further ones change nothing.
-fn settles(automaton: &Automaton, after: &[Vec<u16>], classes: &[usize]) -> bool {
+fn settles(automaton: &Automaton, alike: &Alike, after: &[Vec<u16>], classes: &[usize]) -> bool {
     let after_two = classes.iter().flat_map(|&class| {
         let next =
             |state: &u16| classes.iter().map(|&class| automaton.step(*state, class).0).collect::<Vec<_>>();
         after[class].iter().flat_map(next)
     });
-    let after_two: Vec<u16> = after_two.filter(|&state| state != DEAD).collect();
-    are_alike(automaton, &after_two, classes)
+    let mut after_two: Vec<u16> = after_two.filter(|&state| state != DEAD).collect();
+    after_two.sort_unstable();
+    after_two.dedup();
+    alike.are(&after_two, Classes::from_iter(classes.iter().copied()))
 }
 
 /// Whether a match ends at a place.

@@ -15,9 +15,11 @@ mod automaton;
 mod blocks;
 mod borders;
 mod digits;
+mod effort;
 mod ends;
 mod grouping;
 mod kinds;
+mod partition;
 mod parts;
 mod pattern;
 mod questions;
@@ -33,20 +35,26 @@ use std::sync::Arc;
 
 use automaton::{Automaton, Notes};
 use borders::{Between, Borders};
+use effort::Effort;
 use rules::Finder;
 use runs::Runs;
 
+pub(crate) use parts::Suffixes;
 pub use rules::{Found, Rules, SEPARATORS};
 pub(crate) use tasks::{ALONE_BYTES, Part, TASK_BYTES, cuts, parts, tasks};
 pub(crate) use whole::WholeMatch;
 
 use crate::bits::AsciiPairs;
 use crate::error::Result;
+use crate::room;
 use crate::utf8::{complete, is_inside};
-use crate::watch::{Paced, Watch, first_of};
+use crate::watch::{Paced, Unwatched, Watch, first_of};
 
 /// Bytes of one pretoken after which its caller is asked whether to go on.
 const BETWEEN_PAUSES: usize = 1 << 16;
+
+/// The number of pairs of ASCII characters that each pattern is tested on.
+const ASCII_PAIRS: usize = 128 * 128;
 
 /// One split; what stands between its matches becomes pieces too.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,8 +116,9 @@ struct Pattern {
 }
 
 impl Pattern {
-    fn new(pattern: &str) -> Result<Box<Pattern>> {
-        let automaton = Automaton::new(pattern)?;
+    fn new(pattern: &str, effort: &mut Effort) -> Result<Box<Pattern>> {
+        effort.after(ASCII_PAIRS).map_err(|stopped| stopped.at(pattern))?;
+        let automaton = Automaton::new(pattern, effort)?;
         let runs = Runs::new(&automaton);
         let borders = Borders::new(&automaton);
         Ok(Box::new(Pattern { automaton, runs, borders }))
@@ -159,6 +168,7 @@ pub struct Pretokenizer {
     /// The stages behind the rules, where there are some.
     behind_rules: Option<Arc<Pretokenizer>>,
     has_borders: bool,
+    joins_words: bool,
     /// Those with a border between them.
     ascii: AsciiPairs,
 }
@@ -172,29 +182,48 @@ impl std::fmt::Debug for Pretokenizer {
 impl Pretokenizer {
     /// Compiles the stages; [`crate::Error::Pattern`] says which pattern is not supported and why.
     pub fn new(all: &[Stage]) -> Result<Pretokenizer> {
+        Pretokenizer::watched(all, &Unwatched)
+    }
+
+    /// The same, asking `watch` meanwhile.
+    ///
+    /// The steps that it takes to compile all patterns together are limited, so that patterns of
+    /// others end soon: with an error if they are too large.
+    pub fn watched(all: &[Stage], watch: &dyn Watch) -> Result<Pretokenizer> {
+        Pretokenizer::compiled(all, &mut Effort::new(watch))
+    }
+
+    fn compiled(all: &[Stage], effort: &mut Effort) -> Result<Pretokenizer> {
         let compile = |stage: &Stage| {
             Ok(match stage {
-                Stage::Pattern(pattern) => Compiled::Pattern(Pattern::new(pattern)?),
-                Stage::ThreesFromRight => Compiled::ThreesFromRight(Pattern::new(r"\p{N}+")?),
-                Stage::Rules(rules) => Compiled::Rules(Box::new(Finder::new(rules)?)),
+                Stage::Pattern(pattern) => Compiled::Pattern(Pattern::new(pattern, effort)?),
+                Stage::ThreesFromRight => Compiled::ThreesFromRight(Pattern::new(r"\p{N}+", effort)?),
+                Stage::Rules(rules) => Compiled::Rules(Box::new(Finder::new(rules, effort)?)),
             })
         };
         let stages: Vec<Compiled> = all.iter().map(compile).collect::<Result<_>>()?;
         let behind_rules = match all {
-            [Stage::Rules(_), rest @ ..] => Some(Arc::new(Pretokenizer::new(rest)?)),
+            [Stage::Rules(_), rest @ ..] => Some(Arc::new(Pretokenizer::compiled(rest, effort)?)),
             _ => None,
         };
-        let mut patterns = stages.iter().filter_map(Compiled::pattern);
-        let has_borders = patterns.any(|pattern| pattern.borders.are_there());
+        let patterns = || stages.iter().filter_map(Compiled::pattern);
+        let has_borders = patterns().any(|pattern| pattern.borders.are_there());
+        let joins_words = patterns().all(|pattern| Borders::may_be_inside(&pattern.automaton));
         let ascii = AsciiPairs::of(|before, after| {
             first_but_gaps(stages.iter().map(|stage| stage.between_any(&[before, after])))
         });
-        Ok(Pretokenizer { stages, behind_rules, has_borders, ascii })
+        Ok(Pretokenizer { stages, behind_rules, has_borders, joins_words, ascii })
     }
 
     /// Whether no text is ever cut.
     pub fn is_whole(&self) -> bool {
         self.stages.is_empty()
+    }
+
+    /// Whether a pretoken may hold the border of a word inside: a space directly behind a character
+    /// that is not white space. What rules cut out is not looked at.
+    pub fn joins_words(&self) -> bool {
+        self.joins_words
     }
 
     /// All pretokens of `text`, in order.
@@ -211,6 +240,7 @@ impl Pretokenizer {
     pub fn ends(&self, text: &[u8], watch: &dyn Watch) -> Result<Vec<usize>> {
         let mut all = Vec::new();
         self.for_many(text, 0, GoesOn::No, watch, |_, ends| {
+            room::reserve(&mut all, ends.len())?;
             all.extend_from_slice(ends);
             Ok(())
         })?;

@@ -73,6 +73,11 @@ impl Pretokenizer {
             || self.stages.iter().filter_map(Compiled::pattern).any(|found| found.automaton.looks_behind())
     }
 
+    /// Whether text is cut once, by a pattern.
+    pub(crate) fn is_one_split(&self) -> bool {
+        self.stages.len() == 1 && !self.has_rules()
+    }
+
     /// Whether the pretokens of a text are, from the start of any of them on, those of what is left.
     pub(crate) fn may_begin_at_pretokens(&self) -> bool {
         self.stages.len() == 1 && !self.looks_behind()

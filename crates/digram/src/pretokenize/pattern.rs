@@ -6,19 +6,18 @@
 use hashbrown::HashMap;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look};
 
-use crate::error::{Error, Result};
-
 use super::alphabet::Alphabet;
+use super::effort::{Effort, Stopped};
 
 /// One instruction; targets are indices into the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Inst {
     /// Take one character of the set, then go on at the target.
-    Take { set: usize, then: usize },
+    Take { set: usize, then: u16 },
     /// Try the targets in order.
-    Split(Vec<usize>),
+    Split(Vec<u16>),
     /// Go on at the target if the condition holds here.
-    If { condition: Condition, then: usize },
+    If { condition: Condition, then: u16 },
     /// The pattern has matched.
     Match,
 }
@@ -51,7 +50,7 @@ pub(super) enum Condition {
 #[derive(Debug)]
 pub(super) struct Program {
     pub(super) insts: Vec<Inst>,
-    pub(super) start: usize,
+    pub(super) start: u16,
     /// The sets that the instructions name by number.
     pub(super) sets: Vec<ClassUnicode>,
 }
@@ -59,21 +58,30 @@ pub(super) struct Program {
 /// Repetitions are written out, so that `a{1,1000}` costs a thousand instructions.
 const MAX_INSTRUCTIONS: usize = 20_000;
 
+/// The most bytes of a pattern: the published ones have 500 at most.
+const MAX_BYTES: usize = 1 << 16;
+
+type Result<T> = std::result::Result<T, Stopped>;
+
 /// Compiles `pattern`.
-pub(super) fn compile(pattern: &str) -> Result<Program> {
-    let fail = |reason: String| Error::Pattern { pattern: pattern.to_owned(), reason };
-    let (source, conditions) = lift_lookahead(pattern).map_err(&fail)?;
+pub(super) fn compile(pattern: &str, effort: &mut Effort) -> Result<Program> {
+    if pattern.len() > MAX_BYTES {
+        let reason =
+            format!("it has {} bytes, more than {MAX_BYTES}. Split with several patterns.", pattern.len());
+        return Err(reason.into());
+    }
+    let (source, conditions) = lift_lookahead(pattern)?;
     let hir = regex_syntax::ParserBuilder::new()
         .nest_limit(100)
         .build()
         .parse(&source)
-        .map_err(|error| fail(explain(&error)))?;
+        .map_err(|error| explain(&error))?;
     let mut compiler =
-        Compiler { insts: vec![Inst::Match], sets: Vec::new(), known: HashMap::new(), conditions };
-    let start = compiler.hir(&hir, 0).map_err(&fail)?;
+        Compiler { insts: vec![Inst::Match], sets: Vec::new(), known: HashMap::new(), conditions, effort };
+    let start = compiler.hir(&hir, 0)?;
     let Compiler { insts, sets, conditions, .. } = compiler;
     if conditions.values().any(|lifted| !lifted.used) {
-        return Err(fail("look-ahead is not supported inside a set of characters.".into()));
+        return Err("look-ahead is not supported inside a set of characters.".into());
     }
     Ok(Program { insts, start, sets })
 }
@@ -101,7 +109,7 @@ struct Lifted {
 
 /// Replaces each `(?!X)` and `(?=X)` by a noncharacter that occurs nowhere else in the pattern,
 /// since the parser knows no look-around; returns what each stands for.
-fn lift_lookahead(pattern: &str) -> std::result::Result<(String, HashMap<char, Lifted>), String> {
+fn lift_lookahead(pattern: &str) -> Result<(String, HashMap<char, Lifted>)> {
     let mut free = ('\u{fdd0}'..='\u{fdef}').filter(|&c| !pattern.contains(c));
     let mut source = String::with_capacity(pattern.len());
     let mut conditions = HashMap::new();
@@ -195,44 +203,47 @@ fn one(c: char) -> ClassUnicode {
     ClassUnicode::new([ClassUnicodeRange::new(c, c)])
 }
 
-struct Compiler {
+struct Compiler<'e, 'w> {
     insts: Vec<Inst>,
     sets: Vec<ClassUnicode>,
     known: HashMap<Vec<(char, char)>, usize>,
     conditions: HashMap<char, Lifted>,
+    effort: &'e mut Effort<'w>,
 }
 
 /// Programs are built back to front: each piece is given the place to go on at.
-impl Compiler {
-    fn push(&mut self, inst: Inst) -> std::result::Result<usize, String> {
+impl Compiler<'_, '_> {
+    fn push(&mut self, inst: Inst) -> Result<u16> {
         if self.insts.len() >= MAX_INSTRUCTIONS {
             return Err(format!(
                 "it needs more than {MAX_INSTRUCTIONS} steps. Shorten its counted repetitions."
-            ));
+            )
+            .into());
         }
         self.insts.push(inst);
-        Ok(self.insts.len() - 1)
+        Ok((self.insts.len() - 1) as u16)
     }
 
-    fn set(&mut self, set: ClassUnicode) -> std::result::Result<usize, String> {
+    fn set(&mut self, set: ClassUnicode) -> Result<usize> {
+        self.effort.after(4 * set.ranges().len())?;
         let key: Vec<(char, char)> = set.iter().map(|range| (range.start(), range.end())).collect();
         let next = self.sets.len();
         let number = *self.known.entry(key).or_insert(next);
         if number == next {
             if next == Alphabet::MAX_SETS {
-                return Err(format!("it has more than {} sets of characters.", Alphabet::MAX_SETS));
+                return Err(format!("it has more than {} sets of characters.", Alphabet::MAX_SETS).into());
             }
             self.sets.push(set);
         }
         Ok(number)
     }
 
-    fn hir(&mut self, hir: &Hir, then: usize) -> std::result::Result<usize, String> {
+    fn hir(&mut self, hir: &Hir, then: u16) -> Result<u16> {
         match hir.kind() {
             HirKind::Empty => Ok(then),
             HirKind::Literal(literal) => {
                 let text = std::str::from_utf8(&literal.0)
-                    .map_err(|_| "it names single bytes; write characters.".to_owned())?;
+                    .map_err(|_| "it names single bytes; write characters.")?;
                 text.chars().rev().try_fold(then, |then, c| self.character(c, then))
             }
             HirKind::Class(Class::Unicode(set)) => {
@@ -254,14 +265,13 @@ impl Compiler {
             HirKind::Capture(capture) => self.hir(&capture.sub, then),
             HirKind::Concat(parts) => parts.iter().rev().try_fold(then, |then, part| self.hir(part, then)),
             HirKind::Alternation(parts) => {
-                let targets =
-                    parts.iter().map(|part| self.hir(part, then)).collect::<std::result::Result<_, _>>()?;
+                let targets = parts.iter().map(|part| self.hir(part, then)).collect::<Result<_>>()?;
                 self.push(Inst::Split(targets))
             }
         }
     }
 
-    fn character(&mut self, c: char, then: usize) -> std::result::Result<usize, String> {
+    fn character(&mut self, c: char, then: u16) -> Result<u16> {
         if let Some(lifted) = self.conditions.get_mut(&c) {
             lifted.used = true;
             let (negate, set) = (lifted.negate, lifted.set.clone());
@@ -273,18 +283,11 @@ impl Compiler {
         self.push(Inst::Take { set, then })
     }
 
-    fn repeat(
-        &mut self,
-        sub: &Hir,
-        min: u32,
-        max: Option<u32>,
-        greedy: bool,
-        then: usize,
-    ) -> std::result::Result<usize, String> {
+    fn repeat(&mut self, sub: &Hir, min: u32, max: Option<u32>, greedy: bool, then: u16) -> Result<u16> {
         if sub.properties().minimum_len() == Some(0) && max.is_none() {
             return Err("it repeats without end a part that can match nothing.".into());
         }
-        let split = |inside: usize, after: usize| {
+        let split = |inside: u16, after: u16| {
             Inst::Split(if greedy { vec![inside, after] } else { vec![after, inside] })
         };
         let mut then = then;
@@ -293,7 +296,7 @@ impl Compiler {
                 // The loop points back at itself, so its place is taken before its body is known.
                 let again = self.push(Inst::Split(Vec::new()))?;
                 let body = self.hir(sub, again)?;
-                self.insts[again] = split(body, then);
+                self.insts[usize::from(again)] = split(body, then);
                 then = again;
             }
             Some(max) => {
@@ -307,7 +310,7 @@ impl Compiler {
         (0..min).try_fold(then, |then, _| self.hir(sub, then))
     }
 
-    fn look(&mut self, look: Look) -> std::result::Result<Condition, String> {
+    fn look(&mut self, look: Look) -> Result<Condition> {
         Ok(match look {
             Look::Start => Condition::Start,
             Look::End => Condition::End,

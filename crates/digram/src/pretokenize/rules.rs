@@ -10,14 +10,15 @@ use std::ops::ControlFlow;
 
 use hashbrown::HashSet;
 
-use super::BETWEEN_PAUSES;
-use super::after::states_after;
+use super::after::{Classes, states_after};
 use super::alphabet::Alphabet;
 use super::automaton::{Automaton, DEAD, Notes};
 use super::borders::Between;
+use super::effort::{Effort, Stopped};
 use super::pattern::single_character;
 use super::trie::Trie;
-use crate::error::{Error, Result};
+use super::{ASCII_PAIRS, BETWEEN_PAUSES};
+use crate::error::Result;
 use crate::utf8::{decode, is_inside};
 
 /// What is cut out of a text as it stands.
@@ -91,13 +92,15 @@ pub(super) struct Finder {
 }
 
 impl Finder {
-    pub(super) fn new(rules: &Rules) -> Result<Finder> {
+    pub(super) fn new(rules: &Rules, effort: &mut Effort) -> Result<Finder> {
         let automaton = |pattern: &String| {
-            let found = Automaton::new(pattern)?;
+            // What its neighbours tell is asked of each pattern for all pairs of ASCII characters.
+            effort.after(ASCII_PAIRS).map_err(|stopped| stopped.at(pattern))?;
+            let found = Automaton::new(pattern, effort)?;
             if found.looks_behind() {
                 let reason = "a rule cannot look behind, and needs no \\b: no match begins or ends inside \
                               a word. Write it without ^ and \\b.";
-                return Err(Error::Pattern { pattern: pattern.clone(), reason: reason.into() });
+                return Err(Stopped::from(reason).at(pattern));
             }
             Ok(found)
         };
@@ -369,9 +372,13 @@ impl Finder {
 fn spans(automaton: &Automaton) -> Vec<bool> {
     let classes = automaton.alphabet().len();
     let after = states_after(automaton, None, 1);
-    let goes_on = |state: u16, next| automaton.step(state, next) != (DEAD, automaton.matches_at_end(state));
-    let pair = |pair: usize| after[pair / classes].iter().any(|&state| goes_on(state, pair % classes));
-    (0..classes * classes).map(pair).collect()
+    let goes_on =
+        Classes::of_states(automaton, |state, step| step != (DEAD, automaton.matches_at_end(state)));
+    let next = |states: &Vec<u16>| {
+        let next = states.iter().fold(Classes::NONE, |any, &state| any.or(goes_on[state as usize]));
+        (0..classes).map(move |class| next.has(class))
+    };
+    after.iter().flat_map(next).collect()
 }
 
 #[cfg(test)]
@@ -379,6 +386,11 @@ mod tests {
     use std::convert::Infallible;
 
     use super::*;
+    use crate::watch::Unwatched;
+
+    fn made(rules: &Rules) -> Finder {
+        Finder::new(rules, &mut Effort::new(&Unwatched)).unwrap()
+    }
 
     fn rules() -> Rules {
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
@@ -392,7 +404,7 @@ mod tests {
 
     fn found(rules: &Rules, text: &str) -> Vec<(String, Option<Found>)> {
         let mut pieces = Vec::new();
-        let ControlFlow::Continue(()) = Finder::new(rules).unwrap().split(text.as_bytes(), |piece, found| {
+        let ControlFlow::Continue(()) = made(rules).split(text.as_bytes(), |piece, found| {
             pieces.push((String::from_utf8(piece.to_vec()).unwrap(), found));
             ControlFlow::<Infallible>::Continue(())
         });
@@ -417,13 +429,14 @@ mod tests {
 
     #[test]
     fn a_pattern_cannot_look_behind() {
-        let error = Finder::new(&Rules { patterns: vec![r"\bx".into()], ..rules() }).err().unwrap();
+        let rules = Rules { patterns: vec![r"\bx".into()], ..rules() };
+        let error = Finder::new(&rules, &mut Effort::new(&Unwatched)).err().unwrap();
         assert!(error.to_string().contains("cannot look behind"), "{error}");
     }
 
     #[test]
     fn pieces_of_rules() {
-        let finder = Finder::new(&rules()).unwrap();
+        let finder = made(&rules());
         for (piece, expected) in
             [("iron", true), (" iron", true), ("mg", true), (" mg", false), ("irons", false)]
         {
@@ -433,12 +446,12 @@ mod tests {
 
     #[test]
     fn rules_are_idle_where_nothing_of_them_stands() {
-        let finder = Finder::new(&Rules { patterns: Vec::new(), ..rules() }).unwrap();
+        let finder = made(&Rules { patterns: Vec::new(), ..rules() });
         for (text, expected) in
             [("aaaa", true), ("environs", false), ("mgmg", true), ("5 mg", false), ("5  mg", true)]
         {
             assert_eq!(finder.are_idle(text.as_bytes()), expected, "{text}");
         }
-        assert!(!Finder::new(&rules()).unwrap().are_idle(b"aaaa"));
+        assert!(!made(&rules()).are_idle(b"aaaa"));
     }
 }

@@ -256,7 +256,7 @@ mod tests {
             (random >> 33) as usize % below
         };
         for pattern in PATTERNS {
-            let automaton = Automaton::new(pattern).unwrap();
+            let automaton = Automaton::of(pattern);
             let made = |way: Way| (way, way.force(|| Runs::new(&automaton).unwrap()));
             let ways: Vec<(Way, Runs)> = Way::available().into_iter().map(made).collect();
             for round in 0..8_000 {
@@ -293,7 +293,7 @@ mod tests {
     fn the_published_patterns_leave_few_places_open() {
         let text = b"The quick brown foxes weren't amused, 'twas said; 1,234 of them.\n".repeat(40);
         for pattern in &PATTERNS[..3] {
-            let automaton = Automaton::new(pattern).unwrap();
+            let automaton = Automaton::of(pattern);
             let runs = Runs::new(&automaton).unwrap();
             let mut block = Block::new();
             let mut open = 0;

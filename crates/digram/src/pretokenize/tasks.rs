@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use crate::error::Result;
+use crate::room;
 
 /// A task holds about this much text: enough to outweigh handing it out.
 pub(crate) const TASK_BYTES: usize = 1 << 16;
@@ -40,10 +41,12 @@ pub(crate) fn parts<T: AsRef<[u8]>>(
     texts: &[T],
     cuts: impl Fn(&[u8]) -> Result<Vec<usize>>,
 ) -> Result<Vec<Part>> {
-    let mut parts = Vec::with_capacity(texts.len());
+    let mut parts = Vec::new();
+    room::reserve(&mut parts, texts.len())?;
     for (text, content) in texts.iter().enumerate() {
         let mut start = 0;
         for end in cuts(content.as_ref())?.into_iter().chain([content.as_ref().len()]) {
+            room::reserve(&mut parts, 1)?;
             parts.push(Part { text, range: std::mem::replace(&mut start, end)..end });
         }
     }
@@ -51,12 +54,13 @@ pub(crate) fn parts<T: AsRef<[u8]>>(
 }
 
 /// Ranges of parts of about `size` bytes each.
-pub(crate) fn tasks(parts: &[Part], size: usize) -> Vec<Range<usize>> {
+pub(crate) fn tasks(parts: &[Part], size: usize) -> Result<Vec<Range<usize>>> {
     let mut tasks = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (index, part) in parts.iter().enumerate() {
         bytes += part.range.len();
         if bytes >= size {
+            room::reserve(&mut tasks, 1)?;
             tasks.push(start..index + 1);
             (start, bytes) = (index + 1, 0);
         }
@@ -64,5 +68,5 @@ pub(crate) fn tasks(parts: &[Part], size: usize) -> Vec<Range<usize>> {
     if start < parts.len() {
         tasks.push(start..parts.len());
     }
-    tasks
+    Ok(tasks)
 }

@@ -1,18 +1,25 @@
 //! Patterns that a text is to match as a whole.
 
 use super::automaton::{Automaton, DEAD};
+use super::effort::Effort;
 use crate::error::{Error, Result};
+use crate::watch::Watch;
 
 /// A regex that is asked of whole texts.
 pub(crate) struct WholeMatch(Automaton);
 
 impl WholeMatch {
-    /// Compiles `pattern`.
-    pub(crate) fn new(pattern: &str) -> Result<WholeMatch> {
-        Automaton::new(&format!(r"(?:{pattern})\z")).map(WholeMatch).map_err(|error| match error {
-            Error::Pattern { reason, .. } => Error::Pattern { pattern: pattern.into(), reason },
-            other => other,
-        })
+    /// Compiles patterns.
+    pub(crate) fn all(patterns: &[String], watch: &dyn Watch) -> Result<Vec<WholeMatch>> {
+        let effort = &mut Effort::new(watch);
+        let compiled = |pattern: &String| {
+            let whole = Automaton::new(&format!(r"(?:{pattern})\z"), effort);
+            whole.map(WholeMatch).map_err(|error| match error {
+                Error::Pattern { reason, .. } => Error::Pattern { pattern: pattern.clone(), reason },
+                other => other,
+            })
+        };
+        patterns.iter().map(compiled).collect()
     }
 
     /// Whether the pattern matches all of `text`. Bytes that are not UTF-8 are U+FFFD.
@@ -31,15 +38,20 @@ impl WholeMatch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::watch::Unwatched;
+
+    fn compiled(pattern: &str) -> Result<WholeMatch> {
+        WholeMatch::all(&[pattern.to_owned()], &Unwatched).map(|mut all| all.remove(0))
+    }
 
     #[test]
     fn the_whole_text_is_to_match() {
-        let pattern = WholeMatch::new(r"a|ab+|\d{2}").unwrap();
+        let pattern = compiled(r"a|ab+|\d{2}").unwrap();
         for (text, expected) in [("a", true), ("abb", true), ("abba", false), ("12", true), ("123", false)] {
             assert_eq!(pattern.is_match(text.as_bytes()), expected, "{text}");
         }
-        assert!(!pattern.is_match(b"") && WholeMatch::new("[^a]").unwrap().is_match(b"\xff"));
-        let error = WholeMatch::new("(").err().unwrap().to_string();
+        assert!(!pattern.is_match(b"") && compiled("[^a]").unwrap().is_match(b"\xff"));
+        let error = compiled("(").err().unwrap().to_string();
         assert!(error.contains("\"(\"") && !error.contains("\\z"), "{error}");
     }
 }

@@ -8,11 +8,12 @@ use std::sync::Mutex;
 
 use super::Tokenizer;
 use crate::encode::{Histogram, Lent, Sink, Tally};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::pretokenize::{ALONE_BYTES, Part, TASK_BYTES, cuts, parts, tasks};
+use crate::room;
 use crate::special::OnSpecial;
 use crate::vocabulary::TokenId;
-use crate::watch::{OfItem, Watch, items_in_parallel};
+use crate::watch::{OfItem, Paced, Watch, items_in_parallel};
 
 /// What several parts became, and how many ids there were after each of them.
 type Done<S> = (S, Vec<usize>);
@@ -30,10 +31,15 @@ impl Documents {
     /// followed by `end`, and where each document ends.
     ///
     /// This takes one thread's time, so whoever encodes can leave it to whoever writes.
-    pub fn gather<I>(self, end: Option<TokenId>, narrow: impl Fn(TokenId) -> I) -> (Vec<I>, Vec<i64>) {
+    pub fn gather<I>(
+        self,
+        end: Option<TokenId>,
+        narrow: impl Fn(TokenId) -> I,
+    ) -> Result<(Vec<I>, Vec<i64>)> {
         let found: usize = self.done.iter().map(|(ids, _)| ids.len()).sum();
-        let mut ids = Vec::with_capacity(found + self.texts);
-        let mut ends = Vec::with_capacity(self.texts);
+        let (mut ids, mut ends) = (Vec::new(), Vec::new());
+        room::reserve(&mut ids, found + self.texts)?;
+        room::reserve(&mut ends, self.texts)?;
         let (mut unfinished, mut next) = (self.unfinished.into_iter().peekable(), 0);
         let mut finish_before = |text: usize, ids: &mut Vec<I>| {
             while next < text {
@@ -54,7 +60,7 @@ impl Documents {
             }
         }
         finish_before(self.texts, &mut ids);
-        (ids, ends)
+        Ok((ids, ends))
     }
 }
 
@@ -78,11 +84,13 @@ impl Tokenizer {
         watch: &dyn Watch,
     ) -> OfItem<(Vec<TokenId>, Vec<u64>)> {
         let (plan, mut done) = self.in_parts::<_, Vec<TokenId>>(texts, special, threads, watch)?;
-        let offsets = ends(texts.len(), &plan, done.iter().map(|(_, ends)| &ends[..]));
+        let offsets = ends(texts.len(), &plan, done.iter().map(|(_, ends)| &ends[..])).map_err(nowhere)?;
         if done.len() == 1 {
             return Ok((done.pop().expect("one task").0, offsets));
         }
-        let mut ids = Vec::with_capacity(done.iter().map(|(ids, _)| ids.len()).sum());
+        let mut ids = Vec::new();
+        let count = done.iter().map(|(ids, _)| ids.len()).sum();
+        room::reserve(&mut ids, count).map_err(nowhere)?;
         done.into_iter().for_each(|(part, _)| ids.extend(part));
         Ok((ids, offsets))
     }
@@ -114,7 +122,8 @@ impl Tokenizer {
         watch: &dyn Watch,
     ) -> OfItem<Vec<u64>> {
         let (plan, done) = self.in_parts::<_, Tally>(texts, special, threads, watch)?;
-        Ok(lengths(&ends(texts.len(), &plan, done.iter().map(|(_, ends)| &ends[..]))))
+        let ends = ends(texts.len(), &plan, done.iter().map(|(_, ends)| &ends[..]));
+        ends.and_then(|ends| lengths(&ends)).map_err(nowhere)
     }
 
     /// How often each id stands in several texts, by id, and how many ids each text has, on up to
@@ -129,13 +138,17 @@ impl Tokenizer {
         watch: &dyn Watch,
     ) -> OfItem<(Vec<u64>, Vec<u64>)> {
         let plan = self.plan(texts, special, threads, watch)?;
-        let all = Mutex::new(vec![0; self.vocab_size()]);
-        let share = || Share { scratch: self.kept.lend(), times: vec![0; self.vocab_size()], all: &all };
+        let all = Mutex::new(room::filled(0, self.vocab_size()).map_err(|error| (0, error))?);
+        let share = || {
+            let times = room::filled(0, self.vocab_size())?;
+            Ok(Share { scratch: self.kept.lend(), times, all: &all })
+        };
         let done = items_in_parallel(plan.threads, plan.tasks.len(), watch, share, |share, task, watch| {
             let mut sink = Histogram { times: &mut share.times, len: 0 };
             self.each_part(texts, special, &plan, task, &mut share.scratch, watch, &mut sink)
         })?;
-        let lengths = lengths(&ends(texts.len(), &plan, done.iter().map(|ends| &ends[..])));
+        let ends = ends(texts.len(), &plan, done.iter().map(|ends| &ends[..]));
+        let lengths = ends.and_then(|ends| lengths(&ends)).map_err(nowhere)?;
         Ok((all.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()), lengths))
     }
 
@@ -147,7 +160,7 @@ impl Tokenizer {
         watch: &dyn Watch,
     ) -> OfItem<(Plan, Vec<Done<S>>)> {
         let plan = self.plan(texts, special, threads, watch)?;
-        let lend = || self.kept.lend();
+        let lend = || Ok(self.kept.lend());
         let done = items_in_parallel(plan.threads, plan.tasks.len(), watch, lend, |scratch, task, watch| {
             let mut sink = S::default();
             let ends = self.each_part(texts, special, &plan, task, scratch, watch, &mut sink)?;
@@ -169,9 +182,9 @@ impl Tokenizer {
             1 => Ok(Vec::new()),
             _ => self.task_cuts(text, special, watch),
         };
-        let parts = parts(texts, cuts).map_err(|error| (0, error))?;
+        let parts = parts(texts, cuts).map_err(nowhere)?;
         // A thread alone writes to one place from the start.
-        let tasks = tasks(&parts, if threads == 1 { usize::MAX } else { TASK_BYTES });
+        let tasks = tasks(&parts, if threads == 1 { usize::MAX } else { TASK_BYTES }).map_err(nowhere)?;
         Ok(Plan { threads, parts, tasks })
     }
 
@@ -188,10 +201,13 @@ impl Tokenizer {
         sink: &mut impl Sink,
     ) -> OfItem<Vec<usize>> {
         let parts = &plan.parts[plan.tasks[task].clone()];
-        let mut ends = Vec::with_capacity(parts.len());
+        let mut ends = Vec::new();
+        room::reserve(&mut ends, parts.len()).map_err(nowhere)?;
+        let mut paced = Paced::new(watch);
         for Part { text, range } in parts {
             let content = &texts[*text].as_ref()[range.clone()];
             self.each_id(content, special, scratch, watch, sink)
+                .and_then(|()| paced.after_text(content))
                 .map_err(|error| (*text, error.shifted(range.start)))?;
             ends.push(sink.len());
         }
@@ -201,11 +217,13 @@ impl Tokenizer {
     /// Places inside a long text where it may be cut, about as far apart as a task is long.
     fn task_cuts(&self, text: &[u8], special: OnSpecial<'_>, watch: &dyn Watch) -> Result<Vec<usize>> {
         let mut found = self.find_special(text, 0, special);
+        let mut paced = Paced::new(watch);
         cuts(text.len(), |at| {
             let cut = self.cut_from(text, at, watch)?;
-            while let Some((_, end, _)) = found
+            while let Some((start, end, _)) = found
                 && end <= cut
             {
+                paced.after_text(&text[start..end])?;
                 found = self.find_special(text, end, special);
             }
             Ok(match found {
@@ -232,8 +250,8 @@ impl Drop for Share<'_> {
 
 /// Where each text ends among all ids, with a zero before the first, from how many ids there were
 /// after each part of each task.
-fn ends<'a>(texts: usize, plan: &Plan, done: impl Iterator<Item = &'a [usize]>) -> Vec<u64> {
-    let mut ends = vec![0; texts + 1];
+fn ends<'a>(texts: usize, plan: &Plan, done: impl Iterator<Item = &'a [usize]>) -> Result<Vec<u64>> {
+    let mut ends = room::filled(0, texts + 1)?;
     let (mut before, mut parts) = (0, plan.parts.iter());
     for after in done {
         for (end, part) in after.iter().zip(&mut parts) {
@@ -241,12 +259,17 @@ fn ends<'a>(texts: usize, plan: &Plan, done: impl Iterator<Item = &'a [usize]>) 
         }
         before += after.last().copied().unwrap_or_default();
     }
-    ends
+    Ok(ends)
 }
 
 /// How many ids each text has.
-fn lengths(ends: &[u64]) -> Vec<u64> {
-    ends.windows(2).map(|ends| ends[1] - ends[0]).collect()
+fn lengths(ends: &[u64]) -> Result<Vec<u64>> {
+    room::collected(ends.windows(2).map(|ends| ends[1] - ends[0]))
+}
+
+/// An error that is of no text more than of others.
+fn nowhere(error: Error) -> (usize, Error) {
+    (0, error)
 }
 
 #[cfg(test)]

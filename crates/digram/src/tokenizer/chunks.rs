@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::{Side, Tokenizer};
 use crate::error::{Error, Result};
+use crate::room;
 use crate::special::OnSpecial;
 use crate::utf8::{character_until, decode};
 use crate::watch::Watch;
@@ -33,6 +34,8 @@ impl Tokenizer {
         let mut chunks: Vec<Chunk> = Vec::new();
         let mut done = 0;
         while done < text.len() {
+            // A chunk of a few ids is too little to be interrupted in.
+            watch.check()?;
             let mut next = None;
             if let Some(before) = chunks.last()
                 && overlap > 0
@@ -62,6 +65,7 @@ impl Tokenizer {
             done = range.end;
             let count = self.count(&text[range.clone()], OnSpecial::Text, watch);
             let count = count.map_err(|error| error.shifted(range.start))?;
+            room::reserve(&mut chunks, 1)?;
             chunks.push(Chunk { range, count });
         }
         Ok(chunks)

@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use super::Tokenizer;
-use super::slots::Slots;
+use super::slots::{Failed, Slots};
 use crate::error::{Error, Result};
 use crate::pretokenize::ALONE_BYTES;
+use crate::room;
 use crate::vocabulary::TokenId;
-use crate::watch::{BETWEEN_CHECKS, OfItem, Watch, items_in_parallel, shares};
+use crate::watch::{BETWEEN_CHECKS, OfItem, Paced, Watch, items_in_parallel, shares};
 
 /// How decoded bytes that are no UTF-8 become text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,16 +43,19 @@ impl Tokenizer {
 
     fn append_bytes(&self, ids: &[TokenId], watch: &dyn Watch, bytes: &mut Vec<u8>) -> Result<()> {
         // Some 3.5 bytes a token are usual; where that is too little, the memory grows.
-        bytes.reserve(ids.len() * 4);
+        room::reserve(bytes, ids.len() * 4)?;
         let slots = self.slots.get_or_make(|| Slots::new(&self.all));
         for (number, some) in ids.chunks(BETWEEN_CHECKS).enumerate() {
             if number > 0 {
                 watch.check()?;
             }
-            slots.append(some, &self.all, bytes).map_err(|index| Error::TokenId {
-                index: number * BETWEEN_CHECKS + index,
-                id: some[index],
-                vocab_size: self.all.size() as u32,
+            slots.append(some, &self.all, bytes).map_err(|failed| match failed {
+                Failed::Memory(error) => error,
+                Failed::NoToken(index) => Error::TokenId {
+                    index: number * BETWEEN_CHECKS + index,
+                    id: some[index],
+                    vocab_size: self.all.size() as u32,
+                },
             })?;
         }
         Ok(())
@@ -76,12 +80,17 @@ impl Tokenizer {
             threads,
             shares.len(),
             watch,
-            || (),
+            || Ok(()),
             |(), task, watch| {
                 let mut part = FlatBytes::default();
+                let mut paced = Paced::new(watch);
+                room::reserve(&mut part.ends, shares[task].len()).map_err(|error| (0, error))?;
                 for index in shares[task].clone() {
                     let sequence = &ids[ranges[index].clone()];
-                    self.decode(sequence, watch, &mut part.bytes).map_err(|error| (index, error))?;
+                    let before = part.bytes.len();
+                    self.decode(sequence, watch, &mut part.bytes)
+                        .and_then(|()| paced.after_text(&part.bytes[before..]))
+                        .map_err(|error| (index, error))?;
                     part.ends.push(part.bytes.len());
                 }
                 Ok(part)

@@ -4,9 +4,10 @@ use super::Tokenizer;
 use crate::encode::{Choices, Dropout, DropoutScratch};
 use crate::error::Result;
 use crate::pretokenize::{ALONE_BYTES, GoesOn};
+use crate::room;
 use crate::special::OnSpecial;
 use crate::vocabulary::TokenId;
-use crate::watch::{OfItem, Watch, items_in_parallel, shares};
+use crate::watch::{OfItem, Paced, Watch, items_in_parallel, shares};
 
 /// The choices that are still to be made for a text, and memory to work in.
 ///
@@ -67,19 +68,27 @@ impl Tokenizer {
             threads,
             shares.len(),
             watch,
-            || (),
+            || Ok(()),
             |(), task, watch| {
                 let (mut ids, mut ends) = (Vec::new(), Vec::new());
+                let mut paced = Paced::new(watch);
+                room::reserve(&mut ends, shares[task].len()).map_err(|error| (0, error))?;
                 for index in shares[task].clone() {
                     let mut choices = WithDropout::of(dropout, index);
-                    self.all_with_dropout(texts[index].as_ref(), special, &mut choices, watch, &mut ids)
+                    let text = texts[index].as_ref();
+                    self.all_with_dropout(text, special, &mut choices, watch, &mut ids)
+                        .and_then(|()| paced.after_text(text))
                         .map_err(|error| (index, error))?;
                     ends.push(ids.len() as u64);
                 }
                 Ok((ids, ends))
             },
         )?;
-        let (mut ids, mut offsets) = (Vec::new(), vec![0]);
+        let count = parts.iter().map(|(ids, _)| ids.len()).sum();
+        let (mut ids, mut offsets) = (Vec::new(), Vec::new());
+        room::reserve(&mut ids, count).map_err(|error| (0, error))?;
+        room::reserve(&mut offsets, texts.len() + 1).map_err(|error| (0, error))?;
+        offsets.push(0);
         for (part, ends) in parts {
             let before = ids.len() as u64;
             offsets.extend(ends.into_iter().map(|end| before + end));
@@ -96,8 +105,9 @@ impl Tokenizer {
         watch: &dyn Watch,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let mut at = 0;
+        let (mut at, mut paced) = (0, Paced::new(watch));
         while let Some((start, end, found)) = self.find_special(text, at, special) {
+            paced.after_text(&text[at..end])?;
             self.each_with_dropout(&text[at..start], dropout, watch, ids)
                 .map_err(|error| error.shifted(at))?;
             self.one_special(special, found, start, ids)?;
@@ -117,6 +127,7 @@ impl Tokenizer {
             ends.iter().try_for_each(|&end| {
                 let from = std::mem::replace(&mut start, end);
                 let pretoken = &text[from..end];
+                room::reserve(ids, pretoken.len())?;
                 if self.pretokenizer.protects(pretoken)
                     && let Some(id) = self.encoder.whole(pretoken)
                 {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::Tokenizer;
 use crate::error::Result;
+use crate::room;
 use crate::watch::Watch;
 
 /// Cuts that are remembered are so far apart at least, in bytes: what an interval must count anew at
@@ -33,6 +34,7 @@ impl Tokenizer {
                 .count_ordinary(&text[at..end], &mut scratch, watch)
                 .map_err(|error| error.shifted(at))?;
             at = end;
+            room::reserve(&mut cuts, 1)?;
             cuts.push((at, count));
         }
         Ok(Intervals(cuts))

@@ -9,6 +9,7 @@ mod dropout;
 mod fits;
 mod intervals;
 mod pretokens;
+mod recount;
 mod running;
 mod slots;
 mod spans;
@@ -22,7 +23,7 @@ mod ways;
 
 use std::sync::Arc;
 
-use crate::encode::{AT_ONCE, Encoder, Kept, OnUnknown, Scheme, Scratch, Sink, Tally, Unit};
+use crate::encode::{AT_ONCE, Encoder, Kept, Kernel, OnUnknown, Scheme, Scratch, Sink, Tally, Unit};
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
 use crate::lazy::Lazy;
@@ -31,7 +32,7 @@ use crate::model::Model;
 use crate::pretokenize::{GoesOn, Pretokenizer};
 use crate::special::{OnSpecial, SpecialTokens};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
-use crate::watch::Watch;
+use crate::watch::{Paced, Watch};
 
 use slots::Slots;
 
@@ -143,7 +144,8 @@ impl Tokenizer {
             }
             Unit::Char { on_unknown: OnUnknown::Fail } => Vec::new(),
         };
-        let encoder = Encoder::new(model, unit, ignore_merges, scheme, |id| !fallback.contains(&id))?;
+        let ordinary = |id| !fallback.contains(&id);
+        let encoder = Encoder::new(model, unit, &pretokenizer, ignore_merges, scheme, ordinary)?;
         // A character that no token holds becomes one id too.
         let most_bytes = all.iter().map(|(_, token)| token.len()).fold(char::MAX.len_utf8(), usize::max);
         let (index, slots, idle, kept) = (Lazy::new(), Lazy::new(), Lazy::new(), Kept::default());
@@ -166,6 +168,11 @@ impl Tokenizer {
         self.all.size()
     }
 
+    /// The token of no bytes, if there is one.
+    pub fn empty(&self) -> Option<TokenId> {
+        self.all.empty()
+    }
+
     /// How many tokens there are, special ones included.
     pub fn token_count(&self) -> usize {
         self.all.token_count()
@@ -179,6 +186,9 @@ impl Tokenizer {
     /// The id of the token with these bytes. Of a character and a fallback byte that look alike it
     /// is the character's.
     pub fn id_of(&self, bytes: &[u8]) -> Option<TokenId> {
+        if bytes.is_empty() {
+            return self.all.empty();
+        }
         let all = || TokenIndex::new(&self.all.iter().collect::<Vec<_>>());
         self.encoder.whole(bytes).or_else(|| self.index.get_or_make(all).get(bytes))
     }
@@ -223,6 +233,11 @@ impl Tokenizer {
         self.encoder.unit()
     }
 
+    /// How pretokens that are no tokens are encoded. It decides the speed, never the ids.
+    pub fn kernel(&self) -> Kernel {
+        self.encoder.kernel()
+    }
+
     /// Whether a whole pretoken that is a token becomes it even where the merges say otherwise.
     pub fn ignores_merges(&self) -> bool {
         self.ignore_merges
@@ -244,7 +259,9 @@ impl Tokenizer {
     }
 
     /// Gives back the memory in which calls kept what they merged: at most 14 MiB for each thread
-    /// that encoded at the same time as others. It never changes a result, and comes back with use.
+    /// that encoded at the same time as others, and for all tokenizers of the process together
+    /// 256 MiB, or 16 MiB for each processor where that is more. What was not used for longest goes
+    /// first. It never changes a result, and comes back with use.
     pub fn forget(&self) {
         self.kept.clear();
     }
@@ -278,8 +295,9 @@ impl Tokenizer {
         watch: &dyn Watch,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let mut at = 0;
+        let (mut at, mut paced) = (0, Paced::new(watch));
         while let Some((start, end, found)) = self.find_special(text, at, special) {
+            paced.after_text(&text[at..end])?;
             self.each_ordinary(&text[at..start], 0, GoesOn::No, scratch, watch, sink)
                 .map_err(|error| error.shifted(at))?;
             self.one_special(special, found, start, sink)?;
@@ -300,6 +318,7 @@ impl Tokenizer {
         if let OnSpecial::Fail = special {
             return Err(Error::SpecialToken { token: token.clone(), offset });
         }
+        sink.reserve(1)?;
         sink.one(*id);
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::Tokenizer;
 use super::tail::Tail;
 use crate::error::Result;
+use crate::room;
 use crate::utf8::{complete, is_inside};
 use crate::watch::{Watch, first_of, last_of};
 
@@ -40,20 +41,25 @@ impl Grown {
         &self.bytes[self.room..]
     }
 
-    fn append(&mut self, chunk: &[u8]) {
+    fn append(&mut self, chunk: &[u8]) -> Result<()> {
+        room::reserve(&mut self.bytes, chunk.len())?;
         self.bytes.extend_from_slice(chunk);
+        Ok(())
     }
 
-    fn prepend(&mut self, chunk: &[u8]) {
+    fn prepend(&mut self, chunk: &[u8]) -> Result<()> {
         if self.room < chunk.len() {
             // As much again as is there.
             let room = chunk.len() + self.get().len();
-            let mut grown = vec![0; room];
+            let mut grown = Vec::new();
+            room::reserve(&mut grown, room + self.get().len())?;
+            grown.resize(room, 0);
             grown.extend_from_slice(self.get());
             (self.bytes, self.room) = (grown, room);
         }
         self.room -= chunk.len();
         self.bytes[self.room..][..chunk.len()].copy_from_slice(chunk);
+        Ok(())
     }
 
     /// Keeps the first `len` bytes.
@@ -83,7 +89,7 @@ impl Running {
     /// Puts text after what is there.
     pub fn append(&mut self, tokenizer: &Tokenizer, chunk: &[u8], watch: &dyn Watch) -> Result<()> {
         let before = self.right.get().len();
-        self.right.append(chunk);
+        self.right.append(chunk)?;
         // Places farther back were looked at when their neighbours came.
         let grown = self.settle_right(tokenizer, before.saturating_sub(INSIDE)..usize::MAX, watch);
         match grown {
@@ -119,7 +125,7 @@ impl Running {
         // Places farther in were looked at when their neighbours came.
         let places = 1..chunk.len() + INSIDE + 1;
         if self.is_cut {
-            self.left.prepend(chunk);
+            self.left.prepend(chunk)?;
             let grown = self.settle_left(tokenizer, places, watch);
             match grown {
                 Ok(()) => self.of_left = None,
@@ -128,7 +134,7 @@ impl Running {
             return grown;
         }
         // All is at the right end.
-        self.right.prepend(chunk);
+        self.right.prepend(chunk)?;
         let grown = self.settle_right(tokenizer, places, watch);
         match grown {
             Ok(()) => (self.tail, self.of_right) = (Tail::default(), None),

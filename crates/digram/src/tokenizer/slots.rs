@@ -1,5 +1,7 @@
 //! The tokens once more, laid out for decoding: one line of memory, one copy without a branch.
 
+use crate::error::Error;
+use crate::room;
 use crate::vocabulary::{TokenId, Vocabulary};
 
 /// Bytes of a slot: what one instruction moves.
@@ -18,6 +20,15 @@ const BLOCK: usize = 256;
 #[repr(align(16))]
 struct Slot([u8; SLOT]);
 
+/// Why not all ids were appended.
+#[derive(Debug, PartialEq)]
+pub(super) enum Failed {
+    /// The id at this index has no token.
+    NoToken(usize),
+    /// There is no memory for more bytes.
+    Memory(Error),
+}
+
 /// A slot for each id.
 pub(super) struct Slots(Box<[Slot]>);
 
@@ -34,21 +45,24 @@ impl Slots {
         Slots((0..vocabulary.size() as TokenId).map(slot).collect())
     }
 
-    /// Appends the bytes of `ids`, tokens of `vocabulary`, to `bytes`; fails with the index of the
-    /// first that is none, and leaves in `bytes` those before it.
+    /// Appends the bytes of `ids`, tokens of `vocabulary`, to `bytes`; where that fails, those before
+    /// are left there.
     pub(super) fn append(
         &self,
         ids: &[TokenId],
         vocabulary: &Vocabulary,
         bytes: &mut Vec<u8>,
-    ) -> Result<(), usize> {
+    ) -> Result<(), Failed> {
         for (number, block) in ids.chunks(BLOCK).enumerate() {
             let mut done = 0;
             loop {
+                room::reserve(bytes, (block.len() - done) * SLOT).map_err(Failed::Memory)?;
                 done += self.append_short(&block[done..], bytes);
                 let Some(&id) = block.get(done) else { break };
                 // A hole, an id past the end, or a long token.
-                bytes.extend_from_slice(vocabulary.get(id).ok_or(number * BLOCK + done)?);
+                let token = vocabulary.get(id).ok_or(Failed::NoToken(number * BLOCK + done))?;
+                room::reserve(bytes, token.len()).map_err(Failed::Memory)?;
+                bytes.extend_from_slice(token);
                 done += 1;
             }
         }
@@ -98,7 +112,7 @@ mod tests {
             for at in [0, 1, 255, 256, 999] {
                 let mut ids = ids[..1000].to_vec();
                 ids[at] = bad;
-                assert_eq!(slots.append(&ids, &vocabulary, &mut Vec::new()), Err(at));
+                assert_eq!(slots.append(&ids, &vocabulary, &mut Vec::new()), Err(Failed::NoToken(at)));
             }
         }
     }

@@ -10,6 +10,7 @@ use super::Tokenizer;
 use crate::encode::{OnUnknown, Unit};
 use crate::error::{Error, Result};
 use crate::pretokenize::{ALONE_BYTES, GoesOn, TASK_BYTES};
+use crate::room;
 use crate::special::OnSpecial;
 use crate::utf8;
 use crate::vocabulary::TokenId;
@@ -70,10 +71,13 @@ impl<T: AsRef<[u8]> + Sync> EncodedTexts<'_, T> {
             watch,
             || (),
             |(), task, watch| {
-                let mut found = Vec::with_capacity(ids(tasks[task].clone()).len());
+                let mut found = Vec::new();
+                room::reserve(&mut found, ids(tasks[task].clone()).len())?;
+                let mut paced = Paced::new(watch);
                 for text in tasks[task].clone() {
                     let ids = &self.ids[ids(text..text + 1)];
                     work(text, self.texts[text].as_ref(), ids, &mut found, watch)?;
+                    paced.after_text(self.texts[text].as_ref())?;
                 }
                 Ok(found)
             },
@@ -81,7 +85,12 @@ impl<T: AsRef<[u8]> + Sync> EncodedTexts<'_, T> {
         let mut parts = parts?;
         match parts.len() {
             1 => Ok(parts.pop().expect("one part")),
-            _ => Ok(parts.into_iter().flatten().collect()),
+            _ => {
+                let mut all = Vec::new();
+                room::reserve(&mut all, parts.iter().map(Vec::len).sum())?;
+                parts.into_iter().for_each(|part| all.extend(part));
+                Ok(all)
+            }
         }
     }
 }
@@ -161,6 +170,7 @@ impl Tokenizer {
             rest.next().ok_or_else(strange)?;
             visit(at..end);
             at = end;
+            paced.after_text(&[])?;
         }
         if rest.next().is_some() { Err(strange()) } else { Ok(()) }
     }
@@ -168,15 +178,18 @@ impl Tokenizer {
     /// Where each pretoken ends, in bytes.
     fn pretoken_ends(&self, text: &[u8], special: OnSpecial<'_>, watch: &dyn Watch) -> Result<Vec<usize>> {
         let mut ends = Vec::new();
-        let mut at = 0;
+        let (mut at, mut paced) = (0, Paced::new(watch));
         loop {
             let found = self.find_special(text, at, special);
             let stop = found.map_or(text.len(), |(start, ..)| start);
+            paced.after_text(&text[at..stop])?;
             self.pretokenizer.for_many(&text[at..stop], 0, GoesOn::No, watch, |_, some| {
+                room::reserve(&mut ends, some.len() + 1)?;
                 ends.extend(some.iter().map(|end| at + end));
                 Ok(())
             })?;
             let Some((_, end, _)) = found else { return Ok(ends) };
+            room::reserve(&mut ends, 1)?;
             ends.push(end);
             at = end;
         }

@@ -9,10 +9,11 @@ use super::Tokenizer;
 use crate::encode::Scratch;
 use crate::error::{Error, Result};
 use crate::pretokenize::GoesOn;
+use crate::room;
 use crate::special::OnSpecial;
 use crate::utf8::is_inside;
 use crate::vocabulary::TokenId;
-use crate::watch::Watch;
+use crate::watch::{Paced, Watch};
 
 /// The text of a stream that is not encoded yet.
 pub struct Stream {
@@ -72,6 +73,7 @@ impl Tokenizer {
         watch: &dyn Watch,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
+        room::reserve(&mut stream.bytes, chunk.len())?;
         stream.bytes.extend_from_slice(chunk);
         if stream.holds() < stream.worth.min(stream.limit) {
             return Ok(());
@@ -117,12 +119,16 @@ impl Tokenizer {
         };
         let Stream { bytes, held, scratch, .. } = stream;
         let mut passed = 0;
-        let mut flow = Ok(());
+        let (mut flow, mut paced) = (Ok(()), Paced::new(watch));
         while let Some((start, end, found)) = self.find_special(bytes, *held, special)
             && start < certain
         {
-            flow = self
-                .each_ordinary(&bytes[passed..start], *held - passed, GoesOn::No, scratch, watch, ids)
+            flow = paced
+                .after_text(&bytes[*held..end])
+                .and_then(|()| {
+                    let ordinary = &bytes[passed..start];
+                    self.each_ordinary(ordinary, *held - passed, GoesOn::No, scratch, watch, ids)
+                })
                 .and_then(|_| self.one_special(special, found, start - passed, ids))
                 .map_err(|error| error.shifted(passed));
             if flow.is_err() {

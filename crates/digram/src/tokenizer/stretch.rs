@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use super::Tokenizer;
 use super::truncate::Search;
 use crate::error::Result;
-use crate::pretokenize::GoesOn;
+use crate::pretokenize::{GoesOn, Pretokenizer};
 use crate::utf8::decode;
 use crate::watch::Watch;
 
@@ -87,7 +87,7 @@ const FIRST_SPLIT: usize = 1 << 10;
 
 /// Whether the first of several splits cuts at `end`, where it cut at `last` before.
 pub(super) fn is_first_split(
-    tokenizer: &Tokenizer,
+    pretokenizer: &Pretokenizer,
     text: &[u8],
     last: usize,
     end: usize,
@@ -97,5 +97,5 @@ pub(super) fn is_first_split(
         return Ok(end == text.len());
     }
     let seen = end + decode(&text[end..]).1;
-    tokenizer.pretokenizer.ends_for_certain(&text[..seen], last, end, watch)
+    pretokenizer.ends_for_certain(&text[..seen], last, end, watch)
 }

@@ -13,6 +13,7 @@ use std::ops::{ControlFlow, Range};
 
 use super::Tokenizer;
 use super::cuts::Part;
+use super::recount::Recount;
 use super::stretch::{Begins, Counted, Stretch, is_first_split};
 use crate::encode::{Lent, Tally};
 use crate::error::Result;
@@ -35,6 +36,16 @@ const STEP: usize = 1 << 10;
 
 /// Up to this many bytes between two cuts, every place is tried.
 const SHORT: usize = 64;
+
+/// What is known of a border: the number of ids of the text up to there.
+enum Known {
+    /// All of it.
+    All(usize),
+    /// What is before a place; from there on they are to be counted.
+    From(usize, usize),
+    /// What is before the pretoken with the border, of which the part before that is one too.
+    Part(Range<usize>, usize),
+}
 
 /// The search in one text.
 pub(super) struct Search<'a> {
@@ -186,9 +197,7 @@ impl<'a> Search<'a> {
             }
             return Ok(stretch.start);
         }
-        // For each border: the number of ids before it if that is known, or where to count from and
-        // how many there are before that.
-        let mut known: Vec<std::result::Result<usize, (usize, usize)>> = Vec::new();
+        let mut known: Vec<Known> = Vec::new();
         let (mut start, mut certain, mut paced) = (0, true, Paced::new(self.watch));
         let mut counted = (0, 0);
         let looks_behind = self.tokenizer.pretokenizer.looks_behind();
@@ -204,33 +213,43 @@ impl<'a> Search<'a> {
                     counted = (start, first);
                 }
             }
-            let whole = match certain && self.tokenizer.encoder.is_by_rank() {
+            let whole = match certain {
                 true => self.tokenizer.pretokenizer.whole_prefixes(&text[..end], start, self.watch)?,
                 false => Vec::new(),
             };
             for &border in found.borders[first..].iter().take_while(|border| **border <= end) {
                 paced.after(1)?;
                 let is_whole = whole.get(border - start).is_some_and(|whole| *whole);
-                let count = || first + self.of_slice(&text[start..border], known.len() + 1 - first);
-                known.push(if is_whole { Ok(count()) } else { Err(counted) });
+                known.push(match is_whole {
+                    false => Known::From(counted.0, counted.1),
+                    true if !self.tokenizer.encoder.is_by_rank() => Known::Part(start..end, first),
+                    true => Known::All(first + self.of_slice(&text[start..border], known.len() + 1 - first)),
+                });
             }
             start = end;
             if certain && counted.1 > most {
                 break;
             }
         }
+        let mut recount: Option<(usize, Recount<'_>)> = None;
         for (number, known) in known.iter().enumerate().rev() {
             let end = found.borders[number];
             if end == stretch.len() || is_inside(text, end) {
                 continue;
             }
-            let fits = match *known {
-                Ok(count) => count <= most,
-                Err((_, before)) if before > most => false,
-                Err((from, before)) if end - from > self.longest(most - before) => false,
-                Err((from, before)) => {
+            let fits = match known {
+                Known::All(count) => *count <= most,
+                Known::From(_, before) | Known::Part(_, before) if *before > most => false,
+                Known::From(from, before) if end - from > self.longest(most - before) => false,
+                Known::From(from, before) => {
                     self.watch.check()?;
                     self.count(stretch.start + from..stretch.start + end)? <= most - before
+                }
+                Known::Part(pretoken, before) if end - pretoken.start > self.longest(most - before) => false,
+                Known::Part(pretoken, before) => {
+                    let range = stretch.start + pretoken.start..stretch.start + pretoken.end;
+                    let recount = self.recount_of(&mut recount, range)?;
+                    recount.beginning(self, end - pretoken.start)? <= most - before
                 }
             };
             if fits {
@@ -256,16 +275,17 @@ impl<'a> Search<'a> {
         let found = Stretch::new(self, stretch.clone())?;
         let suffixes = match stretch.len() {
             ..=SHORT => None,
-            _ if !self.tokenizer.encoder.is_by_rank() => None,
             _ => Some(self.tokenizer.pretokenizer.suffixes(text, self.watch)?),
         };
         let all = found.borders.len();
         let mut ends = found.pretokens.iter().copied();
-        // Where the pretoken of a border ends, and how many ids there are up to there.
-        let (mut end, mut until) = (0, 0);
+        // Where the pretoken of a border begins and ends, and how many ids there are up to there.
+        let (mut begin, mut end, mut until) = (0, 0, 0);
+        let mut recount: Option<(usize, Recount<'_>)> = None;
         let (mut counted, mut paced) = (Counted::new(self.tokenizer, &found), Paced::new(self.watch));
         for (number, &start) in found.borders[..all - 1].iter().enumerate() {
             while end <= start {
+                begin = end;
                 end = ends.next().expect("the last pretoken ends with the stretch");
                 until += found.borders[until..].partition_point(|&border| border <= end);
             }
@@ -274,6 +294,13 @@ impl<'a> Search<'a> {
                 continue;
             }
             let fits = match &suffixes {
+                Some(suffixes)
+                    if suffixes.is_regular(text, start) && !self.tokenizer.encoder.is_by_rank() =>
+                {
+                    let range = stretch.start + begin..stretch.start + end;
+                    let recount = self.recount_of(&mut recount, range)?;
+                    all - until + recount.ending(self, start - begin)? <= most
+                }
                 Some(suffixes) if suffixes.is_regular(text, start) => {
                     all - until + self.of_slice(&text[start..end], until - number - 1) <= most
                 }
@@ -284,6 +311,18 @@ impl<'a> Search<'a> {
             }
         }
         Ok(stretch.end)
+    }
+
+    /// What counts parts of the pretoken at `range`; the one for another is given up.
+    fn recount_of<'r>(
+        &mut self,
+        kept: &'r mut Option<(usize, Recount<'a>)>,
+        range: Range<usize>,
+    ) -> Result<&'r mut Recount<'a>> {
+        if kept.as_ref().is_none_or(|(start, _)| *start != range.start) {
+            *kept = Some((range.start, Recount::new(self, range)?));
+        }
+        Ok(&mut kept.as_mut().expect("made before").1)
     }
 
     /// How many bytes of digits that are grouped from the right a stretch begins with, if it is long.
@@ -341,7 +380,7 @@ impl<'a> Search<'a> {
                 }
                 from = end;
                 if counted.begins == Begins::AtFirstSplit {
-                    match is_first_split(tokenizer, text, last, end, watch) {
+                    match is_first_split(&tokenizer.pretokenizer, text, last, end, watch) {
                         Ok(true) => {}
                         Ok(false) => continue,
                         Err(error) => return ControlFlow::Break(Err(error)),

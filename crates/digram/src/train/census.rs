@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::error::Result;
+use crate::room;
 use crate::vocabulary::TokenId;
 use crate::watch::Watch;
 
@@ -86,7 +87,7 @@ impl Table {
                 start += cell.places;
             }
         }
-        pairs.postings = vec![0; start];
+        pairs.postings = room::filled(0, start)?;
         corpus.for_each_pair(watch, |at, left, right, _| {
             let next = &mut next[left as usize * self.tokens + right as usize];
             if *next != NOWHERE {
@@ -131,6 +132,7 @@ pub(super) fn pairs_of_languages(
     // Where each stands, in the order of the corpus: by it they are put in their places, which is
     // faster than to go through the corpus again.
     let mut log: Vec<(u32, u32)> = Vec::new();
+    room::check(corpus.len() * 2 * size_of::<(u32, u32)>())?;
     corpus.for_each_pair(watch, |at, left, right, weight| {
         if asked(left, right) {
             let number = *numbers.entry((left, right)).or_insert_with(|| {
@@ -161,7 +163,7 @@ pub(super) fn pairs_of_languages(
             next.push(NOWHERE);
         }
     }
-    pairs.postings = vec![0; start];
+    pairs.postings = room::filled(0, start)?;
     for (number, at) in log {
         let next = &mut next[number as usize];
         if *next != NOWHERE {

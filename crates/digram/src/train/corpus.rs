@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 use crate::count::{Counts, sort};
 use crate::error::{Error, Result};
 use crate::memory::prefetch;
+use crate::room;
 use crate::tokenizer::Pretokens;
 use crate::vocabulary::TokenId;
 use crate::watch::{BETWEEN_CHECKS, Paced, Watch};
@@ -53,7 +54,7 @@ impl<'a> Part<'a> {
         weigh: &'a dyn Fn(u64) -> Weight,
         watch: &dyn Watch,
     ) -> Result<Part<'a>> {
-        let mut pieces: Vec<(&[u8], u64)> = counts.iter().filter(|&(_, count)| count > 0).collect();
+        let mut pieces = room::collected(counts.iter().filter(|&(_, count)| count > 0))?;
         if let Order::ByCount = order {
             sort(&mut pieces, &|a, b| b.1.cmp(&a.1), watch)?;
         }
@@ -75,11 +76,12 @@ impl Builder {
     }
 
     /// A corpus that so many pretokens with so many places make.
-    pub(super) fn with_room(tokens: usize, places: usize, words: usize) -> Builder {
+    pub(super) fn with_room(tokens: usize, places: usize, words: usize) -> Result<Builder> {
+        room::check(places * size_of::<TokenId>() + words * size_of::<Weight>())?;
         let mut builder = Builder { places: Vec::with_capacity(1 + places), ..Builder::new(tokens) };
         builder.places.push(BORDER);
         builder.runs.reserve(words);
-        builder
+        Ok(builder)
     }
 
     /// How many places there are.
@@ -138,7 +140,7 @@ impl Corpus {
         if let Base::Bytes(_) = base {
             check_places(1 + places)?;
         }
-        let mut words = Builder::with_room(base.tokens().len(), places, 0);
+        let mut words = Builder::with_room(base.tokens().len(), places, 0)?;
         let lengths = parts.iter().map(|part| words.append(part, &mut symbols, watch));
         let lengths = lengths.collect::<Result<_>>()?;
         Ok((words.finish(), lengths))

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 
 use crate::error::Result;
+use crate::room;
 use crate::utf8::keeps_characters;
 use crate::vocabulary::TokenId;
 use crate::watch::{BETWEEN_CHECKS, Watch};
@@ -257,6 +258,8 @@ impl<T: TieRule> Learner<T> {
         let (left, right, places) = self.pairs.take(number);
         self.make_sides();
         let mut twins = Twins::of(self.languages.len());
+        room::reserve(&mut self.left.places, places.len())?;
+        room::reserve(&mut self.right.places, places.len())?;
         let end = places.end;
         for number in places {
             if number % BETWEEN_CHECKS == 0 {
@@ -286,6 +289,8 @@ impl<T: TieRule> Learner<T> {
     pub(super) fn stand(&mut self, id: TokenId, places: &[u32], watch: &dyn Watch) -> Result<()> {
         self.make_sides();
         let mut twins = Twins::of(self.languages.len());
+        room::reserve(&mut self.left.places, places.len())?;
+        room::reserve(&mut self.right.places, places.len())?;
         for (number, &at) in places.iter().enumerate() {
             if number % BETWEEN_CHECKS == 0 {
                 watch.check()?;
@@ -321,9 +326,11 @@ impl<T: TieRule> Learner<T> {
     }
 
     fn add_twins(&mut self, id: TokenId, twins: Twins) -> Result<()> {
-        let Twins { count, shares, places } = twins;
+        let Twins { count, shares, places, failed } = twins;
+        failed?;
         if self.wants((id, id), count, &shares) {
             let start = self.pairs.postings.len();
+            room::reserve(&mut self.pairs.postings, places.len())?;
             self.pairs.postings.extend(places);
             self.add((id, id), count, &shares, start..self.pairs.postings.len())?;
         }
@@ -363,6 +370,7 @@ impl<T: TieRule> Learner<T> {
             }
         }
         if start > first {
+            room::reserve(&mut self.pairs.postings, start - first)?;
             self.pairs.postings.resize(start, 0);
             for &(neighbour, place) in &side.places {
                 let change = &mut side.by_token[neighbour as usize];
@@ -428,11 +436,13 @@ struct Twins {
     /// By language.
     shares: Vec<u64>,
     places: Vec<u32>,
+    /// Why not all places are there.
+    failed: Result<()>,
 }
 
 impl Twins {
     fn of(languages: usize) -> Twins {
-        Twins { count: 0, shares: vec![0; languages], places: Vec::new() }
+        Twins { count: 0, shares: vec![0; languages], places: Vec::new(), failed: Ok(()) }
     }
 
     #[inline]
@@ -441,7 +451,10 @@ impl Twins {
         if let Some(share) = self.shares.get_mut(weight.language as usize) {
             *share += weight.count;
         }
-        self.places.push(start as u32);
+        match room::reserve(&mut self.places, 1) {
+            Ok(()) => self.places.push(start as u32),
+            Err(error) => self.failed = Err(error),
+        }
     }
 }
 

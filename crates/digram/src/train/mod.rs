@@ -516,7 +516,7 @@ mod tests {
             pattern in proptest::sample::select(&["aa+b?", "[bc]+", "never"][..]),
         ) {
             let [some_pair, some_token] = [(b"a".to_vec(), b"ab".to_vec()), (b"ca".to_vec(), Vec::new())];
-            let forbidden = Arc::new(Forbidden::new([some_pair], [some_token.0], &[pattern.into()]).unwrap());
+            let forbidden = Arc::new(Forbidden::new([some_pair], [some_token.0], &[pattern.into()], &Unwatched).unwrap());
             let words = words.into_iter().map(|(word, count)| (word.concat(), count * weight));
             let counts = Counts::from_pieces(words).unwrap();
             let base = if chars { Base::Chars("acd".chars().collect()) } else { Options::bytes(256).base };

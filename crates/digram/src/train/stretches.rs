@@ -78,7 +78,7 @@ impl Stretches {
     /// A corpus of them.
     pub(super) fn corpus(&self, tokens: usize) -> Result<Corpus> {
         let places = self.words.tokens.len() + self.counts.len();
-        let mut corpus = Builder::with_room(tokens, places, self.counts.len());
+        let mut corpus = Builder::with_room(tokens, places, self.counts.len())?;
         self.iter().try_for_each(|(word, count)| corpus.push(word, count))?;
         Ok(corpus.finish())
     }

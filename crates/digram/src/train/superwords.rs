@@ -11,10 +11,11 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::count::Counts;
+use crate::count::{Counts, Pieces};
 use crate::error::{Error, Result};
 use crate::merges::Merge;
 use crate::pretokenize::GoesOn;
+use crate::room;
 use crate::tokenizer::Tokenizer;
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId};
 use crate::watch::{Paced, Watch};
@@ -113,6 +114,8 @@ fn join<T: TieRule>(
         // Not even that of a word which has not had its turn yet: it would be there twice.
         taken: (0..words.tokenizer.vocab_size() as TokenId).map(bytes).collect(),
     };
+    // A word has some four bytes and more.
+    room::check((counts.distinct_bytes() * 4 + counts.distinct() * OF_RUN) as usize)?;
     let (corpus, places) = side_by_side(counts, words, base, T::MOVES, watch)?;
     let tokens = (0..base as TokenId).map(bytes).collect();
     let mut learner = Learner::new((corpus, None), tokens, ties, limits);
@@ -164,6 +167,9 @@ fn join<T: TieRule>(
     };
     Ok(Joined { merges: learner.merges, joins, tokens: learner.tokens, stop })
 }
+
+/// What a run of words takes beside them.
+const OF_RUN: u64 = 64;
 
 /// Where each word stands.
 struct Places {

@@ -16,6 +16,7 @@ use std::collections::BinaryHeap;
 use crate::count::Pieces;
 use crate::error::{Error, Result};
 use crate::events::{Event, Made};
+use crate::room;
 use crate::watch::{Paced, Watch};
 
 use super::candidate::Candidate;
@@ -83,6 +84,7 @@ pub fn train_picky(
         return refuse("PickyBPE starts from single symbols, not from the tokens of a tokenizer.".into());
     }
     let counts = counts.to_memory(watch)?;
+    room::check(counts.distinct_bytes().saturating_mul(OF_BYTE) as usize)?;
     let corpus = |order| Corpus::new(&counts, &options.base, order, watch);
     match options.ties {
         Ties::Ids => Picker::new(corpus(Order::ByCount)?, options, picky, SmallestIds).learn(on_merge, watch),
@@ -95,6 +97,9 @@ pub fn train_picky(
         }
     }
 }
+
+/// Bytes of memory for each byte of distinct pretokens.
+const OF_BYTE: u64 = 30;
 
 /// What a merge costs beside its places, counted in places.
 const OF_MERGE: usize = 1 << 6;

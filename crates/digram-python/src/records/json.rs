@@ -1,11 +1,11 @@
-//! A field of each record in lines of JSON.
+//! A field of a record of JSON.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
 use serde_core::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::{Reason, Texts};
 
 /// Nothing that is meant is nested deeper, and readers of others stop at some depth as well.
 const DEEPEST: usize = 64;
@@ -13,62 +13,27 @@ const DEEPEST: usize = 64;
 /// Names that an error lists of those that a record has.
 const NAMED: usize = 8;
 
-/// What is wrong with a record: texts before it, its number, where it begins, why, and the parser's
-/// own words.
-type Fault = (usize, usize, usize, String, Option<String>);
-
-/// The number of records in whole lines, the texts that they have in a field, and what is wrong with
-/// the others; see the stub.
-#[pyfunction]
-pub(crate) fn json_texts<'py>(
-    py: Python<'py>,
-    lines: &Bound<'py, PyBytes>,
-    field: Vec<String>,
-) -> PyResult<(usize, Bound<'py, PyList>, Vec<Fault>)> {
-    let lines = lines.as_bytes();
-    let (texts, ends, faults, records) = py.detach(|| read(lines, &field));
-    let mut start = 0;
-    let list = PyList::empty(py);
-    for end in ends {
-        list.append(PyBytes::new(py, &texts[start..end]))?;
-        start = end;
+/// Adds the texts that a record has in a field, or says why it has none.
+pub(super) fn read(line: &[u8], field: &[String], texts: &mut Texts) -> Result<(), Reason> {
+    let begun = texts.len();
+    let read = of_field(line, field, texts);
+    match read {
+        Ok(listed) => texts.end_record(listed),
+        Err(_) => texts.truncate(begun),
     }
-    Ok((records, list, faults))
+    read.map(|_| ())
 }
 
-fn read(lines: &[u8], field: &[String]) -> (Vec<u8>, Vec<usize>, Vec<Fault>, usize) {
-    let (mut texts, mut ends, mut faults) = (Vec::with_capacity(lines.len()), Vec::new(), Vec::new());
-    let (mut records, mut next) = (0, 0);
-    while next < lines.len() {
-        let start = next;
-        let len = lines[start..].iter().position(|&byte| byte == b'\n').unwrap_or(lines.len() - start);
-        next = start + len + 1;
-        let line = &lines[start..start + len];
-        if line.trim_ascii().is_empty() {
-            continue;
-        }
-        let before = texts.len();
-        match text_of(line, field, &mut texts) {
-            Ok(()) => ends.push(texts.len()),
-            Err((reason, detail)) => {
-                texts.truncate(before);
-                faults.push((ends.len(), records, start, reason, detail));
-            }
-        }
-        records += 1;
-    }
-    (texts, ends, faults, records)
-}
-
-/// Appends the text that a record has in a field, or says why it has none.
-fn text_of(line: &[u8], field: &[String], texts: &mut Vec<u8>) -> Result<(), (String, Option<String>)> {
+/// Adds the texts of a record, and says whether they are those of a list.
+fn of_field(line: &[u8], field: &[String], texts: &mut Texts) -> Result<bool, Reason> {
     let json = std::str::from_utf8(line)
         .map_err(|error| (format!("no UTF-8 at byte {} of the record.", error.valid_up_to()), None))?;
     if is_deep(line) {
         return Err((format!("the record is nested more than {DEEPEST} deep."), None));
     }
     let mut deserializer = serde_json::Deserializer::from_str(json);
-    let found = Sought { path: field, texts }
+    let mut places = Vec::new();
+    let found = Sought { path: field, depth: 0, texts, places: &mut places }
         .deserialize(&mut deserializer)
         .and_then(|found| deserializer.end().map(|()| found))
         .map_err(|error| {
@@ -79,9 +44,10 @@ fn text_of(line: &[u8], field: &[String], texts: &mut Vec<u8>) -> Result<(), (St
             let reason = if lone { "a lone surrogate, which is no character." } else { "invalid JSON." };
             (reason.to_owned(), Some(detail))
         })?;
-    let name = |left: usize| field[..field.len() - left].join(".");
+    let name = |left: usize| named(&field[..field.len() - left], &places);
     let reason = match found {
-        Found::Text => return Ok(()),
+        Found::Text => return Ok(false),
+        Found::Texts => return Ok(true),
         Found::Missing { left } if left == field.len() => {
             format!("there is no field {:?}{}.", name(left - 1), names(json))
         }
@@ -91,8 +57,22 @@ fn text_of(line: &[u8], field: &[String], texts: &mut Vec<u8>) -> Result<(), (St
             format!("the record is {kind}, not an object.")
         }
         Found::Other { left, kind } => format!("the field {:?} is {kind}, not an object.", name(left)),
+        Found::Empty { left } => format!("the list {:?} is empty.", name(left)),
     };
     Err((reason, None))
+}
+
+/// A field by its name, and by the numbers of items where it is in lists: `messages[2].content`.
+fn named(parts: &[String], places: &[(usize, usize)]) -> String {
+    let mut name = String::new();
+    for (depth, part) in parts.iter().enumerate() {
+        name += if depth == 0 { "" } else { "." };
+        name += part;
+        for (_, item) in places.iter().rev().filter(|(at, _)| *at == depth + 1) {
+            name += &format!("[{item}]");
+        }
+    }
+    name
 }
 
 /// Whether something is nested deeper than allowed. Most records have fewer brackets than that.
@@ -134,15 +114,36 @@ fn names(json: &str) -> String {
 /// What was found in place of a text; `left` of the parts of the field's name were not used.
 enum Found {
     Text,
-    Missing { left: usize },
-    Other { left: usize, kind: &'static str },
+    /// Those of the items of a list.
+    Texts,
+    Missing {
+        left: usize,
+    },
+    Other {
+        left: usize,
+        kind: &'static str,
+    },
+    Empty {
+        left: usize,
+    },
 }
 
-/// Looks for the field of a name, passes by all else, and appends its text. Of repeated names the
-/// last one wins, as with all parsers that make a dictionary.
+impl Found {
+    fn is_text(&self) -> bool {
+        matches!(self, Found::Text | Found::Texts)
+    }
+}
+
+/// Looks for the field of a name, passes by all else, and adds its text, or in lists those of the
+/// items. Of repeated names the last one wins, as with all parsers that make a dictionary.
 struct Sought<'a> {
     path: &'a [String],
-    texts: &'a mut Vec<u8>,
+    /// How many parts of the name led here.
+    depth: usize,
+    texts: &'a mut Texts,
+    /// In which items of lists the fault stands, innermost first: how many parts of the name led to
+    /// the list, and the number of the item.
+    places: &'a mut Vec<(usize, usize)>,
 }
 
 impl Sought<'_> {
@@ -170,7 +171,7 @@ impl<'de> Visitor<'de> for Sought<'_> {
         if !self.path.is_empty() {
             return self.other("a string");
         }
-        self.texts.extend_from_slice(text.as_bytes());
+        self.texts.add(text.as_bytes());
         Ok(Found::Text)
     }
 
@@ -184,7 +185,10 @@ impl<'de> Visitor<'de> for Sought<'_> {
         while let Some(is_it) = map.next_key_seed(Is(name))? {
             if is_it {
                 self.texts.truncate(start);
-                found = map.next_value_seed(Sought { path: rest, texts: self.texts })?;
+                self.places.clear();
+                let depth = self.depth + 1;
+                let (texts, places) = (&mut *self.texts, &mut *self.places);
+                found = map.next_value_seed(Sought { path: rest, depth, texts, places })?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -193,8 +197,22 @@ impl<'de> Visitor<'de> for Sought<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Found, A::Error> {
+        let (mut found, mut item) = (Found::Empty { left: self.path.len() }, 0);
+        // A record that is a list has no name for its items.
+        while self.depth > 0 && (found.is_text() || item == 0) {
+            let (path, depth) = (self.path, self.depth);
+            let (texts, places) = (&mut *self.texts, &mut *self.places);
+            let Some(next) = items.next_element_seed(Sought { path, depth, texts, places })? else {
+                return Ok(found);
+            };
+            found = if next.is_text() { Found::Texts } else { next };
+            if !found.is_text() {
+                self.places.push((self.depth, item));
+            }
+            item += 1;
+        }
         while items.next_element::<IgnoredAny>()?.is_some() {}
-        self.other("an array")
+        if self.depth == 0 { self.other("an array") } else { Ok(found) }
     }
 
     fn visit_unit<E>(self) -> Result<Found, E> {

@@ -1,0 +1,295 @@
+//! Rows of CSV (RFC 4180), of which one column holds the texts. Nothing but that column is held.
+
+use memchr::{memchr, memchr3};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use super::{Fatal, Found, Texts};
+use crate::errors;
+
+/// The most bytes of a text. Behind a quote that is not closed all else is one field.
+const LONGEST: usize = 64 << 20;
+
+/// The most bytes of a header.
+const LONGEST_HEADER: usize = 1 << 20;
+
+/// Names that an error lists of those in a header.
+const NAMED: usize = 16;
+
+/// Where in a row the next byte stands.
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    /// Before a row, or before a field.
+    Row,
+    Field,
+    /// In a field without quotes, in one with quotes, and there behind a quote.
+    Plain,
+    Quoted,
+    Quote,
+}
+
+/// The texts in a column of a file of CSV; see the stub.
+#[pyclass(module = "digram._core")]
+pub(crate) struct CsvTexts {
+    /// None where places are asked for alone.
+    column: Option<String>,
+    delimiter: u8,
+    state: State,
+    /// The names in the header, and their bytes; then which of how many fields the column is.
+    names: Vec<Vec<u8>>,
+    named: usize,
+    header: Option<(usize, usize)>,
+    /// Of the row: where it begins, where its last quote is, its fields so far, its text, and what
+    /// is wrong with it.
+    begun: usize,
+    quote: usize,
+    fields: usize,
+    text: Vec<u8>,
+    wrong: Option<&'static str>,
+    /// Bytes and records that were read.
+    done: usize,
+    records: usize,
+    /// The record whose place is asked for, from 1, and that place.
+    wanted: usize,
+    place: Option<usize>,
+}
+
+#[pymethods]
+impl CsvTexts {
+    #[new]
+    #[pyo3(signature = (column, delimiter, wanted=0))]
+    fn new(column: Option<String>, delimiter: u8, wanted: usize) -> CsvTexts {
+        CsvTexts {
+            column,
+            delimiter,
+            state: State::Row,
+            names: Vec::new(),
+            named: 0,
+            header: None,
+            begun: 0,
+            quote: 0,
+            fields: 0,
+            text: Vec::new(),
+            wrong: None,
+            done: 0,
+            records: 0,
+            wanted,
+            place: None,
+        }
+    }
+
+    /// The records that end in the next block.
+    fn push<'py>(&mut self, py: Python<'py>, block: &Bound<'py, PyBytes>) -> PyResult<Found<'py>> {
+        let bytes = block.as_bytes();
+        let (texts, fatal) = py.detach(|| {
+            let mut texts = Texts::default();
+            let fatal = self.read(bytes, &mut texts).err();
+            (texts, fatal)
+        });
+        self.given(py, &texts, fatal)
+    }
+
+    /// What there is to say at the end of the file.
+    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Found<'py>> {
+        let mut texts = Texts::default();
+        let fatal = match self.state {
+            State::Row => None,
+            State::Quoted => {
+                let reason = format!("the quote at byte {} is not closed.", self.quote);
+                Some(Stop::Fatal((self.records, self.begun, reason)))
+            }
+            _ => self.end_row(&mut texts).err(),
+        };
+        self.given(py, &texts, fatal)
+    }
+
+    /// Bytes of a record that is not at its end.
+    #[getter]
+    fn held(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Where the record begins that was asked for.
+    #[getter]
+    fn place(&self) -> Option<usize> {
+        self.place
+    }
+}
+
+/// Why reading ends before the file does.
+enum Stop {
+    Fatal(Fatal),
+    /// What is wrong with the header, and what it has.
+    Header(String, String),
+}
+
+impl CsvTexts {
+    fn given<'py>(&self, py: Python<'py>, texts: &Texts, stop: Option<Stop>) -> PyResult<Found<'py>> {
+        let fatal = match stop {
+            None => None,
+            Some(Stop::Fatal(fatal)) => Some(fatal),
+            Some(Stop::Header(message, hint)) => {
+                return Err(errors::build(py, "OptionError", message, |places| {
+                    places.set_item("value", &self.column)?;
+                    places.set_item("hint", hint)
+                }));
+            }
+        };
+        Ok((texts.given(py)?, texts.faults.clone(), fatal))
+    }
+
+    fn read(&mut self, block: &[u8], texts: &mut Texts) -> Result<(), Stop> {
+        let before = self.done;
+        let mut at = 0;
+        while at < block.len() {
+            let byte = block[at];
+            let offset = before + at;
+            match self.state {
+                State::Row if matches!(byte, b'\n' | b'\r') => at += 1,
+                State::Row => {
+                    self.begun = offset;
+                    self.state = State::Field;
+                    self.begin_field();
+                }
+                State::Field if byte == b'"' => {
+                    self.quote = offset;
+                    self.state = State::Quoted;
+                    at += 1;
+                }
+                State::Field => self.state = State::Plain,
+                State::Plain => {
+                    let rest = &block[at..];
+                    let len = memchr3(self.delimiter, b'\n', b'\r', rest).unwrap_or(rest.len());
+                    self.keep(&rest[..len])?;
+                    at += len;
+                    if let Some(&end) = block.get(at) {
+                        self.end_field(end, texts)?;
+                        at += 1;
+                    }
+                }
+                State::Quoted => {
+                    let rest = &block[at..];
+                    let len = memchr(b'"', rest).unwrap_or(rest.len());
+                    self.keep(&rest[..len])?;
+                    at += len;
+                    if at < block.len() {
+                        self.state = State::Quote;
+                        at += 1;
+                    }
+                }
+                State::Quote if byte == b'"' => {
+                    self.keep(b"\"")?;
+                    self.state = State::Quoted;
+                    at += 1;
+                }
+                State::Quote if byte == self.delimiter || matches!(byte, b'\n' | b'\r') => {
+                    self.end_field(byte, texts)?;
+                    at += 1;
+                }
+                State::Quote => {
+                    self.wrong = Some("there is text behind the closing quote of a field.");
+                    self.state = State::Plain;
+                }
+            }
+        }
+        self.done = before + block.len();
+        Ok(())
+    }
+
+    /// Keeps bytes of a field, where it is the column or in the header.
+    fn keep(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+        let (what, most, held) = match self.header {
+            None => {
+                self.names.last_mut().expect("a field was begun").extend_from_slice(bytes);
+                self.named += bytes.len();
+                ("header", LONGEST_HEADER, self.named)
+            }
+            Some((column, _)) => {
+                if self.fields == column + 1 {
+                    self.text.extend_from_slice(bytes);
+                }
+                ("text of this record", LONGEST, self.text.len())
+            }
+        };
+        if held > most {
+            let quoted = matches!(self.state, State::Quoted | State::Quote);
+            let quote = format!(" The quote at byte {} may not be closed.", self.quote);
+            let reason =
+                format!("the {what} has more than {most} bytes.{}", if quoted { quote.as_str() } else { "" });
+            return Err(Stop::Fatal((self.records, self.begun, reason)));
+        }
+        Ok(())
+    }
+
+    fn begin_field(&mut self) {
+        self.fields += 1;
+        if self.header.is_none() {
+            self.names.push(Vec::new());
+            self.named += 1;
+        }
+    }
+
+    /// Takes what ends a field: a delimiter, or the end of a line.
+    fn end_field(&mut self, end: u8, texts: &mut Texts) -> Result<(), Stop> {
+        if end == self.delimiter {
+            self.state = State::Field;
+            self.begin_field();
+            if self.header.is_none() {
+                self.keep(b"")?; // a header of a great many names is none
+            }
+            return Ok(());
+        }
+        self.end_row(texts)
+    }
+
+    fn end_row(&mut self, texts: &mut Texts) -> Result<(), Stop> {
+        let fields = std::mem::take(&mut self.fields);
+        let wrong = self.wrong.take();
+        self.state = State::Row;
+        let Some((_, width)) = self.header else {
+            self.header = Some((self.found()?, fields));
+            return Ok(());
+        };
+        let reason = match wrong {
+            Some(wrong) => Some(wrong.to_owned()),
+            None if fields != width => {
+                let s = if fields == 1 { "" } else { "s" };
+                Some(format!("the row has {fields} field{s}, and the header {width}."))
+            }
+            None => None,
+        };
+        match reason {
+            Some(reason) => texts.fault(self.records, self.begun, (reason, None)),
+            None => {
+                texts.add(&self.text);
+                texts.end_record(false);
+            }
+        }
+        self.text.clear();
+        self.records += 1;
+        if self.records == self.wanted {
+            self.place = Some(self.begun);
+        }
+        Ok(())
+    }
+
+    /// Which of the names in the header is that of the column.
+    fn found(&self) -> Result<usize, Stop> {
+        let Some(column) = &self.column else { return Ok(usize::MAX - 1) }; // no row has that many fields
+        let is_it = |name: &&Vec<u8>| name.as_slice() == column.as_bytes();
+        let message = match self.names.iter().filter(is_it).count() {
+            0 => format!("there is no column {column:?}."),
+            1 => return Ok(self.names.iter().position(|name| is_it(&name)).expect("it is there")),
+            several => format!("the header names {several} columns {column:?}."),
+        };
+        let shown: Vec<_> = self
+            .names
+            .iter()
+            .take(NAMED)
+            .map(|name| format!("{:?}", String::from_utf8_lossy(name)))
+            .collect();
+        let more = if self.names.len() > NAMED { ", …" } else { "" };
+        let first = "The first line names the columns:";
+        Err(Stop::Header(message, format!("{first} {}{more}.", shown.join(", "))))
+    }
+}

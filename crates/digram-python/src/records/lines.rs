@@ -1,0 +1,39 @@
+//! Lines of JSON.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+
+use super::json;
+use super::{Fault, Texts};
+
+/// The number of records in whole lines, the texts that they have in a field, and what is wrong with
+/// the others; see the stub.
+#[pyfunction]
+pub(crate) fn json_texts<'py>(
+    py: Python<'py>,
+    lines: &Bound<'py, PyBytes>,
+    field: Vec<String>,
+) -> PyResult<(usize, Bound<'py, PyList>, Vec<Fault>)> {
+    let lines = lines.as_bytes();
+    let (texts, records) = py.detach(|| read(lines, &field));
+    Ok((records, texts.given(py)?, texts.faults))
+}
+
+fn read(lines: &[u8], field: &[String]) -> (Texts, usize) {
+    let mut texts = Texts { bytes: Vec::with_capacity(lines.len()), ..Texts::default() };
+    let (mut records, mut next) = (0, 0);
+    while next < lines.len() {
+        let start = next;
+        let len = lines[start..].iter().position(|&byte| byte == b'\n').unwrap_or(lines.len() - start);
+        next = start + len + 1;
+        let line = &lines[start..start + len];
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        if let Err(reason) = json::read(line, field, &mut texts) {
+            texts.fault(records, start, reason);
+        }
+        records += 1;
+    }
+    (texts, records)
+}

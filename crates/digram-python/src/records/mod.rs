@@ -1,0 +1,82 @@
+//! Records that hold a text each: lines and lists of JSON, rows of CSV.
+
+mod columns;
+mod json;
+mod lines;
+mod values;
+
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use crate::objects::{Turns, bytes, list};
+
+pub(crate) use columns::CsvTexts;
+pub(crate) use lines::json_texts;
+pub(crate) use values::JsonTexts;
+
+/// Why a record has no text, and the parser's own words.
+type Reason = (String, Option<String>);
+
+/// What is wrong with a record: records with a text before it, its number from 0, where it begins,
+/// and why it has none.
+type Fault = (usize, usize, usize, String, Option<String>);
+
+/// Why nothing behind a place can be read: the number of the record from 0, the place, the reason.
+type Fatal = (usize, usize, String);
+
+/// What was read of some bytes, as Python takes it: of each record its text, or a list of those that
+/// it has in a list; what is wrong with the others; why no more can be read.
+type Found<'py> = (Bound<'py, PyList>, Vec<Fault>, Option<Fatal>);
+
+/// The texts of records, one behind the other.
+#[derive(Default)]
+struct Texts {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    /// How many texts there are at the end of each record, and whether they were in a list.
+    records: Vec<(usize, bool)>,
+    faults: Vec<Fault>,
+}
+
+impl Texts {
+    fn add(&mut self, text: &[u8]) {
+        self.bytes.extend_from_slice(text);
+        self.ends.push(self.bytes.len());
+    }
+
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.ends.truncate(len);
+        self.bytes.truncate(self.ends.last().copied().unwrap_or(0));
+    }
+
+    fn end_record(&mut self, listed: bool) {
+        self.records.push((self.ends.len(), listed));
+    }
+
+    fn fault(&mut self, record: usize, offset: usize, (reason, detail): Reason) {
+        self.faults.push((self.records.len(), record, offset, reason, detail));
+    }
+
+    fn given<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let given = PyList::empty(py);
+        let turns = &mut Turns::new();
+        let text = |number: usize| {
+            let start = if number == 0 { 0 } else { self.ends[number - 1] };
+            bytes(py, &self.bytes[start..self.ends[number]])
+        };
+        let mut first = 0;
+        for &(end, listed) in &self.records {
+            if listed {
+                given.append(list(py, (first..end).map(text), turns)?)?;
+            } else {
+                given.append(text(first)?)?;
+            }
+            first = end;
+        }
+        Ok(given)
+    }
+}

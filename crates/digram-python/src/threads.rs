@@ -1,0 +1,42 @@
+//! How many threads work where the caller leaves it open.
+
+use std::env;
+
+use digram::watch::available_threads;
+use pyo3::prelude::*;
+
+use crate::errors;
+
+/// Says how many, for all calls of a process that do not say it themselves.
+const VARIABLE: &str = "DIGRAM_THREADS";
+
+/// The number that was asked for, or else the one of `DIGRAM_THREADS`, or else one for each
+/// processor that this process may use. At least 1.
+///
+/// The variable is asked each time: a server may set it after the import.
+pub(crate) fn threads(py: Python<'_>, asked: Option<usize>) -> PyResult<usize> {
+    if let Some(asked) = asked {
+        return Ok(asked.max(1));
+    }
+    let Some(told) = env::var_os(VARIABLE).filter(|told| !told.is_empty()) else {
+        return Ok(available_threads());
+    };
+    match told.to_str().map(|told| told.trim().parse::<usize>()) {
+        Some(Ok(told @ 1..)) => Ok(told),
+        _ => {
+            let shown: String = told.to_string_lossy().chars().take(80).collect();
+            let message =
+                format!("the environment variable {VARIABLE}={shown:?} is not a number of threads.");
+            Err(errors::build(py, "OptionError", message, |places| {
+                places.set_item("value", shown)?;
+                places.set_item("hint", "Set it to a whole number from 1 on, or unset it.")
+            }))
+        }
+    }
+}
+
+/// How many threads a call uses that is not told: see `digram._util.validation.available_cores`.
+#[pyfunction]
+pub(crate) fn default_threads(py: Python<'_>) -> PyResult<usize> {
+    threads(py, None)
+}

@@ -1,0 +1,193 @@
+//! States that do the same are found by taking apart those that do not (Hopcroft, "An n log n
+//! algorithm for minimizing states in a finite automaton", 1971).
+
+use hashbrown::HashMap;
+use std::hash::Hash;
+
+use super::effort::{Effort, Stopped};
+
+/// States in blocks.
+pub(super) struct Partition {
+    /// All states, those of a block one after the other.
+    states: Vec<u16>,
+    /// Where each state is among them, and its block.
+    places: Vec<usize>,
+    blocks: Vec<usize>,
+    bounds: Vec<Bounds>,
+}
+
+/// Where a block begins and ends, and how many at its start are marked.
+#[derive(Clone, Copy)]
+struct Bounds {
+    start: usize,
+    end: usize,
+    marked: usize,
+}
+
+impl Partition {
+    /// States with the same key in one block: the keys of the states in order.
+    pub(super) fn new<K: Hash + Eq>(keys: impl Iterator<Item = K>) -> Partition {
+        let mut known = HashMap::new();
+        let mut members: Vec<Vec<u16>> = Vec::new();
+        let mut blocks = Vec::new();
+        for (state, key) in keys.enumerate() {
+            let block = *known.entry(key).or_insert(members.len());
+            if block == members.len() {
+                members.push(Vec::new());
+            }
+            members[block].push(state as u16);
+            blocks.push(block);
+        }
+        let (mut states, mut bounds) = (Vec::with_capacity(blocks.len()), Vec::new());
+        for members in members {
+            let start = states.len();
+            states.extend(members);
+            bounds.push(Bounds { start, end: states.len(), marked: 0 });
+        }
+        let mut places = vec![0; states.len()];
+        states.iter().enumerate().for_each(|(place, &state)| places[usize::from(state)] = place);
+        Partition { states, places, blocks, bounds }
+    }
+
+    /// Takes blocks apart until for each class the states of a block lead to states of one block:
+    /// `next[state * classes + class]`.
+    pub(super) fn refine(
+        &mut self,
+        next: &[u16],
+        classes: usize,
+        effort: &mut Effort,
+    ) -> Result<(), Stopped> {
+        let count = self.states.len();
+        effort.after(2 * next.len())?;
+        // For each class and state the states that the class leads from to that one.
+        let mut ends = vec![0u32; classes * count + 1];
+        let place = |state: usize, class: usize| class * count + usize::from(next[state * classes + class]);
+        let all = || (0..count).flat_map(|state| (0..classes).map(move |class| (state, class)));
+        all().for_each(|(state, class)| ends[place(state, class)] += 1);
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += *end;
+            *end = sum;
+        }
+        let mut sources = vec![0u16; next.len()];
+        // From the ends to the starts.
+        for (state, class) in all() {
+            let start = &mut ends[place(state, class)];
+            *start -= 1;
+            sources[*start as usize] = state as u16;
+        }
+        let mut waiting: Vec<usize> = (0..self.bounds.len()).collect();
+        let mut touched = Vec::new();
+        while let Some(block) = waiting.pop() {
+            let Bounds { start, end, .. } = self.bounds[block];
+            let targets = self.states[start..end].to_vec();
+            for class in 0..classes {
+                let mut steps = 0;
+                for &target in &targets {
+                    let place = class * count + usize::from(target);
+                    let sources = &sources[ends[place] as usize..ends[place + 1] as usize];
+                    steps += 1 + sources.len();
+                    sources.iter().for_each(|&source| self.mark(source, &mut touched));
+                }
+                effort.after(steps)?;
+                // Where a block waits, both of its parts have to; where not, the smaller is enough.
+                waiting.extend(touched.drain(..).filter_map(|block| self.split(block)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves a state to the marked ones of its block.
+    fn mark(&mut self, state: u16, touched: &mut Vec<usize>) {
+        let place = self.places[usize::from(state)];
+        let block = self.blocks[usize::from(state)];
+        let bounds = &mut self.bounds[block];
+        if bounds.marked == 0 {
+            touched.push(block);
+        }
+        let first = bounds.start + bounds.marked;
+        bounds.marked += 1;
+        self.states.swap(place, first);
+        self.places[usize::from(self.states[place])] = place;
+        self.places[usize::from(state)] = first;
+    }
+
+    /// Takes the marked states of a block apart from the others: gives the smaller part, which is a
+    /// new block, if there are both.
+    fn split(&mut self, block: usize) -> Option<usize> {
+        let Bounds { start, end, marked } = self.bounds[block];
+        self.bounds[block].marked = 0;
+        let middle = start + marked;
+        if middle == end {
+            return None;
+        }
+        let new = self.bounds.len();
+        let (start, end) = if middle - start <= end - middle {
+            self.bounds[block].start = middle;
+            (start, middle)
+        } else {
+            self.bounds[block].end = middle;
+            (middle, end)
+        };
+        self.bounds.push(Bounds { start, end, marked: 0 });
+        self.states[start..end].iter().for_each(|&state| self.blocks[usize::from(state)] = new);
+        Some(new)
+    }
+
+    /// For each state the number of its block: in the order of the first state of each.
+    pub(super) fn numbers(&self) -> Vec<u16> {
+        let mut numbers = vec![None; self.bounds.len()];
+        let mut count = 0;
+        let mut number = |&block: &usize| {
+            *numbers[block].get_or_insert_with(|| {
+                count += 1;
+                count - 1
+            })
+        };
+        self.blocks.iter().map(&mut number).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::Unwatched;
+
+    /// The same by asking all states again and again, until none are put apart.
+    fn slowly(keys: &[u8], next: &[u16], classes: usize) -> Vec<u16> {
+        let mut numbers = vec![0u16; keys.len()];
+        let mut count = 0;
+        loop {
+            let mut known = HashMap::new();
+            let refined = (0..keys.len()).map(|state| {
+                let row = next[state * classes..][..classes].iter().map(|&next| numbers[usize::from(next)]);
+                let new = known.len() as u16;
+                *known.entry((numbers[state], keys[state], row.collect::<Vec<_>>())).or_insert(new)
+            });
+            numbers = refined.collect();
+            if known.len() == count {
+                return numbers;
+            }
+            count = known.len();
+        }
+    }
+
+    #[test]
+    fn blocks_are_those_of_asking_again_and_again() {
+        let mut random = 1u64;
+        let mut below = |most: usize| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) as usize % most
+        };
+        for round in 0..2_000 {
+            let (states, classes) = (1 + below(12), 1 + below(3));
+            let keys: Vec<u8> = (0..states).map(|_| u8::from(below(4) == 0)).collect();
+            // In every second round many states lead to few, so that some do the same.
+            let targets = if round % 2 == 0 { states } else { 1 + states / 3 };
+            let next: Vec<u16> = (0..states * classes).map(|_| below(targets) as u16).collect();
+            let mut partition = Partition::new(keys.iter());
+            partition.refine(&next, classes, &mut Effort::new(&Unwatched)).unwrap();
+            assert_eq!(partition.numbers(), slowly(&keys, &next, classes), "{keys:?} {next:?}");
+        }
+    }
+}

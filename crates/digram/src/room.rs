@@ -1,0 +1,121 @@
+//! Memory that may not be there.
+//!
+//! Rust ends the process where an allocation fails, which a library must not do. So whatever grows
+//! with what a caller gives is asked for here first, and leaves some room: what is allocated
+//! without asking is small, and fits into that.
+
+use std::collections::BinaryHeap;
+
+use crate::error::{Error, Result};
+
+/// The room that is left to all that is allocated without asking. An allocator maps so much on its
+/// own and gives it back at once; less could change what glibc does with later allocations.
+const SLACK: usize = 33 << 20;
+
+/// Less than this is taken from the room that is left.
+const LITTLE: usize = 1 << 20;
+
+/// Whether this number of bytes, and a reserve, can be allocated now.
+///
+/// For work whose memory is known before it begins, and that allocates in many places.
+pub fn check(bytes: usize) -> Result<()> {
+    let mut probe: Vec<u8> = Vec::new();
+    probe.try_reserve_exact(bytes.saturating_add(SLACK)).map_err(|_| Error::Memory { bytes })?;
+    // Or the allocation that nobody reads would be left out.
+    std::hint::black_box(&mut probe);
+    Ok(())
+}
+
+/// Whether a thread can begin.
+///
+/// Before it does anything, the system gives it memory that is mapped for it alone, and ends the
+/// process where there is none, whatever is free elsewhere: so this asks for new memory, and not for
+/// some that was used before.
+pub(crate) fn check_thread() -> bool {
+    #[cfg(unix)]
+    {
+        use libc::{MAP_ANONYMOUS, MAP_FAILED, MAP_PRIVATE, PROT_NONE, mmap, munmap};
+        let bytes = OF_THREAD + SLACK;
+        // SAFETY: a new mapping where the system wants it, which nobody knows and which is given back.
+        unsafe {
+            let found = mmap(std::ptr::null_mut(), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            found != MAP_FAILED && munmap(found, bytes) == 0
+        }
+    }
+    #[cfg(not(unix))]
+    check(OF_THREAD).is_ok()
+}
+
+/// What a thread takes when it begins: its stack.
+const OF_THREAD: usize = 2 << 20;
+
+/// Makes room in a list for so many more items.
+#[inline]
+pub fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
+    if items.capacity() - items.len() >= more { Ok(()) } else { grow(items, more) }
+}
+
+#[cold]
+fn grow<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
+    // A list that grows takes as much again.
+    let bytes = more.max(items.capacity()).saturating_mul(size_of::<T>());
+    items.try_reserve(more).map_err(|_| Error::Memory { bytes })?;
+    if items.capacity() * size_of::<T>() >= LITTLE { check(0) } else { Ok(()) }
+}
+
+/// Puts an item into a queue that there may be no memory for.
+#[inline]
+pub fn push<T: Ord>(queue: &mut BinaryHeap<T>, item: T) -> Result<()> {
+    if queue.len() == queue.capacity() {
+        grow_queue(queue)?;
+    }
+    queue.push(item);
+    Ok(())
+}
+
+#[cold]
+fn grow_queue<T: Ord>(queue: &mut BinaryHeap<T>) -> Result<()> {
+    let bytes = queue.capacity() * size_of::<T>();
+    queue.try_reserve(1).map_err(|_| Error::Memory { bytes })?;
+    if queue.capacity() * size_of::<T>() >= LITTLE { check(0) } else { Ok(()) }
+}
+
+/// A list of so many equal items.
+pub fn filled<T: Clone>(item: T, count: usize) -> Result<Vec<T>> {
+    let bytes = count.saturating_mul(size_of::<T>());
+    if bytes >= LITTLE {
+        check(bytes)?;
+    }
+    Ok(vec![item; count])
+}
+
+/// All of these in a list.
+pub fn collected<T>(items: impl Iterator<Item = T>) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    reserve(&mut all, items.size_hint().0)?;
+    for item in items {
+        reserve(&mut all, 1)?;
+        all.push(item);
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_machine_has_is_an_error() {
+        let most = isize::MAX as usize;
+        assert_eq!(check(0), Ok(()));
+        assert_eq!(check(most), Err(Error::Memory { bytes: most }));
+        assert_eq!(check(usize::MAX), Err(Error::Memory { bytes: usize::MAX }));
+        assert_eq!(filled(0u8, most), Err(Error::Memory { bytes: most }));
+        assert_eq!(filled(7u16, 3), Ok(vec![7, 7, 7]));
+        let mut list = vec![1u32];
+        assert_eq!(reserve(&mut list, usize::MAX), Err(Error::Memory { bytes: usize::MAX }));
+        assert_eq!(reserve(&mut list, 1 << 20), Ok(()));
+        assert!(list == [1] && list.capacity() > 1 << 20);
+        assert_eq!(collected(0..3), Ok(vec![0, 1, 2]));
+    }
+}
