@@ -12,14 +12,32 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from digram._core import ArrowIds, Decoder, Intervals, RunningCount, __version__
-    from digram.adapt import Change, EmbeddingPlan
-    from digram.audit import Audit
-    from digram.batching import FlatIds
-    from digram.bulk import TokenFiles, read_tokens
-    from digram.counting import Chunk
-    from digram.counts import Counts, count_pretokens
-    from digram.definition import Definition, TrainingRecord
-    from digram.encoding import Encoding, Encodings
+    from digram.adapt import Change, EmbeddingPlan, extend, prune, replace_tokens, shrink, union
+    from digram.adapt.versions import Drift, Trainer, Version
+    from digram.analysis.audit import Audit, audit
+    from digram.analysis.explain import (
+        Explanation,
+        Places,
+        Replay,
+        Tree,
+        explain,
+        find_token,
+        merge_tree,
+        replay,
+        show,
+    )
+    from digram.analysis.metrics import (
+        Advice,
+        Comparison,
+        Curve,
+        Evaluation,
+        advise,
+        compare,
+        curve,
+        evaluate,
+    )
+    from digram.analysis.rule_check import RulesCheck, check_rules
+    from digram.corpus import Files, Reading, Table, files, table
     from digram.errors import (
         CheckpointError,
         ConfigMismatchError,
@@ -34,35 +52,41 @@ if TYPE_CHECKING:
         TokenIdError,
         VocabError,
     )
-    from digram.events import Event
-    from digram.fair import train_fair
-    from digram.growing import Drift, Trainer, Version
-    from digram.loading import load
-    from digram.metrics import advise
-    from digram.patterns import Regex
-    from digram.planning import Plan, plan
-    from digram.pretokenizers import Pretokenizer, pretokenize
-    from digram.report import Report
-    from digram.rules import Rules
-    from digram.sequences import SequenceTokenizer, train_ids
-    from digram.sources import Files, Reading, Table, files, table
-    from digram.spaces import IdSpace
-    from digram.special import Special
-    from digram.superwords import Boundless, TwoStage
-    from digram.template import Template
-    from digram.tokenizer import Merge, RunnerUp, Tokenizer
-    from digram.training import train
+    from digram.multimodal.id_space import IdSpace
+    from digram.multimodal.sequences import SequenceTokenizer, train_ids
+    from digram.pretokenizers.pretokenizer import Pretokenizer, pretokenize
+    from digram.pretokenizers.regex import Regex
+    from digram.pretokenizers.rules import Rules
+    from digram.reports import Report, report
+    from digram.shards import TokenFiles, encode_files, read_tokens
+    from digram.tokenizer.batch import FlatIds
+    from digram.tokenizer.count import Chunk
+    from digram.tokenizer.encoding import Encoding, Encodings
+    from digram.tokenizer.load import load
+    from digram.tokenizer.tokenizer import Merge, RunnerUp, Tokenizer
+    from digram.training.counts import Counts, count_pretokens
+    from digram.training.estimate import Plan, plan
+    from digram.training.fair import train_fair
+    from digram.training.superwords import Boundless, TwoStage
+    from digram.training.train import train
+    from digram.vocab.definition import Definition, TrainingRecord
+    from digram.vocab.picky import Event
+    from digram.vocab.special_tokens import Special
+    from digram.vocab.template import Template
 
 __all__ = [
+    "Advice",
     "ArrowIds",
     "Audit",
     "Boundless",
     "Change",
     "CheckpointError",
     "Chunk",
+    "Comparison",
     "ConfigMismatchError",
     "CorruptFileError",
     "Counts",
+    "Curve",
     "Decoder",
     "Definition",
     "DigramError",
@@ -70,7 +94,9 @@ __all__ = [
     "EmbeddingPlan",
     "Encoding",
     "Encodings",
+    "Evaluation",
     "Event",
+    "Explanation",
     "Files",
     "FlatIds",
     "IdSpace",
@@ -81,12 +107,15 @@ __all__ = [
     "Merge",
     "OptionError",
     "PatternError",
+    "Places",
     "Plan",
     "Pretokenizer",
     "Reading",
     "Regex",
+    "Replay",
     "Report",
     "Rules",
+    "RulesCheck",
     "RunnerUp",
     "RunningCount",
     "SequenceTokenizer",
@@ -99,54 +128,101 @@ __all__ = [
     "Tokenizer",
     "Trainer",
     "TrainingRecord",
+    "Tree",
     "TwoStage",
     "Version",
     "VocabError",
     "__version__",
     "advise",
+    "audit",
+    "check_rules",
+    "compare",
     "count_pretokens",
+    "curve",
+    "encode_files",
+    "evaluate",
+    "explain",
+    "extend",
     "files",
+    "find_token",
     "load",
+    "merge_tree",
     "plan",
     "pretokenize",
+    "prune",
     "read_tokens",
+    "replace_tokens",
+    "replay",
+    "report",
+    "show",
+    "shrink",
     "table",
     "train",
     "train_fair",
     "train_ids",
+    "union",
 ]
 
 # Where each name lives. A module is imported when its first name is used, so that the command line
 # starts at once and nobody pays for what they do not use.
 _HOMES = {
-    "adapt": ["Change", "EmbeddingPlan"],
-    "_core": ["ArrowIds", "Decoder", "Intervals", "RunningCount", "__version__"],
-    "audit": ["Audit"],
-    "batching": ["FlatIds"],
-    "bulk": ["TokenFiles", "read_tokens"],
-    "counting": ["Chunk"],
-    "counts": ["Counts", "count_pretokens"],
-    "definition": ["Definition", "TrainingRecord"],
-    "encoding": ["Encoding", "Encodings"],
-    "errors": [name for name in __all__ if name.endswith("Error")],
-    "events": ["Event"],
-    "growing": ["Drift", "Trainer", "Version"],
-    "fair": ["train_fair"],
-    "loading": ["load"],
-    "metrics": ["advise"],
-    "planning": ["Plan", "plan"],
-    "patterns": ["Regex"],
-    "pretokenizers": ["Pretokenizer", "pretokenize"],
-    "report": ["Report"],
-    "rules": ["Rules"],
-    "sequences": ["SequenceTokenizer", "train_ids"],
-    "sources": ["Files", "Reading", "Table", "files", "table"],
-    "spaces": ["IdSpace"],
-    "special": ["Special"],
-    "superwords": ["Boundless", "TwoStage"],
-    "template": ["Template"],
-    "tokenizer": ["Merge", "RunnerUp", "Tokenizer"],
-    "training": ["train"],
+    "digram._core": ["ArrowIds", "Decoder", "Intervals", "RunningCount", "__version__"],
+    "digram.adapt": [
+        "Change",
+        "EmbeddingPlan",
+        "extend",
+        "prune",
+        "replace_tokens",
+        "shrink",
+        "union",
+    ],
+    "digram.adapt.versions": ["Drift", "Trainer", "Version"],
+    "digram.analysis.audit": ["Audit", "audit"],
+    "digram.analysis.explain": [
+        "Explanation",
+        "Places",
+        "Replay",
+        "Tree",
+        "explain",
+        "find_token",
+        "merge_tree",
+        "replay",
+        "show",
+    ],
+    "digram.analysis.metrics": [
+        "Advice",
+        "Comparison",
+        "Curve",
+        "Evaluation",
+        "advise",
+        "compare",
+        "curve",
+        "evaluate",
+    ],
+    "digram.analysis.rule_check": ["RulesCheck", "check_rules"],
+    "digram.corpus": ["Files", "Reading", "Table", "files", "table"],
+    "digram.errors": [name for name in __all__ if name.endswith("Error")],
+    "digram.multimodal.id_space": ["IdSpace"],
+    "digram.multimodal.sequences": ["SequenceTokenizer", "train_ids"],
+    "digram.pretokenizers.pretokenizer": ["Pretokenizer", "pretokenize"],
+    "digram.pretokenizers.regex": ["Regex"],
+    "digram.pretokenizers.rules": ["Rules"],
+    "digram.reports": ["Report", "report"],
+    "digram.shards": ["TokenFiles", "encode_files", "read_tokens"],
+    "digram.tokenizer.batch": ["FlatIds"],
+    "digram.tokenizer.count": ["Chunk"],
+    "digram.tokenizer.encoding": ["Encoding", "Encodings"],
+    "digram.tokenizer.load": ["load"],
+    "digram.tokenizer.tokenizer": ["Merge", "RunnerUp", "Tokenizer"],
+    "digram.training.counts": ["Counts", "count_pretokens"],
+    "digram.training.estimate": ["Plan", "plan"],
+    "digram.training.fair": ["train_fair"],
+    "digram.training.superwords": ["Boundless", "TwoStage"],
+    "digram.training.train": ["train"],
+    "digram.vocab.definition": ["Definition", "TrainingRecord"],
+    "digram.vocab.picky": ["Event"],
+    "digram.vocab.special_tokens": ["Special"],
+    "digram.vocab.template": ["Template"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -155,15 +231,19 @@ def __getattr__(name: str) -> Any:
     import importlib
 
     if name in _HOME_OF:
-        value = getattr(importlib.import_module(f"digram.{_HOME_OF[name]}"), name)
+        value = getattr(importlib.import_module(_HOME_OF[name]), name)
         globals()[name] = value
         return value
-    if name in _MODULES:
+    if name in _ROOMS:
         return importlib.import_module(f"digram.{name}")
     raise AttributeError(f"module 'digram' has no attribute {name!r}")
 
 
-_MODULES = frozenset({"engines", "formats", "reference", "seeing", "units", *_HOMES} - {"_core"})
+# What one may look into without a further import.
+_ROOMS = frozenset(
+    {home.split(".")[1] for home in _HOMES}
+    | {"display", "distributed", "formats", "reference", "web"}
+) - {"_core"}
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Buffer, disjoint_base
 
-from digram.special import Special
+from digram.vocab.special_tokens import Special
 
 __all__ = [
     "LEAST_MEMORY",
@@ -20,22 +20,26 @@ __all__ = [
     "Counts",
     "CountsReader",
     "CountsWriter",
+    "CsvTexts",
     "Decoder",
     "Encoded",
     "EncodedDocuments",
     "Forbidden",
     "Intervals",
     "Joiner",
+    "JsonTexts",
     "Model",
     "Ranks",
     "RunningCount",
     "Scheme",
     "SortedCounts",
     "Splitter",
+    "Stopper",
     "Stream",
     "Words",
     "__version__",
     "cut",
+    "default_threads",
     "join_words",
     "json_texts",
     "train",
@@ -112,10 +116,17 @@ class Blake3:
         """Each text is followed by its length in eight bytes, little-endian."""
     def hexdigest(self) -> str: ...
 
+def default_threads() -> int:
+    """How many threads a call uses that is not told how many.
+
+    That is what `DIGRAM_THREADS` says, or one for each processor that this process may use: in a
+    container, of its share. `OptionError` where the variable is no number of threads.
+    """
+
 def cut(held: bytearray, block: bytes, separator: bytes) -> tuple[list[bytes], int] | None:
     """The documents that end in a block, and where what is behind them begins.
 
-    The first begins with `held`. None where there is no separator.
+    The first begins with `held`. None where there is no separator. `OptionError` for an empty one.
     """
 
 @final
@@ -126,14 +137,45 @@ class Words:
     def find(self, texts: Sequence[_Text], threads: int | None = None) -> tuple[int, int]:
         """The number of words of several texts together, and of those that are in the set."""
 
+# Of a record without a text: records with one before it, its number from 0, where it begins, why it
+# has none, and what the parser said.
+_Fault = tuple[int, int, int, str, str | None]
+# The texts of records, a list of them where they are in a list; the faults of others; and where it
+# is so that nothing more can be read, the record's number, the place and the reason.
+_Found = tuple[list[bytes | list[bytes]], list[_Fault], tuple[int, int, str] | None]
+
 def json_texts(
     lines: bytes, field: list[str]
-) -> tuple[int, list[bytes], list[tuple[int, int, int, str, str | None]]]:
-    """The number of records in whole lines of JSON, and the texts in a field of each.
+) -> tuple[int, list[bytes | list[bytes]], list[_Fault]]:
+    """The number of records in whole lines of JSON, and the texts in a field of each."""
 
-    Of each record without one: texts before it, its number, where it begins, why it has none, and
-    what the parser said.
+@final
+class JsonTexts:
+    """The texts in a field of the records of a file of JSON, which is pushed block by block.
+
+    Records are those of its list, or values one after the other. `held` is how many bytes there
+    are of one that is not at its end, `place` where the one begins that is `wanted`, from 1.
     """
+
+    def __new__(cls, field: list[str], wanted: int = 0) -> JsonTexts: ...
+    def push(self, block: bytes) -> _Found: ...
+    def finish(self) -> _Found: ...
+    @property
+    def held(self) -> int: ...
+    @property
+    def place(self) -> int | None: ...
+
+@final
+class CsvTexts:
+    """The same of a column of a file of CSV; `OptionError` where its header does not name it."""
+
+    def __new__(cls, column: str | None, delimiter: int, wanted: int = 0) -> CsvTexts: ...
+    def push(self, block: bytes) -> _Found: ...
+    def finish(self) -> _Found: ...
+    @property
+    def held(self) -> int: ...
+    @property
+    def place(self) -> int | None: ...
 
 @final
 class ArrowTexts:
@@ -257,6 +299,17 @@ class ArrowIds:
         self, requested_schema: object | None = None
     ) -> tuple[object, object]: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+# Stops the calls of one thread from another. In a `with` block of it, long calls of this thread end
+# with `KeyboardInterrupt` soon after `stop`.
+@final
+class Stopper:
+    def __new__(cls) -> Self: ...
+    def stop(self) -> None: ...
+    @property
+    def is_stopped(self) -> bool: ...
+    def __enter__(self) -> None: ...
+    def __exit__(self, *_raised: object) -> None: ...
 
 @final
 class Stream:
@@ -416,6 +469,8 @@ class Core:
     def _digest(self, compute: Callable[[], str]) -> str: ...
     @property
     def _model(self) -> Model: ...
+    @property
+    def _kernel(self) -> Literal["ranked", "layered", "events"]: ...
     @property
     def _extra(self) -> Any: ...
 

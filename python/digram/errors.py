@@ -37,6 +37,7 @@ __all__ = [
     "VocabError",
     "placed",
     "several",
+    "show",
 ]
 
 _PLACES = ("path", "line", "record", "offset", "index", "value", "hint")
@@ -69,6 +70,9 @@ class DigramError(Exception):
         value: Any = None,
         hint: str | None = None,
     ) -> None:
+        if not isinstance(message, str) or not isinstance(hint, str | None):
+            raise TypeError("the message and the hint of an error are str")
+        message = _shortened(message)
         super().__init__(message)
         self.message = message
         self.path = None if path is None else fspath(path)
@@ -77,7 +81,7 @@ class DigramError(Exception):
         self.offset = offset
         self.index = index
         self.value = value
-        self.hint = hint
+        self.hint = None if hint is None else _shortened(hint)
 
     def __str__(self) -> str:
         place = "" if self.path is None else self.path
@@ -92,6 +96,16 @@ class DigramError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         state = {name: getattr(self, name) for name in _PLACES}
         return _rebuild, (type(self), self.message, state)
+
+
+_LONGEST, _END = 2_000, 300
+
+
+def _shortened(text: str) -> str:
+    """A message without most of what it quotes, where that is long: nobody reads 70 kB."""
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[: _LONGEST - _END - 1]}…{text[-_END:]}"
 
 
 def _rebuild(kind: type[DigramError], message: str, state: dict[str, Any]) -> DigramError:
@@ -113,6 +127,23 @@ def placed(error: BaseException, place: str) -> None:
         error.args = (f"{place}: {error.args[0]}",)
     else:
         error.add_note(f"in {place}")
+
+
+def show(value: object) -> str:
+    """`repr`, at most 80 characters of it.
+
+    >>> show("a" * 1000) == "'" + "a" * 78 + "…", show(10**1000)
+    (True, 'a number of 3322 bits')
+    """
+    if isinstance(value, list | dict) and len(value) > 20:
+        return f"a {type(value).__name__} of {len(value)}"  # its repr might take seconds
+    if isinstance(value, int) and value.bit_length() > 256:
+        return f"a number of {value.bit_length()} bits"  # Python refuses to write out some
+    try:
+        text = repr(value[:80] if isinstance(value, str | bytes) else value)
+    except Exception:  # of a fraction, with numbers that are as long
+        return f"a {type(value).__name__}"
+    return text if len(text) <= 80 else text[:79] + "…"
 
 
 def several(number: int, noun: str) -> str:

@@ -6,9 +6,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from digram._util.validation import instance
+from digram.analysis.metrics import compare
 from digram.errors import ConfigMismatchError, DigramError, OptionError, TokenIdError, several
-from digram.sizes import PADDING
-from digram.special import Special
+from digram.tokenizer.tokenizer import Tokenizer
+from digram.vocab.reserved_ids import PADDING
+from digram.vocab.special_tokens import Special
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,9 +20,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from digram.metrics import Comparison
-    from digram.sources import Source
-    from digram.tokenizer import Tokenizer
+    from digram.analysis.metrics import Comparison
+    from digram.corpus import Source
 
 __all__ = ["Change", "EmbeddingPlan"]
 
@@ -30,7 +32,7 @@ class EmbeddingPlan:
 
     >>> import digram, numpy as np
     >>> tok = digram.train("low low", max_merges=1, pretokenizer=None)
-    >>> tok, change = tok.extend("low low low", add=1)
+    >>> tok, change = digram.extend(tok, "low low low", add=1)
     >>> change.added, tok.tokens(change.added)
     ([257], [b'low'])
     >>> plan = change.embedding_plan()
@@ -71,7 +73,8 @@ class EmbeddingPlan:
         """
         import numpy as np
 
-        embeddings = np.asarray(embeddings)
+        embeddings = _matrix("embeddings", embeddings)
+        unknown = None if unknown is None else _matrix("unknown", unknown)
         if embeddings.ndim != 2 or len(embeddings) < self.old_size:
             raise OptionError(
                 f"embeddings has the shape {embeddings.shape}, and there are {self.old_size} old "
@@ -123,10 +126,13 @@ class Change:
 
         >>> import digram
         >>> tok = digram.train("low low lower", max_merges=3)
-        >>> digram.Change.of(tok, tok.shrink(257)).removed
+        >>> digram.Change.of(tok, digram.shrink(tok, 257)).removed
         [257, 258]
         """
         import numpy as np
+
+        instance("before", before, Tokenizer)
+        instance("after", after, Tokenizer)
 
         old, new = _spelled(before), _spelled(after)
         ids = {token: id for id, token in reversed([*enumerate(new)]) if token is not None}
@@ -143,6 +149,7 @@ class Change:
         """
         import numpy as np
 
+        instance("next", next, Change)
         if next.before != self.after:
             raise ConfigMismatchError(
                 f"the first change ends with {self.after!r}, and the next begins with "
@@ -158,7 +165,7 @@ class Change:
         """The change back: what was added goes, and what was removed is as if it were new.
 
         >>> import digram
-        >>> _, change = digram.train("low low", max_merges=1).extend("low low", add=1)
+        >>> _, change = digram.extend(digram.train("low low", max_merges=1), "low low", add=1)
         >>> print(change.inverse())
         258 ids became 257, 0 tokens added, 1 removed
 
@@ -220,7 +227,7 @@ class Change:
         """Write `id_map` and the plan's `starts`, `ids` and `weights` as a NumPy `.npz` file.
 
         >>> import digram, numpy as np
-        >>> _, change = digram.train("low low", max_merges=1).extend("low", add=1)
+        >>> _, change = digram.extend(digram.train("low low", max_merges=1), "low", add=1)
         >>> path = getfixture("tmp_path") / "change.npz"
         >>> change.save(path)
         >>> with np.load(path) as arrays:
@@ -233,7 +240,7 @@ class Change:
 
         import numpy as np
 
-        from digram.storage import advise_on_full_disk, atomic_write
+        from digram._util.storage import advise_on_full_disk, atomic_write
 
         plan, file = self.embedding_plan(), io.BytesIO()
         np.savez(
@@ -247,8 +254,8 @@ class Change:
             atomic_write(path, file.getvalue())
 
     def compare(self, source: Source | Mapping[str, Source], **options: Any) -> Comparison:
-        """What changes on a sample: `before.compare(after, source)`, with the options of that."""
-        return self.before.compare(self.after, source, **options)
+        """What changes on a sample: `digram.compare(before, after, source)`, with its options."""
+        return compare(self.before, self.after, source, **options)
 
     def __str__(self) -> str:
         parts = [
@@ -260,6 +267,19 @@ class Change:
 
     def __repr__(self) -> str:
         return f"<digram.Change: {self}>"
+
+
+def _matrix(name: str, values: Any) -> NDArray[Any]:
+    """Numbers as an array; `TypeError` for what is none."""
+    import numpy as np
+
+    try:
+        found = np.asarray(values)
+    except ValueError as error:  # rows of several lengths
+        raise TypeError(f"{name} is no matrix of numbers: {error}") from None
+    if found.dtype.kind not in "biufc" and found.dtype.kind != "V":  # bfloat16 is of kind V
+        raise TypeError(f"{name} holds {found.dtype}, which are no numbers")
+    return found
 
 
 def _spelled(tok: Tokenizer) -> list[tuple[str, bytes] | None]:

@@ -8,16 +8,16 @@ from dataclasses import replace
 from typing import Any
 
 from digram import _core
+from digram._util.validation import flag, instance, memory_in_bytes, whole_number
 from digram.adapt.change import Change
 from digram.adapt.padding import unpadded
-from digram.arguments import memory_in_bytes, whole_number
-from digram.choices import Ties, check_choices, checked_limits, warn_of_a_path
-from digram.counts import Counts, Sources
-from digram.definition import Definition, TrainingRecord, Unit
-from digram.learning import Learned, Start, learned, plain
-from digram.schemes import check_by_rank
-from digram.sizes import padded
-from digram.tokenizer import Merge, Tokenizer
+from digram.tokenizer.tokenizer import Merge, Tokenizer
+from digram.training.counts import Counts, Sources
+from digram.training.merge_loop import Learned, Start, learned, plain
+from digram.training.options import Ties, check_choices, checked_limits, warn_of_a_path
+from digram.vocab.definition import Definition, TrainingRecord, Unit
+from digram.vocab.reserved_ids import padded
+from digram.vocab.schemes import check_by_rank
 
 __all__ = ["extend", "keeps_characters"]
 
@@ -40,7 +40,32 @@ def extend(
     on_merge: Callable[[Merge], object] | None = None,
     progress: bool | None = None,
 ) -> tuple[Tokenizer, Change]:
-    """The tokenizer with the next merges that a corpus asks for; see `Tokenizer.extend`."""
+    """Learn the next merges on another corpus; every token and every merge stays as it is.
+
+    >>> import digram
+    >>> tok = digram.train("low low lower lowest", vocab_size=259, pretokenizer="whitespace")
+    >>> tok, change = digram.extend(tok, "slowly slower slow", add=2)
+    >>> print(change)
+    259 ids became 261, 2 tokens added, 0 removed
+    >>> [(merge.left, merge.right) for merge in tok.merge_log[-2:]]
+    [(b's', b'low'), (b' ', b'slow')]
+
+    This is continued BPE: the corpus is split as this tokenizer splits it, and merging goes on
+    from there, with new ids after the highest one. So what a text becomes afterwards is what
+    it became before, with some neighbours joined, and no new token is unreachable, as tokens
+    are that are only appended to a list. A merge that would make the bytes of a token that
+    there is already is passed over. Ids that pad the size (`pad_to_multiple`) are used first,
+    and the new size is padded again. `add` is how many tokens at most; fewer where no pair is
+    left that occurs `min_frequency` times. `whole_characters` is as this tokenizer was trained
+    where it is not given. The other arguments are those of `digram.train`.
+
+    Works for published vocabularies too, and where rank and id are the same, as in `.tiktoken`
+    files, they stay the same. Returns the new tokenizer, and a `Change` that says what became
+    of the ids and how a model's embeddings begin. Raises what `train` raises, and what
+    `encode` raises for text that this tokenizer has no tokens for. Cost: training on the
+    corpus, and encoding its distinct pretokens.
+    """
+    instance("tok", tok, Tokenizer)
     check_by_rank(tok._settings.scheme, "extend")
     check_choices("error", ties, "value")
     limits = checked_limits(
@@ -97,7 +122,7 @@ def extend(
 def keeps_characters(tok: Tokenizer, asked: bool | None) -> bool:
     """Whether new merges keep characters whole: as is asked, or as the tokenizer was trained."""
     if asked is not None:
-        return bool(asked)
+        return flag("whole_characters", asked)
     record = tok.training
     return record is not None and record.options.get("whole_characters") is True
 

@@ -8,23 +8,40 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from digram._util.validation import instance, whole_number
 from digram.adapt.change import Change
 from digram.adapt.extending import extend, keeps_characters
 from digram.adapt.padding import unpadded
 from digram.adapt.pruning import counted, prune
-from digram.arguments import whole_number
-from digram.counts import Counts, Sources
-from digram.definition import Definition, TrainingRecord
 from digram.errors import ConfigMismatchError
-from digram.schemes import check_by_rank
-from digram.sizes import multiple_of, padded, without_padding
-from digram.tokenizer import Tokenizer
+from digram.tokenizer.tokenizer import Tokenizer
+from digram.training.counts import Counts, Sources
+from digram.vocab.definition import Definition, TrainingRecord
+from digram.vocab.reserved_ids import multiple_of, padded, without_padding
+from digram.vocab.schemes import check_by_rank
 
-__all__ = ["merge", "swap"]
+__all__ = ["replace_tokens", "union"]
 
 
-def merge(tok: Tokenizer, other: Tokenizer, *, add: int | None = None) -> tuple[Tokenizer, Change]:
-    """The tokenizer with the tokens of another; see `Tokenizer.merge`."""
+def union(tok: Tokenizer, other: Tokenizer, *, add: int | None = None) -> tuple[Tokenizer, Change]:
+    """Add the tokens of another tokenizer that this one does not have.
+
+    >>> import digram
+    >>> tok = digram.train("low low lower lowest", max_merges=4)
+    >>> both, change = digram.union(tok, digram.train("slow slow slower", max_merges=4))
+    >>> both.tokens(change.added)
+    [b'slo', b'slow', b' slow']
+
+    They come in the order in which the other one learned them, at most `add` of them, each by
+    one merge more at the end, so that old ids, old merges and old encodings stay as by
+    `extend`. A token that no single merge makes of what this tokenizer has by then, or that
+    its pretokenizer cuts, would be unreachable, and is left out, as is one that its rules
+    forbid. The pretokenizer and the special tokens are this one's. Raises
+    `ConfigMismatchError` for another unit. `extend` learns the better tokens wherever there is
+    a text to learn from. Takes some µs for each token of the other.
+    """
+    instance("tok", tok, Tokenizer)
+    instance("other", other, Tokenizer)
     for one in (tok, other):
         check_by_rank(one._settings.scheme, "merge")
     if tok.unit != other.unit:
@@ -115,7 +132,7 @@ def _longer(
     )
 
 
-def swap(
+def replace_tokens(
     tok: Tokenizer,
     source: Sources | Counts,
     number: int,
@@ -127,7 +144,25 @@ def swap(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> tuple[Tokenizer, Change]:
-    """The least used tokens out, the most useful in; see `Tokenizer.swap`."""
+    """Put the next merges that a corpus asks for in the place of the tokens it needs least.
+
+    >>> import digram
+    >>> tok = digram.train("the cat sat on the mat with the hat", vocab_size=268)
+    >>> notes = "fever, chills, fever and chills"
+    >>> after, change = digram.replace_tokens(tok, notes, 6)
+    >>> after.vocab_size, len(change.removed), len(change.added)
+    (268, 6, 6)
+    >>> tok.count(notes), after.count(notes)
+    (29, 17)
+
+    It is `prune`, then `extend`, and the new tokens take the ids of those that went, so a
+    model's matrices keep their size, and rows of tokens that stay keep their place. Where the
+    corpus asks for fewer tokens (`min_frequency`), ids stay free, and at the end are none. As
+    the order of ids is no longer that of merges, what needs that refuses the result: `shrink`,
+    and `.tiktoken` files. The corpus is counted once. The arguments are those of `prune` and
+    `extend`.
+    """
+    instance("tok", tok, Tokenizer)
     check_by_rank(tok._settings.scheme, "swap")
     number = whole_number("number", number, 0)
     source = counted(tok, source, separator, threads, progress)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from digram.sizes import multiple_of, without_padding
-from digram.tokenizer import Tokenizer
+from digram.tokenizer.tokenizer import Tokenizer
+from digram.vocab.reserved_ids import multiple_of, without_padding
 
 __all__ = ["unpadded"]
 

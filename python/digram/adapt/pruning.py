@@ -12,22 +12,22 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from digram._util.validation import check_threads, flag, instance, whole_number
 from digram.adapt.change import Change
 from digram.adapt.padding import unpadded
-from digram.arguments import check_threads, whole_number
-from digram.counts import Counts, Sources, check_made, count_pretokens, refuse_separator
-from digram.definition import Definition
-from digram.errors import OptionError, several
-from digram.schemes import check_by_rank
-from digram.sizes import (
+from digram.corpus import Source, in_batches
+from digram.errors import OptionError, several, show
+from digram.tokenizer.tokenizer import Tokenizer
+from digram.training.counts import Counts, Sources, check_made, count_pretokens, refuse_separator
+from digram.vocab.definition import Definition
+from digram.vocab.reserved_ids import (
     base_ids,
     new_id,
     padded,
     size_of,
     without,
 )
-from digram.sources import Source, in_batches
-from digram.tokenizer import Tokenizer
+from digram.vocab.schemes import check_by_rank
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +49,30 @@ def prune(
     separator: str | bytes | None = None,
     threads: int | None = None,
 ) -> tuple[Tokenizer, Change]:
-    """The tokenizer without the tokens that a corpus needs least; see `Tokenizer.prune`."""
+    """Take away the tokens that a corpus needs least.
+
+    >>> import digram
+    >>> tok = digram.train("low low low lower lowest slow", vocab_size=262)
+    >>> small, change = digram.prune(tok, "low lower", remove=3)
+    >>> tok.tokens(change.removed)
+    [b' lowe', b' s', b'st']
+    >>> small.count("low lower"), tok.count("low lower")
+    (4, 3)
+
+        source: text as for `evaluate`, or counts made with this pretokenizer.
+        remove, vocab_size: how many tokens go, or how many ids there are to be. One of them.
+        keep: tokens, or their ids, that stay whatever they are used for.
+        compact: whether ids above close up; otherwise what goes leaves holes, and every other
+            token keeps its id.
+
+    Only leaves go, of which nothing else is made, so every token that stays can still be
+    reached: one after the other the least used, whose uses become those of its parts; of equals
+    the last learned. Single symbols and special tokens stay. What is used is counted once,
+    under this tokenizer; a text whose token went may be cut at other places nearby, so measure
+    the outcome (`change.compare`). Raises `OptionError` where not so many can go. Cost:
+    encoding the corpus, and some µs a token.
+    """
+    instance("tok", tok, Tokenizer)
     check_by_rank(tok._settings.scheme, "prune")
     if (remove is None) == (vocab_size is None):
         raise OptionError(
@@ -67,7 +90,7 @@ def prune(
             raise OptionError(
                 f"vocab_size={size} is more than the {size_of(definition)} there are.",
                 value=vocab_size,
-                hint="Choose a smaller one; tok.extend adds tokens.",
+                hint="Choose a smaller one; digram.extend adds tokens.",
             )
     else:
         remove = whole_number("remove", remove, 0)
@@ -142,7 +165,7 @@ def _ids(tok: Tokenizer, keep: Iterable[str | bytes | int]) -> set[int]:
             tok.token_bytes(id)  # refuses what is no id
         if id is None:
             raise OptionError(
-                f"keep[{number}]: {token!r} is no token of this vocabulary.",
+                f"keep[{number}]: {show(token)} is no token of this vocabulary.",
                 index=number,
                 value=token,
             )
@@ -206,7 +229,7 @@ def _without(definition: Definition, gone: Sequence[int], compact: bool, before:
     """
     if not gone:
         return definition
-    removed = {*gone}
+    compact, removed = flag("compact", compact), {*gone}
     kept = [rank for rank, (_, _, id) in enumerate(definition.merges) if id not in removed]
     if compact:
         small, new = without(definition, [*gone]), partial(new_id, [*gone])

@@ -54,12 +54,20 @@ class _Verbs(Verbs):
     verbs = VERBS
     room = "digram.cli"
 
+    def make_context(self, *args: Any, **more: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **more)
+        except OSError as error:  # a help page that nobody takes, or no more of it
+            quiet_stdout()
+            code = 0 if isinstance(error, BrokenPipeError) else failure(error).show()
+            raise click.exceptions.Exit(code) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         with warnings.catch_warnings():
             # What digram warns of is told, whatever filters the process was started with.
             warnings.filterwarnings("always", category=UserWarning, module=r"digram\b")
             warnings.showwarning = lambda message, *_place, **_more: log(
-                f"Warning: {spelled(str(message), self._spellings(ctx))}"
+                f"Warning: {spelled(str(message), self.spellings(ctx))}"
             )
             try:
                 result = super().invoke(ctx)
@@ -76,9 +84,9 @@ class _Verbs(Verbs):
                 if isinstance(error, click.exceptions.Exit | click.ClickException | SystemExit):
                     raise
                 quiet_stdout()
-                ctx.exit(failure(error, self._spellings(ctx)).show())
+                ctx.exit(failure(error, self.spellings(ctx)).show())
 
-    def _spellings(self, ctx: click.Context) -> dict[str, Spelling]:
+    def spellings(self, ctx: click.Context) -> dict[str, Spelling]:
         """The options of this verb; the remedy may be one of training or of converting."""
         verbs = (ctx.invoked_subcommand, "train", "convert")
         commands = (self.get_command(ctx, name) for name in verbs if name is not None)
@@ -122,9 +130,10 @@ def _version(ctx: click.Context, _parameter: click.Parameter, asked: bool) -> No
 def cli() -> None:
     """Byte-pair encoding: train a tokenizer, use it, look inside, take it anywhere.
 
-    Data goes to stdout, everything else to stderr. The exit code is 0 when all went well, 1 when
-    a check failed, 2 for wrong usage, 3 for bad input, 4 when reading or writing failed, 70 for
-    a fault of digram itself, 130 after Ctrl-C.
+    -t names a tokenizer, -o what is written, --format its format, --json asks for facts as JSON.
+    Sizes may end in k, M or B: 32k is 32,000. Data goes to stdout, everything else to stderr. The
+    exit code is 0 when all went well, 1 when a check failed, 2 for wrong usage, 3 for bad input, 4
+    when reading or writing failed, 70 for a fault of digram itself, 130 after Ctrl-C.
     """
 
 

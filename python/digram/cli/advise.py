@@ -18,8 +18,8 @@ def _numbers(
     if value is None:
         return None
     try:
-        return [int(one) for one in value.split(",")]
-    except ValueError:
+        return [common.NUMBER.convert(one, None, None) for one in value.split(",")]
+    except click.BadParameter:
         raise click.BadParameter(
             f"{value!r} is no list of sizes, as in 8000,16000,32000."
         ) from None
@@ -90,7 +90,7 @@ def advise(
     if tokenizer is not None:
         tok = common.load(tokenizer, described)
         texts = corpus.texts_in(files or ("-",), told)[0]
-        curve = tok.curve(texts, sizes=sizes, width=width, threads=threads)
+        curve = digram.curve(tok, texts, sizes=sizes, width=width, threads=threads)
     elif files or sizes is not None or told != common.Told():
         raise click.UsageError("FILES are looked at under a tokenizer: give one with -t.")
     if curve is not None and parameters is None:
@@ -100,6 +100,6 @@ def advise(
         shown = {"curve": None if curve is None else curve.as_dict(), "advice": found.as_dict()}
         common.emit_json(shown)
         return
-    if curve is not None:
-        common.emit(f"{curve}\n\n")
     common.emit(f"{found}\n")
+    if curve is not None:
+        common.emit(f"\n{curve}\n")

@@ -11,13 +11,13 @@ import click
 from digram.cli import common, corpus
 
 if TYPE_CHECKING:
-    from digram.tokenizer import Tokenizer
+    from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["audit"]
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
-# What `digram.audit.KINDS` holds, for the help page; the tests hold them equal.
+# What `digram.analysis.audit.KINDS` holds, for the help page; the tests hold them equal.
 LIMITS = {
     "unreachable": "Tokens that nothing ever becomes.",
     "bytes_only": "Tokens that only bytes that are no UTF-8 become.",
@@ -125,6 +125,8 @@ def audit(
     looked at. --max-KIND N allows N of a kind, or a share of them, as in 5%; where more are found
     the exit code is 1, and stderr says which limits do not hold.
     """
+    import digram
+
     typed = {kind: limits[f"max_{kind}"] for kind in LIMITS}
     given = {kind: limit for kind, limit in typed.items() if limit is not None}
     needed = [kind for kind in given if not files and kind in _NEED_FILES]
@@ -132,7 +134,7 @@ def audit(
         name = needed[0].replace("_", "-")
         raise click.UsageError(f"--max-{name} is about a corpus; name FILES, or - for stdin.")
     source = corpus.texts_in(files, told)[0] if files else None
-    found = tok.audit(source, rare=rare, long=long_, threads=threads)
+    found = digram.audit(tok, source, rare=rare, long=long_, threads=threads)
     breaches = found.check(given)
     if as_json:
         told_breaches = [breach.as_dict() for breach in breaches]

@@ -13,7 +13,7 @@ import click
 from digram.cli.common import log, several
 
 if TYPE_CHECKING:
-    from digram.sources import Files
+    from digram.corpus import Files
 
 __all__ = ["warn_of_files", "warn_of_stdin", "why"]
 
@@ -44,7 +44,7 @@ def why(start: bytes) -> str | None:
 
 def warn_of_files(files: Files) -> None:
     """Says on stderr, once for each text file, which of them look binary, and what to do."""
-    from digram.sources import Pass, Stream
+    from digram.corpus import Pass, Stream
 
     found = 0
     for path in files.paths:
@@ -52,7 +52,7 @@ def warn_of_files(files: Files) -> None:
         if kind.form != "text":
             continue
         with path.open("rb") as file:
-            start = next(Stream(file, path, kind).blocks(Pass(), _SAMPLE), b"")
+            start = next(Stream(file, path, kind).written(Pass(), _SAMPLE), b"")
         reason = _why(start, files.separator)
         found += reason is not None
         if reason is not None and found <= _NAMED:
@@ -63,10 +63,9 @@ def warn_of_files(files: Files) -> None:
         log(_REMEDY)
 
 
-def warn_of_stdin(start: bytes, separator: str | None) -> None:
+def warn_of_stdin(start: bytes, separator: bytes | None) -> None:
     """The same for what stdin begins with."""
-    cut = None if separator is None else separator.encode("utf-8", "surrogateescape")
-    reason = _why(start[:_SAMPLE], cut)
+    reason = _why(start[:_SAMPLE], separator)
     if reason is not None:
         _warn("stdin", reason)
         log(_REMEDY)

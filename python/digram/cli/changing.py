@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from digram.adapt import Change
-    from digram.counts import Counts
-    from digram.sources import Source
-    from digram.tokenizer import Tokenizer
+    from digram.corpus import Source
+    from digram.tokenizer.tokenizer import Tokenizer
+    from digram.training.counts import Counts
 
-__all__ = ["Asked", "check_change", "options"]
+__all__ = ["Asked", "check_change", "facts", "options"]
 
 
 class Asked(NamedTuple):
@@ -26,13 +26,13 @@ class Asked(NamedTuple):
 
     tok: Tokenizer
     source: Source | Counts
-    separator: str | bytes | None
     threads: int | None
     output: str
     change_path: str | None
     format: str | None
     allow_loss: bool
     quiet: bool
+    as_json: bool
 
     def save(self, after: Tokenizer, change: Change, seconds: float | None = None) -> None:
         """Write what came of it, and say so."""
@@ -43,6 +43,14 @@ class Asked(NamedTuple):
             common.log(f"{change}." if seconds is None else f"{change}, in {seconds:.1f} s.")
             if self.output != "-":
                 common.log(f"Saved {self.output}")
+        if self.as_json:
+            common.emit_json(facts(after, change, self.output))
+
+
+def facts(after: Tokenizer, change: Change, output: str | None) -> dict[str, Any]:
+    """What there is to say, in JSON, of a tokenizer that came of another one."""
+    added, removed = len(change.added), len(change.removed)
+    return {**common.saved(after, output), "added": added, "removed": removed}
 
 
 def check_change(path: str, output: str, read: tuple[Path, ...]) -> None:
@@ -62,7 +70,7 @@ def options(verb: Callable[..., Any]) -> Callable[..., Any]:
 
     def asking(
         *,
-        source: str,
+        tokenizer: str,
         files: tuple[str, ...],
         told: common.Told,
         output: str,
@@ -71,9 +79,11 @@ def options(verb: Callable[..., Any]) -> Callable[..., Any]:
         threads: int | None,
         allow_loss: bool,
         quiet: bool,
+        as_json: bool,
         **rest: Any,
     ) -> Any:
-        tok = common.load(source, rest)
+        common.check_stdout(output, as_json)
+        tok = common.load(tokenizer, rest)
         counts = corpus.counts_in(files)
         text: Any = counts
         paths = tuple(map(Path, files))
@@ -81,23 +91,21 @@ def options(verb: Callable[..., Any]) -> Callable[..., Any]:
             text, paths = corpus.texts_in(files, told)
         corpus.check_not_in_source(output, paths)
         if change_path is not None:
-            check_change(change_path, output, (Path(source), *paths))
-        separator = told.separator if counts is None else None
-        where = output, change_path, format_, allow_loss, quiet
-        return verb(asked=Asked(tok, text, separator, threads, *where), **rest)
+            check_change(change_path, output, (Path(tokenizer), *paths))
+        where = output, change_path, format_, allow_loss, quiet, as_json
+        return verb(asked=Asked(tok, text, threads, *where), **rest)
 
     asking.__doc__ = verb.__doc__
     asking.__name__ = verb.__name__
     found: Any = asking
     for option in (
+        common.json_option,
         click.option("-q", "--quiet", is_flag=True, help="No bar and no summary."),
         common.allow_loss_option,
         click.option("--threads", type=int, metavar="N", help="Default: one for each core."),
         common.source_options,
         common.described_options,
-        click.option(
-            "--to", "format_", type=click.Choice(list(common.FORMATS)), help="Default: by the name."
-        ),
+        common.format_option,
         click.option(
             "--change",
             "change_path",
@@ -111,8 +119,8 @@ def options(verb: Callable[..., Any]) -> Callable[..., Any]:
             metavar="PATH",
             help="The new tokenizer's file, or folder, as of digram train; - is stdout.",
         ),
+        common.tokenizer_option,
         click.argument("files", nargs=-1, required=True, metavar="FILES..."),
-        click.argument("source", metavar="SRC"),
     ):
         found = option(found)
     return found  # type: ignore[no-any-return]

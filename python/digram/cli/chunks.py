@@ -9,7 +9,7 @@ import click
 from digram.cli import common, texts
 
 if TYPE_CHECKING:
-    from digram.tokenizer import Tokenizer
+    from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["chunks"]
 
@@ -22,10 +22,12 @@ _PLACE = ("tokens", "start", "end")
 )
 @click.argument("files", nargs=-1, metavar="[FILES]...")
 @common.with_tokenizer
-@click.option("--size", type=int, required=True, metavar="N", help="The most tokens of a chunk.")
+@click.option(
+    "--size", type=common.NUMBER, required=True, metavar="N", help="The most tokens of a chunk."
+)
 @click.option(
     "--overlap",
-    type=int,
+    type=common.NUMBER,
     default=0,
     metavar="N",
     help="The most tokens that a chunk shares with the one before.  [default: 0]",

@@ -19,19 +19,21 @@ from digram.errors import several
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from digram.pretokenizers import Pretokenizer
-    from digram.rules import Digits, Rules
-    from digram.sources import Files
-    from digram.tokenizer import Tokenizer
+    from digram.corpus import Files
+    from digram.pretokenizers.pretokenizer import Pretokenizer
+    from digram.pretokenizers.rules import Digits, Rules
+    from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = [
     "ENCODINGS",
     "FORMATS",
+    "NUMBER",
     "PRETOKENIZERS",
     "Told",
     "Verbs",
     "allow_loss_option",
     "by_option",
+    "check_stdout",
     "color_option",
     "described_options",
     "emit",
@@ -40,6 +42,7 @@ __all__ = [
     "emit_table",
     "example",
     "files",
+    "format_option",
     "heading",
     "json_option",
     "load",
@@ -47,19 +50,24 @@ __all__ = [
     "named_pretokenizer_option",
     "one_file",
     "one_of",
+    "open_bytes",
     "open_input",
+    "output_option",
     "pretokenizer_from",
     "pretokenizer_options",
     "pretokenizer_spelled",
     "rules_from",
     "rules_option",
     "save",
+    "saved",
     "several",
     "source_options",
     "special_option",
     "stdin",
     "token_named",
+    "tokenizer_option",
     "unescaped",
+    "with_encoding",
     "with_tokenizer",
 ]
 
@@ -88,9 +96,15 @@ _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 allow_loss_option = click.option(
     "--allow-loss", is_flag=True, help="Leave out what the format cannot carry."
 )
+format_option = click.option(
+    "--format", "format_", type=click.Choice(list(FORMATS)), help="Default: by the name."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 color_option = click.option(
     "--color/--no-color", default=None, help="Colours or brackets. Default: colours on a terminal."
+)
+tokenizer_option = click.option(
+    "-t", "--tokenizer", metavar="PATH", required=True, help="A tokenizer's file or folder."
 )
 by_option = click.option(
     "--by",
@@ -109,6 +123,38 @@ special_option = click.option(
 )
 
 
+class _Number(click.ParamType):  # type: ignore[type-arg]
+    """A whole number, written out or as 32k, 1.5M, 7B: `k` is a thousand, not 1,024."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        from fractions import Fraction
+
+        match = _NUMBER.fullmatch(value)
+        scale = 1 if match is None else 1000 ** " kmb".index((match[2] or " ").lower())
+        found = Fraction("0.5" if match is None else match[1].replace("_", "")) * scale
+        if found.denominator != 1:
+            self.fail(f"{value!r} is no whole number, as in 32000, 32k or 1.5M.", param, ctx)
+        return found.numerator
+
+
+_NUMBER = re.compile(r"([+-]?[0-9](?:_?[0-9])*(?:\.[0-9]{1,9})?)([kKmMbB])?", re.ASCII)
+NUMBER = _Number()
+"""What a verb takes where it takes a size: a number of tokens or of merges."""
+
+
+output_option = click.option(
+    "-o",
+    "--output",
+    metavar="PATH",
+    required=True,
+    help="Where to save the tokenizer; - is stdout. Replaced at once or not at all.",
+)
+
+
 def example(*commands: str) -> str:
     """The end of a help page: how one calls it."""
     return "\n".join(["\b", "Example:", *(f"  {command}" for command in commands)])
@@ -119,18 +165,9 @@ def with_tokenizer(verb: _Verb) -> _Verb:
 
     @functools.wraps(verb)
     def loading(*args: Any, tokenizer: str, **rest: Any) -> Any:
-        try:
-            tok = load(tokenizer, rest)
-        except FileNotFoundError as error:
-            if error.filename == tokenizer:
-                error.filename = f"-t {tokenizer}"
-            raise
-        return verb(*args, tok=tok, **rest)
+        return verb(*args, tok=load(tokenizer, rest), **rest)
 
     described_options(loading)
-    tokenizer_option = click.option(
-        "-t", "--tokenizer", metavar="PATH", required=True, help="A tokenizer's file or folder."
-    )
     return tokenizer_option(loading)  # type: ignore[return-value]
 
 
@@ -152,20 +189,54 @@ def described_options(verb: _Verb) -> _Verb:
 
 
 def load(path: str, options: dict[str, Any]) -> Tokenizer:
-    """The tokenizer at a path; takes what `described_options` gave out of `options`."""
+    """The tokenizer at a path; takes what `described_options` gave out of `options`.
+
+    A path may end with the encoding of its file, as in `cl100k_base.tiktoken:cl100k_base`, which
+    comes before the option: of several files each can have its own.
+    """
     from pathlib import Path
 
     import digram
 
+    given = path
+    path, own = with_encoding(path)
     name, regex, digits = (options.pop(key) for key in ("pretokenizer", "regex", "digits"))
     told: dict[str, Any] = {}
     pretokenizer = pretokenizer_from(name, regex, digits)
     if pretokenizer is not None:
         told["pretokenizer"] = pretokenizer
     encoding = options.pop("encoding")
-    if encoding is not None:
-        told["encoding"] = encoding
-    return digram.load(Path(path), **told)
+    if own is not None or encoding is not None:
+        told["encoding"] = own or encoding
+    try:
+        return digram.load(Path(path), **told)
+    except FileNotFoundError as error:
+        if error.filename == path:
+            error.filename = f"-t {given}"
+        raise
+
+
+def with_encoding(path: str) -> tuple[str, str | None]:
+    """A path, and the encoding that was named behind it.
+
+    >>> with_encoding("here/cl100k_base.tiktoken:cl100k_base")
+    ('here/cl100k_base.tiktoken', 'cl100k_base')
+    >>> with_encoding("tokenizer.json")
+    ('tokenizer.json', None)
+    """
+    import os
+
+    file, colon, encoding = path.rpartition(":")
+    if not colon or os.path.lexists(path):
+        return path, None
+    if encoding in ENCODINGS:
+        return file, encoding
+    if os.path.lexists(file):
+        raise click.UsageError(
+            f"{encoding!r}, behind {file!r}, is not a published encoding. These are: "
+            f"{_either(ENCODINGS)}."
+        )
+    return path, None
 
 
 def _either(names: Sequence[str]) -> str:
@@ -222,14 +293,15 @@ def source_options(verb: _Verb) -> _Verb:
             default="text",
             show_default=True,
             metavar="NAME",
-            help="What holds the text in JSON and in tables; meta.text is one inside another.",
+            help="What holds the text in JSON and in tables; meta.text is one inside another, also "
+            "in the items of a list.",
         ),
         click.option(
             "--source-format",
             callback=_known_format,
             metavar="FORMAT",
-            help="text, jsonl, parquet or arrow, packed as in jsonl.zst.  [default: by the names "
-            "of the files]",
+            help="text, jsonl, json, csv, tsv, parquet or arrow, packed as in jsonl.zst.  "
+            "[default: by the names of the files]",
         ),
         click.option(
             "--separator",
@@ -247,8 +319,8 @@ def _known_format(
 ) -> str | None:
     """A click callback: a format that files can have."""
     if value is not None:
+        from digram.corpus import check_format
         from digram.errors import OptionError
-        from digram.sources import check_format
 
         try:
             check_format(value)
@@ -289,7 +361,7 @@ def rules_from(path: str | None) -> Rules | None:
     """The rules in a file, if one is named."""
     if path is None:
         return None
-    from digram.rules import Rules
+    from digram.pretokenizers.rules import Rules
 
     return Rules.load(path)
 
@@ -298,7 +370,7 @@ def pretokenizer_from(
     name: str | None, regex: Sequence[str], digits: Digits | None
 ) -> Pretokenizer | None:
     """The pretokenizer that the three options spell; None when none of them is given."""
-    from digram.pretokenizers import Pretokenizer, Regex
+    from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
 
     if regex and name is not None:
         raise click.UsageError("--regex takes the place of --pretokenizer; give one of them.")
@@ -320,6 +392,23 @@ def pretokenizer_spelled(pretokenizer: Pretokenizer) -> str:
     if pretokenizer.digits is not None:
         words += ["--digits", pretokenizer.digits]
     return shlex.join(words)
+
+
+def check_stdout(output: str | None, as_json: bool) -> None:
+    """Refuses two things that both want stdout."""
+    if output == "-" and as_json:
+        raise click.UsageError("-o - and --json both want stdout; give one of them.")
+
+
+def saved(tok: Tokenizer, output: str | None) -> dict[str, Any]:
+    """What there is to say, in JSON, of a tokenizer that was saved, if it was."""
+    return {
+        "path": output,
+        "vocab_size": tok.vocab_size,
+        "tokens": len(tok),
+        "merges": len(tok.merges),
+        "digest": tok.digest,
+    }
 
 
 def save(tok: Tokenizer, output: str, format_: str | None, allow_loss: bool) -> None:
@@ -378,16 +467,24 @@ def emit_bytes(data: bytes, *, flush: bool = False) -> None:
 @contextlib.contextmanager
 def open_input(path: str, format: str | None = None) -> Iterator[BufferedReader]:
     """A text file to read, or stdin where `path` is `-`, unpacked where it is packed."""
-    if path == "-" and format is None:
-        yield stdin()
-        return
-    from digram.sources import Stream, check_format, open_text
+    from digram.corpus import Stream, check_format, open_text
 
     if path == "-":
-        kind = check_format(format or "text")
-        yield stdin() if kind.packing is None else Stream(stdin(), "stdin", kind).opened()
+        yield Stream(stdin(), "stdin", check_format(format or "text")).opened()
         return
     with open_text(one_file(path), format) as file:
+        yield cast(BufferedReader, file)
+
+
+@contextlib.contextmanager
+def open_bytes(path: str) -> Iterator[BufferedReader]:
+    """The bytes of a file, or of stdin where `path` is `-`, unpacked where they are packed."""
+    if path == "-":
+        yield stdin()
+        return
+    from digram.corpus import open_text
+
+    with open_text(one_file(path), as_is=True) as file:
         yield cast(BufferedReader, file)
 
 
@@ -405,11 +502,11 @@ def one_of(found: Files, path: str) -> Path:
 
 def files(*paths: str, told: Told | None = None) -> Files:
     """`digram.files`, and for what is no file the command that reads it."""
-    from digram import sources
+    from digram import corpus
 
     verb = _verb()
     try:
-        return sources.files(*paths, **(told or Told())._asdict())
+        return corpus.files(*paths, **(told or Told())._asdict())
     except OSError as error:
         if error.errno == errno.EINVAL:
             error.strerror = f"not a regular file; pipe what is in it into `digram {verb} -`"
@@ -498,6 +595,6 @@ def log(message: str) -> None:
 
 def heading(text: str) -> str:
     """A heading for stdout: bold where colours are welcome."""
-    from digram.terminal import use_color
+    from digram.display.terminal import use_color
 
     return f"\x1b[1m{text}\x1b[0m" if use_color(sys.stdout) else text

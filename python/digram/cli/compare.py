@@ -10,21 +10,29 @@ import click
 from digram.cli import common, corpus, naming
 
 if TYPE_CHECKING:
-    from digram.tokenizer import Tokenizer
+    from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["compare"]
 
 
 @click.command(
+    options_metavar="-t THIS -t OTHER [OPTIONS]",
     epilog=common.example(
-        "digram compare old.json new.json corpus/*.txt",
-        "digram compare old.json new.json --name en=en/ --name sw=sw/",
-        "digram compare mine.json cl100k_base.tiktoken --encoding cl100k_base corpus/",
+        "digram compare -t old.json -t new.json corpus/*.txt",
+        "digram compare -t old.json -t new.json --name en=en/ --name sw=sw/",
+        "digram compare -t mine.json -t o200k_base.tiktoken:o200k_base corpus/",
     ),
 )
-@click.argument("this", metavar="THIS")
-@click.argument("other", metavar="OTHER")
 @click.argument("files", nargs=-1, metavar="[FILES]...")
+@click.option(
+    "-t",
+    "--tokenizer",
+    "tokenizers",
+    metavar="PATH",
+    multiple=True,
+    required=True,
+    help="A tokenizer's file or folder; give two, THIS and OTHER.",
+)
 @common.described_options
 @naming.options
 @click.option(
@@ -40,9 +48,8 @@ __all__ = ["compare"]
 @common.json_option
 def compare(
     *,
-    this: str,
-    other: str,
     files: tuple[str, ...],
+    tokenizers: tuple[str, ...],
     by_file: bool,
     named: tuple[str, ...],
     top: int,
@@ -58,14 +65,23 @@ def compare(
     --name each is also compared by itself.
 
     THIS and OTHER are files or folders of tokenizers. Options that describe one are for those that
-    do not describe themselves. If neither does and they differ, rewrite one with digram convert.
+    do not describe themselves. If neither does and they differ, name the encoding of each behind a
+    colon, or rewrite one with digram convert.
     """
+    import digram
+
+    if len(tokenizers) != 2:
+        raise click.UsageError(
+            f"two tokenizers are compared, and {len(tokenizers)} named; give -t twice."
+        )
+    this, other = tokenizers
     source: Any = naming.by_name(files, by_file, named, told) if by_file or named else None
     pair = [_load(path, dict(described)) for path in (this, other)]
     if source is None:
         source = corpus.texts_in(files or ("-",), told)[0]
-    names = (this, other) if as_json else _names(Path(this), Path(other))
-    found = pair[0].compare(pair[1], source, names=names, top=top, threads=threads)
+    paths = [Path(common.with_encoding(path)[0]) for path in tokenizers]
+    names = (this, other) if as_json else _names(*paths)
+    found = digram.compare(pair[0], pair[1], source, names=names, top=top, threads=threads)
     if as_json:
         common.emit_json(found.as_dict())
     else:
@@ -77,7 +93,7 @@ def _load(path: str, described: dict[str, Any]) -> Tokenizer:
     if any(described.values()):
         from digram.formats import describes_itself
 
-        if describes_itself(path):
+        if describes_itself(common.with_encoding(path)[0]):
             described = dict.fromkeys(described)
     return common.load(path, described)
 

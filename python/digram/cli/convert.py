@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from digram.cli import common
+
+if TYPE_CHECKING:
+    from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["convert"]
 
@@ -17,45 +20,45 @@ _FORMATS = "\n".join(
 
 
 @click.command(
+    options_metavar="-t PATH -o PATH [OPTIONS]",
     epilog=_FORMATS
-    + common.example("digram convert cl100k_base.tiktoken tokenizer.json --encoding cl100k_base"),
+    + common.example("digram convert -t r50k_base.tiktoken --encoding r50k_base -o tokenizer.json"),
 )
-@click.argument("source", metavar="SRC")
-@click.argument("destination", metavar="DST")
-@click.option(
-    "--to", "format_", type=click.Choice(list(common.FORMATS)), help="Default: by the name."
-)
-@common.described_options
+@common.with_tokenizer
+@common.output_option
+@common.format_option
 @common.allow_loss_option
 @click.option("-q", "--quiet", is_flag=True, help="No summary.")
+@common.json_option
 def convert(
     *,
-    source: str,
-    destination: str,
+    tok: Tokenizer,
+    output: str,
     format_: str | None,
     allow_loss: bool,
     quiet: bool,
-    **described: Any,
+    as_json: bool,
 ) -> None:
-    """Read the tokenizer SRC and write it to DST (- is stdout) in another format.
+    """Write a tokenizer in another format.
 
     What a format cannot carry is refused, unless --allow-loss leaves it out. Formats without a
     pattern are the exception: whoever loads them must name the pretokenizer, and is reminded.
     """
-    tok = common.load(source, described)
-    common.save(tok, destination, format_, allow_loss)
-    if not quiet and destination != "-":
-        common.log(
-            f"Saved {destination}: {common.several(len(tok), 'token')}, digest {tok.digest[:16]}"
-        )
-        if _lacks_pattern(destination, format_):
+    common.check_stdout(output, as_json)
+    common.save(tok, output, format_, allow_loss)
+    if not quiet and output != "-":
+        common.log(f"Saved {output}: {common.several(len(tok), 'token')}, digest {tok.digest[:16]}")
+        if _lacks_pattern(output, format_):
             common.log(
                 "The file does not say how text is cut: load it with "
                 f"{common.pretokenizer_spelled(tok.pretokenizer)}."
             )
 
+    if as_json:
+        common.emit_json(common.saved(tok, output))
 
-def _lacks_pattern(destination: str, format_: str | None) -> bool:
+
+def _lacks_pattern(output: str, format_: str | None) -> bool:
     return format_ in ("tiktoken", "vocab_merges") or (
-        format_ is None and destination.endswith(".tiktoken")
+        format_ is None and output.endswith(".tiktoken")
     )

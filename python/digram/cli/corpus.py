@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -11,15 +12,19 @@ import click
 from digram.cli import binary, common
 
 if TYPE_CHECKING:
-    from digram.counts import Counts
-    from digram.sources import Files, Source, Stream
+    from digram.corpus import Files, Source, Stream
+    from digram.training.counts import Counts
 
-__all__ = ["check_not_in_source", "counts_in", "texts_in"]
+__all__ = ["check_not_in_source", "counts_in", "stdin", "texts_in"]
 
 
 def texts_in(arguments: tuple[str, ...], told: common.Told) -> tuple[Source, tuple[Path, ...]]:
-    """The texts of files and of stdin, and the files of it; warns of those that look binary."""
-    from digram.sources import Streams
+    """The texts of files and of stdin, and the files of it; warns of those that look binary.
+
+    All that was told of how they are read is in the source, the separator too, so that no verb
+    can leave a part of it out.
+    """
+    from digram.corpus import Streams
 
     if "-" not in arguments:
         found = common.files(*arguments, told=told)
@@ -31,31 +36,40 @@ def texts_in(arguments: tuple[str, ...], told: common.Told) -> tuple[Source, tup
     given = [found for found in named if found is not None]
     for found in given:
         binary.warn_of_files(found)
-    streams: list[Files | Stream] = [_stdin(told) if one is None else one for one in named]
+    streams: list[Files | Stream] = [_watched_stdin(told) if one is None else one for one in named]
     paths = tuple(path for found in given for path in found.paths)
     return cast("Source", Streams(tuple(streams))), paths
 
 
-def _stdin(told: common.Told) -> Stream:
-    """What comes in through stdin, with a warning where it looks binary."""
-    from digram import sources
-    from digram.sources.tables import column_path
+def stdin(told: common.Told) -> Stream:
+    """What comes in through stdin, read as it is told."""
+    from digram import corpus
+    from digram.corpus.separators import separator_bytes
+    from digram.corpus.tables import column_path
 
     field = column_path(told.field, "field")
-    kind = sources.Kind("text") if told.format is None else sources.check_format(told.format)
-    stream = common.stdin()
-    start = stream.read(sources.BLOCK)
-    if kind == sources.Kind("text"):
-        binary.warn_of_stdin(start, told.separator)
-    blocks = itertools.chain([start], iter(lambda: stream.read(sources.BLOCK), b""))
-    file = cast("BinaryIO", sources.AsFile(blocks))
-    return sources.Stream(file, "stdin", kind, field, told.on_error)
+    kind = corpus.check_format(told.format or "text")
+    cut = separator_bytes(told.separator)
+    return corpus.Stream(common.stdin(), "stdin", kind, field, told.on_error, cut)
+
+
+def _watched_stdin(told: common.Told) -> Stream:
+    """The same, with a warning where it looks binary."""
+    from digram import corpus
+
+    found = stdin(told)
+    if found.kind != corpus.Kind("text"):
+        return found
+    start = found.file.read(corpus.BLOCK)
+    binary.warn_of_stdin(start, found.separator)
+    blocks = itertools.chain([start], iter(lambda: found.file.read(corpus.BLOCK), b""))
+    return replace(found, file=cast("BinaryIO", corpus.AsFile(blocks)))
 
 
 def counts_in(arguments: tuple[str, ...]) -> Counts | None:
     """The counts of files, merged, where files of counts are named; None where they hold text."""
-    from digram.counts import Counts
-    from digram.counts.files import holds_counts
+    from digram.training.counts import Counts
+    from digram.training.counts.files import holds_counts
 
     held = [Path(name).is_file() and holds_counts(name) for name in arguments]
     if not any(held):

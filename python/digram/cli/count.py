@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import click
 
 from digram.cli import common, texts
+from digram.cli.faults import Failure, of_verb
 
 if TYPE_CHECKING:
-    from digram.tokenizer import Tokenizer
+    from digram.errors import DigramError
+    from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["count"]
 
@@ -42,10 +44,27 @@ def count(
     is a code point, and bytes that continue one are not counted.
 
     Of JSON lines and tables the texts of the records are counted, and of text cut by a separator
-    the documents: each is a text of its own, and a file has the sum of them.
+    the documents: each is a text of its own, and a file has the sum of them. Of a file that cannot
+    be read, stderr says why, the others are counted, and the exit code is that of the first fault.
     """
-    found = texts.named(files, told, "Counting")
-    rows = [_row(tok, holder, found.hold_several, special) for holder in found]
+    from digram.errors import DigramError, OptionError
+
+    rows: list[_Row] = []
+    failed: list[Failure] = []
+
+    def fail(error: DigramError | OSError) -> None:
+        failed.append(of_verb(error))
+        failed[-1].show()
+
+    found = texts.named(files, told, "Counting", fail)
+    several = found.hold_several
+    for holder in found:
+        try:
+            rows.append(_row(tok, holder, several, special))
+        except (DigramError, OSError) as error:
+            if isinstance(error, OptionError) and error.path is None:
+                raise  # about what was typed, and so about all files
+            fail(error)
     total = _Row(
         sum(r.tokens for r in rows),
         sum(r.bytes for r in rows),
@@ -54,16 +73,21 @@ def count(
     )
     if as_json:
         numbers = {name: value for name, value in total._asdict().items() if name != "path"}
-        common.emit_json({"files": [row._asdict() for row in rows], "total": numbers})
-        return
-    titles = ["tokens", "bytes", "characters", "file"]
-    common.emit_table(titles, rows if len(rows) == 1 else [*rows, total])
+        errors = [one.message for one in failed]
+        files_ = [row._asdict() for row in rows]
+        common.emit_json({"files": files_, "total": numbers, "errors": errors})
+    elif rows:
+        titles = ["tokens", "bytes", "characters", "file"]
+        one = len(rows) == 1 and not failed
+        common.emit_table(titles, rows if one else [*rows, total])
+    if failed:
+        click.get_current_context().exit(failed[0].exit_code)
 
 
 def _row(tok: Tokenizer, holder: texts.Holder, several: bool, special: Any) -> _Row:
     import numpy as np
 
-    from digram.sources import batches
+    from digram.corpus import batches
 
     tokens = size = continuing = documents = 0
     for batch in cast("Iterator[list[bytes]]", batches(holder.texts)):

@@ -13,7 +13,7 @@ import click
 from digram.cli import common, training_files
 
 if TYPE_CHECKING:
-    from digram.tokenizer import Tokenizer
+    from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["decode", "encode"]
 
@@ -108,7 +108,7 @@ def _holds_documents(file: str, told: common.Told) -> bool:
     """Whether the input holds several texts, other than its lines."""
     if told.separator is not None:
         return True
-    from digram.sources import check_format
+    from digram.corpus import check_format
 
     if file == "-":
         return told.format is not None and check_format(told.format).form != "text"
@@ -119,15 +119,15 @@ def _holds_documents(file: str, told: common.Told) -> bool:
 def _encode_documents(
     tok: Tokenizer, file: str, told: common.Told, special: Any, threads: int | None
 ) -> None:
+    from digram._util.progress import progress
     from digram.cli.corpus import texts_in
-    from digram.progress import progress
-    from digram.sources import in_batches, total_bytes
+    from digram.corpus import in_batches, total_bytes
 
     source, _ = texts_in((file,), told)
     done = 0
     with (
         progress("Encoding", total_bytes(source)) as advance,
-        contextlib.closing(in_batches(source, told.separator)) as reading,
+        contextlib.closing(in_batches(source)) as reading,
     ):
         for batch in reading:
             for ids in tok.encode_batch(batch, special=special, threads=threads):
@@ -137,8 +137,8 @@ def _encode_documents(
 
 
 def _encode_lines(tok: Tokenizer, text: BufferedReader, special: Any, threads: int | None) -> None:
-    from digram.progress import progress
-    from digram.sources import batches
+    from digram._util.progress import progress
+    from digram.corpus import batches
 
     with progress("Encoding") as advance:
         for batch in batches(line.removesuffix(b"\n") for line in text):
@@ -183,7 +183,7 @@ def decode(
     if lines and raw:
         raise click.UsageError("--raw has no place for line ends; leave out --lines.")
     done = 0
-    with common.open_input(file) as stream:
+    with common.open_bytes(file) as stream:
         if raw:
             chunks = _raw_ids(stream, _WIDTHS[raw])
         else:

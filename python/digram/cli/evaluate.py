@@ -11,7 +11,7 @@ import click
 from digram.cli import common, corpus, naming
 
 if TYPE_CHECKING:
-    from digram.metrics import Evaluation
+    from digram.analysis.metrics import Evaluation
 
 __all__ = ["evaluate"]
 
@@ -73,6 +73,8 @@ def evaluate(
     n of the others (--separator '\n' cuts files into lines): the table then has tokens per line
     and the premium over the reference, and the Gini coefficient of all.
     """
+    import digram
+
     paths = dict.fromkeys(tokenizers)
     read = {*files, *(one.partition("=")[2] for one in named)} or {"-"}
     if len(paths) > 1 and "-" in read:
@@ -86,9 +88,7 @@ def evaluate(
     for path in paths:
         tok = common.load(path, dict(described))
         texts = corpus.texts_in(files or ("-",), told)[0] if source is None else source
-        found[path] = tok.evaluate(
-            texts, reference=reference, separator=told.separator, alpha=alpha, threads=threads
-        )
+        found[path] = digram.evaluate(tok, texts, reference=reference, alpha=alpha, threads=threads)
     if as_json:
         common.emit_json({"tokenizers": {path: one.as_dict() for path, one in found.items()}})
         return
@@ -97,12 +97,12 @@ def evaluate(
 
 def _shown(found: Mapping[str, Evaluation]) -> list[str]:
     """All of it as parts to print, with what the tokenizers do with all text side by side."""
-    from digram.metrics.table import side_by_side
+    from digram.analysis.metrics.table import side_by_side
 
     if len(found) == 1:
         return [f"{one}\n" for one in found.values()]
     parts = [f"{common.heading(path)}\n{one}\n" for path, one in found.items()]
-    names = [Path(path).name for path in found]
+    names = [Path(common.with_encoding(path)[0]).name for path in found]
     short = names if len({*names}) == len(names) else [*found]
     totals = dict(zip(short, (one.total for one in found.values()), strict=True))
     return [*parts, f"{common.heading('Side by side')}\n{side_by_side(totals)}\n"]

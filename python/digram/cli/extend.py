@@ -13,12 +13,15 @@ __all__ = ["extend"]
 
 
 @click.command(
-    epilog=common.example("digram extend tokenizer.json notes/*.txt --add 4000 -o medical.json"),
+    options_metavar="-t PATH --add N -o PATH [OPTIONS]",
+    epilog=common.example("digram extend -t old.json notes/*.txt --add 4000 -o medical.json"),
 )
-@click.option("--add", type=int, required=True, metavar="N", help="So many tokens at most.")
+@click.option(
+    "--add", type=common.NUMBER, required=True, metavar="N", help="So many tokens at most."
+)
 @click.option(
     "--min-frequency",
-    type=int,
+    type=common.NUMBER,
     default=1,
     show_default=True,
     metavar="N",
@@ -30,7 +33,7 @@ __all__ = ["extend"]
     is_flag=True,
     default=None,
     help="Learn no token that holds a part of a character beside anything else; the default where "
-    "SRC was trained so.",
+    "the tokenizer was trained so.",
 )
 @click.option(
     "--memory-limit",
@@ -44,17 +47,19 @@ __all__ = ["extend"]
 )
 @changing.options
 def extend(*, asked: changing.Asked, **options: Any) -> None:
-    """Teach the tokenizer SRC the next merges, learned from the text or counts of FILES.
+    """Teach a tokenizer the next merges, learned from the text or counts of FILES.
 
     Every token and every merge stays as it is, and new ids come after the highest one, so a model
     goes on from the rows that it has. FILES are what digram train takes. Text becomes what it
     became before, with some neighbours joined. The .npz of --change has the arrays that begin a
     model's new rows: starts, ids and weights, as digram.EmbeddingPlan explains them.
     """
+    import digram
+
     started = time.perf_counter()
-    grown, change = asked.tok.extend(
+    grown, change = digram.extend(
+        asked.tok,
         asked.source,
-        separator=asked.separator,
         threads=asked.threads,
         progress=False if asked.quiet else None,
         **options,

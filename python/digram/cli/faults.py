@@ -13,7 +13,7 @@ import click
 
 from digram.cli.spelling import Spelling, spelled
 
-__all__ = ["Failure", "advised", "failure", "quiet_stdout"]
+__all__ = ["Failure", "advised", "failure", "of_verb", "quiet_stdout"]
 
 _USAGE, _INPUT, _IO, _INTERNAL, _INTERRUPTED = 2, 3, 4, 70, 130
 
@@ -78,6 +78,13 @@ def failure(error: BaseException, options: Mapping[str, Spelling] | None = None)
         "This should not happen; please report the command and this message.",
         _INTERNAL,
     )
+
+
+def of_verb(error: BaseException) -> Failure:
+    """The same of a fault after which the verb that is running goes on."""
+    root = click.get_current_context().find_root()
+    spellings = getattr(root.command, "spellings", None)
+    return failure(error, None if spellings is None else spellings(root))
 
 
 def quiet_stdout() -> None:

@@ -13,8 +13,8 @@ import click
 from digram.cli import common
 
 if TYPE_CHECKING:
-    from digram.events import Event
-    from digram.tokenizer import Merge, Tokenizer
+    from digram.tokenizer.tokenizer import Merge, Tokenizer
+    from digram.vocab.picky import Event
 
 __all__ = ["inspect", "kind_of"]
 
@@ -33,13 +33,10 @@ _BAR = 24  # columns
 
 
 @click.command(
-    epilog=common.example("digram inspect tokenizer.json"),
+    options_metavar="-t PATH [OPTIONS]",
+    epilog=common.example("digram inspect -t tokenizer.json"),
 )
-@click.argument("path", required=False, metavar="TOKENIZER")
-@click.option(
-    "-t", "--tokenizer", metavar="PATH", help="TOKENIZER, as one gives it to the other verbs."
-)
-@common.described_options
+@common.with_tokenizer
 @click.option(
     "-n",
     "--rows",
@@ -49,22 +46,14 @@ _BAR = 24  # columns
     help="Rows of each list.  [default: 10]",
 )
 @common.json_option
-def inspect(
-    *, path: str | None, tokenizer: str | None, rows: int, as_json: bool, **described: Any
-) -> None:
-    """Show what the file or folder TOKENIZER holds: its size, settings, training record, first and
+def inspect(*, tok: Tokenizer, rows: int, as_json: bool) -> None:
+    """Show what a tokenizer's file or folder holds: its size, settings, training record, first and
     last merges, tokens by length and by kind, the longest tokens, and those that no text can reach.
 
     A merge has its rank, from 0; how often its pair stood in the corpus when it was merged; the id
     of the token that it makes; and the pair with that token. Of a tokenizer that was trained with
     --picky the first and last events are shown: what was merged, and what was dropped again.
     """
-    if path is not None and tokenizer is not None:
-        raise click.UsageError("give TOKENIZER or --tokenizer, not both.")
-    named = path or tokenizer
-    if named is None:
-        raise click.UsageError("name a tokenizer, as in: digram inspect tokenizer.json")
-    tok = common.load(named, described)
     facts = _facts(tok, rows)
     if as_json:
         common.emit_json(facts)
@@ -106,7 +95,7 @@ def _kind_of_character(character: str) -> str:
 
 
 def _facts(tok: Tokenizer, rows: int) -> dict[str, Any]:
-    from digram.facts import facts
+    from digram.tokenizer.summary import facts
 
     ordinary = list(_ordinary(tok))
     log = tok.merge_log
@@ -250,7 +239,7 @@ def _training(record: dict[str, Any]) -> Iterator[str]:
 
 
 def _merge_lines(merges: Sequence[dict[str, Any]]) -> Iterator[str]:
-    from digram.terminal import columns, visible
+    from digram.display.terminal import columns, visible
 
     names = ("left", "right", "hex")
     drawn = [[f"[{visible(bytes.fromhex(merge[name]))}]" for name in names] for merge in merges]
@@ -268,7 +257,7 @@ def _merge_lines(merges: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _event_lines(events: Sequence[dict[str, Any]]) -> Iterator[str]:
-    from digram.terminal import visible
+    from digram.display.terminal import visible
 
     title = "" if events[0]["count"] is None else f"{'count':>12}"
     yield f"{'number':>7}{title}  event"
@@ -282,7 +271,7 @@ def _event_lines(events: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _token_lines(tokens: Sequence[dict[str, Any]]) -> Iterator[str]:
-    from digram.terminal import visible
+    from digram.display.terminal import visible
 
     if tokens:
         yield f"{'id':>7}  {'bytes':>6}  token"
@@ -314,6 +303,6 @@ def _bars(title: str, counts: dict[str, int]) -> Iterator[str]:
 
 
 def _padded(text: str, width: int) -> str:
-    from digram.terminal import columns
+    from digram.display.terminal import columns
 
     return text + " " * (width - columns(text))

@@ -13,8 +13,8 @@ import click
 from digram.cli import common
 
 if TYPE_CHECKING:
-    from digram.definition import TrainingRecord
-    from digram.tokenizer import Tokenizer
+    from digram.tokenizer.tokenizer import Tokenizer
+    from digram.vocab.definition import TrainingRecord
 
 __all__ = ["facts", "id_options", "limit_options", "rehearse", "saving_options", "summary"]
 
@@ -28,11 +28,15 @@ def _blocks(
     found: dict[str, int] = {}
     for value in values:
         name, _, number = value.rpartition("=")
-        if not name or not number.isdecimal():
+        try:
+            size = common.NUMBER.convert(number, None, None)
+        except click.BadParameter:
+            size = -1
+        if not name or size < 0:
             raise click.BadParameter(f"{value!r} is not a name and a number, as in image=8192.")
         if name in found:
             raise click.BadParameter(f"the block {name!r} is there twice.")
-        found[name] = int(number)
+        found[name] = size
     return found
 
 
@@ -45,26 +49,20 @@ _WHY = {
 
 
 _LIMITS = (
-    click.option(
-        "-o",
-        "--output",
-        metavar="PATH",
-        required=True,
-        help="Where to save the tokenizer; - is stdout. Replaced at once or not at all.",
-    ),
+    common.output_option,
     click.option(
         "--vocab-size",
-        type=int,
+        type=common.NUMBER,
         metavar="N",
         help="Stop at N tokens, special tokens and base included.",
     ),
     click.option(
         "--min-frequency",
-        type=int,
+        type=common.NUMBER,
         metavar="N",
         help="Stop when no pair occurs N times; at least 2 where it is the only limit.",
     ),
-    click.option("--max-merges", type=int, metavar="N", help="Stop after N merges."),
+    click.option("--max-merges", type=common.NUMBER, metavar="N", help="Stop after N merges."),
     click.option(
         "--max-token-length", type=int, metavar="BYTES", help="Learn no token longer than this."
     ),
@@ -87,7 +85,7 @@ _LIMITS = (
     ),
     click.option(
         "--limit-alphabet",
-        type=int,
+        type=common.NUMBER,
         metavar="N",
         help="Unit char: keep the N most frequent characters; the others are unknown.",
     ),
@@ -132,9 +130,7 @@ _IDS = (
 )
 
 _SAVING = (
-    click.option(
-        "--format", "format_", type=click.Choice(list(common.FORMATS)), help="Default: by the name."
-    ),
+    common.format_option,
     common.allow_loss_option,
     click.option("-q", "--quiet", is_flag=True, help="No bar and no summary."),
     common.json_option,
@@ -181,7 +177,7 @@ def rehearse(
 
 def summary(tok: Tokenizer, noted: int, seconds: float) -> str:
     """What was learned, from what, and why there is no more."""
-    from digram.progress import amount
+    from digram._util.progress import amount
 
     record = tok.training
     assert record is not None

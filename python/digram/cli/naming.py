@@ -11,7 +11,7 @@ import click
 from digram.cli import binary, common, corpus
 
 if TYPE_CHECKING:
-    from digram.sources import Source
+    from digram.corpus import Source
 
 __all__ = ["by_name", "names_of", "options"]
 
@@ -64,7 +64,7 @@ def names_of(paths: Sequence[Path]) -> Mapping[str, Path]:
     >>> list(names_of([Path("a/en.jsonl.gz"), Path("a/sw.txt"), Path("b/sw.txt"), Path("GPL-2.0")]))
     ['en', 'a/sw.txt', 'b/sw.txt', 'GPL-2.0']
     """
-    from digram.sources import kind_of
+    from digram.corpus import kind_of
 
     short = []
     for path in paths:

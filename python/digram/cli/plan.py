@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from digram.cli import common
+from digram.cli import common, corpus
 
 __all__ = ["plan"]
 
@@ -35,8 +35,8 @@ def _shares(
         "digram plan 2TB --vocab-size 200000 --kind english=0.8 --kind code=0.2",
     ),
 )
-@click.argument("corpus", metavar="SIZE")
-@click.option("--vocab-size", type=int, required=True, metavar="N", help="Tokens in all.")
+@click.argument("size", metavar="SIZE")
+@click.option("--vocab-size", type=common.NUMBER, required=True, metavar="N", help="Tokens in all.")
 @click.option(
     "--kind",
     multiple=True,
@@ -81,7 +81,7 @@ def _shares(
 @common.json_option
 def plan(
     *,
-    corpus: str,
+    size: str,
     sample: tuple[str, ...],
     told: common.Told,
     pretokenizer: str,
@@ -97,9 +97,9 @@ def plan(
     import digram
 
     if sample:
-        options["sample"] = common.files(*sample, told=told)
+        options["sample"] = corpus.texts_in(sample, told)[0]
     options["pretokenizer"] = common.pretokenizer_from(pretokenizer, (), None)
-    found = digram.plan(corpus, **options)
+    found = digram.plan(size, **options)
     if as_json:
         common.emit_json(found.to_dict())
     else:

@@ -10,10 +10,13 @@ __all__ = ["prune"]
 
 
 @click.command(
-    epilog=common.example("digram prune tokenizer.json notes/*.txt --remove 2000 -o small.json"),
+    options_metavar="-t PATH -o PATH [OPTIONS]",
+    epilog=common.example("digram prune -t large.json notes/*.txt --remove 2000 -o small.json"),
 )
-@click.option("--remove", type=int, metavar="N", help="So many tokens go.")
-@click.option("--vocab-size", type=int, metavar="N", help="Or so many ids there are to be.")
+@click.option("--remove", type=common.NUMBER, metavar="N", help="So many tokens go.")
+@click.option(
+    "--vocab-size", type=common.NUMBER, metavar="N", help="Or so many ids there are to be."
+)
 @click.option(
     "--keep", multiple=True, metavar="TOKEN", help="A token that stays; repeat it for several."
 )
@@ -27,20 +30,22 @@ def prune(
     keep: tuple[str, ...],
     holes: bool,
 ) -> None:
-    """Take from the tokenizer SRC the tokens that the text or counts of FILES need least.
+    """Take from a tokenizer the tokens that the text or counts of FILES need least.
 
     Only tokens of which no other is made go, so that all others can still be reached; single bytes
     or characters and special tokens stay. FILES are what digram train takes.
     """
+    import digram
+
     if (remove is None) == (vocab_size is None):
         raise click.UsageError("say how many: --remove or --vocab-size.")
-    small, change = asked.tok.prune(
+    small, change = digram.prune(
+        asked.tok,
         asked.source,
         remove=remove,
         vocab_size=vocab_size,
         keep=keep,
         compact=not holes,
-        separator=asked.separator,
         threads=asked.threads,
     )
     asked.save(small, change)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from itertools import islice
@@ -13,8 +12,8 @@ import click
 from digram.cli import common, keys, texts
 
 if TYPE_CHECKING:
-    from digram.seeing import Replay
-    from digram.tokenizer import Tokenizer
+    from digram.analysis.explain import Replay
+    from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["replay"]
 
@@ -39,6 +38,7 @@ _SHORTEST, _LONGEST = 0.02, 10.0
     help="Play by itself, a merge in so many seconds.",
 )
 @common.color_option
+@common.source_options
 @common.special_option
 @common.json_option
 def replay(
@@ -48,6 +48,7 @@ def replay(
     text: str | None,
     seconds: float | None,
     color: bool | None,
+    told: common.Told,
     special: Any,
     as_json: bool,
 ) -> None:
@@ -58,32 +59,28 @@ def replay(
     On a terminal the space bar shows the next merge, b the one before, p plays them by itself,
     + and - faster or slower, g and G show the first and the last, q ends. Elsewhere all merges
     that the text has a place for are printed, one after the other. Counts of training are known
-    of tokenizers trained here, and what came next of those trained with --runners-up.
+    of tokenizers trained here, and what came next of those trained with --runners-up. The records
+    of JSON and tables and the documents between separators are played one after the other.
     """
-    from digram.terminal import use_color
+    import digram
+    from digram.display.terminal import use_color
 
-    if text is not None and file != "-":
-        raise click.UsageError("give a FILE or --text, not both.")
-    if text is None:
-        with common.open_input(file) as opened:
-            data = opened.read()
-    else:
-        data = os.fsencode(text)  # the bytes that were typed, UTF-8 or not
-    with texts.where(file if text is None else "--text", None):
-        found = tok.replay(data, special=special)
-    if as_json:
-        common.emit_json(found.as_dict())
-        return
     colored = use_color(sys.stdout) if color is None else color
-    with keys.opened() as screen:
-        if screen is not None:
-            _play(found, screen, colored, seconds)
-    if screen is None:
-        _print(found, colored)
+    for name, document, data in texts.given(file, text, told):
+        with texts.where(name, document):
+            found = digram.replay(tok, data, special=special)
+        if as_json:
+            common.emit_json(found.as_dict())
+            continue
+        with keys.opened() as screen:
+            if screen is not None:
+                _play(found, screen, colored, seconds)
+        if screen is None:
+            _print(found, colored)
 
 
 def _print(found: Replay, colored: bool) -> None:
-    from digram.seeing.lines.replay import played
+    from digram.analysis.explain.lines.replay import played
 
     lines = played(found, color=colored, width=shutil.get_terminal_size().columns)
     while block := "".join([f"{line}\n" for line in islice(lines, 1000)]):
@@ -92,7 +89,7 @@ def _print(found: Replay, colored: bool) -> None:
 
 def _play(found: Replay, screen: keys.Screen, colored: bool, seconds: float | None) -> None:
     """Show frames as keys ask for them, until one asks to end."""
-    from digram.seeing.lines.replay import screen as drawn
+    from digram.analysis.explain.lines.replay import screen as drawn
 
     last = len(found.frames) - 1
     number, pause, plays = -1, seconds or _PAUSE, seconds is not None

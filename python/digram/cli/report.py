@@ -11,23 +11,20 @@ import click
 from digram.cli import binary, common, naming
 
 if TYPE_CHECKING:
-    from digram.sources import Source
+    from digram.corpus import Source
 
 __all__ = ["report"]
 
 
 @click.command(
-    options_metavar="--corpus [NAME=]FILES [OPTIONS]",
+    options_metavar="-t PATH --corpus [NAME=]FILES [OPTIONS]",
     epilog=common.example(
-        "digram report tokenizer.json --corpus corpus.txt -o report.html",
-        "digram report tok.json --corpus en=en/ --corpus code=src/ -o report.html",
-        "digram report tok.json --corpus en/ --parallel xx/ --reference en --json",
+        "digram report -t tokenizer.json --corpus corpus.txt -o report.html",
+        "digram report -t tok.json --corpus en=en/ --corpus code=src/ -o report.html",
+        "digram report -t tok.json --corpus en/ --parallel xx/ --reference en --json",
     ),
 )
-@click.argument("path", required=False, metavar="TOKENIZER")
-@click.option(
-    "-t", "--tokenizer", metavar="PATH", help="TOKENIZER, as one gives it to the other verbs."
-)
+@common.tokenizer_option
 @common.described_options
 @click.option(
     "--corpus",
@@ -52,14 +49,13 @@ __all__ = ["report"]
     metavar="FOLDER",
     help="Write each figure as SVG and PNG, and its data as CSV, into this folder.",
 )
-@click.option("--title", metavar="TEXT", help="Of the page.  [default: the name of TOKENIZER]")
+@click.option("--title", metavar="TEXT", help="Of the page.  [default: the tokenizer's name]")
 @common.source_options
 @click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
 @common.json_option
 def report(
     *,
-    path: str | None,
-    tokenizer: str | None,
+    tokenizer: str,
     corpus: tuple[str, ...],
     parallel: tuple[str, ...],
     reference: str | None,
@@ -76,29 +72,26 @@ def report(
 
     The page is one file that needs no network and no script. --figures writes the same figures for
     a paper, --json prints all numbers. --separator cuts the files of --corpus into documents; those
-    of --parallel are cut where lines end. Drawing needs: pip install 'digram[plots]'
+    of --parallel are cut where lines end. Drawing needs, in the
+    folder of digram's clone: pip install ".[plots]"
     """
-    if path is not None and tokenizer is not None:
-        raise click.UsageError("give TOKENIZER or --tokenizer, not both.")
-    named = path or tokenizer
-    if named is None:
-        raise click.UsageError(
-            "name a tokenizer, as in: digram report tokenizer.json --corpus corpus.txt"
-        )
+    import digram
+
     if not (output or figures or as_json):
         raise click.UsageError(
             "say what to write: a page with -o report.html, --figures FOLDER, or --json."
         )
     if output or figures:
-        from digram.report import check_installed
+        from digram.reports import check_installed
 
         check_installed()  # before anything is read
-    tok = common.load(named, dict(described))
-    found = tok.report(
+    tok = common.load(tokenizer, dict(described))
+    found = digram.report(
+        tok,
         _by_name("--corpus", corpus, told),
         parallel=_by_name("--parallel", parallel, told._replace(separator=None)) or None,
         reference=reference,
-        title=title or Path(named).stem,
+        title=title or Path(common.with_encoding(tokenizer)[0]).stem,
         threads=threads,
     )
     if output is not None:
@@ -118,6 +111,10 @@ def _by_name(option: str, arguments: Sequence[str], told: common.Told) -> dict[s
         name, equals, files = one.partition("=")
         if equals and not (name and files):
             raise click.UsageError(f"{option} {one!r} is not NAME=FILES, as in en=corpus/en.")
+        if "-" in (one, files):
+            raise click.UsageError(
+                "stdin can be read once, and a report reads its texts several times; name files."
+            )
         found = common.files(files if equals else one, told=told)
         binary.warn_of_files(found)
         each = (

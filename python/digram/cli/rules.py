@@ -9,7 +9,7 @@ import click
 from digram.cli import common, corpus
 
 if TYPE_CHECKING:
-    from digram.tokenizer import Tokenizer
+    from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["rules"]
 
@@ -42,9 +42,11 @@ def rules(
     patterns, numbers and forbidden tokens how many there are, how many are not as the rules want
     them, and the most frequent of these. The exit code is 1 where there are any.
     """
+    import digram
+
     asked = common.rules_from(rules)
     source = corpus.texts_in(files, told)[0]
-    found = tok.check_rules(source, asked, threads=threads)
+    found = digram.check_rules(tok, source, asked, threads=threads)
     if as_json:
         common.emit_json(found.as_dict())
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from itertools import islice
@@ -13,7 +12,7 @@ import click
 from digram.cli import common, texts
 
 if TYPE_CHECKING:
-    from digram.tokenizer import Tokenizer
+    from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["show"]
 
@@ -50,34 +49,16 @@ def show(
     JSON lines and tables and the documents between separators are shown one after the other, with
     --json a line each.
     """
-    from digram.sources import Files
-
-    if text is not None and file != "-":
-        raise click.UsageError("give a FILE or --text, not both.")
-    if text is not None:
-        if told != common.Told():
-            raise click.UsageError(
-                "options that say how files are read do nothing beside --text; leave them out."
-            )
-        # The bytes that were typed, UTF-8 or not.
-        _show(tok, os.fsencode(text), with_ids, color, special, as_json)
-        return
-    found = texts.named((file,), told)
-    for one in found.sources:
-        if isinstance(one, Files):
-            common.one_of(one, file)
-    several = found.hold_several
-    for name, documents in found:
-        for number, data in enumerate(documents):
-            with texts.where(name, number if several else None):
-                _show(tok, data, with_ids, color, special, as_json)
+    for name, document, data in texts.given(file, text, told):
+        with texts.where(name, document):
+            _show(tok, data, with_ids, color, special, as_json)
 
 
 def _show(
     tok: Tokenizer, data: bytes, with_ids: bool, color: bool | None, special: Any, as_json: bool
 ) -> None:
     """Show one text."""
-    from digram.terminal import shown, use_color
+    from digram.display.terminal import shown, use_color
 
     ids = tok.encode(data, special=special)
     tokens = tok.tokens(ids)

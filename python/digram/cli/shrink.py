@@ -2,50 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from digram.cli import common
 
+if TYPE_CHECKING:
+    from digram.tokenizer.tokenizer import Tokenizer
+
 __all__ = ["shrink"]
 
 
 @click.command(
-    epilog=common.example("digram shrink tokenizer.json small.json --vocab-size 8000"),
+    options_metavar="-t PATH --vocab-size N -o PATH [OPTIONS]",
+    epilog=common.example("digram shrink -t tokenizer.json --vocab-size 8000 -o small.json"),
 )
-@click.argument("source", metavar="SRC")
-@click.argument("destination", metavar="DST")
+@common.with_tokenizer
+@common.output_option
 @click.option(
     "--vocab-size",
-    type=int,
+    type=common.NUMBER,
     required=True,
     metavar="N",
     help="Its tokens in all, reserved ones included, before padding.",
 )
-@click.option(
-    "--to", "format_", type=click.Choice(list(common.FORMATS)), help="Default: by the name."
-)
-@common.described_options
+@common.format_option
 @common.allow_loss_option
 @click.option("-q", "--quiet", is_flag=True, help="No summary.")
+@common.json_option
 def shrink(
     *,
-    source: str,
-    destination: str,
+    tok: Tokenizer,
+    output: str,
     vocab_size: int,
     format_: str | None,
     allow_loss: bool,
     quiet: bool,
-    **described: Any,
+    as_json: bool,
 ) -> None:
-    """Write to DST (- is stdout) the tokenizer that training to N would have given.
+    """Write the tokenizer that training to N tokens would have given.
 
-    SRC is one that was trained to a larger size, or a published one whose ids follow its merges.
+    It takes one that was trained to a larger size, or a published one whose ids follow its merges.
     The last merges go; special tokens and reserved ids move down behind those that stay.
     """
-    tok = common.load(source, described).shrink(vocab_size)
-    common.save(tok, destination, format_, allow_loss)
-    if not quiet and destination != "-":
-        merges = common.several(len(tok.merges), "merge")
-        common.log(f"Saved {destination}: {common.several(len(tok), 'token')}, {merges}")
+    import digram
+
+    common.check_stdout(output, as_json)
+    small = digram.shrink(tok, vocab_size)
+    common.save(small, output, format_, allow_loss)
+    if not quiet and output != "-":
+        merges = common.several(len(small.merges), "merge")
+        common.log(f"Saved {output}: {common.several(len(small), 'token')}, {merges}")
+    if as_json:
+        common.emit_json(common.saved(small, output))

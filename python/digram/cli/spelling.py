@@ -27,7 +27,8 @@ _ARGUMENT = re.compile(
     rf"|(?P<bare>[a-z]+(?:_[a-z]+)+)\b(?!=|\(|\.\w)|{_QUOTED})"
 )
 # What a verb reads is named by its arguments, and how it is read by options of the verb itself.
-_VERB = re.compile(r"\btok\.(explain|replay|show|tree|where)\(\.\.\.\)")
+_VERB = re.compile(r"\bdigram\.(explain|replay|show|merge_tree|find_token)\(tok, \.\.\.\)")
+_VERBS = {"merge_tree": "tree", "find_token": "where"}
 _OF_FILES = re.compile(r"digram\.files\(path, ([^()]*)\)")
 
 
@@ -58,11 +59,15 @@ def spelled(message: str, options: Mapping[str, Spelling]) -> str:
     >>> options = {"on_error": Spelling("--on-error")}
     >>> spelled('Pass digram.files(path, on_error="skip") to skip records.', options)
     'Pass --on-error skip to skip records.'
-    >>> spelled("See what it becomes with tok.explain(...).", {})
+    >>> options = {"format": Spelling("--format"), "source_format": Spelling("--source-format")}
+    >>> spelled('Pass digram.files(path, format="text").', options)
+    'Pass --source-format text.'
+    >>> spelled("See what it becomes with digram.explain(tok, ...).", {})
     'See what it becomes with digram explain.'
     """
-    message = _VERB.sub(r"digram \1", message)
-    message = _OF_FILES.sub(r"\1", message)
+    message = _VERB.sub(lambda match: f"digram {_VERBS.get(match[1], match[1])}", message)
+    # Beside the format of what is written, that of what is read has a name of its own.
+    message = _OF_FILES.sub(lambda match: match[1].replace("format=", "source_format="), message)
     return _ARGUMENT.sub(functools.partial(_in_shell, options), message)
 
 

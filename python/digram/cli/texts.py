@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -9,12 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from digram.cli import common
+from digram.cli import common, corpus
 
 if TYPE_CHECKING:
-    from digram.sources import Files, Pass, Stream, Unread
+    from digram.corpus import Files, Pass, Stream, Unread
 
-__all__ = ["Holder", "Named", "named", "where"]
+__all__ = ["Holder", "Named", "given", "named", "where"]
 
 
 class Holder(NamedTuple):
@@ -31,25 +32,25 @@ class Named:
     """What arguments name: made by `named`, iterated as `Holder`s."""
 
     sources: tuple[Files | Stream, ...]
-    separator: str | None
     title: str | None
 
     @property
     def hold_several(self) -> bool:
         """Whether one of them may hold several texts."""
-        from digram.sources import Files
+        from digram.corpus import Files
 
         kinds = [
             kind
             for one in self.sources
             for kind in (map(one.kind, one.paths) if isinstance(one, Files) else [one.kind])
         ]
-        return self.separator is not None or any(kind.form != "text" for kind in kinds)
+        cut = any(one.separator is not None for one in self.sources)
+        return cut or any(kind.form != "text" for kind in kinds)
 
     def __iter__(self) -> Iterator[Holder]:
         """All of it; a bar shows how far it is, and what was skipped is told at the end, once."""
-        from digram.progress import progress
-        from digram.sources import Files, Pass
+        from digram._util.progress import progress
+        from digram.corpus import Files, Pass
 
         seen, total = Pass(), 0
         for one in self.sources:
@@ -64,36 +65,67 @@ class Named:
                         texts = replace(one, paths=(path,)).texts(seen)
                         yield Holder(click.format_filename(path), _whole(texts, seen, advance))
                 else:
-                    separator = None if self.separator is None else self.separator.encode()
-                    yield Holder("-", _whole(one.texts(seen, separator), seen, advance))
+                    yield Holder("-", _whole(one.texts(seen), seen, advance))
         seen.tell()
 
 
-def named(arguments: Sequence[str], told: common.Told, title: str | None = None) -> Named:
+def named(
+    arguments: Sequence[str],
+    told: common.Told,
+    title: str | None = None,
+    missing: Callable[[OSError], None] | None = None,
+) -> Named:
     """What arguments name, stdin for - or without any; a bar has this title, where there is one.
 
-    What is not there is told before anything is read.
+    What is not there is told before anything is read: raised, or given to `missing`.
     """
-    sources = [
-        _stdin(told) if name == "-" else common.files(name, told=told)
-        for name in arguments or ("-",)
-    ]
-    return Named(tuple(sources), told.separator, title)
+    sources: list[Files | Stream] = []
+    for name in arguments or ("-",):
+        try:
+            sources.append(corpus.stdin(told) if name == "-" else common.files(name, told=told))
+        except OSError as error:
+            if missing is None:
+                raise
+            missing(error)
+    return Named(tuple(sources), title)
 
 
-def _stdin(told: common.Told) -> Stream:
-    from digram.sources import Stream, check_format
-    from digram.sources.tables import column_path
+def given(
+    file: str, text: str | None, told: common.Told
+) -> Iterator[tuple[str, int | None, bytes]]:
+    """The texts of the one FILE, of stdin or of `--text`: a name, a number if any, and the text.
 
-    kind = check_format(told.format or "text")
-    field = column_path(told.field, "field")
-    return Stream(common.stdin(), "stdin", kind, field, told.on_error)
+    The one rule of all verbs that show what becomes of a text.
+    """
+    from digram.corpus import Files
+
+    if text is not None:
+        if file != "-":
+            raise click.UsageError("give a FILE or --text, not both.")
+        if told != common.Told():
+            raise click.UsageError(
+                "options that say how files are read do nothing beside --text; leave them out."
+            )
+        yield "--text", None, os.fsencode(text)  # the bytes that were typed, UTF-8 or not
+        return
+    try:
+        found = named((file,), told)
+    except FileNotFoundError as error:
+        error.add_note("For these letters as a text, give them with --text.")
+        raise
+    for one in found.sources:
+        if isinstance(one, Files):
+            common.one_of(one, file)
+    several = found.hold_several
+    for name, documents in found:
+        for number, data in enumerate(documents):
+            yield name, number if several else None, data
 
 
 def _whole(
     texts: Iterator[bytes | Unread], seen: Pass, advance: Callable[[int], None]
 ) -> Iterator[bytes]:
-    from digram.sources import Unread
+    from digram.corpus import Unread
 
     done = seen.done
     for text in texts:

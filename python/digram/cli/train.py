@@ -10,17 +10,18 @@ import click
 from digram.cli import common, corpus, learning
 
 if TYPE_CHECKING:
-    from digram.counts import Counts
-    from digram.superwords import Boundless, TwoStage
+    from digram.training.counts import Counts
+    from digram.training.superwords import Boundless, TwoStage
 
 __all__ = ["train"]
 
 
 def _size_or_share(value: str) -> int | float:
-    """A click type: a whole number is a size, one with a point a share."""
+    """A click type: a whole number is a size, one with a point and no letter a share."""
     try:
-        return float(value) if "." in value else int(value)
-    except ValueError:
+        is_share = value.replace(".", "", 1).isdecimal() and "." in value
+        return float(value) if is_share else common.NUMBER.convert(value, None, None)
+    except click.BadParameter:
         raise click.BadParameter(
             f"{value!r} is neither a size nor a share, as in 20000 or 0.9."
         ) from None
@@ -108,18 +109,17 @@ def train(
     """Learn a tokenizer from text or counts.
 
     FILES are files, folders (all below them but hidden ones) and quoted patterns, where **
-    crosses folders; - is stdin. Names that end in .jsonl or .ndjson are lines of JSON, .parquet
-    and .arrow are tables, and .gz, .zst, .bz2 or .xz are unpacked; all else is text. A text file
-    is one document unless --separator cuts it, and so is each record; merges never cross
-    documents. Or they are counts, from digram counts make, which say themselves how their
-    text was cut. Says on stderr what was learned and why training stopped.
+    crosses folders; - is stdin. Names that end in .jsonl, .ndjson or .json hold JSON, .csv,
+    .tsv, .parquet and .arrow are tables, and .gz, .zst, .bz2 or .xz are unpacked; all else is
+    text. A text file is one document unless --separator cuts it, and so is each record; merges
+    never cross documents. Or they are counts, from digram counts make, which say themselves how
+    their text was cut. Says on stderr what was learned and why training stopped.
     """
     if options["vocab_size"] is options["max_merges"] is options["min_frequency"] is None:
         raise click.UsageError("say when to stop: --vocab-size, --max-merges or --min-frequency.")
-    if output == "-" and as_json:
-        raise click.UsageError("-o - and --json both want stdout; give one of them.")
+    common.check_stdout(output, as_json)
     import digram
-    from digram.checkpoint import noted_merges
+    from digram.training.checkpoint import noted_merges
 
     options["superwords"] = _superwords(superwords, subwords, joins)
     counts = corpus.counts_in(files)
@@ -142,8 +142,6 @@ def train(
         source, paths = corpus.texts_in(files, told)
         corpus.check_not_in_source(output, paths)
     started = time.perf_counter()
-    if counts is None:
-        options["separator"] = told.separator
     tok = digram.train(source, progress=False if quiet else None, **options)
     seconds = time.perf_counter() - started
     common.save(tok, output, format_, allow_loss)

@@ -12,8 +12,8 @@ import click
 from digram.cli import common, corpus, learning
 
 if TYPE_CHECKING:
-    from digram.counts import Counts
-    from digram.sources import Source
+    from digram.corpus import Source
+    from digram.training.counts import Counts
 
 __all__ = ["train_fair"]
 
@@ -49,7 +49,7 @@ _Value = TypeVar("_Value")
 )
 @click.option(
     "--global-merges",
-    type=int,
+    type=common.NUMBER,
     default=0,
     show_default=True,
     metavar="N",
@@ -108,8 +108,7 @@ def train_fair(
     """
     if options["vocab_size"] is options["max_merges"] is options["min_frequency"] is None:
         raise click.UsageError("say when to stop: --vocab-size, --max-merges or --min-frequency.")
-    if output == "-" and as_json:
-        raise click.UsageError("-o - and --json both want stdout; give one of them.")
+    common.check_stdout(output, as_json)
     import digram
 
     learn = _by_name("--language", languages, str)
@@ -139,7 +138,6 @@ def train_fair(
     tok = digram.train_fair(
         sources,
         dev=measured or None,
-        separator=told.separator,
         progress=False if quiet else None,
         **options,
     )

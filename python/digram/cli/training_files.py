@@ -12,12 +12,12 @@ import click
 from digram.cli import common, corpus
 
 if TYPE_CHECKING:
-    from digram.bulk import TokenFiles
-    from digram.tokenizer import Tokenizer
+    from digram.shards import TokenFiles
+    from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["FORMATS", "asked", "numbers", "options", "texts", "write"]
 
-# What `digram.sinks.FORMATS` holds, for the help page; the tests hold them equal.
+# What `digram.shards.formats.FORMATS` holds, for the help page; the tests hold them equal.
 FORMATS = ("megatron", "nanogpt", "llmc", "datatrove", "dolma", "npy", "parquet", "arrow")
 _PART = 1 << 16  # ids that are decoded at once, where documents play no part
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
@@ -42,7 +42,7 @@ _OPTIONS = (
     ),
     click.option(
         "--shard-tokens",
-        type=int,
+        type=common.NUMBER,
         metavar="N",
         help="A shard ends with the document that reaches so many tokens.  [default: 100000000]",
     ),
@@ -85,16 +85,18 @@ def write(
     **options: Any,
 ) -> None:
     """Encode files into a folder, and say what was written."""
+    import digram
+
     if format_ is None:
         raise click.UsageError(f"say which files with --format: {', '.join(FORMATS)}.")
     end: Any = ... if end_of_text is None else None if end_of_text == "none" else end_of_text
     source, _ = corpus.texts_in(files, told)
     started = time.perf_counter()
-    found = tok.encode_files(
+    found = digram.encode_files(
+        tok,
         source,
         output,
         format=format_,
-        separator=told.separator,
         end_of_text=end,
         progress=False if quiet else None,
         **options,
@@ -133,7 +135,7 @@ def numbers(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
 
 def texts(tok: Tokenizer, path: str, chosen: slice | None, *, lines: bool) -> Iterator[bytes]:
     """What training files say: a text a document, or any parts where nothing goes between them."""
-    from digram.bulk import read_tokens
+    from digram.shards import read_tokens
 
     found = read_tokens(path)
     _check_whose(found, tok, path)

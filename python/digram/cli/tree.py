@@ -10,7 +10,7 @@ import click
 from digram.cli import common
 
 if TYPE_CHECKING:
-    from digram.tokenizer import Tokenizer
+    from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["tree"]
 
@@ -33,10 +33,11 @@ def tree(*, tok: Tokenizer, token: str, by: str, color: bool | None, as_json: bo
     Each has its id, the rank of its merge, and how often its pair stood in the training corpus when
     it was merged, where that is known.
     """
-    from digram.seeing.lines.tree import tree_lines
-    from digram.terminal import use_color
+    import digram
+    from digram.analysis.explain.lines.tree import tree_lines
+    from digram.display.terminal import use_color
 
-    found = tok.tree(common.token_named(token, by))
+    found = digram.merge_tree(tok, common.token_named(token, by))
     if as_json:
         common.emit_json(found.as_dict())
         return

@@ -9,7 +9,7 @@ import click
 from digram.cli import common
 
 if TYPE_CHECKING:
-    from digram.tokenizer import Tokenizer
+    from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["truncate"]
 
@@ -24,7 +24,7 @@ __all__ = ["truncate"]
     "-n",
     "--tokens",
     "n",
-    type=int,
+    type=common.NUMBER,
     required=True,
     metavar="N",
     help="How many tokens there may be.",

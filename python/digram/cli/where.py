@@ -11,7 +11,7 @@ import click
 from digram.cli import common, corpus
 
 if TYPE_CHECKING:
-    from digram.tokenizer import Tokenizer
+    from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["where"]
 
@@ -65,13 +65,13 @@ def where(
     that has TOKEN among its tokens. Where TOKEN is a part of longer tokens alone, it stands
     nowhere. With --json all words are listed.
     """
-    from digram.seeing.lines.places import places
-    from digram.terminal import use_color
+    import digram
+    from digram.analysis.explain.lines.places import places
+    from digram.display.terminal import use_color
 
     source, _ = corpus.texts_in(files or ("-",), told)
     named = common.token_named(token, by)
-    cut = told.separator
-    found = tok.where(named, source, samples=samples, separator=cut, threads=threads)
+    found = digram.find_token(tok, named, source, samples=samples, threads=threads)
     if as_json:
         common.emit_json(found.as_dict())
         return

@@ -18,11 +18,12 @@ import os
 import re
 import warnings
 from importlib import import_module
-from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from digram.compact import Compact, compacted
-from digram.errors import CorruptFileError, OptionError, VocabError
+from digram._util.storage import read_file
+from digram._util.validation import path_name
+from digram.errors import CorruptFileError, OptionError, VocabError, show
 from digram.formats._check import unreachable
 from digram.formats._published import (
     ENCODINGS,
@@ -32,13 +33,13 @@ from digram.formats._published import (
     PretokenizerLike,
     published_at,
 )
-from digram.formats._show import BOMS, show
-from digram.pretokenizers import Pretokenizer
-from digram.storage import read_file
+from digram.formats._show import BOMS
+from digram.pretokenizers.pretokenizer import Pretokenizer
+from digram.vocab.packed import Compact, compacted
 
 if TYPE_CHECKING:
-    from digram.definition import Definition
     from digram.formats import digram, huggingface, seed_pair, tiktoken, vocab_merges
+    from digram.vocab.definition import Definition
 
 __all__ = [
     "ENCODINGS",
@@ -66,6 +67,9 @@ _UNDESCRIBED = {"tiktoken", "vocab_merges"}  # they do not say how text is cut
 _VOCAB_MERGES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 _SEED_PAIR = ("vocabulary.json", "merges.json")
 _PARTS = {name for pair in (*_VOCAB_MERGES, _SEED_PAIR) for name in pair}
+# A whole tokenizer has an object under this key; a vocabulary may have a token of this name.
+_MODEL = re.compile(rb'"model"\s*:\s*\{')
+_VOCAB = re.compile(rb'\s*\{(?:\s*"(?:[^"\\]|\\.)*"\s*:\s*[0-9]+\s*,){2}')
 _RANK_LINE = re.compile(rb"[A-Za-z0-9+/]+=*[ \t]+[0-9]+\s")
 _KNOWN = (
     "digram reads tokenizer.json, .tiktoken, a folder with vocab.json and merges.txt, and a folder "
@@ -86,7 +90,7 @@ def read(
     Tokens that no text yields are kept, with one UserWarning. Raises `OptionError`,
     `CorruptFileError`, `VocabError`, `PatternError` and OSError, as the modules do.
     """
-    name = fspath(path)
+    name = path_name(path)
     found = _read(name, pretokenizer, encoding)
     _warn(found, name)
     return found.plain() if isinstance(found, Compact) else found
@@ -99,7 +103,7 @@ def read_compact(
     encoding: str | None = None,
 ) -> Compact:
     """The same as `read`, with the tokens and merges in the core."""
-    name = fspath(path)
+    name = path_name(path)
     found = _read(name, pretokenizer, encoding)
     _warn(found, name)
     return found if isinstance(found, Compact) else compacted(found)
@@ -110,7 +114,7 @@ def describes_itself(path: str | PathLike[str]) -> bool:
 
     Others are read with `pretokenizer` or `encoding`. Raises as `read` does.
     """
-    name = fspath(path)
+    name = path_name(path)
     is_folder = os.path.isdir(name)
     kind = _kind_of_folder(name, False) if is_folder else _kind_of_file(read_file(name), name)
     return kind not in _UNDESCRIBED
@@ -130,7 +134,7 @@ def write(
     is a `VocabError`, unless `allow_loss`. Raises `OptionError` for a format that is not known or
     cannot be told from the name, and OSError.
     """
-    name = fspath(path)
+    name = path_name(path)
     kind = format
     if kind is None:
         base, suffix = os.path.basename(name), os.path.splitext(name)[1].lower()
@@ -147,7 +151,7 @@ def write(
         kind = "digram"
     if kind not in FORMATS:
         raise OptionError(
-            f"format={format!r} is not known.", value=format, hint=f"Choose from {FORMATS}."
+            f"format={show(format)} is not known.", value=format, hint=f"Choose from {FORMATS}."
         )
     _module(kind).write(definition, path, allow_loss=allow_loss)
 
@@ -155,7 +159,7 @@ def write(
 def __getattr__(name: str) -> Any:
     if name in FORMATS:
         return _module(name)
-    raise AttributeError(f"module 'digram.formats' has no attribute {name!r}")
+    raise AttributeError(f"module 'digram.formats' has no attribute {show(name)}")
 
 
 def _module(kind: str) -> Any:
@@ -231,19 +235,8 @@ def _kind_of_file(data: bytes, path: str) -> str:
     if not data.strip():
         raise CorruptFileError("the file is empty.", path=path, hint="Copy it again.")
     base = os.path.basename(path)
-    if base in _PARTS and b'"model"' not in data:
-        pair = next(pair for pair in (*_VOCAB_MERGES, _SEED_PAIR) if base in pair)
-        cut = ""
-        if pair in _VOCAB_MERGES:
-            cut = (
-                ' They do not say how text is cut: for GPT-2 itself pass encoding="gpt2" with it, '
-                'for others their pretokenizer, as in pretokenizer="gpt2".'
-            )
-        raise VocabError(
-            f"this is one of two files that are read together, {' and '.join(pair)}.",
-            path=path,
-            hint=f"Name their folder instead, {os.path.dirname(path) or os.curdir!r}.{cut}",
-        )
+    if _MODEL.search(data) is None and (base in _PARTS or _VOCAB.match(data)):
+        _refuse_half(path, base)
     if data.startswith(BOMS) or data.lstrip()[:1] in (b"{", b"["):
         return "huggingface"
     if _RANK_LINE.match(data):
@@ -251,6 +244,28 @@ def _kind_of_file(data: bytes, path: str) -> str:
     if suffix in _SUFFIXES:  # damaged in its first bytes
         return _SUFFIXES[suffix]
     raise VocabError("this is no tokenizer that digram knows.", path=path, hint=_KNOWN)
+
+
+def _refuse_half(path: str, base: str) -> NoReturn:
+    """Says of one file of a pair how both are named."""
+    pairs = (*_VOCAB_MERGES, _SEED_PAIR)
+    pair = next((pair for pair in pairs if base in pair), _VOCAB_MERGES[0])
+    cut = ""
+    if pair in _VOCAB_MERGES:
+        cut = (
+            ' They do not say how text is cut: for GPT-2 itself pass encoding="gpt2" with it, '
+            'for others their pretokenizer, as in pretokenizer="gpt2".'
+        )
+    folder = os.path.dirname(path) or os.curdir
+    if base in pair:
+        remedy = f"Name their folder instead, {folder!r}."
+    else:
+        remedy = f"Put both into a folder, under these names, and name that instead of {base!r}."
+    raise VocabError(
+        f"this is one of two files that are read together, {' and '.join(pair)}.",
+        path=path,
+        hint=f"{remedy}{cut}",
+    )
 
 
 def _warn(found: Definition | Compact, path: str) -> None:

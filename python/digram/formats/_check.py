@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from operator import add, lt
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from digram.errors import InternalError, VocabError, several
-from digram.events import made as made_by
-from digram.events import single_symbols
 from digram.formats._show import show
-from digram.schemes import Picky
-from digram.special import Special
+from digram.vocab.picky import made as made_by
+from digram.vocab.picky import single_symbols
+from digram.vocab.schemes import Picky
+from digram.vocab.special_tokens import Special
 
 if TYPE_CHECKING:
-    from digram.compact import Settings
-    from digram.definition import Definition
+    from digram.vocab.definition import Definition
+    from digram.vocab.packed import Settings
 
 __all__ = [
     "Place",
@@ -61,10 +62,11 @@ _TOGETHER = (
 def check(definition: Definition, place: Place = NOWHERE) -> Definition:
     """The definition itself, if it does not contradict itself.
 
-    Tokens are not empty and differ; special tokens have texts and ids of their own, and what the
-    template and the padding name is one; each merge
-    makes a token of exactly the bytes of its parts, none stands there twice, and no part is made
-    only by a later merge; all 256 bytes are there where they are the alphabet or the fallback.
+    Tokens differ, and only one of bytes may be empty: no text becomes it, and it decodes to
+    nothing. Special tokens have texts and ids of their own, and what the template and the padding
+    name is one; each merge makes a token of exactly the bytes of its parts, none stands there
+    twice, and no part is made only by a later merge; all 256 bytes are there where they are the
+    alphabet or the fallback.
     Raises `VocabError`, naming the place. Linear in the vocabulary.
     """
     distinct: set[bytes | None] = {None, *definition.tokens}
@@ -145,6 +147,8 @@ def named_merges(
 def unreachable(definition: Definition) -> list[int]:
     """The ids of tokens that no merge makes and that are no base tokens: text never yields them.
 
+    That of no bytes is not among them, since nobody expects it there.
+
     With `ignore_merges` a token that the pretokenizer leaves whole is reached without a merge.
     """
     made = {token_id for _, _, token_id in definition.merges}
@@ -157,7 +161,7 @@ def unreachable(definition: Definition) -> list[int]:
     lost = [
         token_id
         for token_id, token in enumerate(definition.tokens)
-        if token is not None and token_id not in made and token_id not in base and not one(token)
+        if token and token_id not in made and token_id not in base and not one(token)
     ]
     if lost and definition.ignore_merges:
         split = definition.pretokenizer.splitter().split
@@ -170,7 +174,7 @@ def _is_character(token: bytes) -> bool:
 
 
 def _check_tokens(definition: Definition, distinct: set[bytes | None], path: str | None) -> None:
-    if b"" in distinct:
+    if b"" in distinct and definition.unit == "char":
         token_id = definition.tokens.index(b"")
         raise VocabError(
             f"token {token_id} is empty.", path=path, value=token_id, hint="Remove it."
@@ -307,6 +311,8 @@ def _merges_are_plain(definition: Definition) -> bool:
     if not all(map(lt, made, made[1:])) or (made and made[-1] >= len(tokens)):
         return False
     token = tokens.__getitem__
+    if b"" in map(token, chain(lefts, rights)):
+        return False
     try:
         return list(map(add, map(token, lefts), map(token, rights))) == list(map(token, made))
     except TypeError:  # a part without a token
@@ -321,6 +327,8 @@ def _check_each_merge(definition: Definition, place: Place) -> None:
             if not 0 <= one < len(tokens) or tokens[one] is None or one in fallback:
                 raise place.bad_merge(rank, f"id {show(one)} is no ordinary token.", one, _TOGETHER)
         left, right, made = (tokens[one] or b"" for one in merge)
+        if not (left and right):
+            raise place.bad_merge(rank, "one of its parts is empty.", merge[2], _TOGETHER)
         if left + right != made:
             problem = f"its parts are {show(left + right)}, but id {merge[2]} is {show(made)}."
             raise place.bad_merge(rank, problem, merge[2], _TOGETHER)

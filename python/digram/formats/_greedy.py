@@ -13,7 +13,7 @@ import re
 import unicodedata
 from typing import Any, NamedTuple
 
-from digram.rules import Rules
+from digram.pretokenizers.rules import Rules
 
 __all__ = ["not_carried"]
 

@@ -8,7 +8,7 @@ from digram.errors import VocabError
 from digram.formats._show import show
 
 if TYPE_CHECKING:
-    from digram.definition import Definition
+    from digram.vocab.definition import Definition
 
 __all__ = [
     "refuse_ignore_merges",

@@ -1,40 +1,46 @@
 """What a tokenizer.json of ours says beyond Hugging Face's fields, under `digram` in its model.
 
 format        the version of this layout
-digest        `digram.definition.digest` of the tokenizer; leave it out and nothing is compared
-pretokenizer  name (information only: the patterns in the file count) and digit policy; rules, only
-              where there are some, and then the format is 4
+digest        `digram.vocab.definition.digest` of the tokenizer
+seal          SHA-256 of all else that stands here: nothing that is shown of a tokenizer, as the
+              counts of its merges, may change unseen. Leave out both, and nothing is compared
+pretokenizer  name, which tells apart pretokenizers that are published in one spelling, and digit
+              policy; rules, only where there are some
 training      the `TrainingRecord`, with the counts of the merges, or null; the runners-up of
-              merges, [left id, right id, count] each, only where they were kept, and then the
-              format is 3; the language of each merge, only where there are languages, and then the
-              format is 4
-input         only where there is something to say, and then the format is 2: the context size, the
-              pad token, and whether the template is for pairs too
-reserved      only where ids are reserved, and then the format is 3: [first id, number] by name
-scheme        only where merges are not applied by rank alone (`digram.schemes`), and then the
-              format is 4, and the type of the model "digram", which nobody else reads
+              merges, [left id, right id, count] each, only where they were kept; the language of
+              each merge, only where there are languages
+input         only where there is something to say: the context size, the pad token, and whether the
+              template is for pairs too
+reserved      only where ids are reserved: [first id, number] by name
+scheme        only where merges are not applied by rank alone (`digram.vocab.schemes`), and then the
+              type of the model is "digram", which nobody else reads
+
+Formats before 5 had no seal, and spelled each pattern as `digram.pretokenizers.pretokenizer` does.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, Literal, NamedTuple, cast, get_args
 
-from digram.definition import Definition, StopReason, TrainingRecord, digest
 from digram.errors import CorruptFileError, OptionError, PatternError, VocabError, several
-from digram.formats._json import expect
+from digram.formats._json import expect, spelled
 from digram.formats._published import MISSING, Missing
 from digram.formats._show import show
-from digram.rules import Digits, Rules
-from digram.schemes import SCHEMES, Picky, Scheme
-from digram.sizes import check_reserved
+from digram.pretokenizers.rules import Digits, Rules
+from digram.vocab.definition import Definition, StopReason, TrainingRecord, digest
+from digram.vocab.packed import Compact
+from digram.vocab.reserved_ids import check_reserved
+from digram.vocab.schemes import SCHEMES, Picky, Scheme
 
 __all__ = [
     "Given",
     "check_digest",
     "digits",
     "given",
+    "name",
     "reserved",
     "rules",
     "scheme",
@@ -43,10 +49,12 @@ __all__ = [
     "training",
 ]
 
-VERSION = 4
+VERSION = 5
 """The version of the layout. A reader refuses later ones."""
 
-_KEYS = {"format", "digest", "pretokenizer", "training", "input", "reserved", "scheme"}
+_UNSEALED = {"digest", "seal"}  # the one has the tokenizer itself to be compared with
+_KEYS = {"format", "pretokenizer", "training", "input", "reserved", "scheme", *_UNSEALED}
+_END = 1 << 64  # numbers of things that were counted are below
 _FIELDS = {field.name: field.type for field in fields(TrainingRecord)}
 _LATER = {
     "runners_up": None,
@@ -69,7 +77,6 @@ def to_section(definition: Definition) -> dict[str, Any]:
     record = definition.training
     pairs = definition.template is None or definition.template.pair is not None
     given = Given(definition.context_size, definition.pad_token, pairs)
-    # Readers of before know the first format only, and files without news are still for them.
     kept = {} if record is None else {name: getattr(record, name) for name in _FIELDS}
     kept = {name: value for name, value in kept.items() if value != _LATER.get(name, ...)}
     blocks = {name: [ids.start, len(ids)] for name, ids in definition.reserved.items()}
@@ -79,9 +86,8 @@ def to_section(definition: Definition) -> dict[str, Any]:
         **({} if definition.scheme is None else {"scheme": definition.scheme.said()}),
     }
     ruled = definition.pretokenizer.rules
-    return {
-        "format": _format(news.keys() | kept.keys() | ({"rules"} if ruled else set())),
-        "digest": digest(definition),
+    told = {
+        "format": VERSION,
         "pretokenizer": {
             "name": definition.pretokenizer.name,
             "digits": definition.pretokenizer.digits,
@@ -90,15 +96,14 @@ def to_section(definition: Definition) -> dict[str, Any]:
         "training": kept or None,
         **news,
     }
+    first = {"format": VERSION, "digest": digest(definition), "seal": _seal(told)}
+    return first | told
 
 
-def _format(keys: set[str]) -> int:
-    """The oldest version of the layout that knows all of these."""
-    if keys & {"scheme", "languages", "rules"}:
-        return 4
-    if "reserved" in keys or keys & _LATER.keys():
-        return 3
-    return 2 if "input" in keys else 1
+def _seal(own: dict[str, Any]) -> str:
+    """SHA-256, in hexadecimal, of the section but for the two digests, in any order of its keys."""
+    said = {key: value for key, value in own.items() if key not in _UNSEALED}
+    return hashlib.sha256(spelled(said, sort_keys=True)).hexdigest()
 
 
 def section(model: dict[str, Any], path: str | None) -> dict[str, Any] | None:
@@ -151,6 +156,14 @@ def digits(
             hint=f"Policies: {', '.join(get_args(Digits))}.",
         )
     return cast("Digits | None", policy)
+
+
+def name(own: dict[str, Any] | None, path: str | None) -> str | Literal[Missing.MISSING] | None:
+    """The name that the pretokenizer had; `MISSING` where nothing is said."""
+    if own is None:
+        return MISSING
+    said = expect(own.get("pretokenizer"), dict, "model.digram.pretokenizer", path).get("name")
+    return None if said is None else expect(said, str, "model.digram.pretokenizer.name", path)
 
 
 def rules(own: dict[str, Any] | None, path: str | None) -> Rules | None:
@@ -227,15 +240,17 @@ def training(
         raise CorruptFileError(f"{where}: the key {show(wrong)} {problem}.", path=path)
     for name, kind in _FIELDS.items():
         if name in said and name not in ("counts", "runners_up", "languages"):
-            expect(said[name], _KINDS[str(kind)], f"{where}.{name}", path)
+            value: object = expect(said[name], _KINDS[str(kind)], f"{where}.{name}", path)
+            if isinstance(value, int) and not 0 <= value < _END:
+                raise CorruptFileError(f"{where}.{name} {show(value)} is no number.", path=path)
     if said["stop_reason"] not in get_args(StopReason):
         shown = show(said["stop_reason"])
         raise CorruptFileError(f"{where}.stop_reason {shown} is not known.", path=path)
     counts = expect(said["counts"], list, f"{where}.counts", path)
-    if len(counts) != merges or not set(map(type, counts)) <= {int, type(None)}:
+    if len(counts) != merges or not _are_counts(counts):
         raise CorruptFileError(
-            f"{where}.counts should be a whole number, or null where it is not known, for each of "
-            f"{several(merges, what)}.",
+            f"{where}.counts should be a number from 0 on, or null where it is not known, for each "
+            f"of {several(merges, what)}.",
             path=path,
         )
     if "runners_up" in said:
@@ -252,6 +267,14 @@ def training(
     return TrainingRecord(**said)
 
 
+def _are_counts(values: list[Any]) -> bool:
+    """Whether all are numbers of things that were counted, or null."""
+    if not set(map(type, values)) <= {int, type(None)}:
+        return False
+    known = [value for value in values if value is not None]
+    return min(known, default=0) >= 0 and max(known, default=0) < _END
+
+
 def _runners_up(
     value: Any, merges: int, tokens: list[bytes | None], where: str, path: str | None
 ) -> list[list[tuple[int, int, int]]]:
@@ -259,7 +282,10 @@ def _runners_up(
     pairs = [pair for each in found for pair in expect(each, list, where, path)]
     known = {id for id, token in enumerate(tokens) if token is not None}
     right = all(
-        type(pair) is list and [*map(type, pair)] == [int] * 3 and known.issuperset(pair[:2])
+        type(pair) is list
+        and [*map(type, pair)] == [int] * 3
+        and known.issuperset(pair[:2])
+        and 0 <= pair[2] < _END
         for pair in pairs
     )
     if len(found) != merges or not right:
@@ -271,15 +297,25 @@ def _runners_up(
     return [[(left, right, count) for left, right, count in each] for each in found]
 
 
-def check_digest(own: dict[str, Any] | None, definition: Definition, path: str | None) -> None:
-    """Refuses a file in which anything has changed since it was saved."""
-    if own is None or "digest" not in own:
+def check_digest(
+    own: dict[str, Any] | None, definition: Definition | Compact, path: str | None
+) -> None:
+    """Refuses a file in which anything of digram's has changed since it was saved."""
+    if own is None:
         return
-    if own["digest"] != digest(definition):
-        raise CorruptFileError(
-            "what the file holds does not fit its digest, so it was changed after it was saved.",
-            path=path,
-            value=own["digest"],
-            hint="Save the tokenizer again. If the change was meant, remove the key 'digest' from "
-            "model.digram.",
-        )
+    compared = {}
+    if "digest" in own:
+        found = definition.digest() if isinstance(definition, Compact) else digest(definition)
+        compared["digest"] = found
+    if "seal" in own:
+        compared["seal"] = _seal(own)
+    for key, found in compared.items():
+        if own[key] != found:
+            what = "the file holds" if key == "digest" else "stands under model.digram"
+            raise CorruptFileError(
+                f"what {what} does not fit its {key}, so it was changed after it was saved.",
+                path=path,
+                value=own[key],
+                hint="Save the tokenizer again. If the change was meant, remove the keys 'digest' "
+                "and 'seal' from model.digram.",
+            )

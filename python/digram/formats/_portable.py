@@ -13,7 +13,7 @@ import re
 from typing import NoReturn
 
 from digram.errors import PatternError
-from digram.pretokenizers import NAMED
+from digram.pretokenizers.pretokenizer import NAMED
 
 __all__ = ["PROPERTIES", "check_portable"]
 

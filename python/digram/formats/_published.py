@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from digram.errors import OptionError, VocabError
-from digram.pretokenizers import MISSING, Missing, Pretokenizer, PretokenizerLike, resolve
+from digram.errors import OptionError, VocabError, show
+from digram.pretokenizers.pretokenizer import (
+    MISSING,
+    Missing,
+    Pretokenizer,
+    PretokenizerLike,
+    resolve,
+)
 
 __all__ = [
     "ENCODINGS",
@@ -95,8 +101,8 @@ def told(
         return resolve(pretokenizer), None
     if pretokenizer is not MISSING:
         raise OptionError(
-            f"pretokenizer= and encoding={encoding!r} are both given, and an encoding brings its "
-            "own pretokenizer.",
+            f"pretokenizer= and encoding={show(encoding)} are both given, and an encoding brings "
+            "its own pretokenizer.",
             path=path,
             hint="Leave one of them out.",
         )
@@ -106,7 +112,7 @@ def told(
         near = difflib.get_close_matches(str(encoding), ENCODINGS, n=1, cutoff=0.5)
         nearest = f"Did you mean {near[0]!r}? " if near else ""
         raise OptionError(
-            f"there is no published encoding named {encoding!r}.",
+            f"there is no published encoding named {show(encoding)}.",
             path=path,
             value=encoding,
             hint=f"{nearest}Names: {names}.",
@@ -131,7 +137,7 @@ def check_count(encoding: str, tokens: int, path: str | None) -> None:
     expected = ENCODINGS[encoding].tokens
     if tokens != expected:
         raise VocabError(
-            f"encoding {encoding!r} has {expected:,} tokens, but this file holds {tokens:,}.",
+            f"encoding {show(encoding)} has {expected:,} tokens, but this file holds {tokens:,}.",
             path=path,
             value=tokens,
             hint="Is it the right file, and all of it? For a vocabulary of your own name the "

@@ -14,8 +14,8 @@ from typing import Any
 from digram.errors import PatternError
 from digram.formats._greedy import not_carried
 from digram.formats._portable import check_portable
-from digram.pretokenizers import Pretokenizer
-from digram.rules import SEPARATORS, Rules
+from digram.pretokenizers.pretokenizer import Pretokenizer
+from digram.pretokenizers.rules import SEPARATORS, Rules
 
 __all__ = ["check_carried", "regex_of", "whole_regex_of"]
 

@@ -3,21 +3,24 @@ r"""Hugging Face's `pre_tokenizer`, and what it is here.
 A pretokenizer is a `Split` for rules, one for the digit policy, one for each pattern, and for bytes
 a `ByteLevel` at the end, which only writes bytes as letters (`use_regex` true makes it cut as GPT-2
 too).
+
+A named pattern is written as the file has it that is published for it and known best: some programs
+know a tokenizer by that spelling alone, and refuse others that mean the same.
 """
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
-from digram.definition import Unit
 from digram.errors import CorruptFileError, PatternError, VocabError
 from digram.formats._json import expect
 from digram.formats._portable import check_portable
 from digram.formats._published import MISSING, Missing
 from digram.formats._rules import check_carried, regex_of, whole_regex_of
 from digram.formats._show import show
-from digram.pretokenizers import NAMED, Pretokenizer, Regex
-from digram.rules import Digits, Rules
+from digram.pretokenizers.pretokenizer import NAMED, Pretokenizer, Regex
+from digram.pretokenizers.rules import Digits, Rules
+from digram.vocab.definition import Unit
 
 __all__ = ["from_stages", "to_stages"]
 
@@ -35,6 +38,20 @@ _BYTE_LEVEL = {
 }
 _GPT2 = NAMED["gpt2"].patterns
 
+_PUBLISHED: dict[str, tuple[str, ...]] = {name: named.patterns for name, named in NAMED.items()} | {
+    # Of huggingface.co/Xenova/gpt-4; as of Llama 3, whose pattern cuts alike.
+    "cl100k": NAMED["llama3"].patterns,
+    # There a quotation mark and the ends of lines stand as they are, not behind a backslash.
+    "deepseek-v3": tuple(
+        one.replace(r"\"", '"').replace(r"\r\n", "\r\n") for one in NAMED["deepseek-v3"].patterns
+    ),
+}
+"""The splits of each named pretokenizer as they are published. Where it is gpt2, the cut is that of
+`ByteLevel` itself."""
+# What cl100k shares with llama3 is llama3 in files that do not say which.
+_NAME_OF = {patterns: name for name, patterns in _PUBLISHED.items() if name != "cl100k"}
+_NAME_OF |= {named.patterns: name for name, named in NAMED.items()}
+
 
 def to_stages(pretokenizer: Pretokenizer, unit: Unit, own: bool = False) -> dict[str, Any] | None:
     """The `pre_tokenizer` of a tokenizer.json.
@@ -48,13 +65,15 @@ def to_stages(pretokenizer: Pretokenizer, unit: Unit, own: bool = False) -> dict
         check_carried(pretokenizer)
     digits = [_DIGITS[pretokenizer.digits]] if pretokenizer.digits else []
     first, before = _of_rules(pretokenizer.rules, pretokenizer.digits)
-    later = [before + regex for regex in (*digits, *pretokenizer.patterns)]
+    patterns = _PUBLISHED.get(pretokenizer.name or "", pretokenizer.patterns)
+    by_letters = unit == "byte" and patterns == _GPT2 and not before
+    later = [before + regex for regex in (*digits, *(() if by_letters else patterns))]
     stages: list[dict[str, Any]] = [
         {"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": False}
         for regex in (*first, *later)
     ]
     if unit == "byte":
-        stages.append(dict(_BYTE_LEVEL))
+        stages.append(_BYTE_LEVEL | {"use_regex": by_letters})
     if len(stages) < 2:
         return stages[0] if stages else None
     return {"type": "Sequence", "pretokenizers": stages}
@@ -72,13 +91,15 @@ def from_stages(
     value: Any,
     digits: Digits | Literal[Missing.MISSING] | None,
     rules: Rules | None,
+    name: str | Literal[Missing.MISSING] | None,
     path: str | None,
 ) -> tuple[Pretokenizer, Unit]:
     """The pretokenizer that a `pre_tokenizer` means, and the unit.
 
-    `digits` and `rules` are what the file says its first splits stand for. Files of others do not
-    say it, and there the splits are compared. Raises `VocabError` and `PatternError` for what
-    would cut otherwise here, `CorruptFileError` for what is damaged.
+    `digits` and `rules` are what the file says its first splits stand for, and `name` what it says
+    of the others. Files of others do not say it, and there the splits are compared. Raises
+    `VocabError` and `PatternError` for what would cut otherwise here, `CorruptFileError` for what
+    is damaged.
     """
     splits: list[str] = []
     unit: Unit = "char"
@@ -98,7 +119,7 @@ def from_stages(
     for regex in splits:
         if regex not in _DIGITS.values():
             check_portable(regex, path)
-    return _pretokenizer(splits, digits, rules, path), unit
+    return _pretokenizer(splits, digits, rules, name, path), unit
 
 
 def _behind_rules(
@@ -159,14 +180,15 @@ def _pretokenizer(
     splits: list[str],
     digits: Digits | Literal[Missing.MISSING] | None,
     rules: Rules | None,
+    name: str | Literal[Missing.MISSING] | None,
     path: str | None,
 ) -> Pretokenizer:
     policy: Digits | None
     if digits is MISSING:
         # deepseek-v3 itself starts with a split that could be a policy.
-        whole = tuple(splits) in {named.patterns for named in NAMED.values()}
-        named = (name for name, regex in _DIGITS.items() if splits[:1] == [regex])
-        policy = None if whole else next(named, None)
+        whole = tuple(splits) in _NAME_OF
+        policies = (one for one, regex in _DIGITS.items() if splits[:1] == [regex])
+        policy = None if whole else next(policies, None)
     else:
         policy = digits
         if policy is not None and splits[:1] != [_DIGITS[policy]]:
@@ -175,8 +197,12 @@ def _pretokenizer(
                 path=path,
                 hint="If it was changed on purpose, remove the key 'digram' from the model.",
             )
-    patterns = [Regex(regex) for regex in (splits if policy is None else splits[1:])]
+    later = tuple(splits if policy is None else splits[1:])
+    if name is MISSING:
+        name = _NAME_OF.get(later)
+    known = name is not None and _PUBLISHED.get(name) == later
     try:
+        patterns = name if known else [Regex(regex) for regex in later]
         return Pretokenizer(patterns or None, digits=policy, rules=rules)
     except PatternError as error:
         raise PatternError(error.message, path=path, value=error.value, hint=error.hint) from None

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from digram.definition import Definition
 from digram.errors import OptionError, VocabError
 from digram.formats._json import expect
 from digram.formats._show import show
-from digram.template import SEQUENCES, Piece, Template
+from digram.vocab.definition import Definition
+from digram.vocab.template import SEQUENCES, Piece, Template
 
 __all__ = ["from_post_processor", "to_post_processor"]
 

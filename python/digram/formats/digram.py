@@ -9,11 +9,11 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING
 
+from digram._util.storage import LARGEST, atomic_write
 from digram.formats import huggingface
-from digram.storage import atomic_write
 
 if TYPE_CHECKING:
-    from digram.definition import Definition
+    from digram.vocab.definition import Definition
 
 __all__ = ["dumps", "loads", "read", "write"]
 
@@ -23,7 +23,7 @@ loads = huggingface.loads
 
 def write(definition: Definition, path: str | PathLike[str], *, allow_loss: bool = False) -> None:
     """Writes the file, all of it or nothing; see `dumps`. Raises OSError as well."""
-    atomic_write(path, dumps(definition, allow_loss=allow_loss))
+    atomic_write(path, dumps(definition, allow_loss=allow_loss), LARGEST)
 
 
 def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:

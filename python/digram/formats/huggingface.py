@@ -18,8 +18,7 @@ from os import PathLike, fspath
 from typing import Any, NoReturn
 
 from digram import _core
-from digram.compact import Compact, Settings, compacted
-from digram.definition import Definition, OnUnknown, Unit
+from digram._util.storage import LARGEST, atomic_write, read_file
 from digram.errors import CorruptFileError, InternalError, VocabError
 from digram.formats import _own
 from digram.formats._check import (
@@ -38,9 +37,10 @@ from digram.formats._loss import refuse_scheme
 from digram.formats._show import show
 from digram.formats._stages import from_stages, to_stages
 from digram.formats._template import from_post_processor, to_post_processor
-from digram.special import Special
-from digram.storage import atomic_write, read_file
-from digram.template import Template
+from digram.vocab.definition import Definition, OnUnknown, Unit
+from digram.vocab.packed import Compact, Settings, compacted
+from digram.vocab.special_tokens import Special
+from digram.vocab.template import Template
 
 __all__ = ["compact", "dumps", "loads", "read", "write"]
 
@@ -74,7 +74,7 @@ def read(path: str | PathLike[str]) -> Definition:
 
 def write(definition: Definition, path: str | PathLike[str], *, allow_loss: bool = False) -> None:
     """Writes a tokenizer.json, all of it or nothing; see `dumps`. Raises OSError as well."""
-    atomic_write(path, dumps(definition, allow_loss=allow_loss))
+    atomic_write(path, dumps(definition, allow_loss=allow_loss), LARGEST)
 
 
 def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False) -> bytes:
@@ -153,8 +153,8 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
         raise CorruptFileError(
             f"model.digram has a scheme, and then the type of the model is {_OWN!r}.", path=path
         )
-    digits, rules = _own.digits(own, path), _own.rules(own, path)
-    pretokenizer, unit = from_stages(top.get("pre_tokenizer"), digits, rules, path)
+    digits, rules, name = _own.digits(own, path), _own.rules(own, path), _own.name(own, path)
+    pretokenizer, unit = from_stages(top.get("pre_tokenizer"), digits, rules, name, path)
     fallback = unit == "char" and model.get("byte_fallback") is True
     _check_decoder(top.get("decoder"), _decoder(unit, fallback), path)
 
@@ -178,8 +178,7 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
         )
         check_input(settings, special, path)
         found = Compact(in_core, special, settings)
-        if own is not None and "digest" in own:
-            _own.check_digest(own, found.plain(), path)
+        _own.check_digest(own, found, path)
         return found
 
     on_unknown: OnUnknown = "error"

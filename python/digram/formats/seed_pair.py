@@ -15,7 +15,7 @@ import os
 from os import PathLike
 from typing import Any
 
-from digram.definition import Definition
+from digram._util.storage import read_pair, write_pair
 from digram.errors import CorruptFileError, VocabError
 from digram.formats._check import Place, check, id_table
 from digram.formats._json import expect, parse
@@ -27,8 +27,8 @@ from digram.formats._loss import (
     refuse_special_tokens,
 )
 from digram.formats._show import show
-from digram.pretokenizers import Pretokenizer
-from digram.storage import read_pair, write_pair
+from digram.pretokenizers.pretokenizer import Pretokenizer
+from digram.vocab.definition import Definition
 
 __all__ = ["NAMES", "dumps", "loads", "read", "write"]
 
@@ -57,7 +57,7 @@ def write(definition: Definition, folder: str | PathLike[str], *, allow_loss: bo
 def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, bytes]:
     """The bytes of `vocabulary.json` and of `merges.json`.
 
-    >>> from digram.pretokenizers import Pretokenizer
+    >>> from digram.pretokenizers.pretokenizer import Pretokenizer
     >>> tokens = [bytes([byte]) for byte in range(256)] + [b"an"]
     >>> cut = Pretokenizer(None)
     >>> pair = dumps(Definition(tokens=tokens, merges=[(97, 110, 256)], pretokenizer=cut))

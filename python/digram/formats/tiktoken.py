@@ -14,7 +14,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, NoReturn
 
 from digram import _core
-from digram.compact import Compact, Settings
+from digram._util.storage import LARGEST, atomic_write, read_file
 from digram.errors import CorruptFileError, InternalError, LimitExceededError, VocabError
 from digram.formats._check import check_bytes, check_special, id_table
 from digram.formats._loss import (
@@ -25,10 +25,10 @@ from digram.formats._loss import (
 )
 from digram.formats._published import MISSING, PretokenizerLike, check_count, told
 from digram.formats._show import BOMS, show
-from digram.storage import atomic_write, read_file
+from digram.vocab.packed import Compact, Settings
 
 if TYPE_CHECKING:
-    from digram.definition import Definition
+    from digram.vocab.definition import Definition
 
 __all__ = ["compact", "dumps", "loads", "read", "write"]
 
@@ -47,7 +47,7 @@ def read(
 
 def write(definition: Definition, path: str | PathLike[str], *, allow_loss: bool = False) -> None:
     """Writes a `.tiktoken` file, all of it or nothing; see `dumps`. Raises OSError as well."""
-    atomic_write(path, dumps(definition, allow_loss=allow_loss))
+    atomic_write(path, dumps(definition, allow_loss=allow_loss), LARGEST)
 
 
 def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
@@ -72,7 +72,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     refuse_input(definition, "a .tiktoken file", allow_loss)
     _check_ranks(definition)
     lines = [
-        b"%s %d\n" % (b64encode(token), rank)
+        b"%s %d\n" % (b64encode(token) or _EMPTY, rank)
         for rank, token in enumerate(definition.tokens)
         if token is not None
     ]
@@ -151,13 +151,21 @@ def _tokens(data: bytes, path: str | None) -> list[bytes | None]:
     if not lines or list(map(b" ".join, zip(fields[0::2], fields[1::2], strict=False))) != lines:
         fields = _fields(lines, path)  # spelled in another way, or wrong
     try:
-        tokens = [a2b_base64(token, strict_mode=True) for token in fields[0::2]]
+        tokens = list(map(_decoded, fields[0::2]))
         ranks = _ranks(fields[1::2])
-        if len(set(tokens)) != len(tokens) or b"" in tokens:
+        if len(set(tokens)) != len(tokens):
             raise ValueError
         return id_table(ranks, tokens, path)
     except (ValueError, VocabError):
         _fail(lines, path)
+
+
+_EMPTY = b"="
+"""The token without bytes, as Whisper's vocabulary spells it and tiktoken reads it."""
+
+
+def _decoded(token: bytes) -> bytes:
+    return b"" if token == _EMPTY else a2b_base64(token, strict_mode=True)
 
 
 def _fields(lines: list[bytes], path: str | None) -> list[bytes]:
@@ -209,13 +217,9 @@ def _line(line: bytes, number: int, path: str | None, *, last: bool) -> tuple[by
     fields = line.split()
     if len(fields) == 2 and fields[1].isdigit() and len(fields[1]) <= 10:
         try:
-            token = a2b_base64(fields[0], strict_mode=True)
+            return _decoded(fields[0]), int(fields[1])
         except Base64Error as error:
             problem = f"{show(fields[0])} is not base64 ({str(error).lower()})."
-        else:
-            if token:
-                return token, int(fields[1])
-            problem = "the token is empty."
     elif not fields:
         problem = "the line is empty."
     elif last and len(fields) == 1:

@@ -16,7 +16,7 @@ import os
 import re
 from os import PathLike, fspath
 
-from digram.definition import Definition
+from digram._util.storage import read_pair, write_pair
 from digram.errors import CorruptFileError, VocabError
 from digram.formats._check import Place, check, id_table, named_merges
 from digram.formats._json import decoded, dump, expect, parse
@@ -30,7 +30,7 @@ from digram.formats._loss import (
 )
 from digram.formats._published import MISSING, PretokenizerLike, check_count, told
 from digram.formats._show import show
-from digram.storage import read_pair, write_pair
+from digram.vocab.definition import Definition
 
 __all__ = ["NAMES", "dumps", "loads", "read", "write"]
 

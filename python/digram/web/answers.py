@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -13,7 +12,7 @@ from digram.web.seeing import Seeing
 from digram.web.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from digram.tokenizer import Tokenizer
+    from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["Answers"]
 
@@ -53,8 +52,6 @@ class Answers:
 
     def __init__(self, tokenizers: Mapping[str, Tokenizer]) -> None:
         self._named = [_Named(name, tok, Vocabulary(tok)) for name, tok in tokenizers.items()]
-        # What takes long is done one at a time, so that the other questions are answered soon.
-        self._measuring = threading.Lock()
         self._questions: dict[str, Callable[[_Arguments], dict[str, Any]]] = {
             "tokenizers": self._tokenizers,
             "encode": self._encode,
@@ -66,6 +63,9 @@ class Answers:
             "curve": self._curve,
             "measures": self._measures,
         }
+
+    long = frozenset({"explain", "steps", "replay", "curve", "measures"})
+    """The names of those that may take seconds: best one at a time."""
 
     @property
     def questions(self) -> tuple[str, ...]:
@@ -125,36 +125,31 @@ class Answers:
         one, text = self._one(asked.take("tokenizer", int)), asked.take("text", str)
         special = "parse" if asked.take("special", bool, False) else "text"
         asked.none_left()
-        with self._measuring:
-            return one.seeing.explained(text, special)
+        return one.seeing.explained(text, special)
 
     def _steps(self, asked: _Arguments) -> dict[str, Any]:
         one, text = self._one(asked.take("tokenizer", int)), asked.take("text", str)
         special = "parse" if asked.take("special", bool, False) else "text"
         number = asked.take("pretoken", int)
         asked.none_left()
-        with self._measuring:
-            return one.seeing.steps(text, special, number)
+        return one.seeing.steps(text, special, number)
 
     def _replay(self, asked: _Arguments) -> dict[str, Any]:
         one, text = self._one(asked.take("tokenizer", int)), asked.take("text", str)
         asked.none_left()
-        with self._measuring:
-            return one.seeing.replayed(text)
+        return one.seeing.replayed(text)
 
     def _curve(self, asked: _Arguments) -> dict[str, Any]:
         text, wanted = asked.take("text", str), self._several(asked.take("tokenizers", list))
         asked.none_left()
-        with self._measuring:
-            return {"curves": curves(wanted, text)}
+        return {"curves": curves(wanted, text)}
 
     def _measures(self, asked: _Arguments) -> dict[str, Any]:
         texts = _texts(asked.take("texts", list))
         reference = asked.take("reference", str) if asked.has("reference") else None
         wanted = self._several(asked.take("tokenizers", list))
         asked.none_left()
-        with self._measuring:
-            return {"measures": measures(wanted, texts, reference)}
+        return {"measures": measures(wanted, texts, reference)}
 
     def _several(self, numbers: list[Any]) -> list[Tokenizer]:
         if len(numbers) > len(self._named):
@@ -236,7 +231,6 @@ def _encoded(tok: Tokenizer, text: str, special: Any) -> dict[str, Any]:
         encoding = tok(text, special=special, add_special_tokens=False, offsets="bytes")
     except DigramError as error:
         return problem(error)
-    return {
-        "ids": encoding.ids,
-        "sizes": [end - start for start, end in encoding.offsets],
-    }
+    # As an array: a tuple for each token of a megabyte would take 200 MB.
+    spans = encoding._call.encoded.numpy_spans()
+    return {"ids": encoding.ids, "sizes": (spans[:, 1] - spans[:, 0]).tolist()}

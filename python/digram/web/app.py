@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Collection, Mapping
+from functools import partial
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from digram.errors import DigramError, InternalError, OptionError
+from digram.errors import DigramError, InternalError, LimitExceededError, OptionError
 from digram.formats._json import dump, parse
 from digram.web.answers import Answers
-from digram.web.guard import Guard
+from digram.web.guard import Guard, Receive, Scope, Send, respond
 from digram.web.problems import problem
+from digram.web.work import Work
 
-if TYPE_CHECKING:
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-__all__ = ["application", "starlette"]
+__all__ = ["Works", "application"]
 
 _TYPES = {
     "css": "text/css; charset=utf-8",
@@ -26,20 +25,22 @@ _TYPES = {
 }
 
 
-def starlette() -> Any:
-    """Starlette; an `OptionError` with the remedy where it or uvicorn is not installed."""
-    try:
-        import starlette.applications
-        import starlette.concurrency
-        import starlette.responses
-        import starlette.routing
-        import uvicorn  # noqa: F401  # which runs it
-    except ModuleNotFoundError as error:
-        raise OptionError(
-            f"the page needs {error.name}, which is not installed.",
-            hint="Install it with `pip install 'digram[web]'`.",
-        ) from None
-    return starlette
+class Works:
+    """The work of a server: what is soon done, and apart from it what may take seconds."""
+
+    def __init__(self) -> None:
+        self.short = Work(2)
+        self.long = Work(1)
+
+    def stop(self) -> None:
+        """Stop what runs, and refuse what waits or comes."""
+        self.short.stop()
+        self.long.stop()
+
+    def join(self, seconds: float) -> None:
+        """Wait for what runs, but no longer than that for each."""
+        self.short.join(seconds)
+        self.long.join(seconds)
 
 
 def static_files() -> Mapping[str, tuple[bytes, str]]:
@@ -57,34 +58,36 @@ def static_files() -> Mapping[str, tuple[bytes, str]]:
     return found
 
 
-def application(answers: Answers, *, port: int, token: str) -> Guard:
-    """The ASGI application for a server on a port of this machine, whose questions need `token`."""
-    loaded = starlette()
-    route = loaded.routing.Route
+def application(
+    answers: Answers, works: Works, *, origins: Mapping[str, Collection[str]], token: str
+) -> Guard:
+    """The ASGI application of a server, behind its guard: see there for `origins` and `token`."""
     paths = {f"/api/{question}": question for question in answers.questions}
-
-    async def answer(request: Request) -> Response:
-        body = await request.body()
-        # In a thread, so that a long text does not keep others waiting.
-        status, found = await loaded.concurrency.run_in_threadpool(
-            _answered, answers, paths[request.url.path], body
-        )
-        return _response(loaded, found, status, "application/json")
-
-    def static(content: bytes, kind: str) -> Any:
-        async def send(_request: Request) -> Response:
-            return _response(loaded, content, 200, kind)
-
-        return send
-
     shown = static_files()
-    app = loaded.applications.Starlette(
-        routes=[
-            *(route(path, static(*found), methods=["GET"]) for path, found in shown.items()),
-            *(route(path, answer, methods=["POST"]) for path in paths),
-        ]
-    )
-    return Guard(app, port=port, token=token, files={*shown}, questions={*paths})
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        if path in shown:
+            content, kind = shown[path]
+            await respond(200, {"content-type": kind}, content, send)
+            return
+        question = paths[path]
+        body = (await receive())["body"]  # which the guard has whole
+        work = works.long if question in answers.long else works.short
+        gone = asyncio.ensure_future(_disconnected(receive))
+        try:
+            status, found = await work.do(partial(_answered, answers, question, body), gone)
+            with work.holding(len(found)):
+                await respond(status, {"content-type": "application/json"}, found, send)
+        finally:
+            gone.cancel()
+
+    return Guard(app, origins=origins, token=token, files={*shown}, questions={*paths})
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 def _answered(answers: Answers, question: str, body: bytes) -> tuple[int, bytes]:
@@ -93,12 +96,17 @@ def _answered(answers: Answers, question: str, body: bytes) -> tuple[int, bytes]
         return 200, dump(answers(question, _parsed(body)))
     except DigramError as error:
         return 400, dump(problem(error))
+    except MemoryError:
+        fault = LimitExceededError(
+            "there is not enough memory for this.", hint="Take a shorter text, or close programs."
+        )
+        return 503, dump(problem(fault))
     except Exception as error:  # whatever it is, the page shows it
-        fault = InternalError(
+        broken = InternalError(
             f"{type(error).__name__}: {error}",
             hint="This should not happen; please report what you did and this message.",
         )
-        return 500, dump(problem(fault))
+        return 500, dump(problem(broken))
 
 
 def _parsed(body: bytes) -> Any:
@@ -109,9 +117,3 @@ def _parsed(body: bytes) -> Any:
             f"the body of the request is no JSON: {problem(error)['error']['message']}",
             hint="Send one object in UTF-8, with each key once.",
         ) from None
-
-
-def _response(loaded: Any, content: bytes, status: int, kind: str) -> Response:
-    response: Response = loaded.responses.Response(content, status_code=status)
-    response.headers["content-type"] = kind
-    return response

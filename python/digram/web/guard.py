@@ -12,16 +12,32 @@ from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
 from typing import Any, NamedTuple
 
-__all__ = ["HEADERS", "LARGEST", "LARGEST_HEAD", "Guard", "RefusalError", "refused"]
+__all__ = [
+    "COME_AGAIN",
+    "HEADERS",
+    "LARGEST",
+    "LARGEST_HEAD",
+    "GoneError",
+    "Guard",
+    "RefusalError",
+    "refused",
+    "respond",
+]
 
 LARGEST = 1 << 20
 """Bytes of a body."""
 
 LARGEST_HEAD = 16 << 10
 """Bytes of a request before its body."""
+
+COME_AGAIN = 2
+"""Seconds after which who was sent away because much is asked may ask again."""
+
+PART = 256 << 10
+"""Bytes of an answer that are sent at once."""
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -37,11 +53,11 @@ HEADERS = {
 }
 """What goes with every answer, also with a refusal."""
 
-_Scope = MutableMapping[str, Any]
+Scope = MutableMapping[str, Any]
 _Message = MutableMapping[str, Any]
-_Receive = Callable[[], Awaitable[_Message]]
-_Send = Callable[[_Message], Awaitable[None]]
-_App = Callable[[_Scope, _Receive, _Send], Awaitable[None]]
+Receive = Callable[[], Awaitable[_Message]]
+Send = Callable[[_Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class RefusalError(Exception):
@@ -53,6 +69,10 @@ class RefusalError(Exception):
         self.message = message
         self.remedy = remedy
         self.headers = headers
+
+
+class GoneError(Exception):
+    """Whoever asked has closed the connection."""
 
 
 def refused(refusal: RefusalError) -> dict[str, Any]:
@@ -69,7 +89,7 @@ class _Request(NamedTuple):
     headers: Mapping[str, list[str]]
 
     @classmethod
-    def of(cls, scope: _Scope) -> _Request:
+    def of(cls, scope: Scope) -> _Request:
         headers: dict[str, list[str]] = {}
         for name, value in scope["headers"]:
             headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
@@ -88,21 +108,27 @@ class _Request(NamedTuple):
 class Guard:
     """An ASGI application that passes on what comes from the page, and refuses all else.
 
-    `files` are the paths of what anybody may GET, `questions` those of what the page POSTs.
+    What it passes on may raise `RefusalError` too, and `GoneError`, before it answers. `origins`
+    has the hosts that a request may name, with the origins of the page under each; `files` are the
+    paths of what anybody may GET, `questions` those of what the page POSTs.
     """
 
     def __init__(
-        self, app: _App, *, port: int, token: str, files: set[str], questions: set[str]
+        self,
+        app: App,
+        *,
+        origins: Mapping[str, Collection[str]],
+        token: str,
+        files: set[str],
+        questions: set[str],
     ) -> None:
         self._app = app
-        self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
-        if port == 80:  # which browsers leave out
-            self._hosts |= {"127.0.0.1", "localhost"}
+        self._origins = origins
         self._token = token
         self._files = files
         self._questions = questions
 
-    async def __call__(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":  # nothing here starts with the server, or is a socket
             return
         try:
@@ -113,15 +139,14 @@ class Guard:
             if request.path in self._questions:
                 self._check_question(request)
                 receive = await _whole(request, receive)
+            await self._app(scope, receive, _with_headers(send))
         except RefusalError as refusal:
             await _answer(refusal, send)
+        except GoneError:
             return
-        except _GoneError:
-            return
-        await self._app(scope, receive, _with_headers(send))
 
     @staticmethod
-    def _check_head(scope: _Scope) -> None:
+    def _check_head(scope: Scope) -> None:
         size = sum(len(name) + len(value) + 4 for name, value in scope["headers"])
         if size + len(scope["path"]) + len(scope["query_string"]) > LARGEST_HEAD:
             raise RefusalError(
@@ -135,14 +160,15 @@ class Guard:
 
     def _check_origin(self, request: _Request) -> None:
         host = request.one("host")
-        if host is None or host.lower() not in self._hosts:
+        if host is None or host.lower() not in self._origins:
             raise RefusalError(
                 421,
                 f"this server is not {(host or 'without a name')!r:.80}.",
-                "Open the address that `digram serve` printed.",
+                "Open the address that `digram serve` printed. Where a forwarded port has another "
+                "name, give that to `digram serve` as --allow-host.",
             )
         origin = request.one("origin")
-        if origin is not None and origin.lower() != f"http://{host.lower()}":
+        if origin is not None and origin.lower() not in self._origins[host.lower()]:
             raise RefusalError(
                 403,
                 f"requests from {origin!r:.80} are refused.",
@@ -198,10 +224,6 @@ class Guard:
             raise _too_large()
 
 
-class _GoneError(Exception):
-    """Whoever asked has closed the connection."""
-
-
 def _too_large() -> RefusalError:
     return RefusalError(
         413,
@@ -212,14 +234,14 @@ def _too_large() -> RefusalError:
     )
 
 
-async def _whole(request: _Request, receive: _Receive) -> _Receive:
+async def _whole(request: _Request, receive: Receive) -> Receive:
     """The body, read to its end or refused, as what a further application may receive."""
     body = bytearray()
     more = True
     while more:
         message = await receive()
         if message["type"] != "http.request":
-            raise _GoneError
+            raise GoneError
         body += message.get("body", b"")
         if len(body) > LARGEST:
             raise _too_large()
@@ -232,7 +254,19 @@ async def _whole(request: _Request, receive: _Receive) -> _Receive:
     return received
 
 
-def _with_headers(send: _Send) -> _Send:
+async def respond(status: int, headers: Mapping[str, str], body: bytes, send: Send) -> None:
+    """Send an answer, in parts, so that no more of it is copied than is being taken."""
+    told = {**headers, "content-length": str(len(body))}
+    lines = [(name.encode(), value.encode()) for name, value in told.items()]
+    await send({"type": "http.response.start", "status": status, "headers": lines})
+    rest = memoryview(body)
+    while len(rest) > PART:
+        await send({"type": "http.response.body", "body": bytes(rest[:PART]), "more_body": True})
+        rest = rest[PART:]
+    await send({"type": "http.response.body", "body": bytes(rest), "more_body": False})
+
+
+def _with_headers(send: Send) -> Send:
     added = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
     async def sending(message: _Message) -> None:
@@ -243,21 +277,10 @@ def _with_headers(send: _Send) -> _Send:
     return sending
 
 
-async def _answer(refusal: RefusalError, send: _Send) -> None:
+async def _answer(refusal: RefusalError, send: Send) -> None:
     from digram.formats._json import dump
 
-    body = dump(refused(refusal))
-    headers = {
-        "content-type": "application/json",
-        "content-length": str(len(body)),
-        **refusal.headers,
-        **HEADERS,
-    }
-    await send(
-        {
-            "type": "http.response.start",
-            "status": refusal.status,
-            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
-        }
+    kind = {"content-type": "application/json"}
+    await respond(
+        refusal.status, kind | refusal.headers, dump(refused(refusal)), _with_headers(send)
     )
-    await send({"type": "http.response.body", "body": body, "more_body": False})

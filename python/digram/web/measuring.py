@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from digram.analysis.metrics import curve, evaluate
+from digram.analysis.metrics.size_curve import SIZES
 from digram.errors import DigramError, OptionError
-from digram.metrics.curve import SIZES
-from digram.sizes import Family, family
+from digram.vocab.reserved_ids import Family, family
 from digram.web.problems import problem
 
 if TYPE_CHECKING:
-    from digram.tokenizer import Tokenizer
+    from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["MOST_TEXTS", "curves", "measures"]
 
@@ -19,7 +20,7 @@ MOST_TEXTS = 200
 """Texts with a name, in one question."""
 
 SMALL = (300, 400, 500, 700)
-"""Sizes of a curve below those that `tok.curve` has without being asked."""
+"""Sizes of a curve below those that `digram.curve` has without being asked."""
 
 
 def curves(toks: Sequence[Tokenizer], text: str) -> list[dict[str, Any]]:
@@ -32,7 +33,7 @@ def curves(toks: Sequence[Tokenizer], text: str) -> list[dict[str, Any]]:
     (266, [(257, 9), (266, 6)])
 
     All have points at the same sizes, as far as each goes, and at that of each: `own` is the
-    tokenizer's. Takes the time of `tok.curve`.
+    tokenizer's. Takes the time of `digram.curve`.
     """
     known = [_inside(tok) for tok in toks]
     own = {one.size for one in known if isinstance(one, Family)}
@@ -42,7 +43,7 @@ def curves(toks: Sequence[Tokenizer], text: str) -> list[dict[str, Any]]:
             if isinstance(one, DigramError):
                 raise one
             within = {n for n in (*SMALL, *SIZES, *own) if one.least <= n <= one.size}
-            points = tok.curve([text], sizes=within | {one.least}, progress=False).points
+            points = curve(tok, [text], sizes=within | {one.least}, progress=False).points
             found.append({"own": one.size, "points": [point.as_dict() for point in points]})
         except DigramError as error:
             found.append(problem(error))
@@ -61,7 +62,7 @@ def measures(
     (2, {'one': 1.0, 'two': 2.0})
 
     With a reference each line of a text says what that line of the others does. Takes the time of
-    `tok.evaluate`. Raises `OptionError` where there are more than 200 texts.
+    `digram.evaluate`. Raises `OptionError` where there are more than 200 texts.
     """
     if len(texts) > MOST_TEXTS:
         raise OptionError(
@@ -72,7 +73,8 @@ def measures(
     found = []
     for tok in toks:
         try:
-            of = tok.evaluate(
+            of = evaluate(
+                tok,
                 {name: [text] for name, text in texts.items()},
                 reference=reference,
                 separator=separator,

@@ -9,7 +9,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from digram.formats._json import dump
-from digram.web.guard import HEADERS, RefusalError, refused
+from digram.web.guard import COME_AGAIN, HEADERS, RefusalError, refused
 
 __all__ = ["patient"]
 
@@ -17,36 +17,47 @@ __all__ = ["patient"]
 MOST_CONNECTIONS = 64
 """That are answered at a time; a browser keeps six."""
 
+MOST_TOLD = 512
+"""That are told so when they ask, where there are more; each takes a file descriptor, of which a
+process usually has 1,024. Others are closed."""
+
 
 def patient(seconds: float) -> type[asyncio.Protocol]:
     """uvicorn's protocol for one connection, with an end to its patience.
 
-    uvicorn waits for ever for the rest of a request, and for a browser to take an answer. Of more
-    connections than are answered, as many again are told so, and the rest are closed.
+    uvicorn waits for ever for the rest of a request, and for a browser to take an answer. Whoever
+    waits for an answer has his time: what limits that is the work (see `work`).
     """
 
     class Patient(H11Protocol):  # type: ignore[misc]  # of a library that lint does not install
         _timer: asyncio.TimerHandle | None = None
         _is_one_too_many = False
         _is_between = False
+        _is_refused = False
 
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)
             self._wait(seconds)
             self._is_one_too_many = len(self.connections) > MOST_CONNECTIONS
-            if len(self.connections) > 2 * MOST_CONNECTIONS:
+            if len(self.connections) > MOST_CONNECTIONS + MOST_TOLD:
                 transport.abort()
 
         def data_received(self, data: bytes) -> None:
+            if self._is_refused:  # and what comes is the rest of what was refused
+                return
             if self._is_one_too_many:
-                message = f"there are more than {MOST_CONNECTIONS} connections."
-                self._refuse(RefusalError(503, message, "Close other pages of this server."))
+                self._refuse(too_many())
                 return
             if self._is_between:  # so the next request begins
                 self._is_between = False
                 self._wait(seconds)
             super().data_received(data)
             if self._is_whole():
+                self._stop_waiting()
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            if self._timer is None:  # not for each part of an answer anew
                 self._wait(3 * seconds)
 
         def on_response_complete(self) -> None:
@@ -85,13 +96,16 @@ def patient(seconds: float) -> type[asyncio.Protocol]:
                         "Send it at once.",
                     )
                 )
-                # Whoever does not read that either has had his time.
-                self._timer = self.loop.call_later(seconds, self.transport.abort)
             else:
                 self.transport.abort()
 
         def _refuse(self, refusal: RefusalError) -> None:
-            """Say why, where an answer has not begun, and close."""
+            """Say why, where an answer has not begun, and close.
+
+            Not all at once: of a connection that is closed while something comes in, the system
+            throws away what was sent.
+            """
+            self._stop_waiting()
             if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
                 self.transport.abort()
                 return
@@ -101,6 +115,7 @@ def patient(seconds: float) -> type[asyncio.Protocol]:
                 ("content-type", "application/json"),
                 ("content-length", str(len(body))),
                 ("connection", "close"),
+                *refusal.headers.items(),
             ]
             events = [
                 h11.Response(status_code=refusal.status, headers=headers),
@@ -109,6 +124,19 @@ def patient(seconds: float) -> type[asyncio.Protocol]:
             ]
             for event in events:
                 self.transport.write(self.conn.send(event) or b"")
-            self.transport.close()
+            self.transport.write_eof()
+            self._is_refused = True
+            # Whoever does not read that either has had his time.
+            self._timer = self.loop.call_later(seconds, self.transport.abort)
 
     return Patient
+
+
+def too_many() -> RefusalError:
+    """What is said to those who come when there are as many connections as are answered."""
+    return RefusalError(
+        503,
+        f"there are more than {MOST_CONNECTIONS} connections.",
+        "Ask again in some seconds, or close other pages of this server.",
+        **{"retry-after": str(COME_AGAIN)},
+    )

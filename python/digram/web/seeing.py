@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from digram.analysis.explain.explanation import Explanation, explain
+from digram.analysis.explain.frames import replay
+from digram.analysis.explain.tree import merge_tree
 from digram.errors import LimitExceededError, OptionError
-from digram.seeing.explanation import Explanation, explain
-from digram.seeing.replay import replay
-from digram.seeing.tree import tree
 
 if TYPE_CHECKING:
-    from digram.seeing.symbols import Symbols
-    from digram.tokenizer import Tokenizer
+    from digram.analysis.explain.symbols import Symbols
+    from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["MOST_BYTES", "MOST_NODES", "MOST_STEPPED", "Seeing"]
 
@@ -30,7 +30,7 @@ class Seeing:
     """One tokenizer, looked into with look-ups that are made once.
 
     >>> import digram
-    >>> from digram.seeing.symbols import Symbols
+    >>> from digram.analysis.explain.symbols import Symbols
     >>> tok = digram.train("low low lower", max_merges=3)
     >>> seeing = Seeing(tok, Symbols(tok))
     >>> [one] = seeing.explained("slow", "text")["pretokens"]
@@ -95,7 +95,7 @@ class Seeing:
 
     def nodes(self, id: int) -> list[dict[str, Any]]:
         """The merge tree of a token: each node before its parts, with its level."""
-        found = tree(self._tok, id, symbols=self._symbols)
+        found = merge_tree(self._tok, id, symbols=self._symbols)
         if sum(1 for _ in islice(found.walk(), MOST_NODES + 1)) > MOST_NODES:
             raise LimitExceededError(
                 f"the merge tree of token {id} has more than {MOST_NODES:,} nodes.",

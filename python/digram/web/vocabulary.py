@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from digram.analysis.explain.symbols import Rule, Symbols
 from digram.errors import OptionError
-from digram.seeing.symbols import Rule, Symbols
 
 if TYPE_CHECKING:
-    from digram.tokenizer import Tokenizer
+    from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["SEARCHES", "SORTS", "Vocabulary"]
 

@@ -50,13 +50,13 @@ def make(
     """Count the pretokens of files.
 
     FILES are files, folders (all below them but hidden ones) and quoted patterns, where ** crosses
-    folders; - is stdin. Names that end in .jsonl or .ndjson are lines of JSON, .parquet and .arrow
-    are tables, and .gz, .zst, .bz2 or .xz are unpacked; all else is text. A text file is one
-    document unless --separator cuts it, and so is each record. Training on the counts gives what
-    training on the text gives.
+    folders; - is stdin. Names that end in .jsonl, .ndjson or .json hold JSON, .csv, .tsv, .parquet
+    and .arrow are tables, and .gz, .zst, .bz2 or .xz are unpacked; all else is text. A text file is
+    one document unless --separator cuts it, and so is each record. Training on the counts gives
+    what training on the text gives.
     """
     import digram
-    from digram.pretokenizers import resolve
+    from digram.pretokenizers.pretokenizer import resolve
 
     if not regex and pretokenizer is None:
         pretokenizer = "o200k"
@@ -71,7 +71,6 @@ def make(
     counts = digram.count_pretokens(
         source,
         pretokenizer=cut,
-        separator=told.separator,
         progress=False if quiet else None,
         **options,
     )

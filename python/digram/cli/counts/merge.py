@@ -10,6 +10,7 @@ import click
 
 from digram.cli import common
 from digram.cli.counts import output
+from digram.errors import show
 
 __all__ = ["merge"]
 
@@ -17,12 +18,14 @@ __all__ = ["merge"]
 def _weights(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> Any:
     if value is None:
         return None
-    from fractions import Fraction
+    from digram._util.validation import fraction_in
 
     try:
-        return [Fraction(number.strip()) for number in value.split(",")]
-    except (ValueError, ZeroDivisionError):
-        raise click.BadParameter(f"{value!r} is no list of numbers such as 2,1 or 1,2.5") from None
+        return [fraction_in(number.strip()) for number in value.split(",")]
+    except ValueError:
+        raise click.BadParameter(
+            f"{show(value)} is no list of numbers such as 2,1 or 1,2.5"
+        ) from None
 
 
 @click.command(

@@ -11,7 +11,7 @@ import click
 from digram.cli import common
 
 if TYPE_CHECKING:
-    from digram.counts import Counts
+    from digram.training.counts import Counts
 
 __all__ = ["facts", "output_option", "rehearse", "save"]
 
@@ -31,14 +31,14 @@ def rehearse(output: str) -> None:
     if not parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(parent))
     if output.lower().endswith(".parquet"):
-        from digram.counts.files import pyarrow
+        from digram.training.counts.files import pyarrow
 
         pyarrow("Parquet")
 
 
 def save(counts: Counts, output: str, seconds: float, quiet: bool, as_json: bool) -> None:
     """Save counts, and say what they are."""
-    from digram.progress import amount
+    from digram._util.progress import amount
 
     counts.save(Path(output))
     if not quiet:

@@ -63,7 +63,7 @@ def _summary(facts: dict[str, Any]) -> Iterator[str]:
 
 
 def _lines(most: list[tuple[bytes, int]]) -> Iterator[str]:
-    from digram.terminal import visible
+    from digram.display.terminal import visible
 
     width = max(5, *(len(f"{count:,}") for _, count in most))
     yield f"{'count':>{width}}  pretoken"

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from digram.cli import common, corpus
+from digram.errors import show
 
 if TYPE_CHECKING:
-    from digram.growing import Trainer
+    from digram.adapt.versions import Trainer
 
 __all__ = ["add"]
 
@@ -19,12 +20,12 @@ def number(_ctx: click.Context, parameter: click.Parameter, value: str | None) -
     """A click callback: a decimal number or a fraction, exact."""
     if value is None:
         return None
-    from fractions import Fraction
+    from digram._util.validation import fraction_in
 
     try:
-        return Fraction(value)
-    except (ValueError, ZeroDivisionError):
-        raise click.BadParameter(f"{value!r} is no number such as 2, 0.9 or 2/3.") from None
+        return fraction_in(value)
+    except ValueError:
+        raise click.BadParameter(f"{show(value)} is no number such as 2, 0.9 or 2/3.") from None
 
 
 @click.command(
@@ -79,6 +80,7 @@ def number(_ctx: click.Context, parameter: click.Parameter, value: str | None) -
 @click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
 @click.option("--memory-limit", metavar="SIZE", help='As in "2 GB"; counting takes no more.')
 @click.option("-q", "--quiet", is_flag=True, help="No bar and no summary.")
+@common.json_option
 def add(
     *,
     folder: str,
@@ -92,6 +94,7 @@ def add(
     threads: int | None,
     memory_limit: str | None,
     quiet: bool,
+    as_json: bool,
     **described: Any,
 ) -> None:
     """Count the text of FILES, and add it to the trainer in FOLDER, which is begun where there is
@@ -100,7 +103,7 @@ def add(
     FILES are what digram train takes, counts too. How text is cut is said for a new folder, with
     --pretokenizer, --regex and --digits (by default o200k), or by a tokenizer to go on from.
     """
-    from digram.growing import edited
+    from digram.adapt.versions import edited
 
     counts = corpus.counts_in(files)
     source: Any = counts if counts is not None else corpus.texts_in(files, told)[0]
@@ -123,7 +126,6 @@ def add(
             source,
             name=name,
             weight=weight,
-            separator=None if counts is not None else told.separator,
             threads=threads,
             memory_limit=memory_limit,
             progress=False if quiet else None,
@@ -133,6 +135,11 @@ def add(
     if not quiet:
         entry = after.log[-1]
         common.log(f"{'Began' if new else 'Changed'} {folder}: {entry}.")
+    if as_json:
+        from digram.adapt.versions.files import entry_as_json
+
+        entry = after.log[-1]
+        common.emit_json({"folder": folder, "began": bool(new), **entry_as_json(entry)})
 
 
 def _begun(tokenizer: str | None, unit: Any, described: dict[str, Any], counts: Any) -> Trainer:

@@ -22,7 +22,7 @@ __all__ = ["drift"]
 @click.argument("files", nargs=-1, metavar="[FILES]...")
 @click.option(
     "--add",
-    type=int,
+    type=common.NUMBER,
     default=1_000,
     show_default=True,
     metavar="N",

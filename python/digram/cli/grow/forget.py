@@ -24,6 +24,7 @@ __all__ = ["forget"]
 @common.source_options
 @click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
 @click.option("-q", "--quiet", is_flag=True, help="No bar and no summary.")
+@common.json_option
 def forget(
     *,
     folder: str,
@@ -32,31 +33,34 @@ def forget(
     told: common.Told,
     threads: int | None,
     quiet: bool,
+    as_json: bool,
 ) -> None:
     """Take away from the trainer in FOLDER the text of FILES, or all that was added under a name.
 
     FILES must have been added under the name, together with others or alone; counts of them do as
     well. Versions that learned from them stay as they are.
     """
-    from digram.growing import edited
+    from digram.adapt.versions import edited
 
     if not files and name is None:
         raise click.UsageError("name the files to forget, or with --name all that has that name.")
     source: Any = None
-    separator = None
     if files:
         source = corpus.counts_in(files)
         if source is None:
-            source, separator = corpus.texts_in(files, told)[0], told.separator
+            source = corpus.texts_in(files, told)[0]
     after = edited(
         Path(folder),
         lambda trainer: trainer.forget(
             source,
             name=name,
-            separator=separator,
             threads=threads,
             progress=False if quiet else None,
         ),
     )
     if not quiet:
         common.log(f"Changed {folder}: {after.log[-1]}.")
+    if as_json:
+        from digram.adapt.versions.files import entry_as_json
+
+        common.emit_json({"folder": folder, **entry_as_json(after.log[-1])})

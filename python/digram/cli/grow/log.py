@@ -18,7 +18,7 @@ __all__ = ["log"]
 def log(*, folder: str, as_json: bool) -> None:
     """Show the versions of the vocabulary in FOLDER, what counts there, and all that was done."""
     import digram
-    from digram.growing.files import entry_as_json
+    from digram.adapt.versions.files import entry_as_json
 
     trainer = digram.Trainer.load(Path(folder))
     parts = trainer.parts

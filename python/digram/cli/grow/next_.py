@@ -12,7 +12,7 @@ from digram.cli import changing, common
 from digram.cli.grow.save import check_folder
 
 if TYPE_CHECKING:
-    from digram.growing import Trainer
+    from digram.adapt.versions import Trainer
 
 __all__ = ["next"]
 
@@ -27,13 +27,15 @@ __all__ = ["next"]
 @click.argument("folder", metavar="FOLDER")
 @click.option(
     "--vocab-size",
-    type=int,
+    type=common.NUMBER,
     metavar="N",
     help="Learn the first version of N tokens; extend or prune a later one to that size.",
 )
-@click.option("--add", type=int, metavar="N", help="N tokens more; every old id stays.")
-@click.option("--swap", type=int, metavar="N", help="N tokens in place of the least used.")
-@click.option("--remove", type=int, metavar="N", help="N tokens fewer, the least used.")
+@click.option("--add", type=common.NUMBER, metavar="N", help="N tokens more; every old id stays.")
+@click.option(
+    "--swap", type=common.NUMBER, metavar="N", help="N tokens in place of the least used."
+)
+@click.option("--remove", type=common.NUMBER, metavar="N", help="N tokens fewer, the least used.")
 @click.option(
     "--special-token",
     "special_tokens",
@@ -42,11 +44,13 @@ __all__ = ["next"]
     help="A special token of the first version; repeat it for several.",
 )
 @click.option(
-    "--min-frequency", type=int, metavar="N", help="Merge no pair that occurs less often."
+    "--min-frequency", type=common.NUMBER, metavar="N", help="Merge no pair that occurs less often."
 )
 @click.option(
     "-o", "--output", metavar="PATH", help="Save the tokenizer here too, as digram train does."
 )
+@common.format_option
+@common.allow_loss_option
 @click.option(
     "--change",
     "change_path",
@@ -55,15 +59,19 @@ __all__ = ["next"]
 )
 @click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
 @click.option("-q", "--quiet", is_flag=True, help="No bar and no summary.")
+@common.json_option
 def next(
     *,
     folder: str,
     special_tokens: tuple[str, ...],
     min_frequency: int | None,
     output: str | None,
+    format_: str | None,
+    allow_loss: bool,
     change_path: str | None,
     threads: int | None,
     quiet: bool,
+    as_json: bool,
     **how: int | None,
 ) -> None:
     """Make the next version of the vocabulary in FOLDER, of all that counts there now.
@@ -71,10 +79,13 @@ def next(
     One of --vocab-size, --add, --swap and --remove says how. Ids of tokens that stay are kept, but
     where --remove closes the gaps.
     """
-    from digram.growing import edited
+    from digram.adapt.versions import edited
 
+    common.check_stdout(output, as_json)
     if output is not None:
         check_folder(output)
+    elif format_ is not None or allow_loss:
+        raise click.UsageError("--format and --allow-loss are for -o, and there is none.")
     if change_path is not None:
         changing.check_change(change_path, output or change_path + ".json", ())
     options: dict[str, Any] = {"threads": threads}
@@ -93,11 +104,18 @@ def next(
 
     after = edited(Path(folder), change)
     version = after.versions[-1]
+    tok = version.tokenizer
     if output is not None:
-        common.save(version.tokenizer, output, None, False)
+        common.save(tok, output, format_, allow_loss)
     if change_path is not None and version.change is not None:
         version.change.save(change_path)
+    seconds = time.perf_counter() - started
+    if as_json:
+        told = {"folder": folder, "version": version.number, **common.saved(tok, output)}
+        if version.change is not None:
+            told |= changing.facts(tok, version.change, output)
+        common.emit_json({**told, "seconds": round(seconds, 3)})
     if not quiet:
-        common.log(f"Made {version}, in {time.perf_counter() - started:.1f} s.")
+        common.log(f"Made {version}, in {seconds:.1f} s.")
         if output is not None and output != "-":
             common.log(f"Saved {output}")

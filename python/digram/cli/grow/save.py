@@ -34,9 +34,7 @@ def check_folder(output: str) -> None:
     help="The tokenizer's file, or folder, as of digram train; - is stdout.",
 )
 @click.option("--number", type=int, metavar="N", help="The version's.  [default: the newest]")
-@click.option(
-    "--to", "format_", type=click.Choice(list(common.FORMATS)), help="Default: by the name."
-)
+@common.format_option
 @common.allow_loss_option
 @click.option(
     "--change",
@@ -51,6 +49,7 @@ def check_folder(output: str) -> None:
     help="From which version on --change tells it.  [default: the one before]",
 )
 @click.option("-q", "--quiet", is_flag=True, help="No summary.")
+@common.json_option
 def save(
     *,
     folder: str,
@@ -61,6 +60,7 @@ def save(
     change_path: str | None,
     since: int | None,
     quiet: bool,
+    as_json: bool,
 ) -> None:
     """Save a version of the vocabulary in FOLDER, and what became of the ids since another one.
 
@@ -68,6 +68,7 @@ def save(
     """
     import digram
 
+    common.check_stdout(output, as_json)
     check_folder(output)
     if change_path is not None:
         changing.check_change(change_path, output, ())
@@ -85,3 +86,8 @@ def save(
         common.log(f"{trainer.versions[last - 1]}." if change is None else f"{change}.")
         if output != "-":
             common.log(f"Saved {output}")
+    if as_json:
+        told = {"folder": folder, "version": last, **common.saved(after, output)}
+        if change is not None:
+            told |= changing.facts(after, change, output)
+        common.emit_json(told)

@@ -2,6 +2,7 @@
 
 const KEPT = "digram token";
 const LARGEST = 1 << 20; // as the server has it
+const TRIES = 4; // of a question, where the server is busy
 
 // An error as the server tells it: what happened, and what to do.
 export class Problem extends Error {
@@ -22,6 +23,7 @@ export function takeToken() {
   }
 }
 
+// Where the server is busy it says when to come again, which a person need not do by hand.
 export async function ask(question, args, { signal } = {}) {
   const body = new TextEncoder().encode(JSON.stringify(args));
   if (body.length > LARGEST) {
@@ -30,9 +32,18 @@ export async function ask(question, args, { signal } = {}) {
       "For longer ones there are digram count and digram encode.",
     );
   }
-  let response;
+  for (let left = TRIES - 1; ; left -= 1) {
+    const response = await send(question, body, signal);
+    const seconds = Number(response.headers.get("retry-after"));
+    if (response.status !== 503 || !seconds || left === 0) return answerOf(response);
+    await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
+    signal?.throwIfAborted();
+  }
+}
+
+async function send(question, body, signal) {
   try {
-    response = await fetch(`/api/${question}`, {
+    return await fetch(`/api/${question}`, {
       method: "POST",
       headers: {
         "authorization": `Bearer ${sessionStorage.getItem(KEPT) ?? ""}`,
@@ -45,6 +56,9 @@ export async function ask(question, args, { signal } = {}) {
     if (error.name === "AbortError") throw error;
     throw new Problem("The server does not answer.", "Start digram serve again, and open its address.");
   }
+}
+
+async function answerOf(response) {
   let answer;
   try {
     answer = await response.json();

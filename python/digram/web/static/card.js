@@ -1,6 +1,7 @@
 // One tokenizer beside a text: its counts, and its tokens as text, as ids and as bytes.
 
-import { element, fill, number, several } from "./dom.js";
+import { copyButton } from "./copying.js";
+import { element, fill, number, vocabularySize } from "./dom.js";
 import { pane } from "./pane.js";
 import { cells, lastAtMost, places, rings } from "./places.js";
 import { drawn, pieces, toHex } from "./visible.js";
@@ -23,18 +24,28 @@ export function card(facts, { onToken, onOpen }) {
   const panes = {
     text: make("text", "Tokens", "", (first, after) => {
       const [from, to] = [found.from[first], found.to[after - 1]];
-      return pieces(text.slice(from, to), { flows: true });
+      return pieces(text.slice(from, to));
     }),
-    ids: make("ids", "Ids", " ", (token) => [[String(ids[token]), false]]),
-    bytes: make("bytes", "Bytes", " ", (token) => [[toHex(slice(token)), false]]),
+    ids: make("ids", "Ids", " ", (token) => [[String(ids[token]), null]]),
+    bytes: make("bytes", "Bytes", " ", (token) => [[toHex(slice(token)), null]]),
   };
   const counts = element("dl", { class: "counts" });
   const problem = element("p", { class: "problem", role: "alert", hidden: true });
+  const copyIds = copyButton(() => `[${ids.join(", ")}]`, {
+    label: `Copy the ids of ${facts.name}`,
+    copied: "The ids were copied.",
+    otherwise: "select the ids and copy them",
+  });
   const body = element(
     "div",
     { class: "panes" },
-    ...[["text", "Tokens"], ["ids", "Ids"], ["bytes", "Bytes"]].map(([kind, title]) =>
-      element("div", { class: `panel ${kind}-panel` }, element("h3", {}, title), panes[kind].root),
+    ...[["text", "Tokens"], ["ids", "Ids", copyIds], ["bytes", "Bytes"]].map(([kind, title, ...more]) =>
+      element(
+        "div",
+        { class: `panel ${kind}-panel` },
+        element("div", { class: "panel-head" }, element("h3", {}, title), ...more),
+        panes[kind].root,
+      ),
     ),
   );
   const root = element(
@@ -62,13 +73,14 @@ export function card(facts, { onToken, onOpen }) {
     // Take what the server made of a text.
     take(newText, newBytes, encoding) {
       [text, bytes] = [newText, newBytes];
-      problem.hidden = !encoding.error;
-      body.hidden = counts.hidden = Boolean(encoding.error);
       if (encoding.error) {
+        made.clear();
         fill(problem, encoding.error.message, " ", encoding.error.remedy ?? "");
-        made.starts = null;
+        problem.hidden = false;
         return;
       }
+      problem.hidden = true;
+      body.hidden = counts.hidden = false;
       ids = encoding.ids;
       found = places(text, encoding.sizes);
       made.starts = found.starts;
@@ -77,8 +89,13 @@ export function card(facts, { onToken, onOpen }) {
         counts,
         ...count("tokens", number(ids.length)),
         ...count("bytes per token", ids.length ? (bytes.length / ids.length).toFixed(2) : "–"),
-        ...count("different", number(new Set(ids).size)),
+        ...count("distinct tokens", number(new Set(ids).size)),
       );
+    },
+    // Show no tokens and no counts: those of another text would stand there.
+    clear() {
+      problem.hidden = body.hidden = counts.hidden = true;
+      made.starts = null;
     },
     // Draw that, with rings around the stretches that others cut differently.
     draw(stretches) {
@@ -127,7 +144,8 @@ function count(name, value) {
   return [element("div", {}, element("dt", {}, name), element("dd", {}, value))];
 }
 
-function describe({ tokens, pretokenizer, unit }) {
+function describe(facts) {
+  const { pretokenizer, unit } = facts;
   const split = pretokenizer === null ? "no pretokenizer" : `pretokenizer ${pretokenizer}`;
-  return `${several(tokens, "token")}, ${split}${unit === "char" ? ", over characters" : ""}`;
+  return `${vocabularySize(facts)}, ${split}${unit === "char" ? ", over characters" : ""}`;
 }

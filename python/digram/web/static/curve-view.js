@@ -30,7 +30,7 @@ export function curveView(tokenizers) {
   });
   const chart = lineChart({
     label: "Curve of vocabulary size; the arrow keys go from one size to the next",
-    x: "vocabulary size, in tokens (logarithmic)",
+    x: "size of the vocabulary (logarithmic)",
     tellX: number,
   });
   const legend = element("ul", { class: "legend" });
@@ -126,7 +126,7 @@ export function curveView(tokenizers) {
     if (one.error) shown.append(" ", element("span", { class: "wrong" }, one.error.message));
     else {
       const today = one.points.at(-1)[measure];
-      shown.append(" ", element("span", { class: "quiet" }, `${number(one.own)} tokens today: ${tell(today)} ${name}`));
+      shown.append(" ", element("span", { class: "quiet" }, `size ${number(one.own)} today: ${tell(today)} ${name}`));
     }
     return shown;
   }

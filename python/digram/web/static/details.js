@@ -1,7 +1,7 @@
 // What is known of the token that a person looks at, at the foot of the page.
 
 import { element, fill, number } from "./dom.js";
-import { drawn, toHex, tokenPieces, tokenText } from "./visible.js";
+import { draw, drawn, toHex, tokenPieces, tokenText } from "./visible.js";
 
 export function tokenDetails(tokenizers) {
   const root = element("aside", { "class": "details", "aria-label": "This token", "hidden": true });
@@ -31,11 +31,7 @@ export function tokenDetails(tokenizers) {
 
 // A token by itself, on the colour of its place.
 export function chip(bytes, place = 0) {
-  const made = element("span", { class: `token chip c${place % 6}` });
-  for (const [text, isMark] of tokenPieces(bytes)) {
-    made.append(isMark ? element("span", { class: "mark" }, text) : text);
-  }
-  return made;
+  return draw(element("span", { class: `token chip c${place % 6}` }), tokenPieces(bytes));
 }
 
 function fact(name, value) {

@@ -23,6 +23,13 @@ export function several(value, noun) {
   return `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
+// How large a vocabulary is. Where ids stand for nothing its size is larger than its number of tokens.
+export function vocabularySize({ tokens, vocab_size: size }) {
+  if (size === tokens) return several(tokens, "token");
+  const unused = several(size - tokens, "id");
+  return `${several(tokens, "token")} (size ${number(size)}: ${unused} ${size - tokens === 1 ? "has" : "have"} no token)`;
+}
+
 // For those who listen; what is seen says it too.
 export function announce(text) {
   document.getElementById("said").textContent = text;

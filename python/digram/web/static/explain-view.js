@@ -99,6 +99,7 @@ export function explainView(tokenizers) {
       problem.clear();
     } catch (error) {
       problem.show(error);
+      fill(note);
       results.hidden = true;
       return;
     }

@@ -4,6 +4,7 @@
 
 import { element } from "./dom.js";
 import { RING, RING_BEGINS, RING_ENDS, lastAtMost } from "./places.js";
+import { draw as drawInto } from "./visible.js";
 
 const BLOCK = 200; // cells, and then those up to the end of the line
 const LONGEST = 1000; // cells; a line that is longer goes on in another block, and so on a new line
@@ -11,7 +12,7 @@ const LINE = 60; // characters, about: for the height of what was never laid out
 const COLOURS = 6;
 const NEAR = "400px";
 
-// `parts(first, after)` gives what to draw for the tokens of a cell, as [text, is a mark] each;
+// `parts(first, after)` gives what to draw for the tokens of a cell, as `pieces` has it;
 // `between` stands between cells; `onToken(index, how)` is told which token a person looks at.
 export function pane({ label, kind, between = "", parts, onToken, onOpen }) {
   const root = element("div", {
@@ -51,10 +52,7 @@ export function pane({ label, kind, between = "", parts, onToken, onOpen }) {
       if (flags[first] & RING_BEGINS) made.classList.add("begins");
       if (flags[after - 1] & RING_ENDS) made.classList.add("ends");
     }
-    for (const [text, isMark] of parts(first, after)) {
-      made.append(isMark ? element("span", { class: "mark" }, text) : text);
-    }
-    return made;
+    return drawInto(made, parts(first, after), { own: true });
   }
 
   // Tokens that share a character have each a part of its width, by their bytes.
@@ -85,7 +83,7 @@ export function pane({ label, kind, between = "", parts, onToken, onOpen }) {
   }
 
   function textOf(i) {
-    return parts(firsts[i], firsts[i + 1]).map(([shown]) => shown).join("");
+    return parts(firsts[i], firsts[i + 1]).map(([text]) => text).join("");
   }
 
   // Cuts all cells into blocks, after the ends of lines where there are any.

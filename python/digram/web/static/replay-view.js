@@ -96,6 +96,7 @@ export function replayView(tokenizers) {
       problem.clear();
     } catch (error) {
       problem.show(error);
+      fill(note);
       results.hidden = true;
       return;
     }
@@ -136,7 +137,7 @@ export function replayView(tokenizers) {
     fill(
       facts,
       count("tokens of the text", number(tokens)),
-      count("tokens of the vocabulary", number(size)),
+      count("size of the vocabulary", number(size)),
       count("bytes per token", (bytes.length / tokens).toFixed(2)),
     );
     fill(merge, ...(next ? told(next) : ended()));
@@ -211,7 +212,7 @@ function vocabulary(frames, size) {
   const latest = frames.slice(-LATEST).reverse();
   const rest = frames.length > LATEST ? `, the latest ${LATEST}` : "";
   return [
-    element("h2", {}, `Vocabulary: ${several(size, "token")}`),
+    element("h2", {}, `Vocabulary, of size ${number(size)}`),
     element("p", { class: "quiet" }, frames.length ? `Learned so far, and in this text${rest}:` : "Before the first merge"),
     element("p", { class: "chips" }, ...latest.flatMap(({ hex, rank }) => [chip(fromHex(hex), rank), " "])),
   ];

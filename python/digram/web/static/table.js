@@ -1,30 +1,23 @@
 // A table of texts, which scrolls in its own box, and can be copied into a spreadsheet.
 
-import { announce, element, fill } from "./dom.js";
+import { copyButton } from "./copying.js";
+import { element, fill } from "./dom.js";
 
 export function table(caption) {
   const title = element("span", {}, caption);
   let cells = [];
   const head = element("thead", {});
   const body = element("tbody", {});
-  const copy = element("button", { type: "button" }, "Copy");
+  const copy = copyButton(() => cells.map((row) => row.join("\t")).join("\n"), {
+    copied: "The table was copied.",
+    otherwise: "select the table and copy it",
+  });
   const said = element("caption", {}, title, copy);
   const root = element(
     "div",
     { "class": "sheet table", "tabindex": "0", "role": "group", "aria-label": caption },
     element("table", {}, said, head, body),
   );
-  copy.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(cells.map((row) => row.join("\t")).join("\n"));
-      announce("The table was copied.");
-      fill(copy, "Copied");
-    } catch {
-      announce("The browser does not allow it; select the table and copy it.");
-      fill(copy, "Not allowed");
-    }
-    setTimeout(() => fill(copy, "Copy"), 1500);
-  });
   return {
     root,
     // What it shows, the names of the columns, and rows of as many texts, the first of which names its row.

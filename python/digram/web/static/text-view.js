@@ -3,7 +3,7 @@
 import { latest } from "./ask.js";
 import { card } from "./card.js";
 import { tokenDetails } from "./details.js";
-import { announce, element, fill, number, several, textArea } from "./dom.js";
+import { announce, element, fill, number, problemLine, several, textArea } from "./dom.js";
 import { disagreements } from "./places.js";
 import { keep, kept, wellFormed } from "./reader.js";
 
@@ -22,12 +22,12 @@ export function textView(tokenizers) {
   const area = textArea({ "id": "text", "rows": "7", "aria-describedby": "size" });
   area.value = kept();
   const size = element("p", { id: "size", class: "quiet" });
-  const problem = element("p", { class: "problem", role: "alert", hidden: true });
+  const problem = problemLine();
   const differences = differencesBar(step);
   const special = element("input", { type: "checkbox", id: "special" });
   const choosing = tokenizers.length > 1 ? tokenizers.map(chosen) : [];
   const grid = element("div", { class: "cards" }, ...cards.map((one) => one.root));
-  let shown = { text: "", bytes: new Uint8Array(), stretches: [] };
+  let shown = { text: "", stretches: [] };
 
   const root = element(
     "section",
@@ -42,7 +42,7 @@ export function textView(tokenizers) {
       element("label", { class: "check" }, special, "Parse special tokens"),
       differences.root,
     ),
-    problem,
+    problem.root,
     grid,
     details.root,
   );
@@ -72,20 +72,24 @@ export function textView(tokenizers) {
     try {
       answer = await encode("encode", { text, special: special.checked, tokenizers: wanted });
     } catch (error) {
-      fill(problem, error.message, error.remedy ? ` ${error.remedy}` : "");
-      problem.hidden = false;
+      problem.show(error);
+      fill(size);
+      for (const one of cards) one.clear();
+      shown = { text: null, stretches: [] };
+      differences.show(null);
+      details.clear();
       grid.removeAttribute("aria-busy");
       return;
     }
     if (answer === null) return; // a later one is on its way
     grid.removeAttribute("aria-busy");
-    problem.hidden = true;
+    problem.clear();
     const bytes = utf8.encode(text);
     fill(size, `${several(bytes.length, "byte")}, ${several(countCharacters(text), "character")}`);
     wanted.forEach((i, k) => cards[i].take(text, bytes, answer.encodings[k]));
     const encoded = wanted.map((i) => cards[i]).filter((one) => one.starts !== null);
     const stretches = disagreements(encoded.map((one) => one.starts));
-    shown = { text, bytes, stretches };
+    shown = { text, stretches };
     for (const one of encoded) one.draw(stretches);
     differences.show(encoded.length > 1 ? stretches.length : null);
     details.clear();
@@ -129,6 +133,10 @@ function countCharacters(text) {
   return count;
 }
 
+function places(count) {
+  return `${several(count, "place")} cut differently`;
+}
+
 // How many places are cut differently, and a way from one to the next.
 function differencesBar(step) {
   let total = 0;
@@ -136,11 +144,11 @@ function differencesBar(step) {
   const says = element("span", { "class": "quiet", "aria-live": "polite" });
   const go = (by) => {
     at = (at + by + total + (at < 0 && by < 0 ? 1 : 0)) % total;
-    fill(says, `${number(at + 1)} of ${several(total, "difference")}`);
+    fill(says, `${number(at + 1)} of ${places(total)}`);
     step(at);
   };
-  const before = element("button", { "type": "button", "aria-label": "Previous difference" }, "‹");
-  const after = element("button", { "type": "button", "aria-label": "Next difference" }, "›");
+  const before = element("button", { "type": "button", "aria-label": "Previous place cut differently" }, "‹");
+  const after = element("button", { "type": "button", "aria-label": "Next place cut differently" }, "›");
   before.addEventListener("click", () => go(-1));
   after.addEventListener("click", () => go(1));
   const root = element("span", { class: "differences", hidden: true }, before, says, after);
@@ -151,7 +159,7 @@ function differencesBar(step) {
       [total, at] = [count ?? 0, -1];
       root.hidden = count === null;
       before.disabled = after.disabled = total === 0;
-      fill(says, total === 0 ? "No differences" : several(total, "difference"));
+      fill(says, total === 0 ? "All cut alike" : places(total));
     },
   };
 }

@@ -1,37 +1,64 @@
 // Tokens as a person reads them: nothing unseen, and nothing that would rearrange the line.
 // The same signs as in the terminal: · ↵ → ␀ ⟨E4⟩ ⟨U+202E⟩.
 
-const BREAK_HERE = "\u200b"; // a line may break before a drawn space, as it may at one
 const UNSEEN = /[\p{C}\p{Z}]/u;
+const SPACES = /^\p{Zs}$/u;
 const MARKS = new Map([[" ", "·"], ["\n", "↵"], ["\r", "␍"], ["\t", "→"]]);
 const COMBINING = /^\p{M}/u;
 
-// The pieces of a text as [what to draw, whether it stands for something unseen]. A text that runs on
-// (`flows`) breaks where it has line feeds and spaces.
-export function pieces(text, { flows = false } = {}) {
-  if (!UNSEEN.test(text)) return text ? [[text, false]] : [];
+// The pieces of a text as [the text itself, what to draw for it; null where it is seen as it is].
+export function pieces(text) {
+  if (!UNSEEN.test(text)) return text ? [[text, null]] : [];
   const found = [];
-  const add = (drawn, isMark) => {
-    const last = found.at(-1);
-    if (last && last[1] === isMark) last[0] += drawn;
-    else found.push([drawn, isMark]);
-  };
   const characters = [...text];
   characters.forEach((character, i) => {
-    if (!UNSEEN.test(character)) add(character, false);
-    else if (character === " ") add(flows ? `${BREAK_HERE}·` : "·", true);
-    else if (character === "\n") add(flows ? "↵\n" : "↵", true);
-    else if (MARKS.has(character)) add(MARKS.get(character), true);
-    else if (character < " ") add(String.fromCodePoint(0x2400 + character.codePointAt(0)), true);
-    else if (character === "\x7f") add("␡", true);
-    else if (joins(character, characters[i - 1], characters[i + 1])) {
-      add(character, false);
-    } else {
-      const code = character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-      add(`⟨U+${code}⟩`, true);
-    }
+    const sign = UNSEEN.test(character) ? signOf(character, characters[i - 1], characters[i + 1]) : null;
+    const last = found.at(-1);
+    if (sign === null && last?.[1] === null) last[0] += character;
+    else if (character === " " && isSpaces(last)) {
+      last[0] += character;
+      last[1] += sign;
+    } else found.push([character, sign]);
   });
   return found;
+}
+
+function isSpaces(piece) {
+  return piece !== undefined && piece[1] !== null && piece[0].endsWith(" ");
+}
+
+function signOf(character, before, after) {
+  if (MARKS.has(character)) return MARKS.get(character);
+  if (character < " ") return String.fromCodePoint(0x2400 + character.codePointAt(0));
+  if (character === "\x7f") return "␡";
+  if (joins(character, before, after)) return null;
+  return `⟨U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
+}
+
+// Puts pieces into an element. The dots of spaces are a matter of style, over the spaces themselves, so
+// that the browser finds and copies what stands there. With `own` all other signs are, too: what they
+// stand for is in the element, without a width, and where it would rearrange the line in a box of its own.
+export function draw(made, drawing, { own = false } = {}) {
+  for (const piece of drawing) {
+    const [text, sign] = piece;
+    if (sign === null) made.append(text);
+    else if (isSpaces(piece)) made.append(mark("mark space", text));
+    else if (!own || text === "") made.append(mark("mark", sign));
+    else {
+      const isHarmless = text === "\n" || text === "\t" || SPACES.test(text);
+      const signed = mark(isHarmless ? "mark signed" : "mark signed apart", text);
+      signed.dataset.sign = sign;
+      made.append(signed);
+    }
+  }
+  return made;
+}
+
+function mark(kind, text) {
+  const made = document.createElement("span");
+  made.className = kind;
+  made.textContent = text;
+  return made;
 }
 
 // A joiner between two things that are seen joins them, as in families of emoji; at the border of a
@@ -44,8 +71,12 @@ function isSeen(character) {
   return character !== undefined && !UNSEEN.test(character);
 }
 
-export function drawn(text, options) {
-  return pieces(text, options).map(([shown]) => shown).join("");
+export function drawn(text) {
+  return shownOf(pieces(text));
+}
+
+function shownOf(drawing) {
+  return drawing.map(([text, sign]) => sign ?? text).join("");
 }
 
 // A name, in which a space is no matter.
@@ -68,12 +99,12 @@ export function tokenPieces(bytes) {
     const size = characterAt(bytes, at);
     if (size === 0) {
       flush(at);
-      found.push([`⟨${hexByte(bytes[at]).toUpperCase()}⟩`, true]);
+      found.push(["", `⟨${hexByte(bytes[at]).toUpperCase()}⟩`]);
       start = at += 1;
     } else at += size;
   }
   flush(at);
-  if (found.length && !found[0][1] && COMBINING.test(found[0][0])) found[0][0] = `◌${found[0][0]}`;
+  if (found.length && found[0][1] === null && COMBINING.test(found[0][0])) found[0][0] = `◌${found[0][0]}`;
   return found;
 }
 
@@ -91,7 +122,7 @@ function characterAt(bytes, at) {
 }
 
 export function tokenText(bytes) {
-  return tokenPieces(bytes).map(([shown]) => shown).join("");
+  return shownOf(tokenPieces(bytes));
 }
 
 export function hexByte(value) {

@@ -2,8 +2,8 @@
 
 import { Problem, ask } from "./ask.js";
 import { chip } from "./details.js";
-import { choice, element, fill, number, several } from "./dom.js";
-import { fromHex, tokenText } from "./visible.js";
+import { choice, element, fill, number, several, vocabularySize } from "./dom.js";
+import { drawn, fromHex, tokenText } from "./visible.js";
 
 const HEIGHT = 36; // of a row, in pixels, as in lists.css
 const PAGE = 200; // rows of one answer
@@ -35,6 +35,7 @@ export function vocabularyView(tokenizers) {
   });
   const status = element("p", { "class": "quiet", "role": "status" });
   const problem = element("p", { class: "problem", role: "alert", hidden: true });
+  const nothing = element("p", { class: "nothing", hidden: true });
   const heads = columns.map(([name, title, sortable]) =>
     element(
       "span",
@@ -62,6 +63,7 @@ export function vocabularyView(tokenizers) {
       status,
     ),
     problem,
+    nothing,
     grid,
   );
 
@@ -128,15 +130,27 @@ export function vocabularyView(tokenizers) {
       total = 0;
       fill(problem, error instanceof Problem ? `${error.message} ${error.remedy ?? ""}` : String(error));
       problem.hidden = false;
+      nothing.hidden = grid.hidden = true;
       fill(status);
       draw();
       return;
     }
     problem.hidden = true;
-    const all = several(known.tokens, "token");
-    fill(status, asked.search ? `${number(total)} of ${all}` : all);
+    const found = `${number(total)} of ${several(known.tokens, "token")}`;
+    fill(status, asked.search ? found : vocabularySize(known));
+    fill(nothing, total === 0 ? none() : "");
+    nothing.hidden = total > 0;
+    grid.hidden = total === 0;
     grid.setAttribute("aria-rowcount", total + 1);
     draw();
+  }
+
+  // What is said where nothing was found.
+  function none() {
+    const searched = drawn(asked.search.trim());
+    if (asked.by === "id") return `No token has the id ${searched}.`;
+    if (asked.by === "hex") return `No token holds the bytes ${searched}.`;
+    return `No token holds the text ${drawn(asked.search)}. A longer text is several tokens: see it under Text.`;
   }
 
   // The answer that holds a page of rows; asked for once.

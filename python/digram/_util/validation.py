@@ -1,0 +1,348 @@
+"""Arguments that several calls take, checked and brought into the form of the core."""
+
+from __future__ import annotations
+
+import operator
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from digram._core import LEAST_MEMORY
+from digram.errors import InvalidTextError, OptionError, show
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+    from fractions import Fraction
+
+
+__all__ = [
+    "any_number",
+    "check_threads",
+    "choice",
+    "flag",
+    "fraction",
+    "fraction_in",
+    "instance",
+    "mapping",
+    "memory_in_bytes",
+    "path_name",
+    "real_number",
+    "refuse_one",
+    "several_texts",
+    "size_in_bytes",
+    "whole_number",
+    "word",
+]
+
+_MOST_DIGITS = 128  # of a number of 64 bits, or of one divided by such a one; with room
+_MOST_BYTES = 1e24
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kMGTPE]?)(i?)(?:B|bytes)?\s*", re.IGNORECASE)
+
+
+def several_texts(texts: Iterable[str | bytes], one: str) -> list[str | bytes]:
+    """The texts as a list; `one` is the call for a single text."""
+    refuse_one(texts, one)
+    return texts if isinstance(texts, list) else list(texts)
+
+
+def refuse_one(texts: Iterable[str | bytes], one: str) -> None:
+    """Refuses one text, which is no batch of letters; `one` is the call for it."""
+    if isinstance(texts, str | bytes):
+        raise TypeError(f"texts is several texts; pass one text to {one}, or put it in a list")
+
+
+def choice(name: str, value: Any, *allowed: str | None) -> None:
+    """Refuses what is none of the words that a call knows.
+
+    >>> choice("out", "tensor", "list", "numpy")
+    Traceback (most recent call last):
+        ...
+    digram.errors.OptionError: out='tensor' is not known. Pass 'list' or 'numpy'.
+    """
+    # An array is compared item by item, so that only words are compared.
+    known = isinstance(value, str) if value is not None else None in allowed
+    if not known or value not in allowed:
+        *others, last = map(repr, allowed)
+        words = f"{', '.join(others)} or {last}"
+        raise OptionError(f"{name}={show(value)} is not known. Pass {words}.", value=value)
+
+
+def instance(name: str, value: Any, kind: type) -> None:
+    """Refuses what is no object of a class of digram's.
+
+    >>> from digram.errors import DigramError
+    >>> instance("tok", 7, DigramError)
+    Traceback (most recent call last):
+        ...
+    TypeError: tok is a digram.DigramError, not int
+    """
+    if not isinstance(value, kind):
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        raise TypeError(f"{name} is {article} digram.{kind.__name__}, not {type(value).__name__}")
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False, as Python or NumPy have them, or as 1 and 0.
+
+    >>> flag("resume", True), flag("resume", 0)
+    (True, False)
+    >>> flag("resume", "no")
+    Traceback (most recent call last):
+        ...
+    TypeError: resume is True or False, not 'no'
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        # NumPy's are no whole numbers, but compare as them.
+        number = int(value) if type(value).__name__ in ("bool", "bool_") else -1
+    if number not in (0, 1):
+        raise TypeError(f"{name} is True or False, not {show(value)}")
+    return number == 1
+
+
+def mapping(name: str, value: Any, what: str) -> None:
+    """Refuses what is no dictionary; `what` are its keys and values.
+
+    >>> mapping("weights", [2, 1], "names and weights")
+    Traceback (most recent call last):
+        ...
+    TypeError: weights is a dictionary of names and weights, not list
+    """
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{name} is a dictionary of {what}, not {type(value).__name__}")
+
+
+def path_name(path: Any) -> str:
+    r"""A path as a `str` that can be the name of a file.
+
+    >>> path_name("shards/000.bin")
+    'shards/000.bin'
+    >>> path_name("a\0b")
+    Traceback (most recent call last):
+        ...
+    digram.errors.OptionError: 'a\x00b' is no name of a file: it holds a NUL.
+
+    Python raises `ValueError` for such a name only when the file is opened.
+    """
+    name = os.fsdecode(os.fspath(path))
+    try:
+        reason = "it holds a NUL" if b"\0" in os.fsencode(name) else None
+    except UnicodeEncodeError:
+        reason = "it holds a lone surrogate"
+    if reason is not None:
+        raise OptionError(f"{show(name)} is no name of a file: {reason}.", value=path)
+    return name
+
+
+def word(name: str, value: Any) -> str:
+    r"""A `str` that has UTF-8; `name` says whose it is.
+
+    >>> word("pad_token", "<pad>")
+    '<pad>'
+    >>> word("pad_token", "a\ud800")
+    Traceback (most recent call last):
+        ...
+    digram.errors.InvalidTextError: pad_token has a lone surrogate (U+D800) at index 1, ...
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is a str, not {type(value).__name__}")
+    try:
+        str.encode(value)
+    except UnicodeEncodeError as error:
+        code = ord(value[error.start])
+        raise InvalidTextError(
+            f"{name} has a lone surrogate (U+{code:04X}) at index {error.start}, which is no "
+            "character.",
+            index=error.start,
+            value=code,
+            hint='Decode the source with errors="replace".',
+        ) from None
+    return value
+
+
+def real_number(name: str, value: Any) -> float:
+    """A finite number as a float.
+
+    >>> real_number("alpha", 2), real_number("alpha", 0.5)
+    (2.0, 0.5)
+
+    Raises `TypeError` for what is no number, `OptionError` for one that is not finite or that no
+    float comes near.
+    """
+    import decimal
+    import math
+    import numbers
+
+    if isinstance(value, bool) or not isinstance(value, numbers.Real | decimal.Decimal):
+        raise TypeError(f"{name} is a number, not {show(value)}")
+    try:
+        number = float(value)
+    except (OverflowError, ValueError):  # larger than all floats; a signalling NaN
+        number = math.inf
+    if not math.isfinite(number):
+        raise OptionError(f"{name}={show(value)} is no finite number.", value=value)
+    return number
+
+
+def whole_number(name: str, value: Any, least: int, most: int = sys.maxsize) -> int:
+    """A whole number that is not below another, and that the core can hold.
+
+    >>> whole_number("n", 3, 0), whole_number("n", 2**70, 0) == 2**63 - 1
+    (3, True)
+
+    More than `most` is as good as that: neither texts nor limits are so large. Raises `TypeError`
+    for what is no whole number, `OptionError` for one that is too small.
+    """
+    number = any_number(name, value)
+    if number < least:
+        raise OptionError(f"{name}={show(number)} is not at least {least}.", value=value)
+    return min(number, most)
+
+
+def any_number(name: str, value: Any) -> int:
+    """A whole number of any size and sign; `TypeError` for what is none.
+
+    >>> any_number("token", -1)
+    -1
+    """
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is a whole number, not {show(value)}") from None
+
+
+def check_threads(threads: int | None) -> int | None:
+    """Refuses fewer than one thread."""
+    return None if threads is None else whole_number("threads", threads, 1)
+
+
+def fraction(value: Any, name: str) -> tuple[int, int]:
+    """A positive number as numerator and denominator of 64 bits.
+
+    >>> fraction(3, "weight"), fraction(0.1, "weight")
+    ((3, 1), (1, 10))
+
+    A float is taken for the decimal number that it prints as.
+    """
+    import decimal
+    import fractions
+    import numbers
+
+    if isinstance(value, bool) or not isinstance(value, numbers.Rational | float | decimal.Decimal):
+        raise TypeError(f"{name} is a number, not {show(value)}")
+    try:
+        if isinstance(value, numbers.Rational):
+            exact = fractions.Fraction(value)
+        else:
+            number = decimal.Decimal(str(value)) if isinstance(value, float) else value
+            exact = _of_decimal(number) if number.is_finite() else fractions.Fraction(0)
+    except OverflowError:
+        exact = None
+    if exact is not None and exact <= 0:
+        raise OptionError(f"{name}={_spelled(value)} is no positive number.", value=value)
+    if exact is None or max(exact.numerator, exact.denominator) >= 1 << 64:
+        raise OptionError(
+            f"{name}={_spelled(value)} has more digits than 64 bits hold.",
+            value=value,
+            hint="Round it.",
+        )
+    return exact.numerator, exact.denominator
+
+
+def fraction_in(text: str) -> Fraction:
+    """The number that a text spells, exactly.
+
+    >>> fraction_in("0.9"), fraction_in("2/3"), fraction_in("1e3")
+    (Fraction(9, 10), Fraction(2, 3), Fraction(1000, 1))
+
+    Raises ValueError for what is no number, and for one with more digits than any that is meant.
+    """
+    import decimal
+    import fractions
+
+    if len(text) > _MOST_DIGITS:
+        raise ValueError("a number has fewer digits")
+    try:
+        if "/" in text:  # and then nothing is raised to a power
+            return fractions.Fraction(text)
+        number = decimal.Decimal(text)
+        if not number.is_finite():
+            raise ValueError(f"{show(text)} is no number")
+        return _of_decimal(number)
+    except ArithmeticError:
+        raise ValueError(f"{show(text)} is no number, or too large or small a one") from None
+
+
+def _of_decimal(number: Decimal) -> Fraction:
+    """A finite number as a fraction; OverflowError where 64 bits cannot hold what is written.
+
+    Ten to the power of an exponent is asked for only then: it may have a thousand million digits.
+    """
+    import fractions
+
+    sign, digits, exponent = number.as_tuple()
+    assert isinstance(exponent, int), "the number is finite"
+    places = "".join(map(str, digits))
+    significant = places.strip("0")
+    if not significant:
+        return fractions.Fraction(0)
+    if len(significant) > _MOST_DIGITS or abs(number.adjusted()) > _MOST_DIGITS:
+        raise OverflowError
+    exponent += len(places) - len(places.rstrip("0"))
+    return fractions.Fraction(f"{'-' * sign}{significant}e{exponent}")
+
+
+def _spelled(value: Any) -> str:
+    """A number as one writes it, if that is not long."""
+    try:
+        text = str(value)
+    except ValueError:  # Python refuses to write out thousands of digits
+        return show(value)
+    return text if len(text) <= 80 else show(value)
+
+
+def size_in_bytes(name: str, value: float | str) -> float:
+    """A number of bytes, given as such or as "2 GB" (decimal) or "2 GiB".
+
+    >>> size_in_bytes("memory_limit", "2 GB"), size_in_bytes("memory_limit", "16MiB")
+    (2000000000.0, 16777216.0)
+    """
+    match = _SIZE.fullmatch(value) if isinstance(value, str) else None
+    if match is not None:
+        base = 1024 if match[3] else 1000
+        number = float(match[1]) * float(base ** " kmgtpe".index((match[2] or " ").lower()))
+    elif isinstance(value, bool) or not isinstance(value, int | float):
+        raise OptionError(
+            f"{name}={show(value)} is no size.", value=value, hint='Write it as in "500 GB".'
+        )
+    else:
+        # A whole number may be too large for a float; either end is refused below.
+        number = float(value) if 0 < value < _MOST_BYTES else 0.0
+    if not 1 <= number < _MOST_BYTES:
+        raise OptionError(f"{name}={show(value)} is no size.", value=value)
+    return number
+
+
+def memory_in_bytes(limit: int | str | None) -> int | None:
+    """A limit of memory in bytes; none, or one that training can keep to.
+
+    >>> memory_in_bytes("2 GB"), memory_in_bytes(None)
+    (2000000000, None)
+    """
+    if limit is None:
+        return None
+    # More than the core can count is as good as that: no machine has it.
+    memory = min(int(size_in_bytes("memory_limit", limit)), sys.maxsize)
+    if memory < LEAST_MEMORY:
+        least = f"{LEAST_MEMORY >> 20} MiB"
+        raise OptionError(
+            f"memory_limit={show(limit)} is less than {least}, the least there can be.",
+            value=limit,
+            hint="The less memory, the more often the disk is read; 1 GB is a good limit.",
+        )
+    return memory

@@ -1,0 +1,36 @@
+"""Smaller vocabularies of the same training."""
+
+from __future__ import annotations
+
+from digram._util.validation import instance
+from digram.tokenizer.tokenizer import Tokenizer
+from digram.vocab.reserved_ids import shrunk
+
+__all__ = ["shrink"]
+
+
+def shrink(tok: Tokenizer, vocab_size: int) -> Tokenizer:
+    """The tokenizer that training to a smaller size would have given; this one stays as it is.
+
+    >>> import digram
+    >>> text = "low low lower lowest"
+    >>> tok = digram.train(text, vocab_size=264, special_tokens=["<|end|>"])
+    >>> small = digram.shrink(tok, 260)
+    >>> small == digram.train(text, vocab_size=260, special_tokens=["<|end|>"])
+    True
+    >>> small.merges == tok.merges[:3], small.special_tokens
+    (True, {'<|end|>': 259})
+
+    So one run gives every smaller vocabulary. The last tokens that merges make go away, and
+    what has higher ids (special tokens, reserved blocks) moves down by as many, gaps kept. The
+    record of training says what that of the smaller run would say, so the saved bytes are the
+    same too; where the size was padded, the smaller one is padded to the same multiple.
+
+    Loaded vocabularies can be shrunk where ids follow the order of merges, as in
+    `.tiktoken` files. Raises `VocabError` where they do not, and where training in two stages
+    (`superwords="two-stage"`) would have learned fewer words for the smaller size;
+    `OptionError` for a size that is larger than this one's (before padding) or leaves no merge.
+    Linear in the vocabulary.
+    """
+    instance("tok", tok, Tokenizer)
+    return Tokenizer(shrunk(tok.definition, vocab_size))

@@ -1,0 +1,277 @@
+"""A trainer as a folder, and back.
+
+`trainer.json` names all other files, and is replaced in one step when they are on the disk: so a
+crash leaves the old trainer or the new one. Counts and tokenizers have files of their own, whose
+names tell what they hold, so that what has not changed is not written again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from fractions import Fraction
+from hashlib import sha256
+from itertools import pairwise
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from digram._util.json_files import digest, unsealed
+from digram._util.storage import LARGEST, advise_on_full_disk, atomic_write, lock_folder, read_file
+from digram._util.validation import fraction, fraction_in
+from digram.adapt import Change
+from digram.adapt.versions.batches import Batch
+from digram.adapt.versions.history import CLOSING, Entry, Event, Version
+from digram.errors import CheckpointError, CorruptFileError, DigramError, show
+from digram.formats import huggingface
+from digram.pretokenizers.pretokenizer import Pretokenizer
+from digram.tokenizer.load import load as load_tokenizer
+from digram.tokenizer.tokenizer import Tokenizer
+from digram.training.counts import Counts
+from digram.training.counts.settings import Said, said, to_json
+from digram.vocab.definition import Unit
+
+__all__ = ["NAME", "State", "entry_as_json", "held", "load", "save", "write"]
+
+VERSION = 1
+"""The version of the layout. A reader refuses later ones."""
+
+NAME = "trainer.json"
+_OURS = re.compile(r"(counts-[0-9a-f]{32}\.arrow|version-[0-9a-f]{32}\.json|\.digram-\w+\.tmp)")
+_COPY = "Copy the folder again."
+_TRIES = 16  # a saver may replace the files that a reader was about to read
+
+State = tuple[Pretokenizer, Unit, tuple[Batch, ...], tuple[Version, ...], tuple[Entry, ...]]
+"""What a trainer is."""
+
+
+def save(folder: str | PathLike[str], state: State) -> None:
+    """Write a folder; see `Trainer.save`."""
+    with held(folder):
+        write(folder, state)
+
+
+@contextlib.contextmanager
+def held(folder: str | PathLike[str]) -> Iterator[None]:
+    """Holds a folder, which is made where it is missing, so that no other process saves to it.
+
+    One that was made goes again where nothing was saved. Raises `CheckpointError` where another
+    process holds it.
+    """
+    home = Path(folder)
+    made = not home.is_dir()
+    with advise_on_full_disk("Make room, and save again: what was saved before is still there."):
+        home.mkdir(exist_ok=True)
+        try:
+            with lock_folder(home) as mine:
+                if not mine:
+                    raise CheckpointError(
+                        "another trainer is being saved to this folder.",
+                        path=home,
+                        hint="Wait until that is done, or give another folder.",
+                    )
+                yield
+        finally:
+            if made:
+                with contextlib.suppress(OSError):  # it holds something
+                    home.rmdir()
+
+
+def write(folder: str | PathLike[str], state: State) -> None:
+    """Write a folder that is held."""
+    home = Path(folder)
+    cut, unit, batches, versions, log = state
+    plain = {
+        "made_with": json.loads(to_json(Said(cut, unit, 0, 0, 0, None))),
+        "batches": [
+            {
+                "name": one.name,
+                "weight": str(one.weight),
+                "epoch": one.epoch,
+                "least": one.least,
+                "file": _counts_file(home, one.counts),
+            }
+            for one in batches
+        ],
+        "versions": [
+            {
+                "number": one.number,
+                "place": one.place,
+                "epoch": one.epoch,
+                "digest": one.digest,
+                "file": _tokenizer_file(home, one.tokenizer),
+            }
+            for one in versions
+        ],
+        "log": [entry_as_json(entry) for entry in log],
+    }
+    top = {"digram_trainer": VERSION, "sha256": digest(plain), **plain}
+    atomic_write(
+        home / NAME, (json.dumps(top, indent=1, ensure_ascii=False) + "\n").encode(), LARGEST
+    )
+    named = {one["file"] for part in ("batches", "versions") for one in plain[part]}
+    for entry in os.listdir(home):
+        if _OURS.fullmatch(entry) and entry not in named:
+            (home / entry).unlink(missing_ok=True)
+
+
+def load(folder: str | PathLike[str]) -> State:
+    """Read a folder; see `Trainer.load`."""
+    path = Path(folder) / NAME
+    for tries in range(_TRIES):
+        data = read_file(path)
+        try:
+            return _parsed(data, path.parent)
+        except FileNotFoundError as error:
+            if tries < _TRIES - 1 and read_file(path) != data:
+                continue
+            raise CorruptFileError(
+                f"{error.filename} is missing, which the trainer is made of.",
+                path=path,
+                hint=_COPY,
+            ) from None
+        except DigramError as error:
+            error.path = error.path or str(path)
+            raise
+    raise AssertionError("the last try returns or raises")
+
+
+def _counts_file(home: Path, counts: Counts) -> str:
+    told = [counts.fingerprint, counts._held.digest(), counts.documents, counts.skipped]
+    name = f"counts-{sha256(json.dumps(told).encode()).hexdigest()[:32]}.arrow"
+    if not (home / name).exists():
+        counts.save(home / name)
+    return name
+
+
+def _tokenizer_file(home: Path, tok: Tokenizer) -> str:
+    training = None if tok.training is None else asdict(tok.training)
+    told = [tok.digest, tok.pretokenizer.name, training]
+    name = f"version-{sha256(json.dumps(told).encode()).hexdigest()[:32]}.json"
+    if not (home / name).exists():
+        definition = tok.definition
+        # What is lost for other programs (that unknown characters are refused) digram reads again.
+        # Merges that are not by rank alone none of them could follow.
+        own = definition.scheme is not None
+        data = huggingface.dumps(definition, allow_loss=True, own=own)
+        atomic_write(home / name, data, LARGEST)
+    return name
+
+
+def entry_as_json(entry: Entry) -> dict[str, Any]:
+    """What a line of the log says, without what it does not say."""
+    weight = None if entry.weight is None else str(entry.weight)
+    told = {**asdict(entry), "weight": weight}
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _parsed(data: bytes, home: Path) -> State:
+    top, stated = unsealed(data, "digram_trainer", "a trainer", VERSION, _COPY)
+    try:
+        if stated != digest(top):
+            raise ValueError("its SHA-256 is another")
+        made = said(json.dumps(top["made_with"]))
+        for part in ("log", "batches", "versions"):
+            if not all(isinstance(one, dict) for one in top[part]):
+                raise ValueError(f"{part} holds what is none")
+        log = tuple(map(_entry, top["log"]))
+        batches = [(_batch(one, log), _file(home, one["file"])) for one in top["batches"]]
+        versions = [_version(one, number, log) for number, one in enumerate(top["versions"], 1)]
+        paths = [_file(home, one["file"]) for one in top["versions"]]
+    except (DigramError, KeyError, TypeError, ValueError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else str(error).rstrip(".")
+        raise CorruptFileError(f"the trainer is damaged: {what}.", hint=_COPY) from None
+    toks = [_tokenizer(log[one.place], path) for one, path in zip(versions, paths, strict=True)]
+    changes = [None, *(Change.of(before, after) for before, after in pairwise(toks))]
+    return (
+        made.pretokenizer,
+        made.unit,
+        tuple(replace(one, counts=_counts(path, made)) for one, path in batches),
+        tuple(
+            replace(one, tokenizer=tok, change=change)
+            for one, tok, change in zip(versions, toks, changes, strict=False)
+        ),
+        log,
+    )
+
+
+def _file(home: Path, name: Any) -> Path:
+    if not isinstance(name, str) or not _OURS.fullmatch(name):
+        raise ValueError(f"{show(name)} is no name of a file of it")
+    return home / name
+
+
+_WORDS, _NUMBERS = ("name", "digest", "how"), ("documents", "bytes", "pretokens", "number")
+# What the log tells of each kind of event, and no other.
+_TOLD: dict[Event, tuple[str, ...]] = {
+    "add": ("name", "weight", "documents", "bytes", "pretokens", "digest"),
+    "forget": ("name", "documents", "bytes", "pretokens", "digest"),
+    "decay": ("weight",),
+    "version": ("number", "how", "digest"),
+}
+
+
+def _entry(told: dict[str, Any]) -> Entry:
+    event = told.get("event")
+    needed = _TOLD.get(event) if isinstance(event, str) else None  # type: ignore[call-overload]
+    if needed is None or told.keys() != {"event", *needed}:
+        raise ValueError("a line of its log is not known")
+    found: dict[str, Any] = {"event": event}
+    for key in needed:
+        kind = str if key in _WORDS or key == "weight" else int
+        found[key] = _weight(told[key]) if key == "weight" else _is(told[key], kind, key)
+    return Entry(**found)
+
+
+def _weight(value: Any) -> Fraction:
+    return Fraction(*fraction(fraction_in(_is(value, str, "a weight")), "weight"))
+
+
+def _is(value: Any, kind: type, what: str) -> Any:
+    """The value, if it is a text, or a whole number that 64 bits hold and that is not below 0."""
+    if type(value) is not kind or (isinstance(value, int) and not 0 <= value < 1 << 64):
+        raise ValueError(f"{what} is {show(value)}")
+    return value
+
+
+def _batch(told: dict[str, Any], log: Sequence[Entry]) -> Batch:
+    """A batch without its counts."""
+    epochs = sum(entry.event in CLOSING for entry in log)
+    epoch, least = _is(told["epoch"], int, "epoch"), _is(told["least"], int, "least")
+    if epoch > epochs or least < 1:
+        raise ValueError("a batch contradicts the log")
+    name, weight = _is(told["name"], str, "name"), _weight(told["weight"])
+    return Batch(name, None, weight, epoch, least)  # type: ignore[arg-type]
+
+
+def _version(told: dict[str, Any], number: int, log: Sequence[Entry]) -> Version:
+    """A version without its tokenizer, as the log tells of it."""
+    place, epoch = _is(told["place"], int, "place"), _is(told["epoch"], int, "epoch")
+    entry = log[place] if place < len(log) else None
+    there = sum(one.event in CLOSING for one in log[: place + 1])
+    said = (told["number"], told["digest"])
+    if entry is None or entry.event != "version" or (entry.number, entry.digest) != said:
+        raise ValueError("a version is not in the log")
+    if (number, there) != (entry.number, epoch):
+        raise ValueError("the versions are not in order")
+    return Version(number, None, None, place, epoch)  # type: ignore[arg-type]
+
+
+def _counts(path: Path, made: Said) -> Counts:
+    counts = Counts.load(path)
+    if (counts.pretokenizer, counts.unit) != (made.pretokenizer, made.unit):
+        raise CorruptFileError(
+            "these counts were made otherwise than the trainer's.", path=path, hint=_COPY
+        )
+    return counts
+
+
+def _tokenizer(entry: Entry, path: Path) -> Tokenizer:
+    tok = load_tokenizer(path)
+    if tok.digest != entry.digest:
+        raise CorruptFileError("this is another tokenizer.", path=path, hint=_COPY)
+    return tok

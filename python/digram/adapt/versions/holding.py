@@ -1,0 +1,286 @@
+"""What a trainer has counted: the part of it that text comes to, and goes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
+
+from digram._util.validation import fraction
+from digram.adapt.versions.batches import Batch, decayed, forgotten, joined, total
+from digram.adapt.versions.history import CLOSING, Entry, Version
+from digram.errors import OptionError, show
+from digram.training.counts import Counts, check_made, count_pretokens, refuse_separator
+from digram.training.options import warn_of_a_path
+
+if TYPE_CHECKING:
+    from digram.pretokenizers.pretokenizer import Pretokenizer
+    from digram.training.counts import Sources
+    from digram.vocab.definition import Unit
+
+__all__ = ["Holding"]
+
+
+class Holding:
+    """The part of a trainer that counts."""
+
+    __slots__ = ("_batches", "_log", "_pretokenizer", "_unit", "_versions")
+
+    _batches: tuple[Batch, ...]
+    _log: tuple[Entry, ...]
+    _pretokenizer: Pretokenizer
+    _unit: Unit
+    _versions: tuple[Version, ...]
+
+    @classmethod
+    def _of(
+        cls,
+        pretokenizer: Pretokenizer,
+        unit: Unit,
+        batches: tuple[Batch, ...] = (),
+        versions: tuple[Version, ...] = (),
+        log: tuple[Entry, ...] = (),
+    ) -> Self:
+        made = object.__new__(cls)
+        for name, value in (
+            ("_pretokenizer", pretokenizer),
+            ("_unit", unit),
+            ("_batches", batches),
+            ("_versions", versions),
+            ("_log", log),
+        ):
+            object.__setattr__(made, name, value)
+        return made
+
+    def __setattr__(self, name: str, _value: object) -> NoReturn:
+        raise AttributeError(f"a trainer is immutable, and {name} cannot be set")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a trainer is immutable, and {name} cannot be deleted")
+
+    def _with(self, batches: tuple[Batch, ...], entry: Entry) -> Self:
+        log = (*self._log, entry)
+        return self._of(self._pretokenizer, self._unit, batches, self._versions, log)
+
+    def add(
+        self,
+        source: Sources | Counts,
+        *,
+        name: str = "text",
+        weight: Any = 1,
+        separator: str | bytes | None = None,
+        threads: int | None = None,
+        memory_limit: int | str | None = None,
+        progress: bool | None = None,
+    ) -> Self:
+        """Count a source, and add it.
+
+        >>> import digram
+        >>> trainer = digram.Trainer().add(["low", "lower"], name="2024").add("low", weight=3)
+        >>> trainer.counts["low"], [*trainer.parts]
+        (4, ['2024', 'text'])
+
+        `source` is what `digram.train` takes: text, files, tables, an iterator, of which no more
+        than a batch is held, or `Counts` made with this pretokenizer and unit. Those of a
+        dictionary are added each under its own name. What was added can be forgotten by `name`.
+        `weight` says how much it counts (`Counts.scale`, with its rounding).
+
+        In which order things are added does not matter. So where pairs first stood is not kept,
+        and `next` takes no `ties="first_seen"`. Raises what `digram.count_pretokens` raises.
+        """
+        options: dict[str, Any] = {
+            "separator": separator,
+            "threads": threads,
+            "memory_limit": memory_limit,
+            "progress": progress,
+        }
+        if isinstance(source, Mapping):
+            if name != "text":
+                raise OptionError(
+                    "the sources of a dictionary have names of their own.",
+                    value=name,
+                    hint="Leave out name=.",
+                )
+            added = self
+            for each, one in source.items():
+                added = added.add(one, name=each, weight=weight, **options)
+            return added
+        times = Fraction(*fraction(weight, "weight"))
+        _check_name(name)
+        counts = self._counted(source, **options)
+        batches = joined(self._batches, Batch(name, counts, times, self._epoch))
+        return self._with(batches, _entry("add", name, counts, times))
+
+    def forget(
+        self,
+        source: Sources | Counts | None = None,
+        *,
+        name: str | None = None,
+        separator: str | bytes | None = None,
+        threads: int | None = None,
+        progress: bool | None = None,
+    ) -> Self:
+        """Take text away again that was added: all of a name, or a part of it.
+
+        >>> import digram
+        >>> trainer = digram.Trainer().add(["low", "lower"], name="2024").add("low", name="2025")
+        >>> trainer.forget(name="2024").counts == digram.count_pretokens("low").without_first()
+        True
+        >>> trainer.forget("lower", name="2024").counts["lower"]
+        0
+
+        With a source, that text is counted and taken away from what was added under `name`
+        ("text" where none is said), as it was before weights and decay. All of it must be held by
+        what was added there between two decays or versions; where several hold it, the last. What
+        was learned from it stays in the versions. Raises `OptionError` for a name that there is
+        not, and for text that was not added or is forgotten already. Of a name that has faded
+        altogether nothing is taken away, whatever the text, and the log says so.
+        """
+        if source is None and name is None:
+            raise OptionError(
+                "forget takes a source, a name, or both.", hint="Say what is to be forgotten."
+            )
+        name = "text" if name is None else name
+        added = dict.fromkeys(entry.name for entry in self._log if entry.event == "add")
+        if name not in added:
+            raise OptionError(
+                f"nothing was added under the name {show(name)}.",
+                value=name,
+                hint=f"Names: {', '.join(map(repr, added)) or 'none'}.",
+            )
+        if source is not None:
+            counts = self._counted(source, separator, threads, None, progress)
+            rest = forgotten(self._batches, name, counts)
+            if len(counts) and not any(batch.name == name for batch in self._batches):
+                self._check_faded(name)
+                counts = self._empty  # what the log says was taken away
+        else:
+            gone = [batch.counts for batch in self._batches if batch.name == name]
+            counts = Counts.merge([self._empty, *gone])
+            rest = tuple(batch for batch in self._batches if batch.name != name)
+        return self._with(rest, _entry("forget", name, counts))
+
+    def _check_faded(self, name: str) -> None:
+        """Raises `OptionError` where nothing of a name is left, and not because it faded."""
+        events = [
+            entry.event for entry in self._log if entry.name == name or entry.event == "decay"
+        ]
+        last_add = max(at for at, event in enumerate(events) if event == "add")
+        if "decay" not in events[last_add:]:
+            raise OptionError(
+                f"nothing of {show(name)} is left: all of it was forgotten before.", value=name
+            )
+
+    def decay(self, factor: Any) -> Self:
+        """Let all that was added count `factor` times as much, a number above 0 and at most 1.
+
+        >>> import digram
+        >>> trainer = digram.Trainer().add("low low low lower").decay(0.5).add("new")
+        >>> dict(trainer.counts.items())
+        {b' low': 1, b'new': 1}
+
+        Weights are exact, so two decays are one by the product of both, and each count is rounded
+        once, when counts are asked for: to the nearest whole number, a half to the even one. What
+        comes to 0 is gone for good, and takes no memory. What is added later is weighed by itself.
+        A weight whose numerator or denominator would have more than 64 bits becomes the nearest
+        one with fewer. Linear in the distinct pretokens.
+        """
+        share = Fraction(*fraction(factor, "factor"))
+        if share > 1:
+            raise OptionError(
+                f"factor={factor} is above 1.",
+                value=factor,
+                hint="Say how much is left, as in decay(0.9).",
+            )
+        return self._with(decayed(self._batches, share), Entry("decay", weight=share))
+
+    @property
+    def counts(self) -> Counts:
+        """All that counts now: each batch times its weight, rounded, and added up. Linear."""
+        return total(self._batches, self._empty)
+
+    @property
+    def parts(self) -> dict[str, Counts]:
+        """The same by name, sorted; their sum is `counts`."""
+        names = sorted({batch.name for batch in self._batches})
+        return {
+            name: total((batch for batch in self._batches if batch.name == name), self._empty)
+            for name in names
+        }
+
+    @property
+    def recent(self) -> Counts:
+        """The part of `counts` that was added since the newest version."""
+        made = self._made_before
+        return total((batch for batch in self._batches if batch.epoch >= made), self._empty)
+
+    @property
+    def made_on(self) -> Counts:
+        """The other part: what the newest version could learn from, as it counts now."""
+        made = self._made_before
+        return total((batch for batch in self._batches if batch.epoch < made), self._empty)
+
+    @property
+    def _made_before(self) -> int:
+        """Batches of this epoch, and of later ones, came after the newest version."""
+        return self._versions[-1].epoch if self._versions else 0
+
+    @property
+    def _epoch(self) -> int:
+        return sum(entry.event in CLOSING for entry in self._log)
+
+    @property
+    def _empty(self) -> Counts:
+        return Counts({}, pretokenizer=self._pretokenizer, unit=self._unit)
+
+    def _counted(
+        self,
+        source: Sources | Counts,
+        separator: str | bytes | None = None,
+        threads: int | None = None,
+        memory_limit: int | str | None = None,
+        progress: bool | None = None,
+    ) -> Counts:
+        """The counts of a source, without first occurrences."""
+        if isinstance(source, Counts):
+            refuse_separator(separator)
+            check_made(
+                (source.pretokenizer, source.unit),
+                (self._pretokenizer, self._unit),
+                "these counts",
+                "the trainer counts with",
+            )
+            return source.without_first()
+        warn_of_a_path(source)
+        counts = count_pretokens(
+            source,
+            pretokenizer=self._pretokenizer,
+            unit=self._unit,
+            separator=separator,
+            threads=threads,
+            memory_limit=memory_limit,
+            progress=progress,
+        )
+        return counts.without_first()
+
+
+def _check_name(name: str) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"name is a str, not {type(name).__name__}")
+    if not name:
+        raise OptionError("a name has one character at least.", value=name)
+
+
+def _entry(
+    event: Literal["add", "forget"], name: str, counts: Counts, weight: Fraction | None = None
+) -> Entry:
+    """What the log tells of counts."""
+    return Entry(
+        event,
+        name,
+        weight,
+        documents=counts.documents,
+        bytes=counts.bytes,
+        pretokens=counts.pretokens,
+        digest=counts._held.digest(),
+    )

@@ -1,0 +1,1 @@
+"""Functions of a tokenizer and a corpus: metrics, audit, the check of rules, explanations."""

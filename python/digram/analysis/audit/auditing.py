@@ -1,0 +1,244 @@
+"""From a tokenizer, and a corpus where there is one, to findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+
+from digram._util.progress import progress as progress_bar
+from digram._util.validation import check_threads, instance, whole_number
+from digram.analysis.audit import digits, reading, special, variants
+from digram.analysis.audit.findings import KINDS, Finding
+from digram.analysis.audit.junk import JUNK, junk_kind
+from digram.analysis.audit.reach import Reach, reach
+from digram.analysis.audit.utf8 import is_whole
+from digram.analysis.audit.value import Audit, Corpus
+from digram.analysis.metrics.table import shortened
+from digram.corpus import Source, settled, total_bytes
+from digram.display.terminal import visible
+from digram.errors import several
+from digram.tokenizer.tokenizer import Tokenizer
+
+__all__ = ["audit"]
+
+_EXAMPLES = 8  # details of a finding
+_WIDTH = 30  # columns of a token, of which the middle is left out where it is longer
+
+
+def audit(
+    tok: Tokenizer,
+    source: Source | None = None,
+    *,
+    separator: str | bytes | None = None,
+    rare: int = 10,
+    long: int = 32,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> Audit:
+    """Look for what is wrong with the vocabulary: tokens in vain, doubled, broken, or a danger.
+
+    >>> import digram
+    >>> corpus = "play: play? play! play " * 9
+    >>> tok = digram.train(corpus, vocab_size=264, pretokenizer="whitespace")
+    >>> found = digram.audit(tok, corpus)
+    >>> found.by_kind["punctuation"].details
+    ('[play] [·play] [·play!] [·play?] [·play:] [play:]',)
+
+    Finds tokens that no text becomes (with a proof), that do not occur in the corpus or occur
+    less than `rare` times, that are no whole characters, that are one word in several forms,
+    that are junk, longer than `long` characters, or numbers that fall into groups unevenly;
+    special tokens that text may hold; gaps in the ids; and text that does not come back. Each
+    kind is defined in docs/audit.md. Without a source, what needs none.
+
+    `print(found)` shows a table, `found.as_dict()` gives plain values, and a test holds it to
+    limits, of numbers or shares:
+
+    >>> assert not found.check(unreachable=0, unused=0.05, round_trip=0)
+    >>> print(*found.check(punctuation=0))
+    punctuation: 4 of 264 (1.5%), where none is allowed
+
+    What comes in is what `digram.train` takes, and `separator` cuts it. The text of special
+    tokens stays text. Raises `OptionError` for a `rare` or `long` below 1; else as `encode`.
+    Takes what encoding and decoding take, and some 10 µs for each token of the vocabulary.
+    Memory: a batch of texts or the longest one, with its ids.
+    """
+    instance("tok", tok, Tokenizer)
+    rare, long = whole_number("rare", rare, 1), whole_number("long", long, 1)
+    threads = check_threads(threads)
+    read = None
+    if source is not None:
+        source = settled(source, separator)
+        with progress_bar("Auditing", total_bytes(source), "B", progress) as advance:
+            read = reading.read(tok, source, separator=separator, threads=threads, advance=advance)
+    look = _Look(tok, read, rare, long, threads)
+    found = {finding.kind: finding for finding in look.all()}
+    corpus = None
+    if read is not None:
+        corpus = Corpus(read.documents, read.bytes, read.tokens, read.skipped, read.times)
+    by_kind = {kind: found[kind] for kind in KINDS if kind in found}
+    return Audit(by_kind, len(look.tokens), len(tok.special_tokens), corpus)
+
+
+class _Look:
+    """Goes through the kinds."""
+
+    def __init__(
+        self, tok: Tokenizer, read: reading.Read | None, rare: int, long: int, threads: int | None
+    ) -> None:
+        self.tok, self.read, self.rare, self.long = tok, read, rare, long
+        left_out = {*tok.special_tokens.values()}
+        named = enumerate(tok._model.tokens())
+        self.tokens = {id: t for id, t in named if t is not None and id not in left_out}
+        made = tok._made()
+        # Base tokens are there so that nothing is unknown; whether they are used plays no part.
+        single = {id for id, token in self.tokens.items() if len(token) == 1}
+        self.base = (
+            single if tok.unit == "byte" else self.tokens.keys() - made - {*tok.unreachable()}
+        )
+        self.texts = {
+            id: token.decode()
+            for id, token in self.tokens.items()
+            if id not in self.base and is_whole(token)
+        }
+        self.reach = reach(tok, threads)
+
+    def all(self) -> Iterator[Finding]:
+        yield from self._of_reach(self.reach)
+        if self.read is not None:
+            yield from self._of_corpus(self.read)
+        yield self._of_tokens(
+            "partial", [id for id in self.tokens if id not in self.base and id not in self.texts]
+        )
+        yield from self._of_variants()
+        yield from self._of_junk()
+        yield from self._of_digits()
+        sizes = {id: self._size(token) for id, token in self.tokens.items()}
+        longest = sorted(sizes, key=lambda one: (-sizes[one], one))
+        yield self._of_tokens("long", [id for id in longest if sizes[id] > self.long])
+        yield from self._of_special()
+        yield self._of_round_trip()
+
+    def _size(self, token: bytes) -> int:
+        """Characters; what is no whole character counts as its bytes."""
+        return len(token.decode("utf-8", "surrogateescape"))
+
+    def _of_tokens(
+        self, kind: str, ids: Sequence[int], groups: Sequence[Sequence[int]] | None = None
+    ) -> Finding:
+        """A finding about tokens, with the first of them, or with groups, to look at."""
+        details: Iterable[str] = ()
+        if groups is not None:
+            details = (self._shown(group) for group in groups[:_EXAMPLES])
+        elif ids:
+            details = [self._shown(ids)]
+        return Finding(kind, tuple(sorted(ids)), len(ids), len(self.tokens), tuple(details))
+
+    def _shown(self, ids: Sequence[int]) -> str:
+        more = " …" if len(ids) > _EXAMPLES else ""
+        shown = (shortened(visible(self.tokens[id]), _WIDTH) for id in ids[:_EXAMPLES])
+        return " ".join(f"[{one}]" for one in shown) + more
+
+    def _of_reach(self, found: Reach) -> Iterator[Finding]:
+        yield self._of_tokens("unreachable", found.unreachable)
+        yield self._of_tokens("bytes_only", found.bytes_only)
+        yield self._of_tokens("undecided", found.undecided)
+
+    def _of_corpus(self, read: reading.Read) -> Iterator[Finding]:
+        times = read.times
+        made = [id for id in self.tokens if id not in self.base]
+        yield self._of_tokens("unused", [id for id in made if not times[id]])
+        seldom = [id for id in made if 0 < times[id] < self.rare]
+        yield self._of_tokens("rare", sorted(seldom, key=lambda one: (int(times[one]), one)))
+
+    def _of_variants(self) -> Iterator[Finding]:
+        doubles = variants.duplicates(self.texts)
+        yield self._of_tokens("duplicates", [id for group in doubles for id in group[1:]], doubles)
+        dressed = variants.punctuation_variants(self.texts)
+        ids = [id for g in dressed for id in g if not variants.is_bare(self.texts[id])]
+        yield self._of_tokens("punctuation", ids, dressed)
+        cases = variants.case_variants(self.texts)
+        yield self._of_tokens("case", [id for group in cases for id in group[1:]], cases)
+
+    def _of_junk(self) -> Iterator[Finding]:
+        by_kind: dict[str, list[int]] = {kind: [] for kind in JUNK}
+        for id, text in self.texts.items():
+            kind = junk_kind(text)
+            if kind is not None:
+                by_kind[kind].append(id)
+        for kind, ids in by_kind.items():
+            yield self._of_tokens(f"junk_{kind}", ids)
+
+    def _of_digits(self) -> Iterator[Finding]:
+        never = {*self.reach.unreachable}
+        groups = digits.groups(self.tok, never)
+        partly = [group for group in groups if group.size > 1 and not group.is_complete]
+        told = tuple(
+            f"{several(group.size, 'digit')}{' after a space' if group.spaced else ''}: "
+            f"{len(group.ids):,} of {10**group.size:,}"
+            for group in sorted(groups, key=lambda group: group.is_complete)
+        )
+        ids = sorted(id for group in partly for id in group.ids)
+        yield Finding("digits", tuple(ids), len(ids), len(self.tokens), told if ids else ())
+        try:
+            splits = digits.splits(self.tok)
+        except ValueError:  # a vocabulary of characters may lack a digit: no number to be split
+            splits = {}
+        uneven = {size: found for size, found in splits.items() if len(found) > 1}
+        details = [
+            f"{size} digits: "
+            + ", ".join(
+                f"{'+'.join(map(str, ways))} {count / found.total():.0%}"
+                for ways, count in found.most_common(4)
+            )
+            + (" …" if len(found) > 4 else "")
+            for size, found in uneven.items()
+        ]
+        yield Finding("number_splits", (), len(uneven), len(splits), tuple(details))
+
+    def _of_special(self) -> Iterator[Finding]:
+        found = special.hazards(self.tok)
+        names = {id: text for text, id in self.tok.special_tokens.items()}
+
+        def of(kind: str, ids: Iterable[int], details: Iterable[str] | None = None) -> Finding:
+            some = sorted(ids)
+            told = details if details is not None else (visible(names[i].encode()) for i in some)
+            return Finding(kind, tuple(some), len(some), len(names), tuple(told)[:_EXAMPLES])
+
+        yield of("special_ordinary", found.ordinary)
+        pairs = found.overlapping
+        yield of(
+            "special_overlap",
+            {self.tok.special_tokens[inner] for inner, _ in pairs},
+            (f"{visible(a.encode())} in {visible(b.encode())}" for a, b in pairs),
+        )
+        yield of("special_spaced", found.spaced)
+        yield of("special_markup", found.markup)
+        if self.read is not None:
+            often = sorted(self.read.special.items(), key=lambda item: (-item[1], item[0]))
+            yield of(
+                "special_in_text",
+                [self.tok.special_tokens[text] for text, _ in often],
+                (f"{visible(text.encode())} {several(n, 'time')}" for text, n in often),
+            )
+        for kind, ids in (("gaps", found.gaps), ("ids_beyond", found.beyond)):
+            yield Finding(kind, tuple(ids), len(ids), self.tok.vocab_size, _ranges(ids))
+
+    def _of_round_trip(self) -> Finding:
+        total, failed = reading.round_trip(self.tok)
+        read = self.read
+        changed, examples = (0, []) if read is None else (read.changed, read.examples)
+        total += 0 if read is None else read.documents
+        details = tuple(chain((f"of the corpus: {text}" for text in examples), failed))
+        return Finding("round_trip", (), len(failed) + changed, total, details)
+
+
+def _ranges(ids: Sequence[int]) -> tuple[str, ...]:
+    """Ids as few words: `257 to 299`."""
+    found: list[list[int]] = []
+    for id in ids:
+        if found and found[-1][1] == id - 1:
+            found[-1][1] = id
+        else:
+            found.append([id, id])
+    shown = [f"{a:,}" if a == b else f"{a:,} to {b:,}" for a, b in found[:_EXAMPLES]]
+    return tuple(shown)

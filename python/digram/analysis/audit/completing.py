@@ -1,0 +1,75 @@
+"""Texts that hold a token that begins or ends inside a character: what may complete it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from digram.analysis.audit.utf8 import characters_with, ends, is_whole
+
+__all__ = ["Completions", "by_any", "characters_of"]
+
+_ANY = 4096  # characters that are tried, of all that there are
+_KEPT = 32  # ways to complete a part of a character, of those that the vocabulary has
+
+
+class Completions:
+    r"""Parts of the characters of a vocabulary, each with what is left of these before and after.
+
+    >>> known = Completions(["中文".encode()])
+    >>> [*known.texts(b"\xb8\xad\xe6")], [*known.texts(b"\x96")]
+    ([b'\xe4\xb8\xad\xe6\x96\x87'], [b'\xe6\x96\x87'])
+    """
+
+    def __init__(self, tokens: Iterable[bytes]) -> None:
+        texts = (token.decode() for token in tokens if is_whole(token))
+        self._known: dict[bytes, list[tuple[bytes, bytes]]] = {}
+        for character in sorted({c for text in texts for c in text if c > "\x7f"}):
+            data = character.encode()
+            for start, stop in itertools.combinations(range(len(data) + 1), 2):
+                ways = self._known.setdefault(data[start:stop], [])
+                if len(ways) < _KEPT:
+                    ways.append((data[:start], data[stop:]))
+
+    def texts(self, token: bytes) -> Iterator[bytes]:
+        """Texts that hold a token and what makes it whole, of the vocabulary's characters."""
+        own = ends(token)
+        if len(own.head) == len(token):
+            for left, right in self._known.get(token, ()):
+                yield left + token + right
+            return
+        lefts = [left for left, right in self._known.get(own.head, ()) if not right]
+        rights = [right for left, right in self._known.get(own.tail, ()) if not left]
+        yield from (
+            left + token + right
+            for left in (lefts if own.head else [b""])
+            for right in (rights if own.tail else [b""])
+        )
+
+
+def by_any(token: bytes) -> Iterator[bytes]:
+    """Texts that hold a token and what makes it whole, of any characters, some of them."""
+    own = ends(token)
+    if len(own.head) == len(token):
+        pairs = _some_characters(token, before=True, after=True)
+        yield from (left + token + right for left, right in pairs)
+        return
+    nothing = [(b"", b"")]
+    heads = _some_characters(own.head, before=True, after=False) if own.head else nothing
+    tails = _some_characters(own.tail, before=False, after=True) if own.tail else nothing
+    both = itertools.islice(itertools.product(heads, tails), _ANY)
+    yield from (left + token + right for (left, _), (_, right) in both)
+
+
+@cache
+def _some_characters(part: bytes, *, before: bool, after: bool) -> list[tuple[bytes, bytes]]:
+    return [*itertools.islice(characters_with(part, before=before, after=after), _ANY)]
+
+
+def characters_of(byte: int) -> Iterator[bytes]:
+    """The characters of several bytes that have this byte."""
+    part = bytes([byte])
+    first = byte >= 0xC0
+    ways = characters_with(part, before=not first, after=True)
+    return (left + part + right for left, right in ways)

@@ -1,0 +1,69 @@
+"""How numbers fall into tokens: which groups of digits there are, and whether one rule splits all.
+
+>>> import digram
+>>> tok = digram.train(["10 11 12 2024"] * 2, max_merges=4, pretokenizer="gpt2")
+>>> [(group.size, group.spaced, len(group.ids)) for group in groups(tok)]
+[(1, False, 10), (1, True, 2), (2, False, 2)]
+>>> splits(tok)[2]
+Counter({(1, 1): 89, (2,): 1})
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from digram.tokenizer.tokenizer import Tokenizer
+
+__all__ = ["Group", "groups", "splits"]
+
+_DIGITS = re.compile(rb"( ?)([0-9]+)")
+_NUMBERS = 1000  # of each length, evenly spread, where there are more
+_LENGTHS = range(2, 7)
+
+
+class Group(NamedTuple):
+    """The tokens of so many digits and nothing else, but for a space before them."""
+
+    size: int
+    spaced: bool
+    ids: tuple[int, ...]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all numbers of so many digits are tokens, those that begin with 0 as well."""
+        whole: int = 10**self.size
+        return len(self.ids) == whole
+
+
+def groups(tok: Tokenizer, never: Collection[int] = ()) -> list[Group]:
+    """The tokens that are digits, 0 to 9, by how many they are; without those that never occur."""
+    found: dict[tuple[int, bool], list[int]] = {}
+    left_out = {*tok.special_tokens.values(), *never}
+    for id, token in enumerate(tok._model.tokens()):
+        match = None if token is None or id in left_out else _DIGITS.fullmatch(token)
+        if match is not None:
+            found.setdefault((len(match[2]), bool(match[1])), []).append(id)
+    return [Group(size, spaced, tuple(ids)) for (size, spaced), ids in sorted(found.items())]
+
+
+def splits(tok: Tokenizer) -> dict[int, Counter[tuple[int, ...]]]:
+    """How numbers of two to six digits are split, by how many digits the tokens have.
+
+    Of each length up to 1,000 numbers, evenly spread, each as a text of its own. A digit that is
+    more than a token counts as one for each.
+    """
+    found = {}
+    for length in _LENGTHS:
+        first, end = 10 ** (length - 1), 10**length
+        numbers = [b"%d" % n for n in range(first, end, max(1, (end - first) // _NUMBERS))]
+        ids, offsets = tok._encode_batch_numpy(numbers, None, 1)
+        tokens = tok.tokens(ids)
+        found[length] = Counter(
+            tuple(map(len, tokens[start:stop])) for start, stop in pairwise(offsets.tolist())
+        )
+    return found

@@ -1,0 +1,322 @@
+r"""Which tokens a text can become, exactly: each by a text that does, or by a proof that none does.
+
+The proofs rest on the locality of encodings (docs/algorithm.md, 3): what stands in an encoding
+encodes to itself, one by one and each two neighbours together. docs/audit.md tells them in full.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from digram.analysis.audit.completing import Completions, by_any, characters_of
+from digram.analysis.audit.neighbours import Neighbours
+from digram.analysis.audit.uncut import CHARACTERS, around, can_end, can_start, decides, is_cut
+from digram.analysis.audit.utf8 import ends, is_whole
+from digram.errors import InvalidTextError
+from digram.vocab.schemes import Picky
+
+if TYPE_CHECKING:
+    from digram.tokenizer.tokenizer import Tokenizer
+
+__all__ = ["Reach", "reach"]
+
+_FEW = 4  # tokens of one kind beside a token that are tried
+_FORMS = 300  # of a token with what completes it: so many are looked at in full
+_SOME = 32  # neighbours that are tried first
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The ordinary tokens by what becomes them; those of text are not named."""
+
+    unreachable: tuple[int, ...]
+    """No text becomes them, and no other bytes do."""
+    bytes_only: tuple[int, ...]
+    """No text becomes them, but bytes that are no UTF-8 do: the byte 0xFF by itself."""
+    undecided: tuple[int, ...]
+    """No text was found, and no proof that there is none."""
+    witnesses: dict[int, bytes]
+    """A text for each token that is reached, but not by its own bytes."""
+
+
+def reach(tok: Tokenizer, threads: int | None = None) -> Reach:
+    r"""Look for a text that becomes each token, and for a proof where there is none.
+
+    >>> import digram
+    >>> from dataclasses import replace
+    >>> tok = digram.train("play: play: play:", max_merges=5, pretokenizer="whitespace")
+    >>> gpt2 = digram.Pretokenizer("gpt2")
+    >>> found = reach(digram.Tokenizer(replace(tok.definition, pretokenizer=gpt2)))
+    >>> tok.tokens(found.unreachable)
+    [b'play:', b' play:']
+    >>> len(found.bytes_only), found.undecided
+    (13, ())
+
+    Special tokens are left out. Takes some 1 µs a token, and up to some ms for each that is no
+    whole UTF-8.
+    """
+    return _Search(tok, threads).found()
+
+
+class _Search:
+    """What is known of one tokenizer while its tokens are gone through.
+
+    Of each question the answer is yes, with a witness; no, by a proof; or None, not known.
+    """
+
+    def __init__(self, tok: Tokenizer, threads: int | None) -> None:
+        self.tok = tok
+        self.threads = threads
+        self.split = tok.pretokenizer.splitter().split
+        self.decides = decides(tok.pretokenizer)
+        left_out = {*tok.special_tokens.values(), *(tok._settings.byte_ids or ())}
+        named = enumerate(tok._model.tokens())
+        self.tokens = {id: t for id, t in named if t is not None and id not in left_out}
+        self.unmade = {*tok.unreachable()}
+        self.witnesses: dict[int, bytes] = {}
+        self.cut_pairs: dict[str, bool] = {}
+        self.in_order = _in_order(tok._model.merges())
+
+    def found(self) -> Reach:
+        if self.tok._settings.scheme is not None:
+            return self._without_proofs()
+        kinds: dict[str, list[int]] = {"never": [], "bytes": [], "open": []}
+        own = self._by_themselves()
+        for id, token in self.tokens.items():
+            if id in own and is_whole(token):
+                continue
+            in_text = self._in_text(id)
+            if in_text:
+                continue
+            in_bytes = id in own or self._in_bytes(id)
+            # The proofs rest on locality, and that on the order.
+            is_proved = self.in_order or (in_bytes and not ends(token).is_possible)
+            if in_text is None or in_bytes is None or not is_proved:
+                kinds["open"].append(id)
+            else:
+                kinds["bytes" if in_bytes else "never"].append(id)
+        kinds["never"] += self._fallback()
+        return Reach(
+            tuple(kinds["never"]), tuple(kinds["bytes"]), tuple(kinds["open"]), self.witnesses
+        )
+
+    def _without_proofs(self) -> Reach:
+        """Where merges are not applied by rank alone: what is known without the proofs."""
+        own = self._by_themselves()
+        # Where tokens are split again, one may be left of a word that is not left of its own bytes.
+        unmade = set() if isinstance(self.tok._settings.scheme, Picky) else self.unmade
+        undecided = [id for id in self.tokens if id not in own and id not in unmade]
+        return Reach(tuple(sorted(unmade)), (), tuple(undecided), {})
+
+    def _by_themselves(self) -> set[int]:
+        """The tokens that their own bytes become."""
+        # With characters as units a token that no merges make may hold one that has no token.
+        skip = self.unmade if self.tok.unit == "char" else ()
+        ids = [id for id in self.tokens if id not in skip]
+        texts = [self.tokens[id] for id in ids]
+        found, offsets = self.tok._encode_batch_numpy(texts, None, self.threads)
+        return {
+            id
+            for id, (start, stop) in zip(ids, pairwise(offsets.tolist()), strict=True)
+            if stop - start == 1 and found[start] == id
+        }
+
+    def _in_text(self, id: int) -> bool | None:
+        if id in self.unmade:
+            return self._as_pretoken(id, keep=True)
+        if is_whole(self.tokens[id]):
+            return self._cut_in_text(id)
+        return self._partial_in_text(id)
+
+    def _as_pretoken(self, id: int, keep: bool) -> bool | None:
+        """Of a token that no merges make; where merges are ignored, it may be a pretoken."""
+        token = self.tokens[id]
+        if not self.tok._settings.ignore_merges or (keep and not is_whole(token)):
+            return False  # a pretoken of a text is whole
+        if self._tried(id, [token], keep):
+            return True
+        return False if self.decides else self._tried(id, around(token), keep) or None
+
+    def _partial_in_text(self, id: int) -> bool | None:
+        """Of a token that begins or ends inside a character."""
+        token = self.tokens[id]
+        if not ends(token).is_possible:
+            return False
+        if self._tried(id, self._completions.texts(token)) or self._tried(id, by_any(token)):
+            return True
+        if self._is_cut(ends(token).body):
+            return self._never
+        forms: list[bytes] = []
+        cut = 0
+        for form, texts in self._ways(id):
+            if self.decides and cut < _FORMS and self._is_cut(form):
+                cut += 1
+                continue
+            if self._tried(
+                id, (whole for text in texts for whole in self._completions.texts(text))
+            ):
+                return True
+            forms.append(form)
+        # Without a form no neighbours complete its characters, or it is cut with all that do.
+        if not forms:
+            return False
+        return self._tried(id, self._all_around(forms[:_FORMS])) or None
+
+    def _cut_in_text(self, id: int) -> bool | None:
+        """Of a token that is cut where it stands alone."""
+        token = self.tokens[id]
+        if self._is_cut(token):
+            return self._never
+        if self._tried(id, around(token)):
+            return True
+        if not self.decides:
+            return None
+
+        # Where the pretoken must go on, there must be a token that goes on with it.
+        def uncut(text: bytes) -> bool:
+            return not self._is_cut(text)
+
+        if not can_end(self.split, token):
+            after = [c for c in CHARACTERS if uncut(token + c.encode())]
+            ids = self._neighbours.followers(id, _bytes(after))
+            nexts = (self.tokens[next] for next in ids)
+            found = (token + t for t in nexts if uncut(token + t[: len(t) - len(ends(t).tail)]))
+        elif not can_start(self.split, token):
+            before = [c for c in CHARACTERS if uncut(c.encode() + token)]
+            ids = self._neighbours.leaders(id, _bytes(before))
+            lasts = (self.tokens[last] for last in ids)
+            found = (t + token for t in lasts if uncut(t[len(ends(t).head) :] + token))
+        else:
+            return None
+        some = [*itertools.islice(found, _SOME)]
+        if self._tried(id, self._all_around(some)) or self._tried(id, self._all_around([*found])):
+            return True
+        return None if some else False
+
+    @property
+    def _never(self) -> bool | None:
+        """What is known of a token that is cut wherever it was looked for."""
+        return False if self.decides else None
+
+    def _is_cut(self, text: bytes) -> bool:
+        """Whether every text that holds this one is cut within it; see `_never`."""
+        # What is cut between two characters is cut with more around these. There are few pairs.
+        for one, other in pairwise(text.decode() if is_whole(text) else ""):
+            pair = one + other
+            if pair not in self.cut_pairs:
+                self.cut_pairs[pair] = is_cut(self.split, pair.encode())
+            if self.cut_pairs[pair]:
+                return True
+        return is_cut(self.split, text)
+
+    def _all_around(self, texts: Sequence[bytes]) -> Iterator[bytes]:
+        yield from texts
+        wholes = (whole for text in texts for whole in self._completions.texts(text))
+        yield from (long for whole in wholes for long in around(whole))
+
+    def _in_bytes(self, id: int) -> bool | None:
+        token = self.tokens[id]
+        if id in self.unmade:
+            return self._as_pretoken(id, keep=False)
+        if self.tok.unit == "char" or is_whole(token):
+            return False  # what was asked of texts decides
+        if self._tried(id, around(token), keep=False):
+            return True
+        if self._is_cut(ends(token).body):
+            return self._never
+        return self._completed_in_bytes(id)
+
+    def _completed_in_bytes(self, id: int) -> bool | None:
+        token = self.tokens[id]
+        own = ends(token)
+        befores = {b"": [b""], **self._neighbours.begun(id)}
+        afters = {b"": [b""], **self._neighbours.rests(id, own.tail)}
+        if len(befores) * len(afters) > _FORMS:
+            return None
+        forms = [left + token + right for left in befores for right in afters]
+        if self._tried(id, (text for form in forms for text in around(form)), keep=False):
+            return True
+        known = self.decides and len(own.head) <= 3 and all(map(self._is_cut, forms))
+        return False if known else None
+
+    def _ways(self, id: int) -> Iterator[tuple[bytes, Iterator[bytes]]]:
+        """A token with all that can complete its characters, each with texts to try."""
+        token = self.tokens[id]
+        own = ends(token)
+        is_inside = len(own.head) == len(token)
+        befores = self._neighbours.begun(id) if own.head else {b"": [b""]}
+        followed: dict[bytes, dict[bytes, list[bytes]]] = {b"": {b"": [b""]}}
+        for left, lefts in befores.items():
+            tail = left + token if is_inside else own.tail
+            tail = b"" if is_whole(tail) else tail
+            if tail not in followed:
+                followed[tail] = self._neighbours.rests(id, tail)
+            for right, rights in followed[tail].items():
+                pairs = itertools.product(lefts[:_FEW], rights[:_FEW])
+                yield left + token + right, (a + token + b for a, b in pairs)
+
+    def _tried(self, id: int, texts: Iterable[bytes], keep: bool = True) -> bool:
+        """Whether one of the texts becomes the token; the first that does is its witness.
+
+        Without `keep` any bytes will do.
+        """
+        rest = filter(is_whole, texts) if keep else iter(texts)
+        while some := [*itertools.islice(rest, 64)]:
+            for text, ids in zip(some, self._encoded(some), strict=True):
+                if id in ids:
+                    if keep:
+                        self.witnesses[id] = text
+                    return True
+        return False
+
+    def _encoded(self, texts: Sequence[bytes]) -> Iterable[Sequence[int]]:
+        if self.tok.unit == "byte":
+            return self.tok._encode_batch(texts, None, 1)
+        return map(self._encoded_if_known, texts)
+
+    def _encoded_if_known(self, text: bytes) -> list[int]:
+        try:
+            return self.tok.encode(text)
+        except InvalidTextError:  # a character without a token
+            return []
+
+    @cached_property
+    def _completions(self) -> Completions:
+        return Completions(self.tokens.values())
+
+    @cached_property
+    def _neighbours(self) -> Neighbours:
+        made = {id: token for id, token in self.tokens.items() if id not in self.unmade}
+        return Neighbours(self.tok, made)
+
+    def _fallback(self) -> Iterator[int]:
+        """Bytes of a vocabulary of characters that are in no character without a token."""
+        ids = self.tok._settings.byte_ids
+        if ids is None:
+            return
+        known = set(self.tokens.values())
+        for byte, id in enumerate(ids):
+            texts = [bytes([byte])] if byte < 0x80 else characters_of(byte)
+            text = next((text for text in texts if text not in known), None)
+            if text is None:
+                yield id
+            else:
+                self.witnesses[id] = text
+
+
+def _in_order(merges: Sequence[tuple[int, int, int]]) -> bool:
+    """Whether each merge comes after every merge that makes one of its parts."""
+    last = {made: rank for rank, (_, _, made) in enumerate(merges)}
+    ranks = enumerate(merges)
+    return all(max(last.get(a, -1), last.get(b, -1)) < rank for rank, (a, b, _) in ranks)
+
+
+def _bytes(characters: Iterable[str]) -> set[int]:
+    """The bytes at that end of a token of which it may have one of these, or one of their class."""
+    found = {ord(c) for c in characters if c.isascii()}
+    return found if found == {*map(ord, characters)} else found | {*range(0x80, 0x100)}

@@ -1,0 +1,77 @@
+"""What can go wrong with special tokens, and with ids."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from digram.tokenizer.tokenizer import Tokenizer
+
+__all__ = ["Hazards", "hazards", "pattern"]
+
+# What stands in text that is HTML, XML or a forum's: `<s>`, `</b>`, `[b]`. Signs that nobody types
+# in between, as in <|end|>, tell a special token from them.
+_MARKUP = re.compile(r"</?[A-Za-z][A-Za-z0-9]*/?>|\[/?[A-Za-z][A-Za-z0-9]*\]")
+_WORDS = re.compile(r"[\w\s.,;:!?'\"-]*")
+
+
+class Hazards(NamedTuple):
+    """Special tokens by what can go wrong with them, and ids."""
+
+    ordinary: list[int]
+    """Text becomes an ordinary token of the same bytes, or they look like words."""
+    overlapping: list[tuple[str, str]]
+    """The one is a part of the other."""
+    spaced: list[int]
+    """White space is in them, or they are empty of anything else."""
+    markup: list[int]
+    """They look like markup."""
+    gaps: list[int]
+    """Ids below the highest that no token has."""
+    beyond: list[int]
+    """Ids of tokens that are not less than the number of tokens."""
+
+
+def hazards(tok: Tokenizer) -> Hazards:
+    """Look at special tokens and ids.
+
+    >>> import digram
+    >>> tok = digram.train("a", max_merges=0, special_tokens=["<s>", "<|a|>", "<|a|>b", "user"])
+    >>> found = hazards(tok.with_special_tokens({"x y": 300}))
+    >>> found.markup, found.overlapping, found.spaced, found.ordinary
+    ([256], [('<|a|>', '<|a|>b')], [300], [259, 300])
+    >>> len(found.gaps), found.beyond
+    (40, [300])
+    """
+    special = tok.special_tokens
+    tokens = tok._model.tokens()
+    ids = {id for id, token in enumerate(tokens) if token is not None} | {*special.values()}
+    known = {token for id, token in enumerate(tokens) if id not in {*special.values()}}
+    return Hazards(
+        ordinary=[
+            id for text, id in special.items() if text.encode() in known or _WORDS.fullmatch(text)
+        ],
+        overlapping=_overlapping(special),
+        spaced=[id for text, id in special.items() if re.search(r"\s", text)],
+        markup=[id for text, id in special.items() if _MARKUP.fullmatch(text)],
+        gaps=[id for id in range(tok.vocab_size) if id not in ids],
+        beyond=sorted(id for id in ids if id >= len(tok)),
+    )
+
+
+def _overlapping(special: dict[str, int]) -> list[tuple[str, str]]:
+    """Pairs of which the first is inside the second."""
+    texts = sorted(special, key=lambda text: (len(text), text))
+    joined = "\x00".join(texts)
+    found = []
+    for number, text in enumerate(texts):
+        if joined.count(text) > 1:  # most are nowhere but in their own place
+            found += [(text, other) for other in texts[number + 1 :] if text in other]
+    return found
+
+
+def pattern(tok: Tokenizer) -> re.Pattern[bytes] | None:
+    """What finds the texts of special tokens, the longest first; None where there are none."""
+    texts = sorted(map(str.encode, tok.special_tokens), key=len, reverse=True)
+    return re.compile(b"|".join(map(re.escape, texts))) if texts else None

@@ -1,0 +1,94 @@
+"""Audits as tables for a terminal, 80 columns wide."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from digram.analysis.audit.findings import Finding
+from digram.analysis.metrics.table import WIDTH, aligned
+from digram.display.terminal import columns
+from digram.errors import several
+
+if TYPE_CHECKING:
+    from digram.analysis.audit.value import Audit
+
+__all__ = ["table"]
+
+_LINES = 3  # of details of a finding
+
+
+def table(found: Audit) -> str:
+    """What to do, and the kinds that there is something of, the worst first.
+
+    >>> import digram
+    >>> print(table(digram.audit(digram.train("play play", max_merges=4), "play")))
+    260 tokens, 0 special; a corpus of 1 text, 4 bytes, 1 token
+    <BLANKLINE>
+    What to do:
+      unused: Prune these tokens, or train on text that is more like this corpus.
+    <BLANKLINE>
+    warning  unused       3  1.2%  do not occur in the corpus
+        [ay] [lay] [·play]
+    note     bytes_only  13  5.0%  bytes become them, but no text
+        [⟨C0⟩] [⟨C1⟩] [⟨F5⟩] [⟨F6⟩] [⟨F7⟩] [⟨F8⟩] [⟨F9⟩] [⟨FA⟩] …
+    note     rare         1  0.4%  occur in the corpus, but seldom
+        [play]
+    <BLANKLINE>
+    None: unreachable, ...
+    """
+    amount = f"{several(found.tokens, 'token')}, {found.special_tokens:,} special"
+    if found.corpus is None:
+        first = f"{amount}; no corpus"
+    else:
+        of = found.corpus
+        sizes = (several(of.documents, "text"), several(of.bytes, "byte"))
+        first = f"{amount}; a corpus of {', '.join([*sizes, several(of.tokens, 'token')])}"
+    findings = found.findings
+    if not findings:
+        return f"{first}\n\nNothing was found."
+    rows = [
+        (one.severity, one.kind, f"{one.count:,}", _share(one), one.explanation) for one in findings
+    ]
+    heads = aligned(rows, "<<>><").splitlines()
+    lines = [first, "", *_what_to_do(findings), ""]
+    for head, one in zip(heads, findings, strict=True):
+        lines.append(head if columns(head) <= WIDTH else _cut(head, WIDTH))
+        lines += [f"    {_cut(line, WIDTH - 4)}" for line in one.details[:_LINES]]
+    none = [kind for kind, one in found.by_kind.items() if not one.count]
+    if none:
+        lines += ["", *textwrap.wrap(f"None: {', '.join(none)}.", WIDTH)]
+    return "\n".join(lines)
+
+
+def _what_to_do(findings: Sequence[Finding]) -> list[str]:
+    """A sentence for each remedy, with the kinds that it is for; notes have none."""
+    kinds: dict[str, list[str]] = {}
+    for one in findings:
+        if one.remedy:
+            kinds.setdefault(one.remedy, []).append(one.kind)
+    if not kinds:
+        return ["Nothing has to be done: these are notes."]
+    lines = ["What to do:"]
+    for remedy, these in kinds.items():
+        said = f"{', '.join(these)}: {remedy}"
+        lines += textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="    ")
+    return lines
+
+
+def _share(one: Finding) -> str:
+    shown = f"{one.share:.1%}"
+    return "<0.1%" if shown == "0.0%" else shown
+
+
+def _cut(text: str, width: int) -> str:
+    """The beginning of a line, in so many columns."""
+    if columns(text) <= width:
+        return text
+    kept = text
+    while columns(kept) > width - 2:
+        kept = kept[:-1]
+    # A token is shown whole or not at all.
+    whole = kept.rpartition(" ")[0] if "[" in text else kept
+    return f"{(whole or kept).removesuffix(' …')} …"

@@ -1,0 +1,138 @@
+"""What an audit found, and whether that is within limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from digram.analysis.audit.findings import KINDS, Breach, Finding
+from digram.errors import OptionError, several, show
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Audit", "Corpus"]
+
+JUNK = "junk"
+"""Names all kinds of junk together, in limits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """What was read: its size, and how often each token occurs in it, by id."""
+
+    documents: int
+    bytes: int
+    tokens: int
+    skipped: int
+    times: NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What `digram.audit` returns: a finding for each kind, in `by_kind`; `print` shows a table.
+
+    >>> import digram
+    >>> text = "play: play? play! play play: play? play!"
+    >>> found = digram.audit(digram.train(text, max_merges=9, pretokenizer="whitespace"))
+    >>> finding = found.by_kind["punctuation"]
+    >>> finding.count, finding.severity, finding.details
+    (4, 'warning', ('[play] [·play] [·play!] [·play?] [play:] [·play:]',))
+    >>> [str(breach) for breach in found.check(punctuation=2, partial=0)]
+    ['punctuation: 4 of 264 (1.5%), where 2 are allowed']
+
+    Kinds that need a corpus are there only where one was read.
+    """
+
+    by_kind: dict[str, Finding]
+    tokens: int
+    """The ordinary tokens: all but the special ones."""
+    special_tokens: int
+    corpus: Corpus | None
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What there is of, the worst first."""
+        order = ("error", "warning", "note")
+        found = [finding for finding in self.by_kind.values() if finding.count]
+        return sorted(found, key=lambda finding: order.index(finding.severity))
+
+    def check(self, limits: Mapping[str, float] | None = None, /, **more: float) -> list[Breach]:
+        """The limits that do not hold; an empty list where all do.
+
+        >>> import digram
+        >>> found = digram.audit(digram.train("low lower", max_merges=4), "low low")
+        >>> assert not found.check(unreachable=0, unused=0.05, round_trip=0)
+        >>> print(*found.check({"rare": 0}))
+        rare: 2 of 260 (0.8%), where none is allowed
+
+        An `int` limits how many there are, a `float` from 0.0 to 1.0 their share: 1 is one token,
+        1.0 all of them. `junk` limits all kinds of junk together. Raises `OptionError` for a kind
+        that is not known or needs a corpus, and for a limit that is neither.
+        """
+        breaches = []
+        for kind, limit in {**(limits or {}), **more}.items():
+            count, total = self._sum(kind)
+            checked = _checked(kind, limit)
+            value = count if isinstance(checked, int) else (count / total if total else 0.0)
+            if value > checked:
+                breaches.append(Breach(kind, checked, count, total))
+        return breaches
+
+    def _sum(self, kind: str) -> tuple[int, int]:
+        """How many there are of a kind, or of all kinds of junk, and of how many."""
+        if kind == JUNK:
+            found = [one for name, one in self.by_kind.items() if name.startswith(f"{JUNK}_")]
+            return sum(one.count for one in found), self.tokens
+        if kind in self.by_kind:
+            return self.by_kind[kind].count, self.by_kind[kind].total
+        if kind not in KINDS:
+            import difflib
+
+            near = difflib.get_close_matches(kind, [*KINDS, JUNK], n=3, cutoff=0.4)
+            hint = f"Did you mean {' or '.join(near)}?" if near else f"Kinds: {', '.join(KINDS)}."
+            raise OptionError(f"{show(kind)} is no kind of finding.", value=kind, hint=hint)
+        raise OptionError(
+            f"{show(kind)} is known only of a corpus, and none was read.",
+            value=kind,
+            hint="Audit with one, as in digram.audit(tok, corpus).",
+        )
+
+    def __str__(self) -> str:
+        from digram.analysis.audit.table import table
+
+        return table(self)
+
+    def _repr_html_(self) -> str:
+        from digram.display.html import report_page
+
+        return report_page(self)
+
+    def __repr__(self) -> str:
+        worst = [finding.kind for finding in self.findings if finding.severity != "note"]
+        return f"<digram.Audit: {several(self.tokens, 'token')}, found={worst}>"
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, as JSON has them; `times` are left out."""
+        corpus = None
+        if self.corpus is not None:
+            names = ("documents", "bytes", "tokens", "skipped")
+            corpus = {name: getattr(self.corpus, name) for name in names}
+        return {
+            "tokens": self.tokens,
+            "special_tokens": self.special_tokens,
+            "corpus": corpus,
+            "findings": {kind: finding.as_dict() for kind, finding in self.by_kind.items()},
+        }
+
+
+def _checked(kind: str, limit: float) -> float:
+    is_number = isinstance(limit, int | float) and not isinstance(limit, bool)
+    if is_number and (limit >= 0 if isinstance(limit, int) else 0 <= limit <= 1):
+        return limit
+    raise OptionError(
+        f"{kind}={show(limit)} is no limit.",
+        value=limit,
+        hint="Give a number of them, 0 or more, or a share from 0.0 to 1.0.",
+    )

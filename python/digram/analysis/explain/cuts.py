@@ -1,0 +1,172 @@
+r"""Which part of a pretokenizer's pattern cut a pretoken out.
+
+>>> alternatives(r"'(?:s|t)| ?\p{L}+|[^|]")
+["'(?:s|t)", ' ?\\p{L}+', '[^|]']
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from digram import _core
+from digram.errors import PatternError
+from digram.pretokenizers.pretokenizer import Pretokenizer
+
+__all__ = ["RULES", "Cut", "alternatives", "cuts"]
+
+RULES = "rules"
+"""What stands for rules where a pattern would be named."""
+
+_AHEAD = 8  # bytes after a pretoken that a pattern may look at; one character is what it can
+_MARK = "\U0010fffd"  # for private use; stands before what is tried
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Why a pretoken was cut out as it was.
+
+    `split` is the number of the pattern that did it, from 0, and `alternative` that of the part of
+    it that matched, between `|` and `|`; `pattern` is this part as it is written. All three are
+    None for a whole text that nothing cuts; `split` is None for rules, and for the policy of
+    `digits`, and `pattern` is then "rules" or the name of the policy; `alternative` is None where
+    the pattern cannot be taken apart, and where the pretoken is what stands between two matches:
+    `between` says so.
+    """
+
+    split: int | None = None
+    alternative: int | None = None
+    pattern: str | None = None
+    between: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, as JSON has them."""
+        names = ("split", "alternative", "pattern", "between")
+        return {name: getattr(self, name) for name in names}
+
+
+def cuts(text: bytes, spans: Sequence[tuple[int, int]], pretokenizer: Pretokenizer) -> list[Cut]:
+    r"""Why each pretoken was cut out; `spans` are where these stand in the text, in bytes.
+
+    >>> [cut.pattern for cut in cuts(b"it's", [(0, 2), (2, 4)], Pretokenizer("gpt2"))]
+    [' ?\\p{L}+', "'s"]
+    """
+    stages = list(_stages(text, pretokenizer))
+    rules = None if pretokenizer.rules is None else pretokenizer.splitter().found(text)
+    found = {(start, end) for start, end, _ in rules or ()}
+    return [
+        Cut(pattern=RULES) if span in found else _cut(text, span, stages, rules is not None)
+        for span in spans
+    ]
+
+
+@lru_cache(maxsize=64)
+def alternatives(pattern: str) -> list[str] | None:
+    r"""The parts of a pattern between `|` and `|`; None where they do not mean the same alone.
+
+    >>> alternatives("(?i)a|b") is None
+    True
+    """
+    parts, start, depth, at = [], 0, 0, 0
+    classes = 0
+    while at < len(pattern):
+        character = pattern[at]
+        if character == "\\":
+            at += 1
+        elif character == "[":
+            classes += 1
+            rest = pattern[at + 1 :].removeprefix("^")
+            at += 1 if pattern.startswith("[^", at) else 0
+            at += 1 if rest.startswith("]") else 0  # a bracket at the beginning is a character
+        elif character == "]" and classes:
+            classes -= 1
+        elif not classes:
+            if pattern.startswith("(?", at) and depth == 0 and _sets_flags(pattern[at:]):
+                return None  # they hold for what follows too
+            depth += (character == "(") - (character == ")")
+            if character == "|" and depth == 0:
+                parts.append(pattern[start:at])
+                start = at + 1
+        at += 1
+    return [*parts, pattern[start:]]
+
+
+def _sets_flags(group: str) -> bool:
+    """Whether a group is flags alone, as `(?i)`."""
+    return group[2 : (group + ")").index(")")].replace("-", "").isalpha()
+
+
+class _Stage:
+    """The pieces after one split, and those that it cut."""
+
+    def __init__(self, split: int | None, name: str, pieces: list[bytes]) -> None:
+        self.split = split
+        self.name = name
+        self.ends: dict[int, int] = {}
+        self.starts: list[int] = []
+        at = 0
+        for piece in pieces:
+            self.starts.append(at)
+            self.ends[at] = at + len(piece)
+            at += len(piece)
+
+    def end_of(self, at: int) -> int:
+        """Where the piece ends that holds a place."""
+        return self.ends[self.starts[bisect_right(self.starts, at) - 1]]
+
+
+def _stages(text: bytes, pretokenizer: Pretokenizer) -> Iterator[_Stage]:
+    """The text, and what each split leaves, one after the other."""
+    patterns, digits, rules = pretokenizer.patterns, pretokenizer.digits, pretokenizer.rules
+    ruled = None if rules is None else rules._compiled(digits is not None)
+
+    def stage(split: int | None, name: str, patterns: Sequence[str], digits: str | None) -> _Stage:
+        return _Stage(split, name, _core.Splitter(patterns, digits, ruled).split(text))
+
+    yield _Stage(None, "", [text] if text else []) if ruled is None else stage(None, "", [], None)
+    if digits is not None:
+        yield stage(None, digits, [], digits)
+    for number in range(len(patterns)):
+        yield stage(number, patterns[number], patterns[: number + 1], digits)
+
+
+def _cut(text: bytes, span: tuple[int, int], stages: Sequence[_Stage], ruled: bool) -> Cut:
+    start, end = span
+    is_whole = stages[0].ends.get(start) == end
+    for number, stage in enumerate(stages[1:]):
+        if stage.ends.get(start) != end or (is_whole and stage.split is None):
+            continue
+        if stage.split is None:
+            return Cut(pattern=stage.name)
+        piece = text[start : min(end + _AHEAD, stages[number].end_of(start))]
+        known = alternatives(stage.name)
+        for place, pattern in enumerate(known or ()):
+            if _matched(pattern, piece) == end - start:
+                return Cut(stage.split, place, pattern)
+        if not is_whole:
+            return Cut(stage.split, between=known is not None)
+    return Cut(pattern=RULES, between=True) if ruled and is_whole else Cut()
+
+
+def _matched(pattern: str, text: bytes) -> int:
+    """How many bytes a pattern matches at the beginning of a text; 0 for none.
+
+    A piece may be a match or what stands before one. So a mark is put before the text, which the
+    pattern takes with it, and where that does not match, any character goes alone.
+    """
+    splitter = _tried(pattern)
+    if splitter is None:
+        return 0
+    first = splitter.split(_MARK.encode() + text)[0]
+    return len(first) - len(_MARK.encode())
+
+
+@lru_cache(maxsize=256)
+def _tried(pattern: str) -> _core.Splitter | None:
+    try:
+        return _core.Splitter([f"{_MARK}(?:{pattern})|(?s:.)"])
+    except PatternError:  # a look-around that is understood in a few places only
+        return None

@@ -1,0 +1,301 @@
+"""How a token is looked for in a corpus: batch by batch, in bounded memory."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from digram import _core
+from digram._util.progress import progress as progress_bar
+from digram._util.validation import check_threads, instance, whole_number
+from digram.analysis.explain.places import Places, Sample, Word
+from digram.analysis.explain.tree import id_of
+from digram.corpus import Files, Further, Pass, Source, Unread, parts, settled, total_bytes
+from digram.corpus.text import in_parts
+from digram.errors import InvalidTextError, OptionError
+from digram.tokenizer.tokenizer import Tokenizer
+from digram.vocab.special_tokens import Special
+
+__all__ = ["find_token"]
+
+_AROUND = 96
+"""Bytes of context at each side of a sample; a line of a terminal holds fewer."""
+_BATCH = 8 << 20  # bytes
+_PER_TEXT = 64
+_AT_ONCE = 1 << 16  # distinct pretokens
+_MOST_WORDS = 1 << 16
+"""Words with the token that are kept; some have millions, and most of these stand once."""
+
+
+def find_token(
+    tok: Tokenizer,
+    token: int | str | bytes,
+    source: Source,
+    *,
+    samples: int = 10,
+    separator: str | bytes | None = None,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> Places:
+    """Where a token stands in a corpus: in which words, how often, and in what context.
+
+    >>> import digram
+    >>> texts = ["low low lower lowest", "the lowlands are low"]
+    >>> tok = digram.train(texts, max_merges=3, pretokenizer="gpt2")
+    >>> found = digram.find_token(tok, " low", texts)
+    >>> found.times, found.words[:2]
+    (5, [Word(word=b' low', count=2, times=1), Word(word=b' lower', count=1, times=1)])
+    >>> found.samples[0].before, found.samples[0].after, found.samples[0].document
+    (b'low', b' lower lowest', 0)
+
+    What comes in is what `digram.train` takes: texts, files, or an iterator of texts; each text
+    is a document, and `separator` cuts them. `words` are the pretokens that have the token
+    among theirs when they are encoded: a token of which all words are merged further stands
+    nowhere. `samples` are at most so many places, in as many different words as can be, the
+    most frequent first as far as was read; they tell the file, the record and the byte.
+    Memory: 8 MiB of text or the longest part that cannot be cut, and up to 65,536 words (see
+    `Places.missed`).
+
+    Raises `TokenIdError` or `VocabError` for what is no token, `OptionError` for a special one,
+    else as `encode`. Takes little more time than counting pretokens does.
+    """
+    instance("tok", tok, Tokenizer)
+    looking = _Looking(tok, id_of(tok, token), whole_number("samples", samples, 0), threads)
+    source = settled(source, separator)
+    with progress_bar("Looking", total_bytes(source), "B", progress) as advance:
+        skipped = looking.through(source, separator, advance)
+    return looking.found(skipped)
+
+
+class _Text(NamedTuple):
+    """A text, or a part of one, and where it begins."""
+
+    data: bytes
+    document: int
+    offset: int
+    path: str | None
+    record: int | None
+
+
+class _Looking:
+    """What was found so far, batch by batch."""
+
+    def __init__(self, tok: Tokenizer, id: int, samples: int, threads: int | None) -> None:
+        self.tok, self.id, self.threads = tok, id, check_threads(threads)
+        self.token = tok.token_bytes(id)
+        unknown = tok.on_unknown
+        stands_for_unknown = isinstance(unknown, Special) and tok.special_tokens[unknown.text] == id
+        if id in tok.special_tokens.values() and not stands_for_unknown:
+            raise OptionError(
+                f"{self.token.decode()!r} is a special token, which no text becomes by itself.",
+                value=id,
+                hint="Look for the tokens of its text, which digram.explain(tok, ...) names.",
+            )
+        self.within = b"" if stands_for_unknown else self.token
+        """What a word with the token has in it."""
+        self.splitter = tok.pretokenizer.splitter()
+        # Words are encoded as they were cut out: alone, a pattern might cut them again.
+        self.whole = tok._uncut()
+        self.counts: Counter[bytes] = Counter()
+        self.in_word: dict[bytes, int] = {}
+        self.sampled: list[Sample] = []  # each in another word
+        self.again: list[Sample] = []  # places in words that have one already
+        self.most_samples = samples
+        self.times = self.documents = self.bytes = self.pretokens = self.missed = 0
+
+    def through(
+        self, source: Source, separator: str | bytes | None, advance: Callable[[int], object]
+    ) -> int:
+        """Look through a source; the number of records that were skipped."""
+        seen = Pass()
+        if isinstance(source, Files):
+            texts = _of_files(source, seen, self.splitter.last_border)
+            self._batches(texts, lambda _: seen.done, advance)
+            seen.tell()
+            return seen.skipped
+        reading = parts(source, separator, self.splitter.last_border)
+        with contextlib.closing(reading):
+            self._batches(_numbered(reading), lambda size: reading.done or size, advance)
+        return reading.skipped
+
+    def found(self, skipped: int) -> Places:
+        """All of it."""
+        order = sorted(self.counts.items(), key=lambda one: (-one[1], one[0]))
+        words = [Word(word, count, self.in_word[word]) for word, count in order]
+        samples = [*self.sampled, *self.again][: self.most_samples]
+        samples.sort(key=lambda one: (one.document, one.offset))
+        return Places(
+            self.id, self.token, self.times, self.documents, self.bytes, self.pretokens, words,
+            self.missed, samples, skipped,
+        )  # fmt: skip
+
+    def _batches(
+        self,
+        texts: Iterable[_Text],
+        so_far: Callable[[int], int],
+        advance: Callable[[int], object],
+    ) -> None:
+        batch, held, done = list[_Text](), 0, 0
+
+        def look() -> None:
+            nonlocal done
+            self._batch(batch)
+            advance(so_far(self.bytes) - done)
+            done = so_far(self.bytes)
+
+        for text in texts:
+            batch.append(text)
+            held += len(text.data) + _PER_TEXT
+            if held >= _BATCH:
+                look()
+                batch, held = [], 0
+        if batch:
+            look()
+
+    def _batch(self, batch: Sequence[_Text]) -> None:
+        counter = _core.Counter(self.splitter)
+        data = [text.data for text in batch]
+        counter.add(data, self.threads, len(data))
+        pieces = counter.finish()
+        self.documents += sum(text.offset == 0 for text in batch)
+        self.bytes += sum(map(len, data))
+        self.pretokens += pieces.pretokens
+        with_token = Counter[bytes]()
+        for start in range(0, len(pieces), _AT_ONCE):
+            self._count(pieces.items(start, _AT_ONCE), with_token)
+        self.counts.update(with_token)
+        self._sample(batch, with_token)
+        if len(self.counts) > _MOST_WORDS:
+            self._prune()
+
+    def _count(self, pieces: Iterable[tuple[bytes, int]], with_token: Counter[bytes]) -> None:
+        """Which pretokens the token is in."""
+        perhaps = [(word, count) for word, count in pieces if self.within in word]
+        new = [word for word, _ in perhaps if word not in self.in_word]
+        ids = self.whole._encode_batch(list[str | bytes](new), None, self.threads)
+        found = {word: each.count(self.id) for word, each in zip(new, ids, strict=True)}
+        for word, count in perhaps:
+            times = self.in_word.get(word) or found.get(word, 0)
+            if times:
+                self.in_word[word] = times
+                self.times += times * count
+                with_token[word] += count
+
+    def _prune(self) -> None:
+        """Keep the more frequent half of the words."""
+        order = self.counts.most_common()
+        kept = _MOST_WORDS // 2
+        self.missed += order[kept][1]
+        self.counts = Counter(dict(order[:kept]))
+        self.in_word = {word: self.in_word[word] for word in self.counts}
+
+    def _sample(self, batch: Sequence[_Text], words: Counter[bytes]) -> None:
+        """A place of each of the most frequent words that have none yet, and some more."""
+        order = sorted(words.items(), key=lambda one: (-one[1], one[0]))
+        likely = {word for word, _ in order[: self.most_samples]}
+        have = {sample.word for sample in self.sampled}
+        new = [word for word, _ in order if word not in have]
+        wanted = {*new[: self.most_samples - len(self.sampled)]}
+        for text in batch:
+            if not wanted and len(self.again) == self.most_samples:
+                return
+            if any(word in text.data for word in wanted | likely):
+                self._samples(text, wanted, likely)
+
+    def _samples(self, text: _Text, wanted: set[bytes], likely: set[bytes]) -> None:
+        """The places in a text: first ones of wanted words, which are wanted no longer, and more
+        of likely ones.
+        """
+        encoded = self.tok._encoded([text.data], None, "bytes", self.threads)
+        number = encoded.bounds()[1]
+        numbers = encoded.pretokens(0, number)
+        for at, id in enumerate(encoded.ids(0, number)):
+            if id != self.id:
+                continue
+            first, after = encoded.of_pretoken(0, number, numbers[at])
+            spans = encoded.spans(first, after)
+            word = text.data[spans[0][0] : spans[-1][1]]
+            if word in wanted:
+                wanted.discard(word)
+                self.sampled.append(_at(text, spans[at - first], word))
+            elif word in likely and len(self.again) < self.most_samples:
+                self.again.append(_at(text, spans[at - first], word))
+            if not wanted and len(self.again) == self.most_samples:
+                return
+
+
+def _at(text: _Text, span: tuple[int, int], word: bytes) -> Sample:
+    start, end = span
+    data = text.data
+    return Sample(
+        _from_character(data[max(0, start - _AROUND) : start]),
+        data[start:end],
+        _to_character(data[end : end + _AROUND]),
+        word,
+        text.document,
+        text.offset + start,
+        text.path,
+        text.record,
+    )
+
+
+def _of_files(
+    source: Files, seen: Pass, last_border: Callable[[bytes, int], int]
+) -> Iterator[_Text]:
+    """The texts of files with the place of each."""
+    document = -1
+    for path in source.paths:
+        make = partial(_Text, path=str(path))
+        for text in source.texts_of(path, seen):
+            document += 1
+            if not isinstance(text, Unread):
+                yield make(text, document, 0, record=seen.record)
+                continue
+            offset = 0
+            for part in in_parts(text, last_border, None):
+                yield make(part, document, offset, record=None)
+                offset += len(part)
+
+
+def _numbered(texts: Iterable[str | bytes]) -> Iterator[_Text]:
+    """Texts that are in no file, by their numbers."""
+    document, offset = -1, 0
+    for text in texts:
+        data = _encoded(text, document + 1) if isinstance(text, str) else text
+        goes_on = isinstance(text, Further)
+        document, offset = (document, offset) if goes_on else (document + 1, 0)
+        yield _Text(data, document, offset, None, None)
+        offset += len(data)
+
+
+def _encoded(text: str, number: int) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidTextError(
+            f"source[{number}] has a lone surrogate (U+{ord(text[error.start]):04X}) at index "
+            f"{error.start}, which is no character.",
+            index=error.start,
+            hint='Decode the source with errors="replace", or pass its bytes.',
+        ) from None
+
+
+def _from_character(text: bytes) -> bytes:
+    """The same from the first whole character on, where the cut went through one."""
+    for start in range(min(4, len(text))):
+        if text[start] & 0xC0 != 0x80:
+            return text[start:]
+    return text
+
+
+def _to_character(text: bytes) -> bytes:
+    """The same to the end of the last whole character."""
+    for size in range(1, min(4, len(text) + 1)):
+        byte = text[-size]
+        if byte >= 0xC0:
+            needed = 2 + (byte >= 0xE0) + (byte >= 0xF0)
+            return text[:-size] if size < needed else text
+    return text

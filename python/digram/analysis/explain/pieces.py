@@ -1,0 +1,47 @@
+"""A text in pieces: pretokens and special tokens, with the ids that `encode` gives for each."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from digram.vocab.special_tokens import rule_of
+
+if TYPE_CHECKING:
+    from digram.tokenizer.tokenizer import Tokenizer
+    from digram.vocab.special_tokens import OnSpecial
+
+__all__ = ["Piece", "pieces"]
+
+
+class Piece(NamedTuple):
+    """A pretoken or a special token, and where it stands in the text, in bytes."""
+
+    start: int
+    text: bytes
+    ids: list[int]
+    is_special: bool
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.start + len(self.text)
+
+
+def pieces(tok: Tokenizer, text: str | bytes, special: OnSpecial) -> list[Piece]:
+    """The pieces of a text in their order; they join to it."""
+    encoded = tok._encoded([text], rule_of(special), "bytes")
+    number = encoded.bounds()[1]
+    data = text.encode() if isinstance(text, str) else text
+    names = {id: name.encode() for name, id in tok.special_tokens.items()}
+    found = zip(
+        encoded.pretokens(0, number), encoded.ids(0, number), encoded.spans(0, number), strict=True
+    )
+    made = []
+    for _, together in groupby(found, key=lambda one: one[0]):
+        group = list(together)
+        start, end = group[0][2][0], group[-1][2][1]
+        ids = [id for _, id, _ in group]
+        piece = data[start:end]
+        made.append(Piece(start, piece, ids, len(ids) == 1 and names.get(ids[0]) == piece))
+    return made

@@ -1,0 +1,166 @@
+"""The merge tree of a token: its two parts, theirs, and so on down to bytes or characters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from digram._util.validation import instance
+from digram.analysis.explain.symbols import Rule, Symbols
+from digram.errors import VocabError, show
+from digram.tokenizer.tokenizer import Tokenizer
+from digram.vocab.schemes import Picky, check_by_rank
+
+__all__ = ["Tree", "id_of", "merge_tree"]
+
+Kind = Literal["merge", "byte", "character", "whole", "special"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A token and the two that it was merged of; what `digram.merge_tree` returns.
+
+    `kind` says what it is: a "merge" of `left` and `right`; a "byte" or a "character", which text
+    is made of; "whole", a token that no merge makes; "special". `rank` is that of the merge, and
+    `count` how often its pair stood in the training corpus, where that is known. Parts are made
+    when they are asked for, so that a tree may be as deep as its token is long.
+    """
+
+    id: int
+    token: bytes
+    kind: Kind
+    rank: int | None
+    count: int | None
+    _rule: Rule | None = field(repr=False)
+    _symbols: Symbols = field(repr=False, compare=False)
+
+    @property
+    def left(self) -> Tree | None:
+        """The part that stands first; None where nothing was merged."""
+        return None if self._rule is None else _node(self._rule.left, self._symbols)
+
+    @property
+    def right(self) -> Tree | None:
+        """The part after it."""
+        return None if self._rule is None else _node(self._rule.right, self._symbols)
+
+    @property
+    def leaves(self) -> list[bytes]:
+        """What it was merged of at first, in order."""
+        return [node.token for _, node in self.walk() if node._rule is None]
+
+    @property
+    def depth(self) -> int:
+        """How many merges lie above the deepest leaf."""
+        return max(level for level, _ in self.walk())
+
+    def walk(self) -> Iterator[tuple[int, Tree]]:
+        """All nodes with their levels, each before its parts, the left one first."""
+        waiting = [(0, self)]
+        while waiting:
+            level, node = waiting.pop()
+            yield level, node
+            if node._rule is not None:
+                waiting += [
+                    (level + 1, _node(node._rule.right, self._symbols)),
+                    (level + 1, _node(node._rule.left, self._symbols)),
+                ]
+
+    def __str__(self) -> str:
+        from digram.analysis.explain.lines.tree import tree_lines
+
+        return "\n".join(tree_lines(self))
+
+    def __repr__(self) -> str:
+        made = "" if self._rule is None else f", rank={self.rank}, count={self.count}"
+        return f"<digram.Tree: {self.token!r}, id={self.id}, kind={self.kind!r}{made}>"
+
+    def _repr_html_(self) -> str:
+        from digram.analysis.explain.pages import tree_page
+
+        return tree_page(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, as JSON has them: nodes as in `walk`, with their levels."""
+        return {
+            "id": self.id,
+            "text": self.token.decode("utf-8", "replace"),
+            "hex": self.token.hex(),
+            # A list: a token of a thousand bytes may be a tree of a thousand levels, which readers
+            # of JSON refuse.
+            "nodes": [
+                {
+                    "level": level,
+                    "id": node.id,
+                    "hex": node.token.hex(),
+                    "kind": node.kind,
+                    "rank": node.rank,
+                    "count": node.count,
+                }
+                for level, node in self.walk()
+            ],
+        }
+
+
+def merge_tree(tok: Tokenizer, token: int | str | bytes, *, symbols: Symbols | None = None) -> Tree:
+    """What a token was merged of, down to bytes or characters.
+
+    >>> import digram
+    >>> tok = digram.train("low low lower lowest", max_merges=4, pretokenizer="gpt2")
+    >>> print(digram.merge_tree(tok, " low"))
+    [·low]  id 258, rank 2, count 3
+    ├─ [·]  id 32
+    └─ [low]  id 257, rank 1, count 4
+       ├─ [lo]  id 256, rank 0, count 4
+       │  ├─ [l]  id 108
+       │  └─ [o]  id 111
+       └─ [w]  id 119
+    >>> digram.merge_tree(tok, 257).left.token, digram.merge_tree(tok, 257).leaves
+    (b'lo', [b'l', b'o', b'w'])
+
+    `token` is its id, its text or its bytes. Where several merges make it, the tree has the one
+    that its bytes are encoded by; vocabularies that are told by ranks (`.tiktoken`) have the
+    merges that their order implies. Counts are there where the tokenizer was trained here.
+    Raises `TokenIdError` or `VocabError` for what is no token. Takes some 2 µs for each token
+    of the vocabulary.
+    """
+    instance("tok", tok, Tokenizer)
+    if symbols is not None:
+        instance("symbols", symbols, Symbols)
+    if isinstance(tok._settings.scheme, Picky):  # a token may be made of some that are gone
+        check_by_rank(tok._settings.scheme, "tree")
+    return _node(id_of(tok, token), symbols or Symbols(tok))
+
+
+def id_of(tok: Tokenizer, token: int | str | bytes) -> int:
+    """The id of a token that is named by its id, its text or its bytes.
+
+    Raises `TokenIdError` and `VocabError` where there is none such.
+    """
+    if isinstance(token, bool) or not isinstance(token, int | str | bytes):
+        raise TypeError(f"token is an id, a str or bytes, not {show(token)}")
+    if isinstance(token, int):
+        tok.token_bytes(token)
+        return token
+    found = tok.id_of(token)
+    if found is None:
+        raise VocabError(
+            f"{show(token)} is no token of this vocabulary.",
+            value=token,
+            hint="See what it becomes with digram.explain(tok, ...).",
+        )
+    return found
+
+
+def _node(id: int, symbols: Symbols) -> Tree:
+    token = symbols.token(id)
+    rule = None if id in symbols.special else symbols.making(id)
+    if rule is not None:
+        return Tree(id, token, "merge", rule.rank, rule.frequency, rule, symbols)
+    kind: Kind = "whole"
+    if id in symbols.special:
+        kind = "special"
+    elif symbols.is_first(id):
+        kind = "byte" if symbols.unit == "byte" or symbols.is_fallback(id) else "character"
+    return Tree(id, token, kind, None, None, None, symbols)

@@ -1,0 +1,349 @@
+"""The curve of vocabulary size: what every smaller vocabulary inside one does with a text.
+
+One encoding gives all of them. A token of rank r that stands in the text is, to every vocabulary of
+no more than r merges, the two tokens that it was merged of, and nothing around it matters
+(docs/algorithm.md, locality). So merges are undone from the last to the first on the numbers of
+times that each token stands in the text, and the text itself is not looked at again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from digram._util.validation import check_threads, instance, real_number, whole_number
+from digram.analysis.metrics.evaluation import tallied
+from digram.analysis.metrics.naming import named_sources
+from digram.analysis.metrics.tally import Tally, together
+from digram.analysis.metrics.vocabulary import Vocabulary, vocabulary
+from digram.corpus import Source
+from digram.errors import OptionError, several, show
+from digram.pretokenizers.pretokenizer import resolve
+from digram.tokenizer.tokenizer import Tokenizer
+from digram.vocab.reserved_ids import Family, family
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from digram.vocab.definition import Definition
+
+__all__ = ["OFTEN", "SIZES", "Curve", "Point", "curve", "curve_of"]
+
+SIZES = (
+    1_000, 2_000, 4_000, 8_000, 12_000, 16_000, 24_000, 32_000, 40_000, 50_000, 64_000, 80_000,
+    100_000, 128_000, 160_000, 200_000, 250_000,
+)  # fmt: skip
+"""The sizes of a curve that names none, as far as the vocabulary goes; its own comes last."""
+
+OFTEN = 100
+"""So often must a token stand in a text to count as frequent there. Gowda, May 2020."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What the vocabulary of one size does with the text. Each number is defined in docs/advice.md.
+
+    `embedding_parameters` is None where the curve knows no width.
+    """
+
+    vocab_size: int
+    """As for `Tokenizer.shrink`: ids in all, special and reserved ones included, before padding."""
+    tokens: int
+    bytes_per_token: float
+    tokens_per_document: float
+    """The mean length of a sequence."""
+    attention: float
+    """`tokens_per_document` squared: the pairs that attention looks at in a text of mean length."""
+    fertility: float
+    """Tokens for a word, without those of white space."""
+    coverage: float
+    """The share of characters that stand whole in a token."""
+    vocabulary_used: float
+    """The share of the vocabulary that stands in the text."""
+    frequent: float
+    """The share of the vocabulary that stands there at least a hundred times."""
+    embedding_parameters: int | None
+
+    def as_dict(self) -> dict[str, float | int | None]:
+        """The numbers by name, as JSON has them."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What `digram.curve` returns; `print` shows it as a table.
+
+    >>> import digram
+    >>> text = "she sells sea shells by the sea shore; the shells she sells are sea shells"
+    >>> tok = digram.train(text, vocab_size=276)
+    >>> found = digram.curve(tok, text, sizes=[260, 268, 276], width=64)
+    >>> [(point.vocab_size, point.tokens, point.embedding_parameters) for point in found.points]
+    [(260, 47, 16640), (268, 24, 17152), (276, 16, 17664)]
+    >>> found[268].attention
+    576.0
+
+    `points` are in the order of their sizes. `documents`, `bytes`, `characters` and `words` are
+    those of the text, `skipped` is how many records without a text there were.
+    """
+
+    points: tuple[Point, ...]
+    width: int | None
+    documents: int
+    bytes: int
+    characters: int
+    words: int
+    skipped: int
+    every: NDArray[np.int64] = field(compare=False, repr=False)
+    """The tokens of the text at every size, from the first of `sizes` to the last."""
+
+    @property
+    def sizes(self) -> list[int]:
+        """The sizes that were asked for, rising."""
+        return [point.vocab_size for point in self.points]
+
+    def __getitem__(self, vocab_size: int) -> Point:
+        """The point of a size; `OptionError` where it has none."""
+        size = whole_number("vocab_size", vocab_size, 1)
+        for point in self.points:
+            if point.vocab_size == size:
+                return point
+        raise OptionError(
+            f"the curve has no point at {show(vocab_size)}.",
+            value=vocab_size,
+            hint=f"Its sizes: {', '.join(map(str, self.sizes))}.",
+        )
+
+    def tokens_at(self, vocab_size: int) -> int:
+        """The tokens of the text at any size between the first and the last."""
+        place = whole_number("vocab_size", vocab_size, 1) - self.sizes[0]
+        if not 0 <= place < len(self.every):
+            raise OptionError(
+                f"the curve goes from {self.sizes[0]} to {self.sizes[-1]}, and "
+                f"{show(vocab_size)} is not there.",
+                value=vocab_size,
+            )
+        return int(self.every[place])
+
+    def least(self, parameters: float, width: int) -> int:
+        """The size with which a model reads the text with the least arithmetic.
+
+        >>> import digram
+        >>> text = "she sells sea shells by the sea shore; the shells she sells are sea shells"
+        >>> found = digram.curve(digram.train(text, vocab_size=276), text, sizes=[257, 276])
+        >>> found.least(1_000, width=64), found.least(100, width=1_000)
+        (276, 276)
+
+        A token takes some 2 (N + V d) operations, with the model's other parameters N, the size V
+        and the width d; in training three times that. So (N + V d) times the tokens of the text is
+        least. Of equal sizes the first.
+        """
+        import numpy as np
+
+        parameters, width = real_number("parameters", parameters), whole_number("width", width, 1)
+        sizes = np.arange(self.sizes[0], self.sizes[-1] + 1, dtype=np.float64)
+        return int(sizes[((parameters + width * sizes) * self.every).argmin()])
+
+    def __iter__(self) -> Iterator[Point]:
+        return iter(self.points)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __str__(self) -> str:
+        from digram.analysis.metrics.curve_table import table
+
+        return table(self)
+
+    def __repr__(self) -> str:
+        sizes = f"{self.sizes[0]:,} to {self.sizes[-1]:,}"
+        return f"<digram.Curve: {several(len(self), 'size')}, {sizes}>"
+
+    def _repr_html_(self) -> str:
+        from digram.display.html import report_page
+
+        return report_page(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, as JSON has them."""
+        names = ("width", "documents", "bytes", "characters", "words", "skipped")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "points": [point.as_dict() for point in self.points],
+        }
+
+
+def curve(
+    tok: Tokenizer,
+    source: Source | Mapping[str, Source],
+    *,
+    sizes: Iterable[int] | None = None,
+    width: int | None = None,
+    separator: str | bytes | None = None,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> Curve:
+    """What this vocabulary and the smaller ones inside it do with a text, size by size.
+
+    >>> import digram
+    >>> text = "she sells sea shells by the sea shore; the shells she sells are sea shells"
+    >>> tok = digram.train(text, vocab_size=276)
+    >>> found = digram.curve(tok, text, sizes=[260, 268, 276])
+    >>> [(point.vocab_size, point.tokens) for point in found]
+    [(260, 47), (268, 24), (276, 16)]
+    >>> found[260].tokens == digram.shrink(tok, 260).count(text)
+    True
+
+    `source` and `separator` are as for `evaluate`; several sources count as one. `sizes` are
+    those of `shrink`; without them round ones from 1,000 on, and this tokenizer's own. With
+    the `width` of a model's embeddings each point knows how many parameters they have.
+    `print(found)` shows a table, `found.as_dict()` gives plain values, and
+    `digram.advise(found)` a recommendation.
+
+    All numbers are exactly those of `shrink`'s tokenizers, and cost one `evaluate` together:
+    the text is encoded once, and merges are undone on how often each token stands in it, some
+    1 µs a token of the vocabulary. Raises as `shrink` and `evaluate` do.
+    """
+    instance("tok", tok, Tokenizer)
+    width = None if width is None else whole_number("width", width, 1)
+    definition = tok.definition
+    inside = family(definition)
+    asked = _sizes(sizes, inside)
+    named = named_sources(source, None)
+    facts = vocabulary(tok, check_threads(threads))
+    each = tallied(
+        tok, named, facts, "Measuring", separator=separator, threads=threads, progress=progress
+    )
+    return _of(together([*each.values()]), definition, inside, facts, asked, width)
+
+
+def curve_of(tok: Tokenizer, each: Sequence[Tally], sizes: Iterable[int]) -> list[Curve]:
+    """The curves of texts that were counted already, each for itself, without looking at them.
+
+    >>> import digram
+    >>> text = "she sells sea shells by the sea shore; the shells she sells are sea shells"
+    >>> tok = digram.train(text, vocab_size=276)
+    >>> found = curve_of(tok, [digram.evaluate(tok, text).total.tally], sizes=[260, 276])
+    >>> found == [digram.curve(tok, text, sizes=[260, 276])]
+    True
+    """
+    definition = tok.definition
+    inside, facts = family(definition), vocabulary(tok)
+    asked = _sizes(sizes, inside)
+    return [_of(found, definition, inside, facts, asked, None) for found in each]
+
+
+def _of(
+    found: Tally,
+    definition: Definition,
+    inside: Family,
+    facts: Vocabulary,
+    sizes: Sequence[int],
+    width: int | None,
+) -> Curve:
+    import numpy as np
+
+    states = [*_undone(definition, inside, sizes, found.times)]
+    points = [_point(found, facts, state, width) for state in states]
+    return Curve(
+        points=tuple(reversed(points)),
+        width=width,
+        documents=len(found.lengths),
+        bytes=found.bytes,
+        characters=found.characters,
+        words=found.words,
+        skipped=found.skipped,
+        every=np.array(list(chain.from_iterable(state.totals for state in states)), np.int64)[::-1],
+    )
+
+
+def _sizes(sizes: Iterable[int] | None, inside: Family) -> list[int]:
+    """The sizes to look at, falling; `OptionError` for one that is none of the family."""
+    if sizes is None:
+        return sorted({inside.size, *(n for n in SIZES if inside.least <= n < inside.size)})[::-1]
+    asked = sorted({whole_number("vocab_size", size, 1) for size in sizes}, reverse=True)
+    if not asked:
+        raise OptionError("sizes names no size.", value=sizes)
+    for size in asked:
+        inside.removed(size)
+    return asked
+
+
+class _Undone(NamedTuple):
+    """What stands in the text under a vocabulary of this size, without so many tokens."""
+
+    size: int
+    removed: int
+    times: NDArray[np.uint64]
+    """How often each token does, by its id in the whole vocabulary."""
+    totals: list[int]
+    """How many there are, at each size from the one below the last state's down to this one."""
+
+
+def _undone(
+    definition: Definition, inside: Family, sizes: Sequence[int], times: NDArray[np.uint64]
+) -> Iterator[_Undone]:
+    """Undo merges from the last to the first, and stop at each size; sizes fall."""
+    import numpy as np
+
+    parts: dict[int, Sequence[int]] = {id: (left, right) for left, right, id in definition.merges}
+    parts |= _whole(definition)
+    number, total, done = times.tolist(), int(times.sum()), 0
+    for size in sizes:
+        removed, totals = inside.size - size, []
+        for place in range(done, removed):
+            id = inside.learned[-1 - place]
+            count, number[id] = number[id], 0
+            if count:
+                total -= count
+                of = [*parts[id]]
+                while of:
+                    part = of.pop()
+                    if part > id and part in parts:  # gone already
+                        of += parts[part]
+                    else:
+                        number[part] += count
+                        total += count
+            totals.append(total)
+        done = removed
+        # Of what is larger than the largest size nothing is asked.
+        known = totals if size < sizes[0] else [total]
+        yield _Undone(size, removed, np.array(number, np.uint64), known)
+
+
+def _whole(definition: Definition) -> dict[int, Sequence[int]]:
+    """What becomes of tokens that stand for whole pretokens alone, once they are gone.
+
+    Where pretokens are looked up before anything is merged, a token may be in use that no merges
+    lead to. Without it they do what they do with its bytes.
+    """
+    if not definition.ignore_merges:
+        return {}
+
+    merging = Tokenizer(replace(definition, ignore_merges=False, pretokenizer=resolve(None)))
+    ids = merging.unreachable()
+    return dict(zip(ids, merging.encode_batch(merging.tokens(ids)), strict=True))
+
+
+def _point(of: Tally, facts: Vocabulary, state: _Undone, width: int | None) -> Point:
+    times = state.times
+    tokens, known = int(times.sum()), facts.size - state.removed
+    length = _ratio(tokens, len(of.lengths))
+    return Point(
+        vocab_size=state.size,
+        tokens=tokens,
+        bytes_per_token=_ratio(of.bytes, tokens),
+        tokens_per_document=length,
+        attention=length**2,
+        fertility=_ratio(tokens - int(times[facts.is_blank].sum()), of.words),
+        coverage=_ratio(int((times * facts.characters).sum()), of.characters),
+        vocabulary_used=_ratio(int((times > 0).sum()), known),
+        frequent=_ratio(int((times >= OFTEN).sum()), known),
+        embedding_parameters=None if width is None else state.size * width,
+    )
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0

@@ -1,0 +1,90 @@
+"""Byte order marks: what a file in UTF-16 or UTF-32 begins with, and those in UTF-8 may."""
+
+from __future__ import annotations
+
+import codecs
+import itertools
+import os
+from collections.abc import Iterable, Iterator
+
+from digram.errors import CorruptFileError
+
+__all__ = ["as_utf8", "may_have_mark", "without_mark"]
+
+# Those of UTF-32 first: one of them begins with the mark of UTF-16.
+_ENCODINGS = {
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+_LONGEST = 4  # bytes
+
+
+def as_utf8(blocks: Iterable[bytes], path: str | os.PathLike[str]) -> Iterator[bytes]:
+    r"""The same text in UTF-8 without a mark, where it begins with one of UTF-16 or UTF-32.
+
+    >>> list(as_utf8(["naïve".encode("utf-16")], "a.txt"))
+    [b'na\xc3\xafve']
+    >>> list(as_utf8([b"\xff\xfe"], "a.txt")), list(as_utf8([b"\xffas it is"], "a.txt"))
+    ([], [b'\xffas it is'])
+
+    All else stays as it is, a mark of UTF-8 too. `CorruptFileError` for what is no text in the
+    encoding that the mark says, with its byte.
+    """
+    start, blocks = _start(blocks)
+    mark = next((mark for mark in _ENCODINGS if start.startswith(mark)), None)
+    if mark is None:
+        yield from blocks
+        return
+    decoder = codecs.getincrementaldecoder(_ENCODINGS[mark])()
+    at = len(mark)  # where the block begins in the file
+    for block in itertools.chain(_behind(mark, blocks), [b""]):
+        held = decoder.getstate()[0]
+        try:
+            text = decoder.decode(block, final=not block)
+        except UnicodeDecodeError as error:
+            offset = at - len(held) + error.start
+            name = _ENCODINGS[mark].rpartition("-")[0].upper()
+            raise CorruptFileError(
+                f"the file begins with the mark of {name}, and is none at byte {offset:,}: "
+                f"{error.reason}.",
+                path=path,
+                offset=offset,
+                hint="Write it in UTF-8. If it is no text, leave it out.",
+            ) from None
+        at += len(block)
+        if text:
+            yield text.encode()
+
+
+def may_have_mark(start: bytes) -> bool:
+    """Whether a text that begins so may be one that `as_utf8` changes; one may see too little."""
+    return any(start.startswith(mark) or mark.startswith(start) for mark in _ENCODINGS)
+
+
+def without_mark(blocks: Iterable[bytes]) -> tuple[int, Iterator[bytes]]:
+    """The length of a mark of UTF-8 at the beginning of blocks, and what is behind it."""
+    start, blocks = _start(blocks)
+    if not start.startswith(codecs.BOM_UTF8):
+        return 0, blocks
+    return len(codecs.BOM_UTF8), _behind(codecs.BOM_UTF8, blocks)
+
+
+def _start(blocks: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """As many bytes as tell, and all blocks."""
+    blocks = iter(blocks)
+    held, start = [], b""
+    while len(start) < _LONGEST and (block := next(blocks, None)) is not None:
+        held.append(block)
+        start += block[:_LONGEST]
+    return start, itertools.chain(held, blocks)
+
+
+def _behind(mark: bytes, blocks: Iterable[bytes]) -> Iterator[bytes]:
+    left = len(mark)
+    for block in blocks:
+        rest = block[left:]
+        left -= len(block) - len(rest)
+        if rest:
+            yield rest

@@ -1,0 +1,337 @@
+"""Files as a source: which, of what kind, and how each is read."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import io
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar, cast
+
+from digram._util.validation import path_name
+from digram.corpus import tables
+from digram.corpus.byte_order_marks import as_utf8, may_have_mark
+from digram.corpus.compression import PACKED, unpacked
+from digram.corpus.file_types import Kind, check_format, kind_of
+from digram.corpus.jsonl import (
+    Item,
+    csv_rows,
+    flat,
+    json_lines,
+    json_values,
+    line_of,
+    place_of,
+)
+from digram.corpus.paths import each_once, matches
+from digram.corpus.reader import OnError, Pass, Reading, Records, check_on_error
+from digram.corpus.separators import BLOCK, cut_blocks, cut_texts, separator_bytes, start_of
+from digram.corpus.text import AsFile, Unread
+from digram.errors import CorruptFileError, OptionError
+
+__all__ = [
+    "PART",
+    "Files",
+    "Stream",
+    "Streams",
+    "changed",
+    "files",
+    "open_text",
+    "with_separator",
+]
+
+PART = 1 << 20  # bytes; of a file that is one document so much is read at once
+_DELIMITERS: dict[str, bytes] = {"csv": b",", "tsv": b"\t"}
+_AS_TEXT = ', or digram.files(path, format="text") to read the file as one text'
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files as a source of texts: made by `files`, iterated as documents.
+
+    `paths` are in the order in which they are read. With a `separator` (bytes) each text is cut
+    into documents, else a text file is one document and so is a record of another. `field` is the
+    name of the field or column that holds the text, by parts; `format` and `on_error` are as told
+    to `files`. Iterating gives a `digram.corpus.Reading`, which counts what was skipped.
+    """
+
+    paths: tuple[Path, ...]
+    separator: bytes | None = None
+    field: tuple[str, ...] = ("text",)
+    format: str | None = None
+    on_error: OnError = "raise"
+    folders: tuple[Path, ...] = dataclasses.field(default=(), compare=False, repr=False)
+    """Those that were looked through: a file that comes to one of them is of this source later."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.paths, tuple) or not all(isinstance(p, Path) for p in self.paths):
+            raise TypeError("paths is a tuple of Paths; digram.files(...) makes one")
+
+    def __iter__(self) -> Reading[bytes]:
+        seen = Pass()
+        found = (text.whole() if isinstance(text, Unread) else text for text in self.texts(seen))
+        return Reading(found, seen)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(repr(str(path)) for path in self.paths[:2])
+        more = f", … {len(self.paths):,} in all" if len(self.paths) > 2 else ""
+        told = {
+            "separator": self.separator,
+            "field": ".".join(self.field) if self.field != ("text",) else None,
+            "format": self.format,
+            "on_error": self.on_error if self.on_error != "raise" else None,
+        }
+        rest = "".join(f", {name}={value!r}" for name, value in told.items() if value is not None)
+        return f"<digram.Files: {shown}{more}{rest}>"
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files together on the disk, as they are now."""
+        return sum(path.stat().st_size for path in self.paths)
+
+    def kind(self, path: Path) -> Kind:
+        """What kind of file one of them is."""
+        return kind_of(path, self.format)
+
+    def texts(self, seen: Pass, most: int | None = None) -> Iterator[bytes | Unread]:
+        """The texts; a text file that is one document is not read yet, nor is a long document.
+
+        `seen` keeps what becomes of the pass. A line of JSON takes `most` bytes or is refused.
+        """
+        for path in self.paths:
+            yield from self.texts_of(path, seen, most)
+
+    def texts_of(self, path: Path, seen: Pass, most: int | None = None) -> Iterator[bytes | Unread]:
+        """Those of one of the files. `seen.record` tells where the last one stands.
+
+        `CorruptFileError` where the file changed meanwhile, so that nobody takes a half for whole.
+        """
+        with path.open("rb") as file:
+            before = os.fstat(file.fileno())
+            yield from self._stream(file, path).texts(seen, most)
+            after = os.fstat(file.fileno())
+        if seen.ended:
+            return
+        if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+            raise changed(path, before.st_size, after.st_size)
+
+    def start_of(self, path: Path, record: int) -> int | None:
+        """At which byte of the unpacked text of a file a record stands; None where none tells.
+
+        Reads the file up to there.
+        """
+        with path.open("rb") as file:
+            return self._stream(file, path).start_of(record)
+
+    def _stream(self, file: BinaryIO, path: Path) -> Stream:
+        return Stream(
+            file, path, self.kind(path), self.field, self.on_error, separator=self.separator
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """An open file, or stdin."""
+
+    file: BinaryIO
+    name: str | os.PathLike[str]
+    kind: Kind
+    field: tuple[str, ...] = ("text",)
+    on_error: OnError = "raise"
+    separator: bytes | None = None
+
+    def texts(self, seen: Pass, most: int | None = None) -> Iterator[bytes | Unread]:
+        """As the method of `Files`."""
+        form = self.kind.form
+        if form == "text":
+            if self.separator is None:
+                yield Unread(self.written(seen, PART), os.fspath(self.name))
+            else:
+                blocks, name = self.written(seen, BLOCK), os.fspath(self.name)
+                yield from seen.numbered(cut_blocks(blocks, self.separator, name))
+            return
+        records = Records(self.name, self.on_error, seen)
+        found: Iterator[Item]
+        if form == "jsonl":
+            found = json_lines(self.written(seen, PART), self.field, records, most)
+        elif form == "json":
+            records = replace(records, remedy=_AS_TEXT)
+            found = json_values(self.written(seen, PART), self.field, records, most)
+        elif form in _DELIMITERS:
+            records = replace(records, remedy=_AS_TEXT)
+            cells = self.written(seen, PART)
+            found = csv_rows(cells, _DELIMITERS[form], self.field, records, most)
+        elif form == "arrow":
+            found = tables.arrow_texts(self.blocks(seen, PART), self.name, self.field, records)
+        else:
+            packed = None if self.kind.packing is None else self.blocks(seen, PART)
+            found = tables.parquet_texts(self.file, packed, self.name, self.field, records)
+        yield from cut_texts(flat(seen.numbered(found)), self.separator)
+
+    def start_of(self, record: int) -> int | None:
+        """As the method of `Files`."""
+        seen, form = Pass(), self.kind.form
+        if form == "jsonl":
+            records = Records(self.name, self.on_error, seen)
+            return line_of(record, self.written(seen, PART), records)
+        if form == "json" or form in _DELIMITERS:
+            return place_of(record, self.written(seen, PART), _DELIMITERS.get(form))
+        if form == "text" and self.separator is not None:
+            return start_of(record, self.written(seen, BLOCK), self.separator)
+        return None
+
+    def opened(self, as_is: bool = False) -> io.BufferedReader:
+        """The text that the file holds, as a file; with `as_is` the bytes, unpacked."""
+        plain = self.kind.packing is None and isinstance(self.file, io.BufferedReader)
+        if plain and (as_is or not may_have_mark(cast("Any", self.file).peek(4)[:4])):
+            return cast("io.BufferedReader", self.file)
+        blocks = self.blocks if as_is else self.written
+        return io.BufferedReader(AsFile(blocks(Pass(), PART)))
+
+    def written(self, seen: Pass, size: int) -> Iterator[bytes]:
+        """The text that the file holds, in blocks: in UTF-8, where a mark says what it is in."""
+        return as_utf8(self.blocks(seen, size), self.name)
+
+    def blocks(self, seen: Pass, size: int) -> Iterator[bytes]:
+        """What the file holds, unpacked, in blocks of at most so many bytes."""
+        if self.kind.packing is None:
+            return seen.read(self.file, size)
+        return unpacked(seen.read(self.file, PACKED), self.kind.packing, self.name, size)
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """Files and streams, one after the other: what a command line names. Each has its separator."""
+
+    sources: tuple[Files | Stream, ...]
+
+    def texts(self, seen: Pass, most: int | None = None) -> Iterator[bytes | Unread]:
+        """As the method of `Files`."""
+        for source in self.sources:
+            yield from source.texts(seen, most)
+
+
+def files(
+    pattern: str | os.PathLike[str],
+    *more: str | os.PathLike[str],
+    separator: str | bytes | None = None,
+    field: str | Iterable[str] = "text",
+    format: str | None = None,
+    on_error: OnError = "raise",
+) -> Files:
+    r"""The regular files that a path, a folder or a glob pattern names, sorted.
+
+    >>> folder = getfixture("tmp_path")
+    >>> for name in ("b.txt", "a.txt", "deep/c.txt", ".hidden"):
+    ...     path = folder / name
+    ...     path.parent.mkdir(exist_ok=True)
+    ...     _ = path.write_text(f"one in {name}\n\ntwo in {name}")
+    >>> [path.name for path in files(folder).paths]
+    ['a.txt', 'b.txt', 'c.txt']
+    >>> list(files(folder / "*.txt", separator="\n\n"))
+    [b'one in a.txt', b'two in a.txt', b'one in b.txt', b'two in b.txt']
+    >>> lines = '{"meta": {"text": "one"}}\n{"meta": {"text": "two"}}\n'
+    >>> _ = (folder / "d.jsonl").write_text(lines)
+    >>> list(files(folder / "d.jsonl", field="meta.text"))
+    [b'one', b'two']
+
+    A folder means all files below it. In a pattern `*`, `?` and `[...]` stay within a name, `**`
+    stands for any number of folders. As in a shell, names that start with a dot are left out
+    unless the pattern writes the dot; links to files are followed, links to folders are not below
+    `**` or a folder, and one that leads nowhere is an error. What exists under exactly the given
+    name is never taken for a pattern. With several patterns the files come in that order, each file
+    once: under the first of its names, where links give it several.
+
+    How a file is read goes by its name: `.jsonl` and `.ndjson` are lines of JSON, `.json` is a list
+    of records, or one, `.csv` and `.tsv` are tables with a header, `.parquet` is Parquet, `.arrow`,
+    `.feather` and `.ipc` are Arrow's (both by pyarrow), and all others are text. `.gz`, `.zst` (or
+    `.zstd`), `.bz2` and `.xz` after that are unpacked while they are read, all members and frames.
+    `format` says it for all files in place of the name: "text", "jsonl", "json", "csv", "tsv",
+    "parquet", "arrow", or with a packing as in "jsonl.zst". What begins with the mark of UTF-16 or
+    UTF-32 is read as such, and gives UTF-8.
+
+    `field` names what holds the text in JSON and in tables: "text", or "meta.text" for one inside
+    another, or a list of names where a name holds a dot. In JSON lists are gone through: of
+    "messages.content" each text is a document. A line that is no JSON, a field or row that is
+    missing, null or no string is a `CorruptFileError` with file, record and byte;
+    `on_error="skip"` skips and counts such records (`Reading.skipped`), as it does strings of a
+    table that are not UTF-8. A damaged file is always an error.
+
+    `separator` cuts each text into documents; see `documents`. Raises FileNotFoundError when a
+    pattern matches nothing, OSError for what is not a regular file or may not be looked at,
+    `OptionError` for an archive (.zip, .tar) and what is packed in another way (.lz4, .br). Looks
+    at names only: nothing is read before the result is iterated. Memory: a text file that is one
+    document is held as a whole; of other files a few megabytes, the longest record, and what one
+    batch of an Arrow file takes.
+    """
+    found = each_once(path for one in (pattern, *more) for path in matches(path_name(one)))
+    if format is not None:
+        check_format(format)
+    for path in found:
+        kind_of(path, format)
+    return Files(
+        tuple(found),
+        separator_bytes(separator),
+        tables.column_path(field, "field"),
+        format,
+        check_on_error(on_error),
+        tuple(filter(None, map(_looked_through, (pattern, *more)))),
+    )
+
+
+def _looked_through(pattern: str | os.PathLike[str]) -> Path | None:
+    """The folder below which a pattern takes all files; None where it says which ones."""
+    path = Path(pattern)
+    if path.is_dir():
+        return path
+    if path.exists() or "**" not in path.parts:
+        return None
+    return Path(*path.parts[: path.parts.index("**")])
+
+
+@contextlib.contextmanager
+def open_text(path: Path, format: str | None = None, as_is: bool = False) -> Iterator[BinaryIO]:
+    """A text file to read from its beginning to its end, unpacked where it is packed.
+
+    With `as_is` a byte order mark plays no part, since what is in the file is no text.
+
+    Raises `OptionError` for a file of records.
+    """
+    kind = kind_of(path, format)
+    if kind.form != "text":
+        raise OptionError(
+            f"{path.suffix} files hold records, and here text is read.",
+            path=path,
+            value=path.suffix,
+            hint="Save the texts of the records as a text file first; what comes through stdin is "
+            "read as it is.",
+        )
+    with path.open("rb") as file:
+        yield Stream(file, path, kind).opened(as_is)
+
+
+def changed(path: Path, before: int, after: int) -> CorruptFileError:
+    """What is wrong with a file that others write to while it is read; its sizes."""
+    return CorruptFileError(
+        f"the file changed while it was read: it had {before:,} bytes, and has {after:,}.",
+        path=path,
+        hint="Call again when nothing writes to it any more.",
+    )
+
+
+Holds = TypeVar("Holds", bound=Files | Stream)
+
+
+def with_separator(source: Holds, separator: bytes | None) -> Holds:
+    """The same, cut here too; refuses two separators."""
+    if separator is None or separator == source.separator:
+        return source
+    if source.separator is not None:
+        raise OptionError(
+            f"separator={separator!r} contradicts files(..., separator={source.separator!r}).",
+            value=separator,
+            hint="Give it once.",
+        )
+    return replace(source, separator=separator)

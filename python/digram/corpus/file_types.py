@@ -1,0 +1,101 @@
+"""What kind of file one is, by its name or as told, and so how it is read."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Literal
+
+from digram.errors import OptionError, show
+
+__all__ = ["Form", "Kind", "Packing", "check_format", "kind_of"]
+
+Form = Literal["text", "jsonl", "json", "csv", "tsv", "parquet", "arrow"]
+Packing = Literal["gz", "zst", "bz2", "xz"]
+
+FORMS: tuple[Form, ...] = ("text", "jsonl", "json", "csv", "tsv", "parquet", "arrow")
+PACKINGS: tuple[Packing, ...] = ("gz", "zst", "bz2", "xz")
+
+_FORM_OF: dict[str, Form] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
+_PACKING_OF: dict[str, Packing] = {f".{packing}": packing for packing in PACKINGS}
+_PACKING_OF[".zstd"] = "zst"
+# Several files in one; their bytes would train nonsense.
+_ARCHIVES = {".zip", ".tar", ".tgz", ".tbz2", ".txz", ".7z", ".rar"}
+# Packed in a way that is not read here, and as text they would train nonsense too.
+_UNREAD = {".lz4", ".lzma", ".lz", ".lzo", ".br", ".z", ".snappy", ".sz"}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a file holds, and how that is packed."""
+
+    form: Form
+    packing: Packing | None = None
+
+
+_TOLD = {form: Kind(form) for form in FORMS} | {
+    f"{form}.{packing}": Kind(form, packing) for form in FORMS for packing in PACKINGS
+}
+
+
+def kind_of(path: str | os.PathLike[str], format: str | None = None) -> Kind:
+    """The kind of a file by the end of its name, or as `format` tells.
+
+    >>> kind_of("a.jsonl.zst"), kind_of("notes.gz"), kind_of("c4.json.gz", "jsonl")
+    (Kind(form='jsonl', packing='zst'), Kind(form='text', packing='gz'),
+     Kind(form='jsonl', packing='gz'))
+
+    Raises `OptionError` for an archive of several files, and for what is packed in another way.
+    """
+    name = PurePath(path)
+    packing = _PACKING_OF.get(name.suffix.lower())
+    if packing is not None:
+        name = name.with_suffix("")
+    if format is not None:
+        told = check_format(format)
+        return Kind(told.form, told.packing or packing)
+    suffix = name.suffix.lower()
+    if suffix in _ARCHIVES:
+        raise OptionError(
+            f"{suffix} files hold several files, and their bytes are not their text.",
+            path=path,
+            value=suffix,
+            hint="Unpack it into a folder first, or leave it out with a pattern like "
+            "'folder/**/*.txt'.",
+        )
+    if suffix in _UNREAD:
+        raise OptionError(
+            f"{suffix} files are packed in a way that is not read here.",
+            path=path,
+            value=suffix,
+            hint=f"Unpack it first, or pack it as .{', .'.join(PACKINGS[:-1])} or .{PACKINGS[-1]}; "
+            "or leave it out with a pattern like 'folder/**/*.txt'.",
+        )
+    return Kind(_FORM_OF.get(suffix, "text"), packing)
+
+
+def check_format(format: str) -> Kind:
+    """The kind that `format=` tells, with a packing where it names one.
+
+    >>> check_format("jsonl.zst")
+    Kind(form='jsonl', packing='zst')
+    """
+    if format in _TOLD:
+        return _TOLD[format]
+    raise OptionError(
+        f"format={show(format)} is not known.",
+        value=format,
+        hint=f"Choose from {', '.join(FORMS)}, with .{' or .'.join(PACKINGS)} after it where the "
+        "name of a packed file does not end so.",
+    )

@@ -1,0 +1,187 @@
+"""Records that hold a text each: lines of JSON, a file of JSON, and rows of CSV."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+from digram import _core
+from digram.corpus.byte_order_marks import without_mark
+from digram.corpus.reader import Records
+from digram.errors import CorruptFileError, OptionError
+
+__all__ = ["Item", "csv_rows", "flat", "json_lines", "json_values", "line_of", "place_of"]
+
+Item: TypeAlias = bytes | list[bytes]
+"""The text of a record, or all those that it has in a list."""
+
+_Reader: TypeAlias = _core.JsonTexts | _core.CsvTexts
+_Found: TypeAlias = tuple[
+    list[Item], list[tuple[int, int, int, str, str | None]], tuple[int, int, str] | None
+]
+
+
+def flat(items: Iterable[Item]) -> Iterator[bytes]:
+    """The texts of records, those in a list one after the other."""
+    for item in items:
+        if isinstance(item, bytes):
+            yield item
+        else:
+            yield from item
+
+
+def json_lines(
+    blocks: Iterable[bytes], field: tuple[str, ...], records: Records, most: int | None = None
+) -> Iterator[Item]:
+    """The texts of lines of JSON that come in blocks.
+
+    A line is held as a whole; `OptionError` for one of more than `most` bytes. Empty lines are no
+    records, and a byte order mark at the very beginning is none of them either.
+    """
+    number, offset = 0, 0  # of records, and bytes, before the lines that come next
+    mark, blocks = without_mark(blocks)
+    offset += mark
+    for lines in _whole_lines(blocks, records, most):
+        found, texts, faults = _core.json_texts(lines, list(field))
+        yield from _given(texts, faults, records, number, offset)
+        number += found
+        offset += len(lines)
+
+
+def json_values(
+    blocks: Iterable[bytes], field: tuple[str, ...], records: Records, most: int | None = None
+) -> Iterator[Item]:
+    """The texts of a file of JSON: of the records in its list, or of one, or several in a row.
+
+    A record is held as a whole; `OptionError` for one of more than `most` bytes.
+    """
+    hint = (
+        "What is behind it cannot be told apart. Mend the file; or pass digram.files(path, "
+        'format="jsonl") where each line is a record, digram.files(path, format="text") for one '
+        "text."
+    )
+    yield from _texts(_core.JsonTexts(list(field)), blocks, records, most, hint)
+
+
+def csv_rows(
+    blocks: Iterable[bytes],
+    delimiter: bytes,
+    field: tuple[str, ...],
+    records: Records,
+    most: int | None = None,
+) -> Iterator[Item]:
+    """The texts in a column of a file of CSV, of which the first row names the columns.
+
+    `OptionError` where no column has this name, and for a text of more than `most` bytes.
+    """
+    reader = _core.CsvTexts(".".join(field), ord(delimiter))
+    hint = (
+        'Mend the file: a field in quotes ends with a quote, and a quote in it is written "". Or '
+        'pass digram.files(path, format="text") to read it as one text.'
+    )
+    try:
+        yield from _texts(reader, blocks, records, most, hint)
+    except OptionError as error:
+        if error.path is None:
+            error.path = None if records.path is None else os.fspath(records.path)
+            error.hint = f"{error.hint} Name the one that holds the text with field=."
+        raise
+
+
+def line_of(number: int, blocks: Iterable[bytes], records: Records) -> int | None:
+    """At which byte a record stands, from 1 in the numbers that `json_lines` gives them."""
+    mark, blocks = without_mark(blocks)
+    at, found = mark, 0
+    for block in _whole_lines(blocks, records, None):
+        for line in block.removesuffix(b"\n").split(b"\n"):
+            found += bool(line.strip())
+            if found == number:
+                return at
+            at += len(line) + 1
+    return None
+
+
+def place_of(number: int, blocks: Iterable[bytes], delimiter: bytes | None) -> int | None:
+    """The same for what `json_values` gives, or `csv_rows` with a delimiter.
+
+    The field plays no part; no column is looked for that a file cannot have.
+    """
+    mark, blocks = without_mark(blocks)
+    reader: _Reader = _core.JsonTexts([""], number)
+    if delimiter is not None:
+        reader = _core.CsvTexts(None, ord(delimiter), number)
+    for block in blocks:
+        if reader.push(block)[2] is not None or reader.place is not None:
+            break
+    else:
+        reader.finish()
+    return None if reader.place is None else mark + reader.place
+
+
+def _texts(
+    reader: _Reader, blocks: Iterable[bytes], records: Records, most: int | None, hint: str
+) -> Iterator[Item]:
+    mark, blocks = without_mark(blocks)
+    for block in blocks:
+        yield from _told(reader.push(block), records, mark, hint)
+        _check_size(reader.held, records, most)
+    yield from _told(reader.finish(), records, mark, hint)
+
+
+def _told(found: _Found, records: Records, mark: int, hint: str) -> Iterator[Item]:
+    """What was read of some bytes, up to where nothing more can be."""
+    texts, faults, fatal = found
+    yield from _given(texts, faults, records, 0, mark)
+    if fatal is not None:
+        record, offset, reason = fatal
+        raise CorruptFileError(
+            reason,
+            path=records.path,
+            record=record + 1,
+            offset=mark + offset,
+            hint=hint,
+        )
+
+
+def _given(
+    texts: list[Item],
+    faults: list[tuple[int, int, int, str, str | None]],
+    records: Records,
+    number: int,
+    offset: int,
+) -> Iterator[Item]:
+    """The texts of records, and at its place each fault."""
+    given = 0
+    for before, record, start, reason, detail in faults:
+        yield from texts[given:before]
+        given = before
+        records.fault(number + record + 1, offset + start, reason, detail)
+    yield from texts[given:]
+
+
+def _whole_lines(blocks: Iterable[bytes], records: Records, most: int | None) -> Iterator[bytes]:
+    """The same bytes, in blocks that end where a line does."""
+    held: list[bytes] = []  # the beginning of a line
+    size = 0
+    for block in blocks:
+        end = block.rfind(b"\n") + 1
+        if end:
+            yield b"".join([*held, block[:end]])
+            held, size = [], 0
+        held.append(block[end:])
+        size += len(block) - end
+        _check_size(size, records, most)
+    if size:
+        yield b"".join(held)
+
+
+def _check_size(size: int, records: Records, most: int | None) -> None:
+    if most is not None and size > most:
+        raise OptionError(
+            f"there is a record of more than {size:,} bytes: more than memory_limit= leaves "
+            "room for.",
+            path=records.path,
+            value=size,
+            hint="Raise the limit, or leave the file out.",
+        )

@@ -1,0 +1,170 @@
+"""One pass over a source: its texts, how far it is, and what was skipped."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO, Generic, Literal, Self, TypeVar
+
+from digram._util.validation import choice
+from digram.corpus.text import Text
+from digram.errors import CorruptFileError
+
+__all__ = ["OnError", "Pass", "Reading", "Records", "check_on_error"]
+
+OnError = Literal["raise", "skip"]
+
+_NAMED = 5  # skipped records that a pass keeps by their places
+
+Some = TypeVar("Some")
+T_co = TypeVar("T_co", covariant=True, bound=Text | list[Text])
+
+
+def check_on_error(on_error: OnError) -> OnError:
+    """Refuses what says nothing of bad records."""
+    choice("on_error", on_error, "raise", "skip")
+    return on_error
+
+
+@dataclass(slots=True)
+class Pass:
+    """What a pass over a source has seen so far."""
+
+    done: int = 0
+    """Bytes on disk that were read."""
+    skipped: int = 0
+    """Records that were skipped."""
+    faults: list[CorruptFileError] = field(default_factory=list)
+    """Why, of the first few."""
+    told: bool = False
+    ended: bool = False
+    """Nobody wants more of it."""
+    record: int = 0
+    """The record of its file that was given last, from 1."""
+
+    def read(self, stream: BinaryIO, size: int) -> Iterator[bytes]:
+        """What is in a stream, in blocks of `size` bytes, each noted as read."""
+        while not self.ended and (block := stream.read(size)):
+            self.done += len(block)
+            yield block
+
+    def numbered(self, texts: Iterable[Some]) -> Iterator[Some]:
+        """The texts of the records of one file, each noted as given; the skipped ones count too."""
+        before = self.skipped
+        for number, text in enumerate(texts, 1):
+            self.record = number + self.skipped - before
+            yield text
+
+    def end(self) -> None:
+        """Reads no further."""
+        self.ended = True
+
+    def tell(self) -> None:
+        """Warns, once, of what was skipped."""
+        if not self.skipped or self.told:
+            return
+        self.told = True
+        shown = "; ".join(_short(fault) for fault in self.faults)
+        more = self.skipped - len(self.faults)
+        rest = f"; and {more:,} more" if more else ""
+        number = f"{self.skipped:,} record{'' if self.skipped == 1 else 's'}"
+        was = "was" if self.skipped == 1 else "were"
+        warnings.warn(f"{number} {was} skipped: {shown}{rest}.", stacklevel=1)
+
+
+def _short(fault: CorruptFileError) -> str:
+    text = CorruptFileError(
+        fault.message, path=fault.path, record=fault.record, offset=fault.offset
+    )
+    return str(text).removesuffix(".")
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Records of one file, or of a table, which has no path; faults are raised or noted."""
+
+    path: str | os.PathLike[str] | None
+    on_error: OnError
+    seen: Pass
+    remedy: str = ""
+    """What one may do beside skipping them."""
+
+    def fault(self, record: int, offset: int | None, reason: str, value: object = None) -> None:
+        """Record number `record`, from 1, at a byte of the text, has no text."""
+        source = "table(data" if self.path is None else "files(path"
+        error = CorruptFileError(
+            reason,
+            path=self.path,
+            record=record,
+            offset=offset,
+            value=value,
+            hint=f'Pass digram.{source}, on_error="skip") to skip and count bad records'
+            f"{self.remedy}.",
+        )
+        if self.on_error == "raise":
+            raise error
+        self.seen.skipped += 1
+        if len(self.seen.faults) < _NAMED:
+            self.seen.faults.append(error)
+
+
+class Reading(Iterator[T_co], Generic[T_co]):
+    r"""The texts of a source, in order, and what a pass over them has seen.
+
+    >>> import digram
+    >>> path = getfixture("tmp_path") / "a.jsonl"
+    >>> _ = path.write_text('{"text": "one"}\n{"text": 2}\n{"text": "three"}\n')
+    >>> texts = iter(digram.files(path, on_error="skip"))
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as warned:
+    ...     warnings.simplefilter("always")
+    ...     list(texts)
+    [b'one', b'three']
+    >>> texts.skipped, texts.faults[0].record, texts.done
+    (1, 2, 46)
+    >>> print(warned[0].message)
+    1 record was skipped: ...a.jsonl, record 2 (byte 16): the field "text" is a number, not a
+    string.
+
+    `skipped` counts the records that were passed over under `on_error="skip"`, `faults` holds the
+    errors of the first five of them, and `done` is how many bytes on disk were read (0 where the
+    texts are on none). At the end a warning names them as well, so that nothing is lost in silence.
+    `close` ends the pass, and lets go of files.
+    """
+
+    def __init__(self, texts: Iterable[T_co], seen: Pass | None = None) -> None:
+        self._texts = iter(texts)
+        self._seen = Pass() if seen is None else seen
+
+    @property
+    def done(self) -> int:
+        """Bytes on disk that were read so far."""
+        return self._seen.done
+
+    @property
+    def skipped(self) -> int:
+        """Records that were skipped so far."""
+        return self._seen.skipped
+
+    @property
+    def faults(self) -> list[CorruptFileError]:
+        """Why, of the first few."""
+        return list(self._seen.faults)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> T_co:
+        try:
+            return next(self._texts)
+        except StopIteration:
+            self._seen.tell()
+            raise
+
+    def close(self) -> None:
+        """End the pass."""
+        close = getattr(self._texts, "close", None)
+        if close is not None:
+            close()

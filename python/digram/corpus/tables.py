@@ -1,0 +1,366 @@
+"""Tables: a text in each row, in a column. Parquet and Arrow files, and tables in memory."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from digram import _core
+from digram.corpus import arrow_checks
+from digram.corpus.reader import OnError, Pass, Reading, Records, check_on_error
+from digram.corpus.separators import cut_texts
+from digram.corpus.text import AsFile, kind_name
+from digram.errors import CorruptFileError, DigramError, OptionError, show
+
+__all__ = ["Table", "arrow_texts", "column_path", "is_table", "parquet_texts", "table"]
+
+_AT_ONCE = 1 << 20  # bytes of texts that are made Python objects together
+_DECODED = 1 << 22  # bytes of a column that are decoded together, about
+_FIRST_ROWS = 16  # of a Parquet file; from then on as many as those before let expect
+_ROWS = 1 << 16  # of a column that is a dictionary, which is copied each time and its texts are not
+_MOST_ROWS = 256
+"""Rows that are decoded together at most, however short those before were: where a long row stands
+in a dictionary once, nothing tells how often it comes. 1,024 are no faster, 64 are slower."""
+_MAGIC = b"ARROW1\0\0"  # of Arrow's file format; after it comes what the format for streams has
+_TAIL = 10  # bytes after its footer: how long that is, and the same without the zeros
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A column of a table in memory as a source of texts: made by `table`."""
+
+    data: Any
+    column: tuple[str, ...] = ("text",)
+    on_error: OnError = "raise"
+    separator: bytes | None = None
+
+    def __iter__(self) -> Reading[bytes]:
+        seen = Pass()
+        return Reading(self.texts(seen), seen)
+
+    def __repr__(self) -> str:
+        skip = "" if self.on_error == "raise" else f", on_error={self.on_error!r}"
+        kind = type(self.data)
+        return (
+            f"<digram.Table: column {'.'.join(self.column)!r} of a "
+            f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}{skip}>"
+        )
+
+    def texts(self, seen: Pass) -> Iterator[bytes]:
+        """The texts, in a pass of which `seen` keeps the faults."""
+        records = Records(None, self.on_error, seen)
+        numbered = itertools.count(1)
+        found = (
+            text
+            for rows in _rows(self.data, self.column)
+            for text in _texts(rows, self.column, records, numbered)
+        )
+        return cut_texts(found, self.separator)
+
+
+def table(data: Any, column: str | Iterable[str] = "text", *, on_error: OnError = "raise") -> Table:
+    """A column of a table of pyarrow, polars, duckdb, datasets or another that speaks Arrow.
+
+    >>> import digram, pyarrow
+    >>> rows = pyarrow.table({"id": [1, 2], "text": ["low lower", "lowest"]})
+    >>> list(digram.table(rows))
+    [b'low lower', b'lowest']
+    >>> digram.train(digram.table(rows, "text"), max_merges=2).training.documents
+    2
+
+    `data` is anything with `__arrow_c_stream__` or `__arrow_c_array__`; nothing else need be
+    installed. Data sets of `datasets` have neither and are read too, 256 rows at a time and in
+    their order, those that are streamed as they come. The column is one of strings or bytes, of any
+    of Arrow's types for these, or a dictionary of such; "meta.text" is a field of a struct, and so
+    is ["meta", "text"], for names that hold a dot. Where the data is one column without a name, as
+    a series of polars is, the name plays no part.
+
+    A row that is null, or a string that is not UTF-8, is an error; `on_error="skip"` skips and
+    counts it (`Reading.skipped`). All of a column is looked at before it is read, since the offsets
+    of a damaged file that somebody brought into memory may lead anywhere. How long its buffers are
+    only pyarrow tells; other programs are believed that the last offset lies in them. A source that
+    can be read once, such as a reader of record batches, is used up by one pass. Raises TypeError
+    for data that is no table, `OptionError` for a column that is not there, holds no texts or does
+    not hold together, all when it is read. Memory: about a megabyte beside the table.
+    """
+    return Table(data, column_path(column, "column"), check_on_error(on_error))
+
+
+def is_table(data: object) -> bool:
+    """Whether it is for `table` to read."""
+    speaks = hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
+    return speaks or _is_data_set(data)
+
+
+def _is_data_set(data: object) -> bool:
+    """Whether it is a data set of Hugging Face's `datasets`, or several of them."""
+    rooms = {kind.__module__.partition(".")[0] for kind in type(data).__mro__}
+    return "datasets" in rooms and hasattr(data, "with_format")
+
+
+def _rows(data: Any, column: tuple[str, ...]) -> Iterator[Any]:
+    """What speaks Arrow, one after the other: the data itself, or tables of its rows."""
+    if not _is_data_set(data):
+        yield data
+        return
+    if isinstance(data, Mapping):
+        names = ", ".join(map(repr, data))
+        raise TypeError(f"data {kind_name(data)} holds several tables; give one of them: {names}.")
+    if data.features is not None:  # of those that are streamed it may not be known
+        yield data.features.arrow_schema.empty_table()  # refuses a column that is none of texts
+        data = data.select_columns([column[0]])
+    yield from data.with_format("arrow").iter(_MOST_ROWS)
+
+
+def column_path(name: str | Iterable[str], argument: str) -> tuple[str, ...]:
+    """The parts of a name: those between dots, or those of a list."""
+    parts = tuple(name.split(".")) if isinstance(name, str) else tuple(name)
+    if not all(isinstance(part, str) for part in parts):
+        raise TypeError(f"{argument} is a name or a list of names, not {show(name)}.")
+    if not all(parts) or not parts:
+        raise OptionError(f"{argument}={show(name)} is no name.", value=name)
+    return parts
+
+
+def _texts(
+    data: Any, column: tuple[str, ...], records: Records, numbered: Iterator[int]
+) -> Iterator[bytes]:
+    """The texts of a column of a table in memory."""
+    name = _named(column, records)
+    if not arrow_checks.is_pyarrow(data):
+        yield from _column(_core.ArrowTexts(data, list(column)), name, records, numbered)
+        return
+    import pyarrow
+
+    try:
+        empty, pieces = arrow_checks.pieces(data, column[:1])
+        _core.ArrowTexts(empty, list(column))  # refuses a column that is none of texts
+        for rows in pieces:
+            yield from _sound(rows, column, records, numbered)
+    except (pyarrow.ArrowException, UnicodeDecodeError) as error:  # of a reader, of a name
+        raise arrow_checks.refused(error) from None
+
+
+def _sound(
+    rows: Any, column: tuple[str, ...], records: Records, numbered: Iterator[int]
+) -> Iterator[bytes]:
+    """The texts in rows of pyarrow's, all of which are looked at before the first is given."""
+    name = _named(column, records)
+    try:
+        array = arrow_checks.leaf(rows, column)
+        try:
+            array.validate(full=True)
+        except arrow_checks.invalid():
+            array, is_utf8 = arrow_checks.as_bytes(array), False  # or more than that is wrong
+        else:
+            is_utf8 = True
+    except arrow_checks.invalid() as error:
+        raise _damaged(name, next(numbered), records, error) from None
+    if is_utf8:
+        yield from _column(_core.ArrowTexts(array, []), name, records, numbered)
+        return
+    for start in range(0, len(array), _MOST_ROWS):
+        for text, number in zip(array.slice(start, _MOST_ROWS).to_pylist(), numbered, strict=False):
+            if text is None:
+                records.fault(number, None, f"the column {name} is null.")
+                continue
+            try:
+                text.decode()
+            except UnicodeDecodeError as error:
+                at = f"byte {error.start} of its text"
+                records.fault(number, None, f"the column {name} is not UTF-8 at {at}.")
+            else:
+                yield text
+
+
+def _column(
+    reader: _core.ArrowTexts, name: str, records: Records, numbered: Iterator[int]
+) -> Iterator[bytes]:
+    """The texts of a column; a null is a fault."""
+    while (texts := reader.next(_AT_ONCE)) is not None:
+        for text, number in zip(texts, numbered, strict=False):
+            if text is None:
+                records.fault(number, None, f"the column {name} is null.")
+            else:
+                yield text
+
+
+def _named(column: tuple[str, ...], records: Records) -> str:
+    """What messages call a column."""
+    return f'"{".".join(column)}"' + (" of the table" if records.path is None else "")
+
+
+def _damaged(name: str, number: int, records: Records, error: Exception) -> DigramError:
+    """What is wrong with the rows from a number on."""
+    message = (
+        f"the column {name} is damaged in row {number:,} or later: {arrow_checks.reason(error)}."
+    )
+    if records.path is None:
+        return OptionError(message, hint="Read the data again, with a program that checks it.")
+    return CorruptFileError(message, path=records.path, hint="Copy the file again.")
+
+
+# --- files
+
+
+def parquet_texts(
+    file: BinaryIO,
+    blocks: Iterable[bytes] | None,
+    path: str | os.PathLike[str],
+    column: tuple[str, ...],
+    records: Records,
+) -> Iterator[bytes]:
+    """The texts in a Parquet file. `blocks` are its bytes where it is packed.
+
+    Parquet is read from its end. So a packed file, or one from a pipe, is first brought into a file
+    without a name in the folder for temporary files.
+    """
+    pyarrow = _pyarrow("Parquet", path)
+    from pyarrow import parquet
+
+    seen, before = records.seen, records.seen.done
+    if blocks is None and not file.seekable():
+        blocks = seen.read(file, _AT_ONCE)
+    with _readable(path), _seekable(file, blocks) as stream:
+        size = stream.seek(0, os.SEEK_END)
+        found = parquet.ParquetFile(
+            stream, pre_buffer=False, buffer_size=1 << 20, page_checksum_verification=True
+        )
+        about = found.metadata
+        _check_columns(found.schema_arrow, column, path)
+        numbered = itertools.count(1)
+        name = ".".join(column)
+        grows = not _is_dictionary(pyarrow, found.schema_arrow, column)
+        rows, done = (_FIRST_ROWS if grows else _ROWS), 0
+        for batch in found.iter_batches(rows, columns=[name], use_threads=False):
+            yield from _sound(batch, column, records, numbered)
+            done += batch.num_rows
+            if grows:
+                rows = _next_rows(rows, batch.nbytes / max(1, batch.num_rows))
+                found.reader.set_batch_size(rows)
+            if blocks is None:  # only a part of the file is read, so its rows tell how far it is
+                seen.done = before + size * done // max(1, about.num_rows)
+        if done != about.num_rows:
+            raise CorruptFileError(
+                f"the file declares {about.num_rows:,} rows and holds {done:,}.", path=path
+            )
+    if blocks is None:
+        seen.done = before + size
+
+
+def _is_dictionary(pyarrow: Any, schema: Any, column: tuple[str, ...]) -> bool:
+    """Whether a column that is there holds each of its texts once."""
+    kind = schema.field(column[0]).type
+    for name in column[1:]:
+        kind = kind.field(name).type
+    return bool(pyarrow.types.is_dictionary(kind))
+
+
+def _next_rows(rows: int, of_a_row: float) -> int:
+    """How many rows to decode together, after so many of so many bytes each.
+
+    By what came and not by the sizes that a file declares: these count a text that stands in a
+    dictionary, or is as the one before it, once for all its rows.
+    """
+    return max(1, min(2 * rows, _MOST_ROWS, int(_DECODED / max(1, of_a_row))))
+
+
+def arrow_texts(
+    blocks: Iterable[bytes],
+    path: str | os.PathLike[str],
+    column: tuple[str, ...],
+    records: Records,
+) -> Iterator[bytes]:
+    """The texts in a file of Arrow's: its format for files (as feather is too), or for streams."""
+    _pyarrow("Arrow", path)
+    from pyarrow import ipc
+
+    with _readable(path):
+        stream = AsFile(blocks)
+        start = stream.read(len(_MAGIC))
+        # A file in the format for streams begins with its first message.
+        is_file = start == _MAGIC
+        stream = stream if is_file else AsFile(itertools.chain([start], stream.rest()))
+        reader = ipc.open_stream(stream)
+        _check_columns(reader.schema, column, path)
+        numbered = itertools.count(1)
+        for batch in reader:
+            yield from _sound(batch, column, records, numbered)
+        _check_end(stream, path, footer=is_file)
+
+
+def _check_end(stream: AsFile, path: str | os.PathLike[str], *, footer: bool) -> None:
+    """Refuses a file in which something else than its footer follows its last batch.
+
+    A message whose length was lost looks like the end of all of them, and rows would be missing.
+    """
+    size, end = 0, b""
+    while block := stream.read(_AT_ONCE):
+        size += len(block)
+        end = (end + block)[-_TAIL:]
+    reason = None
+    if footer and (len(end) < _TAIL or not end.endswith(_MAGIC.rstrip(b"\0"))):
+        reason = "the file ends before its footer."
+    elif size != (int.from_bytes(end[:4], "little") + _TAIL if footer else 0):
+        reason = f"the batches end {size:,} bytes before the file does, where no footer begins."
+    if reason is not None:
+        raise CorruptFileError(reason, path=path, hint="Copy the file again.")
+
+
+@contextlib.contextmanager
+def _seekable(file: BinaryIO, blocks: Iterable[bytes] | None) -> Iterator[BinaryIO]:
+    """A file to read from anywhere: the one that is open, or what is in blocks."""
+    if blocks is None:
+        yield file
+        return
+    with tempfile.TemporaryFile(prefix="digram-unpacked-") as unpacked:
+        for block in blocks:
+            unpacked.write(block)
+        yield unpacked
+
+
+@contextlib.contextmanager
+def _readable(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Tells in digram's way that pyarrow cannot read a file."""
+    try:
+        yield
+    except arrow_checks.invalid() as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise CorruptFileError(
+            f"pyarrow cannot read it: {arrow_checks.reason(error)}.",
+            path=path,
+            hint="Copy the file again.",
+        ) from None
+
+
+def _check_columns(schema: Any, column: tuple[str, ...], path: str | os.PathLike[str]) -> None:
+    """Refuses a file without the column, or with one that holds no texts, before any row."""
+    try:
+        _core.ArrowTexts(schema.empty_table(), list(column))
+    except OptionError as error:
+        error.path = os.fspath(path)
+        remedy = "Name a column of strings or bytes with field=."
+        if "List(" in error.message:
+            remedy = (
+                "Of tables no lists are read: flatten them, or write the rows as lines of JSON."
+            )
+        error.hint = f"{error.hint or ''} {remedy}".lstrip()
+        raise
+
+
+def _pyarrow(what: str, path: str | os.PathLike[str]) -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        raise OptionError(
+            f"{what} files are read by pyarrow, which is not installed.",
+            path=path,
+            hint='Install it in the folder of digram\'s clone: pip install ".[arrow]".',
+        ) from None
+    return pyarrow

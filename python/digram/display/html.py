@@ -1,0 +1,184 @@
+"""Tokens as markup: safe whatever they hold, readable on paper and in the dark, without a script.
+
+Notebooks and the sites that show them leave out style sheets, so each element brings its own style.
+Colours are veils over whatever background there is, and text keeps the colour of the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from itertools import islice
+
+from digram.display import symbols
+from digram.display.colors import color_of
+from digram.display.symbols import Drawn, drawn, in_context, joined
+from digram.display.width import isolated
+
+__all__ = [
+    "MOST",
+    "context",
+    "faint",
+    "fragment",
+    "harmless",
+    "heading",
+    "pair",
+    "report",
+    "report_page",
+    "table",
+    "token",
+    "tokens",
+]
+
+MOST = 2000
+"""Tokens of a text that are drawn; a notebook with more of them is slow to scroll."""
+
+_MONO = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace"
+_CHIP = (
+    "display:inline-block;max-width:100%;border-radius:3px;padding:0 2px;margin:1px;"
+    f"white-space:pre-wrap;overflow-wrap:anywhere;direction:ltr;unicode-bidi:isolate;{_MONO}"
+)
+# Pages have fonts of their own for what is preformatted, under which columns would not stand.
+_REPORT = (
+    "background:none;color:inherit;margin:0;line-height:1.35;white-space:pre;overflow-x:auto;"
+    f"text-align:left;direction:ltr;{_MONO}"
+)
+_CELL = "padding:1px 12px 1px 0;text-align:left;vertical-align:top;border:0;background:none"
+_NUMBER = f"{_CELL};text-align:right;font-variant-numeric:tabular-nums"
+
+
+def fragment(*parts: str) -> str:
+    """Markup as one piece, to stand in any page."""
+    style = "color:inherit;background:none;line-height:1.5;overflow-x:auto"
+    return f'<div class="digram" style="{style}">{"".join(parts)}</div>'
+
+
+def harmless(text: str) -> str:
+    r"""A text of several lines as markup: what cannot be seen is spelled as in tokens.
+
+    >>> harmless("<b> a\u202eb")
+    '&lt;b&gt; a⟨U+202E⟩b'
+    """
+    return "\n".join([escape(symbols.harmless(line)) for line in text.split("\n")])
+
+
+def report_page(found: object) -> str:
+    """What prints as tables: evaluations, comparisons, curves, advice, estimates."""
+    return fragment(report(str(found)))
+
+
+def report(text: str) -> str:
+    r"""A text of aligned columns, in which what is written from right to left keeps its column.
+
+    >>> report("a  אב")
+    '<pre style="...">a  <bdi dir="ltr">אב</bdi></pre>'
+    """
+    words = re.split(r"([ \n]+)", text)
+    shown = [
+        f'<bdi dir="ltr">{harmless(word)}</bdi>' if isolated(word) != word else harmless(word)
+        for word in words
+    ]
+    return f'<pre style="{_REPORT}">{"".join(shown)}</pre>'
+
+
+def heading(text: str) -> str:
+    """A line above what follows."""
+    return f'<div style="font-weight:600;margin:.6em 0 .2em">{harmless(text)}</div>'
+
+
+def faint(text: str) -> str:
+    """A remark."""
+    return f'<span style="opacity:.7">{harmless(text)}</span>'
+
+
+def table(rows: Iterable[Sequence[str]], numbers: Iterable[int] = ()) -> str:
+    """Rows of markup; the columns of these numbers stand at the right."""
+    right = set(numbers)
+    lines = []
+    for row in rows:
+        cells = "".join(_cell(cell, at in right) for at, cell in enumerate(row))
+        lines.append(f'<tr style="background:none">{cells}</tr>')
+    style = f"border-collapse:collapse;border:0;margin:0;{_MONO};font-size:.95em"
+    return f'<table style="{style}"><tbody>{"".join(lines)}</tbody></table>'
+
+
+def token(data: bytes, position: int = 0, title: str = "") -> str:
+    """One token.
+
+    >>> token(b"<b>")
+    '<span style="..."><bdi>&lt;b&gt;</bdi></span>'
+    """
+    return _chip(drawn(data), position, title)
+
+
+def tokens(
+    data: Iterable[bytes],
+    below: Sequence[str] | None = None,
+    titles: Sequence[str] | None = None,
+    framed: Sequence[bool] | None = None,
+    most: int = MOST,
+    positions: Sequence[int] | None = None,
+) -> str:
+    """Tokens side by side, with a word below each, a title to point at, and a frame around some.
+
+    A line feed ends a line. Those after the first `most` are counted. `positions` are the numbers
+    of their colours.
+    """
+    out = []
+    every = in_context(data)
+    for at, parts in enumerate(islice(every, most)):
+        title = titles[at] if titles is not None else ""
+        position = at if positions is None else positions[at]
+        chip = _chip(parts, position, title, is_framed=framed is not None and framed[at])
+        if below is not None:
+            chip = (
+                '<span style="display:inline-block;vertical-align:top;margin:0 4px 3px 0">'
+                f'{chip}<span style="display:block;opacity:.7;font-size:.8em;{_MONO}">'
+                f"{harmless(below[at])}</span></span>"
+            )
+        out.append(chip)
+        if parts and parts[-1].kind == "break":
+            out.append("<br>")
+    rest = sum(1 for _ in every)
+    if rest:
+        out.append(faint(f" and {rest:,} more"))
+    return f"<div>{''.join(out)}</div>"
+
+
+def pair(left: bytes, right: bytes) -> str:
+    """Two tokens that a merge makes one."""
+    first, second = in_context([left, right])
+    return f"{_chip(first, 0, '')} + {_chip(second, 1, '')}"
+
+
+def context(before: bytes, data: bytes, after: bytes) -> str:
+    """A token in the text around it."""
+    left, own, right = in_context([before, data, after])
+    return (
+        f'<span style="direction:ltr;unicode-bidi:isolate">{_marked(left)}{_chip(own, 0, "")}'
+        f"{_marked(right)}</span>"
+    )
+
+
+def _chip(parts: Sequence[Drawn], position: int, title: str, is_framed: bool = False) -> str:
+    said = f' title="{harmless(title)}"' if title else ""
+    frame = ";outline:1px dashed currentColor;outline-offset:-1px" if is_framed else ""
+    style = f"{_CHIP};background:{color_of(position).css}{frame}"
+    return f'<span{said} style="{style}">{_marked(parts)}</span>'
+
+
+def _marked(parts: Iterable[Drawn]) -> str:
+    """Each run in a direction of its own, signs faint, and what tokens share underlined."""
+    out = []
+    for text, kind in joined(parts):
+        if kind == "text":
+            out.append(f"<bdi>{escape(text)}</bdi>")
+            continue
+        line = ";text-decoration:underline dotted" if kind == "part" else ""
+        out.append(f'<bdi dir="ltr" style="opacity:.65{line}">{escape(text)}</bdi>')
+    return "".join(out)
+
+
+def _cell(markup: str, is_number: bool) -> str:
+    return f'<td style="{_NUMBER if is_number else _CELL}">{markup}</td>'

@@ -1,0 +1,169 @@
+"""Counting and encoding by any `concurrent.futures.Executor`: pools of processes, Dask's workers.
+
+A corpus comes in shards, of which each worker takes one at a time. The result is that of one
+machine, bit for bit, whatever was lost or came twice (`digram.distributed.roster`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from digram.corpus import Files, Source
+from digram.distributed.pools import Pool, over
+from digram.distributed.shards import CountShard, EncodeShard
+from digram.distributed.tasks import CountTexts, EncodeTexts
+from digram.distributed.training import cut_of, trained
+from digram.pretokenizers.pretokenizer import MISSING, Pretokenizer, PretokenizerLike, Regex
+from digram.tokenizer.tokenizer import Tokenizer
+from digram.training.counts import Counts
+from digram.vocab.definition import Unit
+from digram.vocab.special_tokens import OnSpecial
+
+if TYPE_CHECKING:
+    from digram.tokenizer.batch import FlatIds
+
+__all__ = ["Pool", "count", "encode", "train"]
+
+
+def count(
+    pool: Pool,
+    shards: Files | os.PathLike[str] | Iterable[Source],
+    *,
+    pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None = "o200k",
+    unit: Unit = "byte",
+    separator: str | bytes | None = None,
+    at_once: int | None = None,
+    retries: int = 3,
+    patience: float | None = None,
+    progress: bool | None = None,
+) -> Counts:
+    """Count the pretokens of a corpus by the workers of an executor.
+
+    >>> import digram
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> shards = [["low low", "lower"], ["lowest"]]
+    >>> with ThreadPoolExecutor(2) as pool:
+    ...     counts = digram.distributed.executor.count(pool, shards)
+    >>> counts == digram.count_pretokens(["low low", "lower", "lowest"])
+    True
+
+    What comes in:
+        pool: an executor, or a function without arguments that makes one, such as
+            `lambda: ProcessPoolExecutor(8)`. Then it is shut down at the end, and one that breaks
+            because a worker was killed is replaced.
+        shards: `digram.files(...)` or a `Path`, each file of which is a shard; or any iterable of
+            sources, taken as needed: lists of texts, Paths, `digram.files(...)`. Workers read
+            the files themselves, so they must see them under the same names.
+        pretokenizer, unit, separator: as for `digram.count_pretokens`.
+
+    What to bear:
+        at_once: so many shards are with the pool or wait for one before them; twice the cores of
+            this machine by default, so give more for a cluster.
+        retries: how often one shard may be lost; it is then done again.
+        patience: where no shard comes back for so many seconds, all that are out are handed out a
+            second time, and the first to come counts.
+
+    The counts are those of the texts in the order of the shards, first occurrences included.
+    Errors of a shard name it, and are not tried again; `LimitExceededError` for a shard that is
+    lost too often, or a pool that broke and cannot be replaced. Memory here: the shards that are
+    out, and the counts of some of them, no more than the logarithm of their number beside
+    `at_once`; on a worker, as `digram.count_pretokens` of a shard with one thread. A worker reads
+    a file twice, once for its digest. Processes of a `ProcessPoolExecutor` leave what they make in
+    a folder under `tempfile.gettempdir()`, since a killed one can otherwise stop the whole pool.
+    """
+    task = CountTexts.of(pretokenizer, unit, separator)
+    each = over(pool, CountShard(task), shards, at_once, retries, patience, progress)
+    with contextlib.closing(each):
+        return _added_up(each, task)
+
+
+def train(
+    pool: Pool,
+    shards: Files | os.PathLike[str] | Iterable[Source],
+    *,
+    pretokenizer: PretokenizerLike = MISSING,
+    unit: Unit = "byte",
+    separator: str | bytes | None = None,
+    at_once: int | None = None,
+    retries: int = 3,
+    patience: float | None = None,
+    progress: bool | None = None,
+    **options: Any,
+) -> Tokenizer:
+    """Learn a tokenizer: the workers count, this process merges.
+
+    >>> import digram
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> with ThreadPoolExecutor(2) as pool:
+    ...     tok = digram.distributed.executor.train(pool, [["low low"], ["lower"]], max_merges=2)
+    >>> tok == digram.train(["low low", "lower"], max_merges=2)
+    True
+
+    The first arguments are those of `count`, `options` those of `digram.train`, checked before
+    anything is counted. What is saved is what `digram.train` of the same texts saves, bit for bit.
+    """
+    cut = cut_of(pretokenizer, options)
+
+    def counted() -> Counts:
+        return count(
+            pool,
+            shards,
+            pretokenizer=cut,
+            unit=unit,
+            separator=separator,
+            at_once=at_once,
+            retries=retries,
+            patience=patience,
+            progress=progress,
+        )
+
+    options["progress"] = progress
+    return trained(counted, CountTexts.of(cut, unit, separator), options, ordered=True)
+
+
+def encode(
+    pool: Pool,
+    tok: Tokenizer,
+    shards: Files | os.PathLike[str] | Iterable[Source],
+    *,
+    special: OnSpecial = "text",
+    separator: str | bytes | None = None,
+    at_once: int | None = None,
+    retries: int = 3,
+    patience: float | None = None,
+    progress: bool | None = None,
+) -> Iterator[FlatIds]:
+    """The ids of each shard, in their order: `tok.encode_batch(texts, out="numpy")`.
+
+    >>> import digram
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> tok = digram.train("a b", max_merges=0)
+    >>> with ThreadPoolExecutor(2) as pool:
+    ...     for ids, offsets in digram.distributed.executor.encode(pool, tok, [["a", "ab"], ["b"]]):
+    ...         print(ids.tolist(), offsets.tolist())
+    [97, 97, 98] [0, 1, 3]
+    [98] [0, 1]
+
+    The arguments are those of `count` and of `Tokenizer.encode_batch`. A worker holds the texts of
+    its shard and their ids; here are those of at most `at_once` shards.
+    """
+    work = EncodeShard(EncodeTexts.of(tok, special), separator)
+    return over(pool, work, shards, at_once, retries, patience, progress)
+
+
+def _added_up(parts: Iterator[Counts], task: CountTexts) -> Counts:
+    """The sum of the parts, in their order, each added to one of like size.
+
+    So a pretoken is copied as often as the logarithm of the number of parts says.
+    """
+    sums: list[tuple[int, Counts]] = []  # how often something was added, the largest first
+    for part in parts:
+        times, added = 0, part
+        while sums and sums[-1][0] == times:
+            added = sums.pop()[1] + added
+            times += 1
+        sums.append((times, added))
+    return Counts.merge([found for _, found in sums]) if sums else task([])

@@ -1,0 +1,299 @@
+"""Counting, training and encoding of data frames of Apache Spark.
+
+The workers count, Spark's own shuffle adds up, and the driver merges. Spark may run a task twice
+or again; a task gives the same each time, and Spark takes one of its results.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from digram import _core
+from digram.corpus import batches
+from digram.distributed.columns import check_into, pyarrow, texts, with_ids
+from digram.distributed.complaints import own_error, without_digram
+from digram.distributed.rows import DDL, KEYS, batches_of, counts_of, rows_of
+from digram.distributed.tasks import CountTexts, EncodeTexts, check_version
+from digram.distributed.training import cut_of, trained
+from digram.errors import ConfigMismatchError, LimitExceededError, OptionError
+from digram.pretokenizers.pretokenizer import MISSING, Pretokenizer, PretokenizerLike, Regex
+from digram.tokenizer.tokenizer import Tokenizer
+from digram.training.counts import Counts
+from digram.vocab.definition import Unit
+from digram.vocab.special_tokens import OnSpecial
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["Counter", "check", "count", "counter", "encode", "train"]
+
+_TEXT = 64 << 20  # bytes of text that a task counts before it gives its rows
+_TYPES = {"string", "binary", "char", "varchar"}
+
+
+def count(
+    df: DataFrame,
+    *,
+    column: str = "text",
+    pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None = "o200k",
+    unit: Unit = "byte",
+    separator: str | bytes | None = None,
+) -> Counts:
+    """Count the pretokens of a column of text; each row is a text.
+
+    >>> import digram
+    >>> from pyspark.sql import SparkSession
+    >>> spark = SparkSession.builder.getOrCreate()
+    >>> df = spark.createDataFrame([("low low",), ("lower",)], ["text"])
+    >>> digram.distributed.spark.count(df, column="text", pretokenizer="whitespace")
+    <digram.Counts: 3 distinct pretokens, 3 in all, of 2 documents, pretokenizer="whitespace">
+
+    `column` may be a path into a struct ("meta.text"); the other arguments are those of
+    `digram.count_pretokens`. What comes is equal to its result, without first occurrences, since
+    the rows of a data frame have no order.
+
+    Raises `InvalidTextError` for a null, `ConfigMismatchError` for workers with another Python or
+    without this digram (see `check`), `LimitExceededError` where the driver's memory or
+    `spark.driver.maxResultSize` is too small for the counts. Memory: on a worker some hundreds of
+    MB a task, however large the partition; on the driver the distinct pretokens, twice.
+    """
+    count = counter(pretokenizer=pretokenizer, column="text", unit=unit, separator=separator)
+    return _count(df, column, count)
+
+
+def train(
+    df: DataFrame,
+    *,
+    column: str = "text",
+    pretokenizer: PretokenizerLike = MISSING,
+    unit: Unit = "byte",
+    separator: str | bytes | None = None,
+    **options: Any,
+) -> Tokenizer:
+    """Learn a tokenizer from a column of text: the workers count, the driver merges.
+
+    >>> import digram
+    >>> from pyspark.sql import SparkSession
+    >>> spark = SparkSession.builder.getOrCreate()
+    >>> df = spark.createDataFrame([("low low",), ("lower",)], ["text"])
+    >>> tok = digram.distributed.spark.train(df, column="text", max_merges=2)
+    >>> tok == digram.train(["low low", "lower"], max_merges=2)
+    True
+
+    The first arguments are those of `count`, which raises the same; `options` are those of
+    `digram.train`, checked before Spark starts. What is saved is what `digram.train` saves of the
+    same texts, bit for bit. `ties="first_seen"` is refused, since it needs an order of the texts.
+    """
+    cut = cut_of(pretokenizer, options)
+    count = counter(pretokenizer=cut, column="text", unit=unit, separator=separator)
+    return trained(lambda: _count(df, column, count), count.task, options, ordered=False)
+
+
+def encode(
+    df: DataFrame,
+    tok: Tokenizer,
+    *,
+    column: str = "text",
+    into: str = "ids",
+    special: OnSpecial = "text",
+) -> DataFrame:
+    """The data frame with a column more, the ids of the texts: `array<int>`.
+
+    >>> import digram
+    >>> from pyspark.sql import SparkSession
+    >>> spark = SparkSession.builder.getOrCreate()
+    >>> df = spark.createDataFrame([("a",), ("ab",)], ["text"])
+    >>> tok = digram.train("a b", max_merges=0)
+    >>> digram.distributed.spark.encode(df, tok, column="text", into="ids").collect()
+    [Row(text='a', ids=[97]), Row(text='ab', ids=[97, 98])]
+
+    Nothing runs before the result is asked for. A null stays one. `special` is as for
+    `Tokenizer.encode_batch`. All columns pass through the workers' Python: select those that are
+    needed first. Errors come from Spark, as its own, when the result is asked for; `check` finds
+    out before whether the workers can do it. Memory: on a worker a batch of rows of Spark's
+    (`spark.sql.execution.arrow.maxRecordsPerBatch`), and the ids of 32 MiB of text.
+    """
+    from pyspark.sql.types import ArrayType, IntegerType, StructField, StructType
+
+    check_into(into, df.columns)
+    _check_type(df, column)
+    ids = StructField(into, ArrayType(IntegerType(), containsNull=False))
+    return df.mapInArrow(
+        _Encoder(EncodeTexts.of(tok, special), column, into), StructType([*df.schema.fields, ids])
+    )
+
+
+def check(spark: SparkSession) -> None:
+    """Ask the workers for their Python and their digram, and say what is wrong with them.
+
+    >>> import digram
+    >>> from pyspark.sql import SparkSession
+    >>> digram.distributed.spark.check(SparkSession.builder.getOrCreate())
+
+    `ConfigMismatchError` says what to install, or that `PYSPARK_PYTHON` names another Python than
+    the driver's. Runs a job of as many small tasks as Spark runs at a time, so that it most likely
+    reaches every worker: some seconds where no worker runs yet.
+    """
+    with _in_our_words():
+        tasks = int(spark.conf.get("spark.default.parallelism", None) or _parallelism(spark))
+        asked = spark.range(0, tasks, 1, tasks).mapInArrow(_Asked(_core.__version__), "ok boolean")
+        asked.collect()
+
+
+def counter(
+    *,
+    pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None = "o200k",
+    column: str = "text",
+    unit: Unit = "byte",
+    separator: str | bytes | None = None,
+) -> Counter:
+    """What `count` gives to `mapInArrow`, for a job of one's own.
+
+    >>> import digram, pyarrow
+    >>> counter = digram.distributed.spark.counter(pretokenizer="whitespace", column="text")
+    >>> counter.schema
+    'kind string, piece binary, count bigint'
+    >>> rows = counter([pyarrow.record_batch({"text": ["low low", "lower"]})])
+    >>> counter.counts(pyarrow.Table.from_batches(rows))
+    <digram.Counts: 3 distinct pretokens, 3 in all, of 2 documents, pretokenizer="whitespace">
+
+    In a job its rows are grouped, added up and brought to the driver:
+
+        rows = df.mapInArrow(counter, counter.schema)
+        sums = rows.groupBy("kind", "piece").agg(F.sum("count").alias("count"))
+        counts = counter.counts(sums.toArrow())
+    """
+    return Counter(CountTexts.of(pretokenizer, unit, separator), column)
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """Counts the texts of a partition: batches of rows in, batches of counts out."""
+
+    task: CountTexts
+    column: str
+
+    @property
+    def schema(self) -> str:
+        """The columns of what comes out, as SQL declares them."""
+        return DDL
+
+    def __call__(self, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        check_version(self.task.version)
+        found = (rows_of(self.task(part)) for part in batches(texts(rows, self.column), _TEXT))
+        yield from batches_of(found)
+
+    def counts(self, rows: Any) -> Counts:
+        """The counts that rows stand for, added up or not: a table of anything that speaks Arrow.
+
+        Raises `ConfigMismatchError` for rows that were made otherwise, `OptionError` where some
+        are missing or come twice.
+        """
+        return counts_of(rows, self.task)
+
+
+@dataclass(frozen=True, slots=True)
+class _Encoder:
+    """Encodes the texts of a partition."""
+
+    task: EncodeTexts
+    column: str
+    into: str
+
+    def __call__(self, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        arrow = pyarrow()
+        type = arrow.list_(arrow.field("element", arrow.int32(), nullable=False))
+        for batch in rows:
+            yield from batches_of(with_ids(batch, self.column, self.into, self.task, type))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Says that all is well with a worker, or what is not."""
+
+    version: str
+
+    def __call__(self, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        check_version(self.version)
+        for _ in rows:
+            yield pyarrow().record_batch({"ok": [True]})
+
+
+def _count(df: DataFrame, column: str, counter: Counter) -> Counts:
+    from pyspark.sql import functions
+
+    _check_type(df, column)
+    rows = df.select(functions.col(column).alias("text")).mapInArrow(counter, counter.schema)
+    sums = rows.groupBy(*KEYS).agg(functions.sum("count").alias("count"))
+    with _in_our_words():
+        table = sums.toArrow()
+    return counter.counts(table)
+
+
+def _check_type(df: DataFrame, column: str) -> None:
+    """Refuses a column without text; one that is not there is refused by Spark, which knows."""
+    type = df.select(column).schema.fields[0].dataType
+    if type.typeName() not in _TYPES:
+        raise OptionError(
+            f"the column {column!r} is of type {type.simpleString()}, which is no text.",
+            value=column,
+            hint="Name the column that holds the text with column=.",
+        )
+
+
+def _parallelism(spark: SparkSession) -> int:
+    try:
+        return int(spark.sparkContext.defaultParallelism)
+    except Exception:  # a session over Spark Connect has no context
+        return os.cpu_count() or 1
+
+
+@contextmanager
+def _in_our_words() -> Iterator[None]:
+    """Raises what Spark says of a worker or of the driver's memory as an error of digram's own."""
+    try:
+        yield
+    except Exception as error:
+        text = str(error)
+        found = _another_python(text) or without_digram(text, _REMEDY) or own_error(text)
+        found = found or _too_much(text)
+        if found is None:
+            raise
+        raise found from error
+
+
+_REMEDY = (
+    ", or set the environment variable PYSPARK_PYTHON, before the session starts, to a Python that "
+    "has all of it"
+)
+
+
+def _another_python(text: str) -> ConfigMismatchError | None:
+    if "PYTHON_VERSION_MISMATCH" not in text and "different minor versions" not in text:
+        return None
+    version = "{}.{}".format(*sys.version_info[:2])
+    named = os.environ.get("PYSPARK_PYTHON")
+    return ConfigMismatchError(
+        f"the workers' Python is not {version}, as the driver's is.",
+        value=named,
+        hint="Set the environment variable PYSPARK_PYTHON to a Python "
+        f"{version} with digram, on all workers the same, before the session starts"
+        + (f"; it is {named!r} now." if named else "; without it they run `python3`."),
+    )
+
+
+def _too_much(text: str) -> LimitExceededError | None:
+    if "maxResultSize" not in text and "OutOfMemoryError" not in text:
+        return None
+    return LimitExceededError(
+        "the counts are more than the driver can take.",
+        hint="Raise spark.driver.maxResultSize (0 is no limit) and spark.driver.memory, before the "
+        "session starts. Sampling the rows also helps; a pretokenizer that leaves "
+        "texts whole makes each a pretoken of its own.",
+    )

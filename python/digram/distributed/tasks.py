@@ -1,0 +1,143 @@
+"""What a worker does, as values that travel there: count texts, encode texts.
+
+A task gives the same for the same texts on every worker, so that it does not matter which of its
+runs an engine takes. It uses one thread, since the engine runs a task for each core.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from digram import _core
+from digram.corpus import Source
+from digram.errors import ConfigMismatchError
+from digram.pretokenizers.pretokenizer import Pretokenizer, Regex, resolve
+from digram.training.counts import Counts, check_unit, count_pretokens, fingerprint
+from digram.vocab.definition import Unit
+from digram.vocab.special_tokens import OnSpecial
+
+if TYPE_CHECKING:
+    from digram.tokenizer.batch import FlatIds
+    from digram.tokenizer.tokenizer import Tokenizer
+
+__all__ = ["CountTexts", "EncodeTexts"]
+
+
+@dataclass(frozen=True, slots=True)
+class CountTexts:
+    """Count the pretokens of texts.
+
+    >>> import pickle
+    >>> task = pickle.loads(pickle.dumps(CountTexts.of("whitespace")))
+    >>> dict(task(["low low", "lower"]).items())
+    {b'low': 1, b' low': 1, b'lower': 1}
+
+    `version` is the one of digram that asked; another one that is asked raises
+    `ConfigMismatchError`.
+    """
+
+    pretokenizer: Pretokenizer
+    unit: Unit
+    separator: str | bytes | None
+    version: str = _core.__version__
+
+    @classmethod
+    def of(
+        cls,
+        pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None,
+        unit: Unit = "byte",
+        separator: str | bytes | None = None,
+    ) -> CountTexts:
+        """The task as its options are usually written, checked."""
+        task = cls(resolve(pretokenizer), check_unit(unit), separator)
+        task([])  # what is wrong with the separator is said here, and not on a worker
+        return task
+
+    @property
+    def configuration(self) -> str:
+        """SHA-256, in hexadecimal, of what decides the result beside the texts."""
+        made = fingerprint(self.pretokenizer, self.unit)
+        return _sha256(["count", self.version, made, repr(self.separator)])
+
+    def __call__(self, source: Source) -> Counts:
+        check_version(self.version)
+        return count_pretokens(
+            source,
+            pretokenizer=self.pretokenizer,
+            unit=self.unit,
+            separator=self.separator,
+            threads=1,
+            progress=False,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EncodeTexts:
+    """Encode texts with a tokenizer, which a worker unpacks once for all its tasks.
+
+    >>> import digram, pyarrow
+    >>> task = EncodeTexts.of(digram.train("a b", max_merges=0))
+    >>> pyarrow.array(task.to_arrow(["a", "ab"])).to_pylist()
+    [[97], [97, 98]]
+    """
+
+    packed: bytes
+    digest: str
+    special: OnSpecial
+    version: str = _core.__version__
+
+    @classmethod
+    def of(cls, tok: Tokenizer, special: OnSpecial = "text") -> EncodeTexts:
+        """The task for a tokenizer."""
+        tok.encode_batch([], special=special)  # refuses here what a worker would refuse
+        kept = special if isinstance(special, str) else frozenset(special)
+        return cls(pickle.dumps(tok), tok.digest, kept)
+
+    @property
+    def configuration(self) -> str:
+        """SHA-256, in hexadecimal, of what decides the result beside the texts."""
+        special = self.special if isinstance(self.special, str) else sorted(self.special)
+        return _sha256(["encode", self.version, self.digest, special])
+
+    def to_arrow(self, texts: Sequence[str | bytes]) -> _core.ArrowIds:
+        """Their ids as Arrow lists."""
+        return self._tokenizer().encode_batch(
+            list(texts), special=self.special, threads=1, out="arrow"
+        )
+
+    def to_numpy(self, texts: Sequence[str | bytes]) -> FlatIds:
+        """Their ids as arrays of NumPy."""
+        return self._tokenizer().encode_batch(
+            list(texts), special=self.special, threads=1, out="numpy"
+        )
+
+    def _tokenizer(self) -> Tokenizer:
+        check_version(self.version)
+        return _unpacked(self.packed)
+
+
+@lru_cache(maxsize=2)
+def _unpacked(packed: bytes) -> Tokenizer:
+    tok: Tokenizer = pickle.loads(packed)
+    return tok
+
+
+def check_version(asked: str) -> None:
+    """Refuses to work for another version of digram, whose ids and counts may be others."""
+    if asked != _core.__version__:
+        raise ConfigMismatchError(
+            f"this worker has digram {_core.__version__}, and digram {asked} asks it.",
+            value=asked,
+            hint=f"Install the same on every worker: `pip install digram=={asked}`.",
+        )
+
+
+def _sha256(parts: list[object]) -> str:
+    import hashlib
+
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""More than text: one id space for several modalities, and sequences of numbers."""

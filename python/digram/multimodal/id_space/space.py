@@ -1,0 +1,390 @@
+"""`IdSpace`: named ranges of ids for one model, as an immutable value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from digram._util.validation import instance, mapping
+from digram.errors import OptionError, several, show
+from digram.multimodal.id_space import files, parts
+from digram.multimodal.id_space.lookup import Lookup, whole_numbers
+from digram.multimodal.id_space.markers import Markers, marked, names
+from digram.multimodal.id_space.parts import Content, Part
+from digram.multimodal.id_space.placing import (
+    check_overlap,
+    check_replaced,
+    placed_ranges,
+    replacing,
+    resized,
+)
+from digram.multimodal.id_space.ranges import MOST, Holding, IdRange, whole
+from digram.tokenizer.tokenizer import Tokenizer
+from digram.vocab.reserved_ids import PADDING
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+__all__ = ["IdSpace", "Located"]
+
+
+class Located(NamedTuple):
+    """Where global ids are: for each the name of its range, and its local id there."""
+
+    range: NDArray[Any]
+    local: NDArray[np.int64]
+
+
+class IdSpace:
+    """One space of ids for text, images, audio, actions and control: a model's embedding rows.
+
+    >>> import digram
+    >>> tok = digram.train("a cat sat on a mat", vocab_size=260)
+    >>> space = digram.IdSpace(
+    ...     {"text": tok, "control": ["<image>", "</image>"], "image": 8192},
+    ...     markers={"image": ("<image>", "</image>")},
+    ... )
+    >>> print(space)
+    range      first   last    ids  room
+    text           0    259    260
+    control      260    261      2        2 names
+    image        262  8,453  8,192        <image> … </image>
+    8,454 ids
+    >>> ids = space.encode([("text", "a cat"), ("image", [7, 8191])])
+    >>> ids.tolist()
+    [97, 258, 256, 260, 269, 8453, 261]
+    >>> space.decode(ids)
+    [Part(range='text', content='a cat'), Part(range='image', content=array([   7, 8191]))]
+
+        ranges: what each name holds, placed one after the other: a number of ids, a tokenizer, a
+            list of names for ids (control tokens), or a `range` where the place is given.
+        markers: for a range the names of the ids before and after each part of it, out of the
+            names of a list, or the special tokens of a tokenizer.
+        align: each range begins at a multiple of it, and `size` is one.
+        room: for a range how many ids stay free behind it, into which it can `grow`.
+        codebooks: for a range how many codebooks of equal size share its ids; parts of it are
+            arrays of shape (frames, codebooks).
+        replace: the names of ranges that stand in place of tokens of a text. Inside a tokenizer's
+            range others may stand anyway where it has special tokens or nothing.
+
+    Each id is in one range at most, with one local id there. Immutable; two spaces are equal
+    where all ids stand for the same. Raises `OptionError` for ranges that overlap and names that
+    are there twice or not at all. Ids go up to 2³¹.
+    """
+
+    __slots__ = ("_align", "_lookup", "_names", "_ranges", "_size")
+
+    def __init__(
+        self,
+        ranges: Mapping[str, Holding],
+        *,
+        markers: Markers | None = None,
+        align: int = 1,
+        room: Mapping[str, int] | None = None,
+        codebooks: Mapping[str, int] | None = None,
+        replace: Collection[str] = (),
+    ) -> None:
+        mapping("ranges", ranges, "names and what they hold")
+        if not ranges:
+            raise OptionError("a space has one range at least.", hint='As in {"text": tok}.')
+        align = whole("align", align, 1)
+        found = placed_ranges(ranges, 0, align, _given(room), _given(codebooks), replace)
+        check_overlap(found)
+        check_replaced(found, replace)
+        self._set(marked([], found, _given(markers)), align)
+
+    @classmethod
+    def of(
+        cls,
+        tok: Tokenizer,
+        *,
+        markers: Markers | None = None,
+        codebooks: Mapping[str, int] | None = None,
+        text: str = "text",
+    ) -> IdSpace:
+        """The space of a tokenizer with reserved ids, in which each block of them is a range.
+
+        >>> import digram
+        >>> tok = digram.train(
+        ...     "a cat", vocab_size=300, reserve={"image": 32}, special_tokens=["<img>", "</img>"]
+        ... )
+        >>> space = digram.IdSpace.of(tok, markers={"image": ("<img>", "</img>")})
+        >>> space["image"].ids == tok.reserved["image"]
+        True
+        >>> tok.decode(space.encode([("image", [0, 31])]))
+        '<img><|image_0|><|image_31|></img>'
+
+        So whatever reads the tokenizer's file has the same ids, and `tokenizer.json` carries the
+        layout: `IdSpace.of(digram.load("tokenizer.json"), ...)`. `text` is the name of the range of
+        all other ids. Ids that pad the size ("unused") stay with text, which may grow into them.
+        """
+        instance("tok", tok, Tokenizer)
+        blocks = {name: ids for name, ids in tok.reserved.items() if name != PADDING}
+        if text in blocks:
+            raise OptionError(
+                f"{show(text)} is the name of a reserved block.",
+                value=text,
+                hint="Pass another text=.",
+            )
+        return cls({text: tok, **blocks}, markers=markers, codebooks=codebooks)
+
+    @classmethod
+    def _of(cls, ranges: Iterable[IdRange], align: int) -> IdSpace:
+        space = cls.__new__(cls)
+        space._set([*ranges], align)
+        return space
+
+    def _set(self, ranges: list[IdRange], align: int) -> None:
+        check_overlap(ranges)
+        self._names = names(ranges)
+        self._ranges = {one.name: one for one in ranges}
+        self._align = align
+        last = max((one.stop + one.room for one in ranges), default=0)
+        self._size = last + -last % align
+        self._lookup = Lookup(ranges)
+
+    @property
+    def ranges(self) -> dict[str, IdRange]:
+        """The ranges by name, in the order in which they were given."""
+        return dict(self._ranges)
+
+    @property
+    def size(self) -> int:
+        """How many rows a model's embedding matrix has: one more than the last id, room too."""
+        return self._size
+
+    @property
+    def align(self) -> int:
+        """What each range begins at a multiple of."""
+        return self._align
+
+    def __getitem__(self, name: str) -> IdRange:
+        if name not in self._ranges:
+            known = ", ".join(map(repr, self._ranges)) or "none"
+            raise OptionError(
+                f"there is no range {show(name)}.", value=name, hint=f"There are {known}."
+            )
+        return self._ranges[name]
+
+    def __iter__(self) -> Any:
+        # `[]` would make Python believe that it can be iterated over.
+        raise TypeError("an IdSpace is not iterable; look at its ranges")
+
+    def id_of(self, name: str) -> int | None:
+        """The global id of a name, out of a list or of the special tokens of text.
+
+        None for no name, and for a special token that two tokenizers have.
+        """
+        return self._names.get(name)
+
+    def to_global(self, range: str, local: ArrayLike) -> NDArray[np.int64]:
+        """The global ids of local ones.
+
+        >>> import digram
+        >>> space = digram.IdSpace({"text": 256, "audio": 2 * 1024}, codebooks={"audio": 2})
+        >>> space.to_global("audio", [[5, 9], [0, 1023]]).tolist()  # two frames
+        [261, 1289, 256, 2303]
+
+        For several codebooks `local` has the shape (frames, codebooks), and what comes out goes
+        frame by frame: the flattening pattern of Copet et al. 2023, "Simple and Controllable Music
+        Generation". Else it is in one dimension. Raises `TokenIdError` for an id outside of the
+        range, `TypeError` for what is no whole number. Some 5 ns an id.
+        """
+        return parts.to_global(self[range], local, self._lookup)
+
+    def to_local(self, ids: ArrayLike) -> Located:
+        """In which range each global id is, and what it is there.
+
+        >>> import digram
+        >>> space = digram.IdSpace({"text": 256, "image": 1024})
+        >>> found = space.to_local([[97, 256], [1279, 98]])
+        >>> found.range == "image"  # as for a mask of a loss
+        array([[False,  True],
+               [ True, False]])
+        >>> found.local.tolist()
+        [[97, 0], [1023, 98]]
+
+        In the shape of `ids`. With codebooks the local id is `codebook * codes + code`. Raises
+        `TokenIdError` for an id that is in no range, as in room. Some 0.1 µs an id.
+        """
+        found = self._checked(ids)
+        which = self._lookup.which(found)
+        return Located(self._lookup.names[which], found - self._lookup.starts[which])
+
+    def encode(self, parts: Iterable[tuple[str, Content]]) -> NDArray[np.int64]:
+        """The global ids of interleaved parts, with their markers, in one array.
+
+        A part is the name of a range and what it holds: text for a range with a tokenizer (`str`,
+        `bytes`, or a list of these and `digram.Special`), names for one that has names, else local
+        ids as `to_global` takes them. The text of special tokens stays text.
+
+        What goes in can be told from what comes out: `split` gives the same local ids in the same
+        parts. So markers cannot stand inside a part, and in a range without markers a part that is
+        empty, or follows another one of its range, is an `OptionError`. Raises `TokenIdError` for
+        ids outside of the range, and for text with a token that another range replaces; else as
+        `Tokenizer.encode`. Errors name the part.
+        """
+        return _encode(self._ranges, self._lookup, parts)
+
+    def split(self, ids: ArrayLike) -> list[Part]:
+        """The parts that global ids are made of, each with its local ids.
+
+        >>> import digram
+        >>> tok = digram.train("a cat", max_merges=0, special_tokens=["<i>", "</i>"])
+        >>> space = digram.IdSpace({"text": tok, "image": 64}, markers={"image": ("<i>", "</i>")})
+        >>> space.split([97, 256, 257, 256, 258, 257])
+        [Part(range='text', content=array([97])),
+         Part(range='image', content=array([], dtype=int64)),
+         Part(range='image', content=array([0]))]
+
+        The exact inverse of `encode`: `encode(split(ids))` is `ids`. Arrays are int64, of shape
+        (frames, codebooks) where there are codebooks. Raises `TokenIdError` for an id in no range,
+        or in the wrong place: outside of its markers, inside those of another range, out of its
+        codebook's turn. A part that does not end, as at the length limit of a model, is one too:
+        `ids[: error.index]` is what stands before it.
+        """
+        return parts.split(self._ranges, self._lookup, self._checked(ids, flat=True))
+
+    def decode(
+        self, ids: ArrayLike, *, errors: Literal["replace", "strict"] = "replace"
+    ) -> list[Part]:
+        """The parts that global ids are made of: `split`, with texts and names in place of ids.
+
+        Where a range has no tokenizer and no names, the content is its local ids. `errors` is as
+        for `Tokenizer.decode`: bytes that are no UTF-8 become U+FFFD, or raise.
+        """
+        return parts.decode(self._ranges, self.split(ids), errors)
+
+    def grow(self, name: str, holding: Holding) -> IdSpace:
+        """A space in which one range holds more, and every id that was stands for the same.
+
+        >>> import digram
+        >>> space = digram.IdSpace({"image": 8192, "action": 256}, room={"image": 8192})
+        >>> space.grow("image", 12_000)["action"] == space["action"]
+        True
+        >>> space.grow("image", 20_000)
+        Traceback (most recent call last):
+            ...
+        digram.errors.OptionError: the range 'image' has room for 8,192 ids more, and 11,808 are...
+
+        `holding` is all that the range holds then: a larger number, the longer list of names, or
+        the tokenizer extended (`digram.extend`). It grows into its room; the last range needs none,
+        and makes the space larger. Raises `OptionError` where there is too little room, or an id
+        would stand for something else.
+        """
+        old = self[name]
+        others = [one for one in self._ranges.values() if one is not old]
+        last = not any(one.stop + one.room > old.stop or one.holds(old) for one in others)
+        new = resized(old, holding, None if last else old.room)
+        ranges = [new if one is old else one for one in self._ranges.values()]
+        check_replaced(ranges, replacing([*self._ranges.values()]))
+        return IdSpace._of(ranges, self._align)
+
+    def with_ranges(
+        self,
+        ranges: Mapping[str, Holding],
+        *,
+        markers: Markers | None = None,
+        room: Mapping[str, int] | None = None,
+        codebooks: Mapping[str, int] | None = None,
+        replace: Collection[str] = (),
+    ) -> IdSpace:
+        """A space with more ranges at its end; every id that was stands for the same.
+
+        >>> import digram
+        >>> space = digram.IdSpace({"text": 256}).with_ranges({"image": 1024})
+        >>> space["image"].ids
+        range(256, 1280)
+
+        The arguments are those of `IdSpace`, about the new ranges. Their markers may be names of
+        older ones, and can then no longer stand in parts of those. Only a `range` that is placed
+        inside a text takes ids that were, as those that pad its size.
+        """
+        mapping("ranges", ranges, "names and what they hold")
+        known = [name for name in self._ranges if name in ranges]
+        if known:
+            raise OptionError(
+                f"there is a range {show(known[0])} already.",
+                value=known[0],
+                hint="Choose another name, or grow the range.",
+            )
+        new = placed_ranges(
+            ranges, self._size, self._align, _given(room), _given(codebooks), replace
+        )
+        found = [*self._ranges.values(), *new]
+        check_overlap(found)
+        check_replaced(found, {*replace, *self._ranges})
+        ranges_now = marked([*self._ranges.values()], new, _given(markers))
+        return IdSpace._of(ranges_now, self._align)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the layout as JSON, so that a crash leaves the old file or the new one.
+
+        >>> import digram
+        >>> tok = digram.train("a cat", max_merges=2)
+        >>> space = digram.IdSpace({"text": tok, "image": 64})
+        >>> path = getfixture("tmp_path") / "space.json"
+        >>> space.save(path)
+        >>> digram.IdSpace.load(path, tokenizers={"text": tok}) == space
+        True
+
+        Tokenizers have files of their own; this one holds their digests.
+        """
+        files.save(self, path)
+
+    @classmethod
+    def load(
+        cls, path: str | PathLike[str], *, tokenizers: Mapping[str, Tokenizer] | None = None
+    ) -> IdSpace:
+        """Read what `save` wrote, with the tokenizers of its text ranges.
+
+        Without its tokenizer a range takes and gives ids in place of text. Raises
+        `ConfigMismatchError` for a tokenizer that is not the one it was saved with,
+        `CorruptFileError` for a file that is damaged or none of a space.
+        """
+        return files.load(path, _given(tokenizers))
+
+    @property
+    def digest(self) -> str:
+        """SHA-256, in hexadecimal, of what ids stand for, with the digests of tokenizers."""
+        return files.digest(self)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, IdSpace):
+            return NotImplemented
+        return self is other or self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        held = ", ".join(f"{one.name} {one.start}–{one.stop - 1}" for one in self._ranges.values())
+        return f"<digram.IdSpace: {several(self.size, 'id')}; {held}>"
+
+    def __str__(self) -> str:
+        from digram.multimodal.id_space.table import table
+
+        return table(self)
+
+    def _checked(self, ids: ArrayLike, flat: bool = False) -> NDArray[np.int64]:
+        hint = "Print the space to see which ids there are."
+        found = whole_numbers("ids", ids, min(self._size, MOST), "an id of this space", hint)
+        if flat and found.ndim != 1:
+            raise OptionError(
+                f"ids have the shape {found.shape}, and are those of one sequence.",
+                value=found.shape,
+                hint="Give the rows one by one.",
+            )
+        return found
+
+
+_encode = parts.encode  # where a parameter has the name of the module
+
+
+def _given(option: Mapping[str, Any] | None) -> Any:
+    """What an option is given, or nothing for None; whoever uses it checks it."""
+    return {} if option is None else option

@@ -1,0 +1,218 @@
+"""Numbers as characters, which is how the core sees them.
+
+Number k of an alphabet is the k-th character from U+0100 on, surrogates left out. So sequences are
+merged by the same code as text, and other programs can read what was learned.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+from digram.errors import InvalidTextError, OptionError, several, show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers: TypeAlias = Sequence[int] | NDArray[Any]
+    """A sequence: integers of 32 bits, none of them below 0."""
+
+__all__ = ["Alphabet"]
+
+_FIRST, _SURROGATES, _HOW_MANY_SURROGATES = 0x100, 0xD800, 0x800
+MOST = 0x110000 - _HOW_MANY_SURROGATES - _FIRST
+"""More characters there are not."""
+
+
+class Alphabet:
+    """The numbers that sequences are made of, rising: those below `size`, or a list of them.
+
+    >>> alphabet = Alphabet.of([7, 2, 2, 100])
+    >>> len(alphabet), alphabet.numbers.tolist()
+    (3, [2, 7, 100])
+    >>> alphabet.text([2, 100, 7])
+    'ĀĂā'
+    >>> alphabet.sequence("ĀĂā").tolist()
+    [2, 100, 7]
+    """
+
+    __slots__ = ("_is_range", "numbers")
+
+    numbers: NDArray[np.uint32]
+
+    def __init__(self, numbers: NDArray[np.uint32]) -> None:
+        """Of numbers that rise; see `of`."""
+        self.numbers = numbers
+        self.numbers.setflags(write=False)
+        self._is_range = not len(numbers) or int(numbers[-1]) == len(numbers) - 1
+
+    @classmethod
+    def of(cls, symbols: int | Numbers) -> Alphabet:
+        """The numbers below `symbols`, or those that it lists.
+
+        Raises `OptionError` for more than 1,111,808 of them, and for what is no number of 32 bits.
+        """
+        import numpy as np
+
+        if isinstance(symbols, bool | np.bool_):
+            raise TypeError(
+                f"symbols is a number of symbols, or a list of them, not {show(symbols)}"
+            )
+        listed = None
+        if isinstance(symbols, int | np.integer):
+            number = int(symbols)
+        else:
+            listed = np.unique(as_array(symbols, "symbols"))
+            number = len(listed)
+        if not 1 <= number <= MOST:
+            raise OptionError(
+                f"symbols: {several(number, 'symbol')} cannot be told apart.",
+                value=number if listed is None else None,
+                hint=f"Give between 1 and {MOST:,}.",
+            )
+        return cls(np.arange(number, dtype=np.uint32) if listed is None else listed)
+
+    @property
+    def size(self) -> int | None:
+        """How many there are, where they are the numbers below that; None for a list with gaps."""
+        return len(self) if self._is_range else None
+
+    def characters(self) -> list[str]:
+        """The character of each."""
+        return [*_text(_codes(self._places_of_all()))]
+
+    def text(self, sequence: Numbers, name: str = "sequence") -> str:
+        """The characters of a sequence.
+
+        Raises `InvalidTextError` for a number that is not of this alphabet, with its place.
+        """
+        return _text(_codes(self.places(as_array(sequence, name), name)))
+
+    def places(self, sequence: NDArray[np.uint32], name: str) -> NDArray[np.uint32]:
+        """Which number of the alphabet each is."""
+        import numpy as np
+
+        if self._is_range:
+            wrong = sequence >= len(self)
+            places = sequence
+        else:
+            places = np.searchsorted(self.numbers, sequence).astype(np.uint32)
+            wrong = self.numbers[np.minimum(places, len(self) - 1)] != sequence
+        if wrong.any():
+            at = int(wrong.argmax())
+            raise InvalidTextError(
+                f"{name}[{at}] = {int(sequence[at])} is none of the "
+                f"{several(len(self), 'symbol')}.",
+                index=at,
+                value=int(sequence[at]),
+                hint="Train with symbols= that name all there can be.",
+            )
+        return places
+
+    def sequence(self, text: str) -> NDArray[np.uint32]:
+        """The numbers of a text made of its characters."""
+        import numpy as np
+
+        codes = np.frombuffer(text.encode("utf-32-le"), "<u4")
+        places = codes - np.where(codes >= _SURROGATES, _FIRST + _HOW_MANY_SURROGATES, _FIRST)
+        found: NDArray[np.uint32] = self.numbers[places]
+        return found
+
+    def _places_of_all(self) -> NDArray[np.uint32]:
+        import numpy as np
+
+        return np.arange(len(self), dtype=np.uint32)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Alphabet):
+            return NotImplemented
+        return self.numbers.tobytes() == other.numbers.tobytes()
+
+    def __hash__(self) -> int:
+        return hash(self.numbers.tobytes())
+
+    def __repr__(self) -> str:
+        kind = "" if self._is_range else f" up to {int(self.numbers[-1]):,}"
+        return f"<digram.Alphabet: {several(len(self), 'symbol')}{kind}>"
+
+
+def as_array(sequence: Numbers | Iterable[int], name: str) -> NDArray[np.uint32]:
+    """A sequence as an array of one dimension; without a copy where it is one of uint32.
+
+    Raises `TypeError` for what is no sequence of integers, `InvalidTextError` for one below 0 or
+    above 32 bits.
+    """
+    import numpy as np
+
+    if isinstance(sequence, str | bytes | bytearray):
+        raise TypeError(f"{name} is a sequence of integers, not {type(sequence).__name__}")
+    found = sequence if isinstance(sequence, np.ndarray) else _listed(sequence, name)
+    if not found.size:
+        return np.zeros(0, np.uint32)
+    if found.dtype.kind not in "iu":
+        raise TypeError(f"{name} is a sequence of integers, not of {found.dtype}")
+    if found.ndim != 1:
+        raise TypeError(f"{name} has {found.ndim} dimensions; a sequence has one")
+    if found.dtype != np.uint32:
+        wrong = (found < 0) | (found > 0xFFFFFFFF)
+        if wrong.any():
+            at = int(wrong.argmax())
+            _refuse_number(int(found[at]), name, at)
+    return found.astype(np.uint32, copy=False)
+
+
+def as_arrays(sequences: Iterable[Numbers]) -> Iterator[NDArray[np.uint32]]:
+    """Several sequences as arrays, as they are taken; see `as_array`."""
+    import numpy as np
+
+    for number, one in enumerate(sequences):
+        if isinstance(one, int | np.integer):
+            raise TypeError(f"sequences[{number}] is an int; give a list of sequences")
+        yield as_array(one, f"sequences[{number}]")
+
+
+def _listed(sequence: Iterable[int], name: str) -> NDArray[Any]:
+    import numpy as np
+
+    try:
+        each = iter(sequence)
+    except TypeError:
+        kind = type(sequence).__name__
+        raise TypeError(f"{name} is a sequence of integers, not {kind}") from None
+    numbers = [*each]
+    try:
+        found = np.asarray(numbers)
+    except ValueError:  # lists of several lengths
+        found = np.asarray(numbers, object)
+    if found.dtype.kind not in "fO" or not all(isinstance(n, int | np.integer) for n in numbers):
+        return found
+    # Integers, of which no type of NumPy's holds all, or which it mixed from several types.
+    for at, number in enumerate(numbers):
+        if not 0 <= number <= 0xFFFFFFFF:
+            _refuse_number(int(number), name, at)
+    return np.asarray(numbers, np.uint32)
+
+
+def _refuse_number(number: int, name: str, at: int) -> NoReturn:
+    raise InvalidTextError(
+        f"{name}[{at}] = {show(number)} is no integer of 32 bits without a sign.",
+        index=at,
+        value=number,
+    )
+
+
+def _codes(places: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    import numpy as np
+
+    codes = places + np.uint32(_FIRST)
+    codes[codes >= _SURROGATES] += np.uint32(_HOW_MANY_SURROGATES)
+    return codes
+
+
+def _text(codes: NDArray[np.uint32]) -> str:
+    return codes.astype("<u4", copy=False).tobytes().decode("utf-32-le")

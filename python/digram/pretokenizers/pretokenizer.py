@@ -1,0 +1,282 @@
+r"""How text is cut before merges are learned or applied.
+
+A pretokenizer is a list of splits. Each cuts every piece that the one before it left: at each
+match of its pattern, and the text between two matches is a piece of its own, so that the pieces
+of a text always join to that text. No merge crosses the border of a piece.
+
+>>> pretokenize("It's 2,024 tokens", "gpt2")
+['It', "'s", ' 2', ',', '024', ' tokens']
+>>> pretokenize("It's 2024", Pretokenizer("gpt2", digits="individual"))
+['It', "'s", ' ', '2', '0', '2', '4']
+
+Character classes follow Unicode 16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args, overload
+
+from digram import _core
+from digram._util.validation import choice
+from digram.errors import OptionError, PatternError, show
+from digram.pretokenizers.regex import Regex
+from digram.pretokenizers.rules import Digits, Rules
+
+__all__ = [
+    "MISSING",
+    "NAMED",
+    "Digits",
+    "Missing",
+    "NamedPattern",
+    "Pretokenizer",
+    "PretokenizerLike",
+    "Regex",
+    "pretokenize",
+    "resolve",
+]
+
+_DIGITS = get_args(Digits)
+
+
+class NamedPattern(NamedTuple):
+    """A published pretokenizer: its splits, in order, and where they were published."""
+
+    patterns: tuple[str, ...]
+    source: str
+
+
+_CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_SPACES = r"\s*[\r\n]+|\s+(?!\S)|\s+"
+
+NAMED: dict[str, NamedPattern] = {
+    "gpt2": NamedPattern(
+        (r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",),
+        "github.com/openai/gpt-2, src/encoder.py",
+    ),
+    "cl100k": NamedPattern(
+        (
+            r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+            r"| ?[^\s\p{L}\p{N}]+[\r\n]*|" + _SPACES,
+        ),
+        "github.com/openai/tiktoken, tiktoken_ext/openai_public.py, cl100k_base as first published",
+    ),
+    "o200k": NamedPattern(
+        (
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
+            + _CONTRACTIONS
+            + "?"
+            + r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
+            + _CONTRACTIONS
+            + "?"
+            + r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|"
+            + _SPACES,
+        ),
+        "github.com/openai/tiktoken, tiktoken_ext/openai_public.py, o200k_base",
+    ),
+    "llama3": NamedPattern(
+        (
+            _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+            r"| ?[^\s\p{L}\p{N}]+[\r\n]*|" + _SPACES,
+        ),
+        "github.com/meta-llama/llama3, llama/tokenizer.py",
+    ),
+    "qwen2": NamedPattern(
+        (
+            _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}"
+            r"| ?[^\s\p{L}\p{N}]+[\r\n]*|" + _SPACES,
+        ),
+        "huggingface.co/Qwen/Qwen2-7B, tokenizer.json",
+    ),
+    "deepseek-v3": NamedPattern(
+        (
+            r"\p{N}{1,3}",
+            r"[一-龥぀-ゟ゠-ヿ]+",
+            r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
+            r"| ?[\p{P}\p{S}]+[\r\n]*|" + _SPACES,
+        ),
+        "huggingface.co/deepseek-ai/DeepSeek-V3, tokenizer.json",
+    ),
+    # Lossless: white space belongs to the word after it, and after the last word stands alone.
+    "whitespace": NamedPattern((r"\s*\S+|\s+",), "digram"),
+}
+_ALIASES = {"gpt4": "cl100k", "r50k": "gpt2", "p50k": "gpt2"}
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Pretokenizer:
+    r"""A pretokenizer as a value: its splits, a policy for digits before them, and rules.
+
+    `pattern` is a published name (`digram.pretokenizers.NAMED`), a `Regex`, a sequence of them
+    applied one after the other, or None for no cut at all. `digits` cuts runs of digits (`\p{N}`)
+    out first: "individual" one by one, "threes_from_left" as `123|456|7`, "threes_from_right" as
+    `1|234|567`.
+
+    >>> Pretokenizer("gpt2", digits="threes_from_right")
+    Pretokenizer('gpt2', digits='threes_from_right')
+    >>> pretokenize("1234567", Pretokenizer(None, digits="threes_from_right"))
+    ['1', '234', '567']
+
+    `rules` are `digram.Rules`: what they name is cut out before anything else and left whole. Their
+    policy for numbers is the one for digits.
+
+    >>> from digram import Rules
+    >>> pretokenize("the 5mg-dose of St. John's wort", Pretokenizer(
+    ...     "gpt2", rules=Rules(protect=["St. John's wort"], units=["mg"])))
+    ['the', ' 5', 'mg', '-', 'dose', ' of', " St. John's wort"]
+    """
+
+    name: str | None
+    patterns: tuple[str, ...]
+    digits: Digits | None
+    rules: Rules | None
+
+    def __init__(
+        self,
+        pattern: str | Regex | Sequence[Regex] | None,
+        *,
+        digits: Digits | None = None,
+        rules: Rules | None = None,
+    ) -> None:
+        choice("digits", digits, None, *_DIGITS)
+        if rules is not None and not isinstance(rules, Rules):
+            raise TypeError(f"rules are digram.Rules, not {show(rules)}")
+        if rules is not None and rules.numbers is not None:
+            if digits is not None and digits != rules.numbers:
+                raise OptionError(
+                    f"digits={show(digits)} and the rule numbers={rules.numbers!r} contradict each "
+                    "other.",
+                    value=digits,
+                    hint="Leave out digits=.",
+                )
+            digits = None if rules.numbers == "whole" else rules.numbers
+        name, patterns = _splits(pattern)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "patterns", patterns)
+        object.__setattr__(self, "digits", digits)
+        object.__setattr__(self, "rules", rules)
+        self.splitter()  # a pattern that is not supported fails here, not at first use
+
+    def __repr__(self) -> str:
+        pattern: object = self.name
+        if self.name is None and self.patterns:
+            regexes = [Regex(p) for p in self.patterns]
+            pattern = regexes[0] if len(regexes) == 1 else regexes
+        said = self.digits is None or (self.rules is not None and self.rules.numbers is not None)
+        digits = "" if said else f", digits={self.digits!r}"
+        rules = "" if self.rules is None else f", rules={self.rules!r}"
+        return f"Pretokenizer({pattern!r}{digits}{rules})"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its name says all of it, or that there is no cut."""
+        named = self.name is not None or not self.patterns
+        return named and self.digits is None and self.rules is None
+
+    def splitter(self) -> _core.Splitter:
+        """The compiled form, shared by all equal pretokenizers of this process."""
+        return _compile(self.patterns, self.digits, self.rules)
+
+    def with_rules(self, rules: Rules | None) -> Pretokenizer:
+        """The same with these rules, or without any, and then without the policy they brought.
+
+        >>> from digram import Rules
+        >>> ruled = Pretokenizer("gpt2").with_rules(Rules(numbers="individual"))
+        >>> ruled.digits, ruled.with_rules(None)
+        ('individual', Pretokenizer('gpt2'))
+        """
+        from_rules = self.rules is not None and self.rules.numbers is not None
+        regexes = [Regex(pattern) for pattern in self.patterns]
+        digits = None if from_rules else self.digits
+        return Pretokenizer(regexes or None, digits=digits, rules=rules)
+
+
+def _splits(pattern: str | Regex | Sequence[Regex] | None) -> tuple[str | None, tuple[str, ...]]:
+    if pattern is None:
+        return None, ()
+    if isinstance(pattern, Regex):
+        patterns: tuple[str, ...] = (pattern.pattern,)
+    elif isinstance(pattern, str):
+        name = _ALIASES.get(pattern, pattern)
+        if name not in NAMED:
+            import difflib
+
+            near = difflib.get_close_matches(name, [*NAMED, *_ALIASES], n=3, cutoff=0.3)
+            nearest = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
+            raise PatternError(
+                f"there is no pretokenizer named {show(pattern)}.",
+                value=pattern,
+                hint=f"{nearest}Names: {', '.join(NAMED)} (gpt4 is cl100k); "
+                "pretokenizer=None for no cut, pretokenizer=digram.Regex(...) for your own.",
+            )
+        return name, NAMED[name].patterns
+    elif isinstance(pattern, Sequence) and all(isinstance(p, Regex) for p in pattern):
+        patterns = tuple(p.pattern for p in pattern if isinstance(p, Regex))
+    else:
+        raise TypeError(
+            "a pretokenizer is a name, a digram.Regex, a sequence of them, or None, "
+            f"not {show(pattern)}"
+        )
+    # A published pattern written out is that pattern, so that its name is not lost in a file.
+    known = next((name for name, named in NAMED.items() if named.patterns == patterns), None)
+    return known, patterns
+
+
+class Missing(Enum):
+    """The absence of `pretokenizer=`, where None means "no cut at all"."""
+
+    MISSING = "missing"
+
+    def __repr__(self) -> str:
+        return "<missing>"
+
+
+MISSING: Final = Missing.MISSING
+
+PretokenizerLike: TypeAlias = (
+    str | Regex | Pretokenizer | Sequence[Regex] | Literal[Missing.MISSING] | None
+)
+
+
+@lru_cache(maxsize=32)
+def _compile(
+    patterns: tuple[str, ...], digits: Digits | None, rules: Rules | None
+) -> _core.Splitter:
+    return _core.Splitter(
+        list(patterns), digits, None if rules is None else rules._compiled(digits is not None)
+    )
+
+
+def resolve(pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None) -> Pretokenizer:
+    """The `Pretokenizer` that any accepted spelling of one means.
+
+    >>> resolve("gpt4")
+    Pretokenizer('cl100k')
+    """
+    return pretokenizer if isinstance(pretokenizer, Pretokenizer) else Pretokenizer(pretokenizer)
+
+
+@overload
+def pretokenize(
+    text: str, pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None
+) -> list[str]: ...
+@overload
+def pretokenize(
+    text: bytes, pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None
+) -> list[bytes]: ...
+def pretokenize(
+    text: str | bytes, pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None
+) -> list[str] | list[bytes]:
+    """The pretokens of `text`, which join to it again.
+
+    >>> pretokenize("Hello, world!", "o200k")
+    ['Hello', ',', ' world', '!']
+
+    `bytes` give `bytes`; where they are not UTF-8 they are cut as U+FFFD would be. Raises
+    `PatternError` for an unknown name or an unsupported regex, `InvalidTextError` for a lone
+    surrogate. Linear in the text.
+    """
+    return resolve(pretokenizer).splitter().split(text)

@@ -1,0 +1,323 @@
+"""Rules of a domain, as a value: what a tokenizer never splits, and what it never joins.
+
+Rules act where text is cut (a pretokenizer carries them), and in the vocabulary: what is to be one
+token is one from the start. docs/rules.md tells what each does; `digram.reference.rules` defines
+what is cut out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from os import PathLike, fspath
+from typing import Any, Literal, cast, get_args
+
+from digram import _core
+from digram._util.validation import choice, path_name
+from digram.errors import CorruptFileError, OptionError, PatternError, show
+from digram.pretokenizers.regex import Regex
+from digram.pretokenizers.units import TABLE
+
+__all__ = ["SEPARATORS", "Case", "Digits", "Numbers", "Rules"]
+
+Case = Literal["exact", "forms"]
+Digits = Literal["individual", "threes_from_left", "threes_from_right"]
+Numbers = Literal["individual", "threes_from_left", "threes_from_right", "whole"]
+
+Pair = tuple[str, str]
+
+SEPARATORS = " \u00a0\u2009\u202f-\u2010\u2011"
+"""What may stand between a number and its unit: spaces and hyphens, also unbreakable ones."""
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Rules:
+    r"""What text is cut by, and what a vocabulary holds, because a domain wants it so.
+
+    >>> import digram
+    >>> rules = digram.Rules(protect=["metformin"], units=True, numbers="individual")
+    >>> notes = ["metformin 500 mg bid", "stopped metformin, 850mg"] * 3
+    >>> tok = digram.train(notes, max_merges=20, rules=rules)
+    >>> tok.tokens(tok.encode("then metformin 850-mg"))[-5:]
+    [b'8', b'5', b'0', b'-', b'mg']
+    >>> tok.tokens(tok.encode("metformin, (metformin)")).count(b"metformin")
+    2
+
+        protect: terms that are one token and are never split: a list, or the `Path` of a file with
+            a term on each line. With the space before them they are one token too.
+        case: "exact" for terms as they are written; "forms" for them in small letters, with a
+            capital first, and in capitals as well.
+        abbreviations: the same as terms, always in their case: `b.i.d.`, `i.v.`
+        patterns: regexes (`digram.Regex`, or their text), whose matches no token goes over. They
+            match endlessly many texts, so only the frequent ones become one token. They may look
+            one character ahead, and not behind.
+        numbers: "individual" digits, groups of "threes_from_right" or "threes_from_left", or
+            "whole" numbers that no token goes over, with their decimals (`1,234.5`). In all of
+            them the point of a decimal and the dash of a range stand for themselves.
+        units: True for the table `digram.pretokenizers.units.TABLE`, or texts of units. After a
+            number a unit is the same token in `5mg`, `5 mg` and `5-mg`; one of two characters or
+            more is also a term where no number stands before it.
+        prefer: tokens, or pairs of them, whose merges come before all that are learned, in this
+            order. A token is merged from the left.
+        forbid: tokens, pairs of them, or regexes of whole tokens, that no merge makes. A term or
+            unit that a regex matches is a token all the same.
+
+    Nothing is cut out inside a word, between letters, marks or numbers. Rules are compared,
+    hashed, pickled, and saved with the tokenizer. Raises `OptionError` for what makes no sense,
+    `PatternError` for a regex that is not supported, `OSError` for a file that cannot be read.
+    """
+
+    protect: tuple[str, ...]
+    patterns: tuple[str, ...]
+    abbreviations: tuple[str, ...]
+    case: Case
+    numbers: Numbers | None
+    units: tuple[str, ...]
+    prefer: tuple[str | Pair, ...]
+    forbid: tuple[str | Pair | Regex, ...]
+
+    def __init__(
+        self,
+        protect: Iterable[str] | PathLike[str] = (),
+        *,
+        patterns: Iterable[str | Regex] = (),
+        abbreviations: Iterable[str] | PathLike[str] = (),
+        case: Case = "exact",
+        numbers: Numbers | None = None,
+        units: Iterable[str] | bool | None = None,
+        prefer: Iterable[str | Pair] = (),
+        forbid: Iterable[str | Pair | Regex] = (),
+    ) -> None:
+        choice("case", case, *get_args(Case))
+        choice("numbers", numbers, None, *get_args(Numbers))
+        if units is None or isinstance(units, bool):
+            units = sorted(TABLE) if units else ()
+        given: dict[str, Any] = {
+            "protect": _terms("protect", protect),
+            "patterns": _each("patterns", patterns, _pattern),
+            "abbreviations": _terms("abbreviations", abbreviations),
+            "case": case,
+            "numbers": numbers,
+            "units": _terms("units", units),
+            "prefer": _each("prefer", prefer, _token_or_pair),
+            "forbid": _each("forbid", forbid, _token_pair_or_regex),
+        }
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+        self._forbidden()  # a regex that is not supported fails here, not at first use
+        _core.Splitter([], None, self._compiled(False))
+        both = {*self.tokens()} & {text.encode() for text in _of(self.forbid, str)}
+        if both:
+            token = min(both).decode()
+            raise OptionError(
+                f"{show(token)} is forbidden, and a token from the start by other rules.",
+                value=token,
+                hint="Leave it out of one of them.",
+            )
+
+    def forms(self) -> tuple[str, ...]:
+        """The protected terms in all their forms, and the abbreviations.
+
+        >>> Rules(["iron", "vitamin D"], case="forms", abbreviations=["p.o."]).forms()
+        ('iron', 'Iron', 'IRON', 'vitamin D', 'vitamin d', 'Vitamin D', 'VITAMIN D', 'p.o.')
+        """
+        found = [form for term in self.protect for form in self._forms(term)]
+        return tuple(dict.fromkeys([*found, *self.abbreviations]))
+
+    def _forms(self, term: str) -> list[str]:
+        capital = term[:1].upper() + term[1:]
+        every = self.case == "forms"
+        return [term, term.lower(), capital, term.upper()] if every else [term]
+
+    def tokens(self) -> list[bytes]:
+        """What is a token from the start, beside single bytes: terms with and without a space
+        before them, and units, which are terms too if they are two characters or more.
+
+        >>> Rules(["iron"], units=["g", "mg"]).tokens()
+        [b'iron', b' iron', b'mg', b' mg']
+        """
+        alone = [text for term in self.forms() for text in (term, f" {term}")]
+        units = [t for unit in self.units for t in (unit, *[f" {unit}"] * (len(unit) > 1))]
+        every = dict.fromkeys(text.encode() for text in (*alone, *units))
+        return [token for token in every if len(token) > 1]
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write them as JSON, as `load` and `digram train --rules` read it.
+
+        >>> path = getfixture("tmp_path") / "rules.json"
+        >>> Rules(["iron"], units=["mg"]).save(path)
+        >>> Rules.load(path)
+        Rules(protect=('iron',), units=('mg',))
+
+        A crash leaves the old file or the new one.
+        """
+        from digram._util.storage import atomic_write
+
+        written = json.dumps(self.as_dict(), ensure_ascii=False, indent=2)
+        atomic_write(path, f"{written}\n".encode())
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Rules:
+        """The rules in a file: JSON with the names of the arguments, those that are needed.
+
+        >>> path = getfixture("tmp_path") / "rules.json"
+        >>> _ = path.write_text('{"units": true, "numbers": "individual", "forbid": ["in"]}')
+        >>> len(Rules.load(path).units) > 200
+        True
+
+        A pair is a list of two, and a regex among what is forbidden is `{"regex": "..."}`. Raises
+        `CorruptFileError` for a file that is none, `OptionError` and `PatternError` for what it
+        says, `OSError`.
+        """
+        from digram._util.storage import read_file
+
+        name = path_name(path)
+        try:
+            found = json.loads(read_file(name))
+        except (ValueError, RecursionError) as error:
+            raise CorruptFileError(
+                f"the rules are no JSON: {error}.", path=name, hint="Write them as Rules.save does."
+            ) from None
+        try:
+            return cls.from_dict(found)
+        except (TypeError, OptionError, PatternError) as error:
+            if isinstance(error, TypeError):
+                raise CorruptFileError(f"{error}.", path=name) from None
+            raise type(error)(error.message, path=name, hint=error.hint) from None
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, as JSON has them; what says nothing is left out."""
+        held = {one.name: getattr(self, one.name) for one in fields(self)}
+        plain = {
+            name: [_plain(one) for one in value] if isinstance(value, tuple) else value
+            for name, value in held.items()
+        }
+        nothing: tuple[object, ...] = ([], None, "exact")
+        return {name: value for name, value in plain.items() if value not in nothing}
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Rules:
+        """The rules of such values.
+
+        >>> Rules.from_dict({"forbid": ["in", ["o", "n"], {"regex": "[0-9]+"}]})
+        Rules(forbid=('in', ('o', 'n'), Regex(pattern='[0-9]+')))
+
+        Raises `OptionError` for a name that is not known, else as `Rules`.
+        """
+        if not isinstance(found, Mapping):
+            raise TypeError(f"rules are an object with names, not {show(found)}")
+        known = [one.name for one in fields(cls)]
+        for name in found:
+            if name not in known:
+                raise OptionError(
+                    f"{show(name)} is no kind of rule.",
+                    value=name,
+                    hint=f"Kinds: {', '.join(known)}.",
+                )
+        given = dict(found)
+        for name in ("prefer", "forbid"):
+            if isinstance(given.get(name), list):
+                given[name] = [_from_plain(one) for one in given[name]]
+        return cls(**given)
+
+    def __repr__(self) -> str:
+        held = {one.name: getattr(self, one.name) for one in fields(self)}
+        said = [f"{n}={_short(value)}" for n, value in held.items() if value not in ((), None)]
+        return f"Rules({', '.join(one for one in said if one != 'case=' + repr('exact'))})"
+
+    def _compiled(self, digits: bool) -> tuple[list[str], list[str], list[str], bool, bool]:
+        """What the core cuts out. `digits` says whether digits are cut by a policy."""
+        terms = [*self.forms(), *(unit for unit in self.units if len(unit) > 1)]
+        whole = self.numbers == "whole"
+        return terms, [*self.units], [*self.patterns], whole, whole or digits
+
+    def _forbidden(self) -> _core.Forbidden:
+        """What no merge may make, as the core asks it."""
+        pairs = [(a.encode(), b.encode()) for a, b in _of(self.forbid, tuple)]
+        texts = [text.encode() for text in _of(self.forbid, str)]
+        return _core.Forbidden(pairs, texts, [one.pattern for one in _of(self.forbid, Regex)])
+
+
+def _of(values: Iterable[Any], kind: type) -> list[Any]:
+    return [value for value in values if isinstance(value, kind)]
+
+
+def _terms(name: str, given: Iterable[str] | PathLike[str]) -> tuple[str, ...]:
+    if isinstance(given, PathLike):
+        from digram._util.storage import read_file
+
+        try:
+            lines = read_file(given).decode("utf-8-sig").splitlines()
+        except UnicodeDecodeError as error:
+            raise CorruptFileError(
+                f"the list of terms is not UTF-8, at byte {error.start}.",
+                path=fspath(given),
+                hint="Save it as UTF-8, with a term on each line.",
+            ) from None
+        given = [line.strip() for line in lines if line.strip()]
+    return _each(name, given, _term)
+
+
+def _each(name: str, given: Iterable[Any], check: Any) -> tuple[Any, ...]:
+    """What is given, checked, each once."""
+    if isinstance(given, str | bytes | Regex) or not isinstance(given, Iterable):
+        raise TypeError(f"{name} is a list, not {show(given)}")
+    return tuple(dict.fromkeys(check(f"{name}[{n}]", value) for n, value in enumerate(given)))
+
+
+def _text(where: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{where} is a text, not {show(value)}")
+    if not value:
+        raise OptionError(f"{where} is empty.", value=value, hint="Leave it out.")
+    if any("\ud800" <= c <= "\udfff" or c == "\ufffd" for c in value):
+        raise OptionError(
+            f"{where} = {show(value)} holds U+FFFD or half a character, which no text has.",
+            value=value,
+        )
+    return value
+
+
+def _term(where: str, value: Any) -> str:
+    text = _text(where, value)
+    if text != text.strip():
+        raise OptionError(
+            f"{where} = {show(value)} begins or ends with white space.",
+            value=value,
+            hint="Write it without: a space before a term belongs to it anyway.",
+        )
+    return text
+
+
+def _pattern(where: str, value: Any) -> str:
+    return _text(where, value.pattern if isinstance(value, Regex) else value)
+
+
+def _token_or_pair(where: str, value: Any) -> str | Pair:
+    if isinstance(value, tuple | list):
+        if len(value) != 2:
+            raise OptionError(f"{where} = {show(value)} is no pair of tokens.", value=value)
+        return cast(Pair, tuple(_text(where, part) for part in value))
+    return _text(where, value)
+
+
+def _token_pair_or_regex(where: str, value: Any) -> str | Pair | Regex:
+    return value if isinstance(value, Regex) else _token_or_pair(where, value)
+
+
+def _plain(value: str | Pair | Regex) -> Any:
+    if isinstance(value, Regex):
+        return {"regex": value.pattern}
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _from_plain(value: Any) -> Any:
+    return Regex(value["regex"]) if isinstance(value, dict) and [*value] == ["regex"] else value
+
+
+def _short(value: Any) -> str:
+    """A value as one writes it, without most of a long list."""
+    if isinstance(value, tuple) and len(value) > 5:
+        return f"({', '.join(map(repr, value[:3]))}, ... {len(value)} in all)"
+    return repr(value)

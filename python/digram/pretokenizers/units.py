@@ -1,0 +1,92 @@
+"""Units of measurement, for rules: those of the SI with their prefixes, and those of clinics.
+
+`TABLE` is what `Rules(units=True)` takes; a table of one's own is a set of texts:
+
+>>> from digram.pretokenizers import units
+>>> {"mg", "µg", "mmol/L", "mmHg", "10^9/L", "%", "°C"} <= units.TABLE
+True
+>>> more = units.TABLE | {"cfu/mL"}
+
+A unit is written in one way here, with its case: `mg` is no `Mg`. Where people write it in two
+ways both are in the table, each a unit of its own: `mL` and `ml`, and µ as U+00B5, the micro sign,
+and as U+03BC, the Greek letter.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+__all__ = ["TABLE"]
+
+_MICRO = ("\u00b5", "\u03bc", "u")
+
+# Which prefixes are in use with a unit: all that the SI allows are hundreds that nobody writes.
+_PREFIXED = {
+    "g": ("", "k", "m", "n", "p", *_MICRO),
+    "L": ("", "m", "d", "n", "f", *_MICRO),
+    "m": ("", "k", "c", "d", "m", "n", *_MICRO),
+    "mol": ("", "m", "n", "p", *_MICRO),
+    "s": ("", "m", *_MICRO),
+    "Eq": ("", "m", *_MICRO),
+    "osm": ("m",),
+    "Osm": ("m",),
+    "Hz": ("", "k", "M", "G"),
+    "Pa": ("", "k", "h", "M"),
+    "J": ("", "k"),
+    "W": ("", "m"),
+    "V": ("", "k", "m", *_MICRO),
+    "A": ("m",),
+    "Gy": ("", "c"),
+    "Sv": ("", "m", *_MICRO),
+    "Bq": ("", "k", "M", "G"),
+    "Ci": ("", "m", *_MICRO),
+    "cal": ("", "k"),
+    "Da": ("", "k"),
+    "U": ("", "k", "m", *_MICRO),
+    "IU": ("", "m", *_MICRO),
+}
+
+_ALONE = [
+    *("mcg", "mcL", "ml", "dl", "cc", "K", "N", "lb", "lbs", "oz", "ft", "kat", "nkat", "mmHg"),
+    *("%", "‰", "ppm", "ppb", "°", "°C", "°F", "℃", "℉", "bpm", "rpm", "cmH2O", "cmH₂O", "dB"),
+    *("min", "h", "hr", "hrs", "d", "wk", "yr", "cm2", "cm²", "mm2", "mm²", "m2", "m²", "cm³"),
+    *("10^3/uL", "10^6/uL", "10^9/L", "10^12/L", "10³/µL", "10⁶/µL", "10⁹/L", "10¹²/L"),
+    *("/min", "/h", "/hr", "/day", "/L", "/mm3", "/mm³", "/hpf", "/kg", "/µL", "/μL", "/uL"),
+    *("mL/min/1.73m2", "mL/min/1.73m²", "mL/min/1.73 m2", "mL/min/1.73 m²", "mg/mmol", "mg/g"),
+    *("mmol/mol", "mm/h", "mm/hr", "cm/s", "m/s", "kg/m2", "kg/m²", "mg/m2", "mg/m²", "mg/dl"),
+    *("mmol/l", "g/dl", "ng/ml", "pg/ml", "L/min", "mL/min", "mL/h", "mL/hr", "mL/kg"),
+    *("mL/kg/h", "beats/min", "breaths/min", "cells/µL", "cells/μL", "cells/uL", "cells/mm3"),
+    *("kcal/kg", "kcal/day", "gtt/min", "mEq/kg", "IU/day", "U/day"),
+]
+
+_IN_VOLUMES = {
+    "g": ("L", "dL", "mL"),
+    "mg": ("L", "dL", "mL"),
+    "ng": ("L", "dL", "mL"),
+    "pg": ("mL",),
+    "mmol": ("L",),
+    "nmol": ("L",),
+    "pmol": ("L",),
+    "mEq": ("L",),
+    "mOsm": ("L",),
+    "U": ("L", "mL"),
+    "IU": ("L", "mL"),
+    "mIU": ("L", "mL"),
+    "mcg": ("L", "dL", "mL"),
+    **{f"{micro}g": ("L", "dL", "mL") for micro in _MICRO},
+    **{f"{micro}mol": ("L",) for micro in _MICRO},
+    **{f"{micro}IU": ("mL",) for micro in _MICRO},
+}
+_DOSES = ("g", "mg", "mcg", *(f"{micro}g" for micro in _MICRO), "U", "IU")
+_RATES = ("kg", "day", "h", "hr", "min", "kg/day", "kg/h", "kg/min")
+
+TABLE: frozenset[str] = frozenset(
+    [
+        *(prefix + unit for unit, prefixes in _PREFIXED.items() for prefix in prefixes),
+        *_ALONE,
+        *(f"{amount}/{volume}" for amount, given in _IN_VOLUMES.items() for volume in given),
+        *(f"{dose}/{rate}" for dose, rate in product(_DOSES[:-2], _RATES)),
+        *(f"{dose}/{rate}" for dose, rate in product(_DOSES[-2:], ("kg", "h", "hr"))),
+    ]
+)
+"""Texts of units, each in its case."""

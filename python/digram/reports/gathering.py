@@ -1,0 +1,275 @@
+"""What a report tells, gathered; and the report as a page, as figures and as plain values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from digram._util.storage import atomic_write
+from digram._util.validation import instance, mapping, path_name, word
+from digram.analysis.audit import audit
+from digram.analysis.metrics import evaluate
+from digram.analysis.metrics.evaluation import Evaluation
+from digram.analysis.metrics.naming import named_sources
+from digram.analysis.metrics.size_curve import SIZES, Curve, curve_of
+from digram.corpus import Source, Text, documents
+from digram.display import harmless
+from digram.errors import OptionError, VocabError, several, show
+from digram.reports import words
+from digram.reports.contents import Contents, Entry, contents
+from digram.reports.drawings import ALL
+from digram.reports.lines import by_line, first_lines
+from digram.reports.samples import Sample, check_readable_again, sample
+from digram.tokenizer.summary import facts
+from digram.tokenizer.tokenizer import Tokenizer
+from digram.vocab.reserved_ids import family
+
+if TYPE_CHECKING:
+    from digram.analysis.audit import Audit, Finding
+    from digram.reports.charts import Chart
+
+__all__ = ["Report", "report"]
+
+_STEPS = 40  # sizes of a curve, beside the round ones
+_EXAMPLES, _ROOM = 12, 96  # tokens of a finding, and their bytes
+_NO_TOKENS = ("gaps", "ids_beyond")  # their ids may have none
+_LINE = 60  # tokens of a parallel line that are shown
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What `digram.report` returns: all of it as values; `save` writes the page.
+
+    >>> import digram
+    >>> tok = digram.train("low low lower lowest", max_merges=4, pretokenizer="gpt2")
+    >>> found = digram.report(tok, {"a": ["low lower"], "b": ["slow"]}, title="low")
+    >>> found
+    <digram.Report: 'low', 260 tokens, 2 texts>
+    >>> [*found.charts]
+    ['curve', 'ranks', 'lengths', 'kinds']
+    >>> found.charts["curve"].data[0]
+    {'source': 'a', 'vocab_size': 257, 'tokens': 7, 'bytes_per_token': 1.28...}
+
+    `curves` is empty where the vocabulary has no smaller ones inside it; `no_curve` says why.
+    """
+
+    title: str
+    tokenizer: dict[str, Any]
+    """Its size, settings and training record."""
+    evaluation: Evaluation
+    parallel: Evaluation | None
+    curves: dict[str, Curve]
+    """By the names of the texts; of several, that of all of them too, under ''."""
+    no_curve: str
+    contents: Contents
+    audit: Audit
+    examples: dict[str, list[Entry]]
+    """Some tokens of each kind of finding that there are tokens of."""
+    samples: dict[str, Sample]
+    lines: dict[str, Sample]
+    """Of each parallel text the first line that none of them has empty."""
+
+    @cached_property
+    def charts(self) -> dict[str, Chart]:
+        """The figures by name, in the order of the page. Their data needs no other package."""
+        from digram.reports.charts import charts
+
+        return charts(self)
+
+    def html(self) -> str:
+        """The page as text: one HTML document that needs nothing else."""
+        from digram.reports.page import page
+
+        return page(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page; the file is the old one or the new one, whole, whatever happens.
+
+        `OptionError` where altair, which draws the figures, is not installed; OSError as
+        `Tokenizer.save`.
+        """
+        atomic_write(path_name(path), self.html().encode())
+
+    def save_figures(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write each figure as `NAME.svg`, `NAME.png` and `NAME.csv` into a folder, made anew.
+
+        Raises as `save`. Gives the paths.
+        """
+        place = Path(path_name(folder))
+        place.mkdir(parents=True, exist_ok=True)
+        paths = [place / f"{name}.{kind}" for name in self.charts for kind in ("svg", "png", "csv")]
+        for path in paths:
+            self.charts[path.stem].save(path)
+        return paths
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, as JSON has them."""
+        return {
+            "title": self.title,
+            "tokenizer": self.tokenizer,
+            "evaluation": self.evaluation.as_dict(),
+            "parallel": None if self.parallel is None else self.parallel.as_dict(),
+            "curves": {name: one.as_dict() for name, one in self.curves.items()},
+            "contents": self.contents.as_dict(),
+            "audit": self.audit.as_dict(),
+            "samples": {name: one.as_dict() for name, one in self.samples.items()},
+            "lines": {name: one.as_dict() for name, one in self.lines.items()},
+            "figures": {name: list(one.data) for name, one in self.charts.items()},
+        }
+
+    def __repr__(self) -> str:
+        size = several(self.tokenizer["tokens"], "token")
+        texts = several(len(self.evaluation.by_name), "text")
+        parallel = "" if self.parallel is None else f", {len(self.parallel.by_name)} parallel"
+        return f"<digram.Report: {self.title!r}, {size}, {texts}{parallel}>"
+
+    def _repr_html_(self) -> str:
+        from digram.reports.page import framed
+
+        return framed(self.html())
+
+
+def report(
+    tok: Tokenizer,
+    corpus: Source | Mapping[str, Source],
+    *,
+    parallel: Mapping[str, Source] | None = None,
+    reference: str | None = None,
+    title: str | None = None,
+    separator: str | bytes | None = None,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> Report:
+    """All there is to say of a tokenizer on some texts: one page, its figures, its numbers.
+
+    >>> import digram
+    >>> tok = digram.train("low low lower lowest", max_merges=4, pretokenizer="gpt2")
+    >>> found = digram.report(tok, {"prose": ["low lower"]}, title="A tokenizer of low words")
+    >>> [(name, chart.title) for name, chart in found.charts.items()][0]
+    ('curve', 'Compression by size of the vocabulary')
+    >>> found.evaluation.total.tokens
+    3
+
+        corpus: a source as for `evaluate`, or several by name, each of which can be read again.
+        parallel: texts by name that say the same line by line, as for `evaluate`; files and
+            strings are cut where lines end.
+        reference: the one of these that the others are compared with.
+        title: what the page is called.
+        separator: cuts files of `corpus` into documents.
+
+    `save("report.html")` writes one file that needs no network and no script, `charts` are the
+    figures as data, SVG and PNG, `save_figures` writes all of them, `as_dict()` gives plain
+    values. The same inputs give the same bytes. What the page says is told in docs/report.md.
+
+    Drawing needs `pip install ".[plots]"`, and takes some seconds. The texts are encoded
+    twice. Raises as `evaluate`, and `OptionError` for an iterator, which cannot be read again,
+    and for names that would be shown alike, or as that of all texts together.
+    """
+    instance("tok", tok, Tokenizer)
+    texts = dict(corpus) if isinstance(corpus, Mapping) else {"corpus": corpus}
+    if parallel is not None:
+        mapping("parallel", parallel, "names and texts")
+    title = several(len(tok), "token") if title is None else word("title", title)
+    lines = None if parallel is None else {n: by_line(one) for n, one in parallel.items()}
+    _check(texts, lines, reference)
+    evaluation = evaluate(tok, texts, separator=separator, threads=threads, progress=progress)
+    costs, firsts = None, dict[str, Text]()
+    if lines is not None:
+        costs = evaluate(tok, lines, reference=reference, threads=threads, progress=progress)
+        firsts = first_lines(lines, costs)
+    read = chain.from_iterable(documents(one, separator) for one in texts.values())
+    audited = audit(tok, read, rare=words.RARE, long=words.LONG, threads=threads, progress=progress)
+    curves, no_curve = _curves(tok, evaluation)
+    return Report(
+        title=title,
+        tokenizer=facts(tok),
+        evaluation=evaluation,
+        parallel=costs,
+        curves=curves,
+        no_curve=no_curve,
+        contents=contents(tok, evaluation.total.times),
+        audit=audited,
+        examples={one.kind: _entries(tok, one, evaluation) for one in audited.findings},
+        samples={name: sample(tok, one, separator) for name, one in texts.items()},
+        lines={name: sample(tok, one, most=_LINE) for name, one in firsts.items()},
+    )
+
+
+def _check(
+    texts: Mapping[str, Source], lines: Mapping[str, Source] | None, reference: str | None
+) -> None:
+    _check_names("corpus", texts, {ALL: "are all texts together"} if len(texts) > 1 else {})
+    if lines is not None:
+        _check_names("parallel", lines, {})
+    for argument, sources in (("corpus", texts), ("parallel", lines or {})):
+        for name, one in sources.items():
+            check_readable_again(f"{argument}[{name!r}]", one)
+    if lines is None and reference is not None:
+        raise OptionError(
+            f"reference={show(reference)} is for parallel texts, and there are none.",
+            value=reference,
+            hint="Texts that say the same line by line are passed as parallel=.",
+        )
+    if lines is not None and reference is None:
+        raise OptionError(
+            "parallel texts are compared with one of them, and none is named.",
+            hint=f"Pass reference=, one of {', '.join(map(repr, lines))}.",
+        )
+
+
+def _check_names(argument: str, sources: Mapping[str, Source], taken: Mapping[str, str]) -> None:
+    """Refuses names by which tables and figures could not tell one text from another."""
+    named_sources(sources, None)
+    shown = dict(taken)
+    for name in sources:
+        spelled = harmless(name)
+        if not name or spelled in shown:
+            reason = f"is shown as {spelled!r}, and so {shown[spelled]}" if name else "has no name"
+            raise OptionError(
+                f"{argument}[{show(name)}] {reason}.",
+                value=name,
+                hint="Give this text another name.",
+            )
+        shown[spelled] = f"is {argument}[{name!r}]"
+
+
+def _curves(tok: Tokenizer, evaluation: Evaluation) -> tuple[dict[str, Curve], str]:
+    """The curve of each text and of all; or none, and why."""
+    try:
+        sizes = [*_sizes(tok)]
+        if not sizes:
+            return {}, "this vocabulary has no merges that could be left out."
+        named = {name: of.tally for name, of in evaluation.by_name.items()}
+        if len(named) > 1:
+            named[""] = evaluation.total.tally
+        found = curve_of(tok, [*named.values()], sizes)
+    except (VocabError, OptionError) as error:
+        return {}, str(error)
+    return dict(zip(named, found, strict=True)), ""
+
+
+def _entries(tok: Tokenizer, finding: Finding, evaluation: Evaluation) -> list[Entry]:
+    """Some of the tokens that a finding is about."""
+    ids = finding.ids[:_EXAMPLES] if finding.kind not in _NO_TOKENS else ()
+    times, found, size = evaluation.total.times, list[Entry](), 0
+    for id in ids:
+        found.append(Entry(id, tok.token_bytes(id), int(times[id])))
+        size += len(found[-1].token)
+        if size > _ROOM:
+            break
+    return found
+
+
+def _sizes(tok: Tokenizer) -> Iterator[int]:
+    """Sizes at equal ratios from the smallest to the whole vocabulary, and round ones between."""
+    inside = family(tok.definition)
+    if not inside.learned:
+        return
+    ratio = (inside.size / inside.least) ** (1 / _STEPS)
+    steps = (round(inside.least * ratio**step) for step in range(_STEPS + 1))
+    yield from sorted({*steps, *(n for n in SIZES if inside.least <= n < inside.size), inside.size})

@@ -1,0 +1,78 @@
+r"""Parallel text in lines, of which none is dropped: a line says the same as those of its number.
+
+A separator drops empty documents, after which the number of a line would no longer be its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
+
+from digram.corpus import BLOCK, AsFile, Files, Pass, Source, Text, Unread, documents, settled
+
+if TYPE_CHECKING:
+    from digram.analysis.metrics.evaluation import Evaluation
+
+__all__ = ["by_line", "first_lines"]
+
+Some = TypeVar("Some", str, bytes)
+
+
+def by_line(source: Source) -> Source:
+    r"""Parallel text in lines: a text and files are cut where lines end, lists have lines.
+
+    >>> by_line("\none\n\ntwo\n")
+    ['', 'one', '', 'two']
+    """
+    found = settled(source, None)
+    if isinstance(found, str):
+        return _lines(found, "\n")
+    if isinstance(found, bytes):
+        return _lines(found, b"\n")
+    if isinstance(found, Files) and found.separator in (None, b"\n"):
+        return _Lines(found.paths, None, found.field, found.format, found.on_error, found.folders)
+    return found
+
+
+def first_lines(sources: Mapping[str, Source], evaluation: Evaluation) -> dict[str, Text]:
+    """Of each source the first line that none has empty; the very first, where there is no such.
+
+    >>> import digram
+    >>> lines = {"en": ["", "one", "two"], "sw": ["a", "moja", "mbili"]}
+    >>> tok = digram.train("one", max_merges=0)
+    >>> first_lines(lines, digram.evaluate(tok, lines, reference="en"))
+    {'en': 'one', 'sw': 'moja'}
+    """
+    import numpy as np
+
+    fewest = np.min([one.lengths for one in evaluation.by_name.values()], axis=0)
+    number = next(iter(np.flatnonzero(fewest).tolist()), 0)
+    return {name: _line(one, number) for name, one in sources.items()}
+
+
+def _line(source: Source, number: int) -> Text:
+    with contextlib.closing(documents(source)) as reading:
+        return next(islice(reading, number, None), b"")
+
+
+class _Lines(Files):
+    """Files as their lines; a record of JSON or of a table may have several."""
+
+    __slots__ = ()
+
+    def texts(self, seen: Pass, most: int | None = None) -> Iterator[bytes | Unread]:
+        for text in Files.texts(self, seen, most):
+            if isinstance(text, Unread):
+                file = io.BufferedReader(AsFile(text.blocks), BLOCK)
+                yield from (line.removesuffix(b"\n") for line in file)
+            else:
+                yield from _lines(text, b"\n") or [text]
+
+
+def _lines(text: Some, end: Some) -> list[Some]:
+    """The lines; what ends one makes none behind it."""
+    lines = text.split(end)
+    return lines if lines[-1] else lines[:-1]

@@ -1,0 +1,155 @@
+"""Pieces of the page: tables, figures, lists. What they are given is escaped here, markup is not.
+
+Texts are `str` and are escaped, with signs for what cannot be seen; `Markup` stands as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+from digram.display import html
+
+if TYPE_CHECKING:
+    from digram.reports.charts import Chart
+    from digram.reports.contents import Entry
+
+__all__ = [
+    "Markup",
+    "chip",
+    "chips",
+    "classed",
+    "element",
+    "figure",
+    "key_figures",
+    "named_list",
+    "paragraph",
+    "shown",
+    "table",
+]
+
+_LONG = 48  # characters of a token that are drawn
+
+
+class Markup(str):
+    """HTML, made in this room or by `digram.display.html`."""
+
+    __slots__ = ()
+
+
+def shown(text: str) -> Markup:
+    r"""A text as markup, whatever it holds.
+
+    >>> shown("<b> & \x1b")
+    '&lt;b&gt; &amp; ␛'
+    """
+    return text if isinstance(text, Markup) else Markup(html.harmless(text))
+
+
+def element(name: str, *inner: str, **attributes: str) -> Markup:
+    """An element of texts and markup; `class_` is the attribute `class`.
+
+    >>> element("p", "a < b", class_="note")
+    '<p class="note">a &lt; b</p>'
+    """
+    told = "".join(f' {key.rstrip("_")}="{escape(v)}"' for key, v in attributes.items())
+    return Markup(f"<{name}{told}>{''.join(map(shown, inner))}</{name}>")
+
+
+def paragraph(*inner: str, class_: str = "") -> Markup:
+    """Sentences."""
+    return element("p", *inner, class_=class_) if class_ else element("p", *inner)
+
+
+def table(
+    caption: str,
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    texts: int = 1,
+    marked: dict[int, str] | None = None,
+) -> Markup:
+    """A table whose first cells are names, so many columns texts and the others numbers.
+
+    `marked` gives rows, by their number, a class.
+    """
+    kinds = ["" if at < texts else "n" for at in range(len(head))]
+    cells = [
+        element("th", cell, scope="col", **_class(kind))
+        for cell, kind in zip(head, kinds, strict=True)
+    ]
+    lines = []
+    for number, row in enumerate(rows):
+        first, *others = row
+        line = [element("th", first, scope="row", **_class(kinds[0]))]
+        line += [element("td", c, **_class(k)) for c, k in zip(others, kinds[1:], strict=True)]
+        lines.append(element("tr", *line, **_class((marked or {}).get(number, ""))))
+    titled = [element("caption", caption)] if caption else []
+    inner = element("thead", element("tr", *cells)), element("tbody", *lines)
+    return element("div", element("table", *titled, *inner), class_="scroll")
+
+
+def figure(chart: Chart, number: int, said: str) -> Markup:
+    """A figure drawn in the page itself, with what it shows below it."""
+    svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", chart.svg())
+    label = f'role="img" aria-label="{escape(chart.title)}" '
+    drawn = Markup(svg.replace("<svg ", f"<svg {label}", 1))
+    title = element("b", f"Figure {number}. {chart.title}.")
+    return element("figure", drawn, element("figcaption", title, " ", said))
+
+
+def key_figures(entries: Iterable[tuple[str, str, str]]) -> Markup:
+    """The few numbers that come first: a name, a number, a remark."""
+    cells = [
+        element("div", element("dt", name), element("dd", value, element("small", remark)))
+        for name, value, remark in entries
+    ]
+    return element("dl", *cells, class_="keys")
+
+
+def named_list(entries: Iterable[tuple[str, str]]) -> Markup:
+    """Names with what is said of them."""
+    pairs = [element("dt", name) + element("dd", said) for name, said in entries]
+    return element("dl", *map(Markup, pairs), class_="words")
+
+
+def chip(token: bytes, position: int = 0, title: str = "") -> Markup:
+    """A token in its colour; a long one in part."""
+    if len(token) <= _LONG:
+        return Markup(html.token(token, position, title))
+    start = token[:_LONG].decode("utf-8", "ignore").encode() or token[:_LONG]
+    return Markup(html.token(start, position, title) + shown(f" … {len(token)} bytes"))
+
+
+def chips(entries: Iterable[Entry], below: Callable[[Entry], str] | None = None) -> Markup:
+    """Tokens that are no text, each with its id and its use to point at, and a word below."""
+    drawn = []
+    for at, one in enumerate(entries):
+        token = chip(one.token, at, f"id {one.id}, {one.times:,} times")
+        if below is not None:
+            token = element("span", token, element("small", below(one)), class_="told")
+        drawn.append(token)
+    return element("div", *drawn, class_="text")
+
+
+def classed(markup: str) -> tuple[str, str]:
+    """Markup whose styles are told once, and the style sheet that tells them.
+
+    >>> classed('<i style="color:red">a</i> <b title="t" style="color:red">b</b>')
+    ('<i class="s0">a</i> <b title="t" class="s0">b</b>', '.s0 { color:red }')
+
+    Texts in it are escaped, so a quotation mark is one of markup.
+    """
+    names: dict[str, str] = {}
+
+    def named(found: re.Match[str]) -> str:
+        return f'class="{names.setdefault(found[1], f"s{len(names)}")}"'
+
+    short = re.sub(r'(?<= )style="([^"]*)"', named, markup)
+    return short, "\n".join(f".{name} {{ {style} }}" for style, name in names.items())
+
+
+def _class(name: str) -> dict[str, str]:
+    return {"class_": name} if name else {}

@@ -1,0 +1,76 @@
+"""The beginning of a text with its tokens."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from digram.corpus import Source, Table, parts
+from digram.errors import OptionError, placed
+
+if TYPE_CHECKING:
+    from digram.tokenizer.tokenizer import Tokenizer
+
+__all__ = ["Sample", "check_readable_again", "sample"]
+
+_READ = 1 << 14  # bytes of a text that are looked at
+
+
+class Sample(NamedTuple):
+    """The first tokens of the first text of a source that is not empty."""
+
+    tokens: list[bytes]
+    ids: list[int]
+    is_whole: bool
+    """Whether these are all tokens of that text."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The text of the tokens, their ids and their bytes, as JSON has them."""
+        return {
+            "text": b"".join(self.tokens).decode("utf-8", "replace"),
+            "ids": self.ids,
+            "tokens": [token.hex() for token in self.tokens],
+            "is_whole": self.is_whole,
+        }
+
+
+def sample(
+    tok: Tokenizer, source: Source, separator: str | bytes | None = None, most: int = 160
+) -> Sample:
+    """At most so many tokens from the beginning of a source.
+
+    >>> import digram
+    >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")
+    >>> sample(tok, ["", "low lower"], most=3)
+    Sample(tokens=[b'low', b' ', b'low'], ids=[257, 32, 257], is_whole=False)
+    """
+    reading = parts(source, separator, lambda text, _: len(text))
+    with contextlib.closing(reading):
+        text: str | bytes = next((one for one in reading if one), b"")
+    data = text.encode() if isinstance(text, str) else bytes(text)
+    start = data[: _without_part(data, _READ)]
+    shown = tok.truncate(start, most)
+    ids = tok.encode(shown)
+    return Sample(tok.tokens(ids), ids, len(shown) == len(data))
+
+
+def check_readable_again(name: str, source: Source) -> None:
+    """Refuses what can be read once: a report reads it several times."""
+    held = source.data if isinstance(source, Table) else source
+    if isinstance(held, Iterator):
+        error = OptionError(
+            "this is an iterator, which can be read once, and a report reads its texts "
+            "several times.",
+            value=source,
+            hint="Pass a list of texts, files, or a whole table.",
+        )
+        placed(error, name)
+        raise error
+
+
+def _without_part(data: bytes, end: int) -> int:
+    """An end that is not inside a character."""
+    while 0 < end < len(data) and 0x80 <= data[end] < 0xC0:
+        end -= 1
+    return end

@@ -1,0 +1,54 @@
+"""Where a document that is longer than a batch may be cut, so that its ids stay the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from digram.corpus.text import LastBorder
+from digram.vocab.special_tokens import OnSpecial
+
+if TYPE_CHECKING:
+    from digram.tokenizer.tokenizer import Tokenizer
+
+__all__ = ["border_of"]
+
+_LOOK = 1 << 12  # bytes before a place that will not do, in which the next one is looked for
+_CHARACTER = 4  # bytes that a character has at most: what tells a place stands on both sides of it
+
+
+def border_of(tok: Tokenizer, special: OnSpecial) -> LastBorder:
+    """The last place where parts of a text have, end to end, the ids of the text.
+
+    >>> import digram
+    >>> tok = digram.train("a b", max_merges=0, special_tokens=["<a b>"])
+    >>> text = b"so long a text with <a b"
+    >>> border_of(tok, "text")(text, 0), border_of(tok, "parse")(text, 0)
+    (22, 19)
+
+    It is where the pretokenizer certainly cuts. Where special tokens are looked for, one of them
+    may stand across such a place: so there none may have begun. Nothing is cut without a
+    pretokenizer, or by one that looks behind.
+    """
+    last_border = tok.pretokenizer.splitter().last_border
+    if special == "text" or not tok.special_tokens:
+        return last_border
+    names = [name.encode() for name in tok.special_tokens]
+    begun = {name[:size] for name in names for size in range(1, len(name))}
+    longest = max(map(len, names))
+    rules = tok.pretokenizer.rules
+    # Whether rules cut is told by so much of what stands before.
+    behind = 1 + max(map(len, rules.tokens()), default=0) if rules is not None else 0
+
+    def last(text: bytes, start: int) -> int:
+        at = last_border(text, start)
+        while at >= longest:
+            before = text[at - longest : at]
+            if not any(before[-size:] in begun for size in range(1, longest)):
+                return at
+            low = max(at - _LOOK, 0)
+            first = max(low - behind, 0)
+            found = last_border(text[first:at], low - first + _CHARACTER if low else start)
+            at = first + found if found else low + _CHARACTER if low else 0
+        return 0
+
+    return last

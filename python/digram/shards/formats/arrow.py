@@ -1,0 +1,70 @@
+"""Arrow's file format: a row a document, with its ids in the column `input_ids`, to be mapped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from digram._util.storage import map_file
+from digram.shards.formats import _columns
+from digram.shards.formats._format import About, Bounds, Documents, Format, Ids, Open, Stored
+
+__all__ = ["FORMAT"]
+
+MAGIC = b"ARROW1"
+
+
+class _Writer:
+    def __init__(self, open: Open, about: About) -> None:
+        arrow = _columns.pyarrow()
+        self._groups = _columns.Grouped(about)
+        self._file = arrow.ipc.new_file(_columns.Sink(open(".arrow")), self._groups.schema)
+
+    def write(self, documents: Documents) -> None:
+        for group in self._groups.add(documents):
+            self._file.write_batch(group)
+
+    def finish(self) -> None:
+        for group in self._groups.rest():
+            self._file.write_batch(group)
+        self._file.close()
+
+
+def _recognizes(path: Path) -> bool:
+    if path.suffix != ".arrow" or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+def _lists(path: Path) -> tuple[np.dtype[Any], list[Any]]:
+    """The type of ids, and the lists of each group, which lie on the disk."""
+    with _columns.read_by_pyarrow(path) as arrow:
+        file = arrow.ipc.open_file(arrow.py_buffer(map_file(path)))
+        name, dtype = _columns.column(file.schema, path)
+        batches = [file.get_batch(number) for number in range(file.num_record_batches)]
+        return dtype, [batch.column(name) for batch in batches]
+
+
+def _read(path: Path) -> Stored:
+    dtype, lists = _lists(path)
+
+    def load() -> tuple[Ids, Bounds]:
+        return _columns.flat(path, _lists(path)[1], dtype)
+
+    return Stored(path, dtype, None, sum(map(len, lists)), load)
+
+
+FORMAT = Format(
+    name="arrow",
+    suffix=".arrow",
+    dtypes=_columns.DTYPES,
+    begin=_Writer,
+    read=_read,
+    recognizes=_recognizes,
+    most=(1 << 31) - 1,
+    maps=False,  # groups are put together in memory
+    needs=_columns.pyarrow,
+)

@@ -1,0 +1,84 @@
+"""llm.c's `.bin`: 256 numbers of 32 bits, of which three mean something, then the ids.
+
+The first is 20240520, the second 1 where ids have 16 bits; 20240801 and 7 where they have 32. The
+third is how many ids follow. Since it is signed, a file has fewer than 2³¹ of them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from digram.shards.formats._format import (
+    About,
+    Documents,
+    Format,
+    Ids,
+    Open,
+    Stored,
+    corrupt,
+    mapped,
+)
+
+__all__ = ["FORMAT"]
+
+SIZE = 1024  # bytes of the header
+KINDS = {(20240520, 1): "<u2", (20240801, 7): "<u4"}
+
+
+class _Writer:
+    def __init__(self, open: Open, about: About) -> None:
+        self._file = open(".bin", reserved=SIZE)
+        self._dtype = about.dtype
+        self._tokens = 0
+
+    def write(self, documents: Documents) -> None:
+        self._file.write(documents.ids.data)
+        self._tokens += len(documents.ids)
+
+    def finish(self) -> None:
+        header = np.zeros(SIZE // 4, "<i4")
+        kind = {kind: numbers for numbers, kind in KINDS.items()}[self._dtype.newbyteorder("<").str]
+        header[:3] = (*kind, self._tokens)
+        self._file.write_start(header.tobytes())
+
+
+def _head(path: Path) -> tuple[str, int] | None:
+    """The type of ids and how many there are, by the header; None where it is none of llm.c."""
+    start = mapped(path, "u1")[:SIZE]
+    if len(start) < SIZE:
+        return None
+    magic, version, tokens = np.frombuffer(start, "<i4", 3).tolist()
+    kind = KINDS.get((magic, version))
+    return None if kind is None else (kind, tokens)
+
+
+def _recognizes(path: Path) -> bool:
+    return path.suffix == ".bin" and path.is_file() and _head(path) is not None
+
+
+def _read(path: Path) -> Stored:
+    head = _head(path)
+    if head is None:
+        raise corrupt(path, "this is no file of tokens of llm.c.", 0)
+    dtype, tokens = np.dtype(head[0]), head[1]
+    held = len(mapped(path, dtype, SIZE))
+    if held != tokens:
+        raise corrupt(path, f"it holds {held:,} ids, and its header says {tokens:,}.", 8)
+
+    def load() -> tuple[Ids, None]:
+        return mapped(path, dtype, SIZE), None
+
+    return Stored(path, dtype, tokens, None, load)
+
+
+FORMAT = Format(
+    name="llmc",
+    suffix=".bin",
+    dtypes={"uint16": 1 << 16, "uint32": 1 << 32},
+    begin=_Writer,
+    read=_read,
+    recognizes=_recognizes,
+    most=(1 << 31) - 1,
+)

@@ -1,0 +1,293 @@
+"""The source of a run: its documents in batches, with the place of each, and from any place on."""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from digram.corpus import Pass, Source, Text, Unread, batches
+from digram.corpus.file_source import changed
+from digram.corpus.source import PER_TEXT
+from digram.corpus.text import LastBorder, in_parts
+from digram.errors import CheckpointError, DigramError
+from digram.shards.formats import Run
+from digram.shards.manifest import Input, Manifest, Place
+from digram.shards.pieces import Pieces
+from digram.shards.tally import Tally, Unfinished
+
+__all__ = ["Batch", "Inputs", "Part"]
+
+_AT_ONCE = 1 << 20  # bytes of texts that are compared together
+
+
+class Ended(NamedTuple):
+    """An input that was read to its end."""
+
+    skipped: int
+    changed: int | None
+
+
+class Part(NamedTuple):
+    """So many documents of an input, from number `first` on, and whether it ends with them."""
+
+    file: int
+    first: int
+    documents: int
+    ended: Ended | None
+
+
+class Batch(NamedTuple):
+    """Some texts: documents, and where one is too long for a batch, parts of it.
+
+    Those at `unfinished` go on with the next text, maybe in the next batch. `places` has for each
+    text the record that it is of, or where the part begins in a document that comes in parts.
+    """
+
+    texts: list[Text]
+    unfinished: list[int]
+    places: list[int]
+    parts: list[Part]
+    done: int  # bytes of the source that were read up to here
+
+
+class Inputs:
+    """A source, taken apart into its pieces.
+
+    >>> inputs = Inputs(["a", b"bc"], None)
+    >>> [batch.texts for batch in inputs.batches(8 << 20)]
+    [['a', b'bc']]
+    """
+
+    def __init__(
+        self,
+        source: Source | Mapping[str, Source],
+        separator: str | bytes | None,
+        last_border: LastBorder = lambda _text, _start: 0,
+    ) -> None:
+        found = Pieces(source, separator)
+        self._pieces = found.all
+        self._last_border = last_border
+        self.options, self.size = found.options, found.size
+        self.check_outside = found.check_outside
+        self.files: list[Input] = found.inputs()
+        self.seen = Pass()
+        self._begun: _Begun | None = None
+        self._next = 0
+
+    @property
+    def is_callers(self) -> bool:
+        """Whether some of it has to be read in the caller's thread."""
+        return any(piece.is_callers for piece in self._pieces)
+
+    def check_same(self, manifest: Manifest, folder: Path) -> None:
+        """`CheckpointError` where a run had other inputs, by their names and sizes."""
+        had, have = manifest.inputs, self.files
+        for old, new in zip(had, have, strict=False):
+            if (old.path, old.source) != (new.path, new.source):
+                raise _other(folder, f"its input {_called(old)} is {_called(new)} now")
+            if old.bytes != new.bytes:
+                raise _other(
+                    folder, f"its input {old.path!r} had {old.bytes:,} bytes, and has {new.bytes:,}"
+                )
+        if len(had) != len(have):
+            raise _other(folder, f"it had {len(had):,} inputs, and there are {len(have):,}")
+
+    def prove(self, old: Manifest, tally: Tally, advance: Callable[[int], None]) -> None:
+        """Go on behind what is done, which is read and compared with what a manifest says of it.
+
+        `CheckpointError` names the file that differs. Files that were read to their end and have
+        not been touched since are not read again. `tally` is brought to where this is then.
+        """
+        until = old.end
+        for number, (one, was) in enumerate(zip(self.files, old.inputs, strict=True)):
+            if number > until.file and not old.done:
+                return
+            whole = number < until.file or old.done
+            done = self.seen.done
+            if whole and self._is_untouched(number, was):
+                one.documents, one.blake3 = was.documents, was.blake3
+                one.skipped, one.changed = was.skipped, was.changed
+                self.seen.done += one.bytes or 0
+                advance(one.bytes or 0)
+                self._next = number + 1
+                continue
+            begun = self._begin(number)
+            tally.begin(number)
+            place = Place(number, was.documents or 0, was.blake3 or "") if whole else until
+            for texts in batches(_first(begun.texts, place.documents), _AT_ONCE):
+                tally.add(texts)
+                advance(self.seen.done - done)
+                done = self.seen.done
+            if tally.place() != place:
+                raise self._differs(number)
+            self._next = number + 1
+            if not whole:
+                begun.first, self._begun = place.documents, begun
+            elif next(begun.texts, None) is not None:
+                raise self._differs(number)
+            else:
+                tally.end(*begun.ended(self.seen))
+                advance(self.seen.done - done)
+
+    def batches(self, size: int) -> Iterator[Batch]:
+        """The documents that are left, in batches of about `size` bytes."""
+        texts: list[Text] = []
+        unfinished: list[int] = []
+        places: list[int] = []
+        parts: list[Part] = []
+        held, seen = 0, self.seen
+        for begun in self._left():
+            number, first, documents, at = begun.number, begun.first, 0, 0
+            in_parts = self._pieces[number].in_parts
+            for text in begun.texts:
+                places.append(at if in_parts else seen.record)
+                if type(text) is Unfinished:
+                    unfinished.append(len(texts))
+                    at += len(text)
+                else:
+                    documents += 1
+                texts.append(text)
+                held += len(text) + PER_TEXT
+                if held >= size:
+                    parts.append(Part(number, first, documents, None))
+                    yield Batch(texts, unfinished, places, parts, seen.done)
+                    texts, unfinished, places, parts = [], [], [], []
+                    first, documents, held = first + documents, 0, 0
+            parts.append(Part(number, first, documents, begun.ended(seen)))
+        if parts:
+            yield Batch(texts, unfinished, places, parts, seen.done)
+
+    def tell(self, error: DigramError, batch: Batch, text: int) -> None:
+        """Let an error about a text of a batch say where that stands in the source."""
+        piece, place = self._pieces[_file_of(batch, text)], batch.places[text]
+        if piece.in_parts:
+            error.path = piece.name
+            if place and error.index is not None:
+                # What the message says counts from where the part begins.
+                error.message = f"in the text from byte {place} on, {error.message}"
+                error.index += place
+        elif found := piece.at(place):
+            error.path, error.record = found["path"], found["record"]
+            error.offset = found.get("offset")
+        else:
+            name = "source" if piece.source is None else f"source[{piece.source!r}]"
+            error.message = f"{name}[{place - 1}]: {error.message}"
+            error.index = place - 1 if error.index is None else error.index
+        error.args = (error.message,)
+
+    def runs(self, batch: Batch, first: int, stop: int) -> list[Run]:
+        """Where the documents of a batch from `first` to `stop` come from."""
+        found, before = [], 0
+        for part in batch.parts:
+            start, end = max(first - before, 0), min(stop - before, part.documents)
+            if start < end:
+                name = self._pieces[part.file].name
+                found.append(Run(name, part.first + start, end - start))
+            before += part.documents
+        return found
+
+    def _is_untouched(self, number: int, was: Input) -> bool:
+        path = self._pieces[number].path
+        if path is None or was.changed is None:
+            return False
+        return path.stat().st_mtime_ns == was.changed
+
+    def _left(self) -> Iterator[_Begun]:
+        if self._begun is not None:
+            yield self._begun
+        for number in range(self._next, len(self._pieces)):
+            yield self._begin(number)
+
+    def _begin(self, number: int) -> _Begun:
+        piece, stamp = self._pieces[number], None
+        if piece.path is not None:
+            found = piece.path.stat()
+            stamp = found.st_mtime_ns
+            if found.st_size != piece.size:
+                raise changed(piece.path, piece.size or 0, found.st_size)
+        texts = _documents(piece.texts(self.seen), self._last_border)
+        return _Begun(number, texts, stamp, self.seen.skipped)
+
+    def _differs(self, number: int) -> CheckpointError:
+        one = self.files[number]
+        which = "the documents differ" if one.path is None else f"{one.path!r} differs"
+        return CheckpointError(
+            f"the source is not the one that the shards were made of: {which}.",
+            path=one.path,
+            hint="Give the same source, or another folder to start anew.",
+        )
+
+
+@dataclass(slots=True)
+class _Begun:
+    """An input that is being read: its texts, and of how many documents they come behind."""
+
+    number: int
+    texts: Iterator[Text]
+    changed: int | None
+    skipped: int  # records of other inputs
+    first: int = 0
+
+    def ended(self, seen: Pass) -> Ended:
+        """What is known of it at its end."""
+        return Ended(seen.skipped - self.skipped, self.changed)
+
+
+def _documents(texts: Iterator[Text | Unread], last_border: LastBorder) -> Iterator[Text]:
+    """Texts, of which those that are not read yet come in parts where they are long."""
+    for text in texts:
+        if isinstance(text, Unread):
+            yield from _in_parts(text, last_border)
+        else:
+            yield text
+
+
+def _in_parts(text: Unread, last_border: LastBorder) -> Iterator[Text]:
+    blocks = iter(text.blocks)
+    start = list(itertools.islice(blocks, 2))
+    if len(start) < 2:
+        yield b"".join(start)
+        return
+    parts = in_parts(Unread(itertools.chain(start, blocks), text.name), last_border, None)
+    part = next(parts)
+    for further in parts:
+        yield Unfinished(part)
+        part = further
+    yield part
+
+
+def _first(texts: Iterator[Text], documents: int) -> Iterator[Text]:
+    """So many documents."""
+    while documents:
+        text = next(texts, None)
+        if text is None:
+            return
+        documents -= type(text) is not Unfinished
+        yield text
+
+
+def _file_of(batch: Batch, text: int) -> int:
+    """The input that a text of a batch is of."""
+    document = text - bisect_left(batch.unfinished, text)
+    for part in batch.parts:
+        if document < part.documents:
+            return part.file
+        document -= part.documents
+    return batch.parts[-1].file  # it goes on in the next batch
+
+
+def _called(one: Input) -> str:
+    name = "no file" if one.path is None else repr(one.path)
+    return name if one.source is None else f"{name} of source[{one.source!r}]"
+
+
+def _other(folder: Path, what: str) -> CheckpointError:
+    return CheckpointError(
+        f"the run there has another source: {what}.",
+        path=folder,
+        hint="Give the same source, or another folder to start anew.",
+    )

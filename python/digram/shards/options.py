@@ -1,0 +1,163 @@
+"""What a run is asked for, checked, and brought into the form in which its manifest keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from digram._util.validation import size_in_bytes, whole_number
+from digram.errors import OptionError, show
+from digram.shards.formats import Format, named
+from digram.vocab.special_tokens import OnSpecial
+
+if TYPE_CHECKING:
+    from digram.tokenizer.tokenizer import Tokenizer
+
+__all__ = ["END_TOKENS", "EndOfText", "Options"]
+
+SHARD_TOKENS = 100_000_000
+"""Tokens of a shard, where nothing is said: some hundred megabytes, as others make them."""
+
+END_TOKENS = (
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<|eos|>",
+    "<eos>",
+    "</s>",
+    "[EOS]",
+    "<\uff5cend\u2581of\u2581sentence\uff5c>",
+)
+"""Special tokens that end a document wherever they are used, and mean nothing else."""
+
+EndOfText = str | int | EllipsisType | None
+"""The token after each document: its text or id, `...` for the tokenizer's own, None for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What decides the bytes of a run, beside the tokenizer and the source."""
+
+    format: Format
+    dtype: np.dtype[Any]
+    end: tuple[str, int] | None  # the token after each document, and its id
+    shard_tokens: int
+    special: OnSpecial
+
+    @classmethod
+    def of(
+        cls,
+        tok: Tokenizer,
+        format: str,
+        *,
+        dtype: str | None,
+        end_of_text: EndOfText,
+        shard_tokens: int | None,
+        shard_size: int | str | None,
+        special: OnSpecial,
+    ) -> Options:
+        """The options of a call; `OptionError` for those that cannot be met."""
+        chosen = named(format)
+        chosen.needs()
+        kind = _dtype(chosen, dtype, tok.vocab_size)
+        end = _end(tok, end_of_text)
+        tokens = _tokens(shard_tokens, shard_size, kind.itemsize)
+        return cls(chosen, kind, end, min(tokens, chosen.most), special)
+
+    def as_json(self) -> dict[str, Any]:
+        """The options as a manifest has them."""
+        special = self.special
+        return {
+            "format": self.format.name,
+            "dtype": self.dtype.name,
+            "end_of_text": None if self.end is None else {"token": self.end[0], "id": self.end[1]},
+            "shard_tokens": self.shard_tokens,
+            "special": special if isinstance(special, str) else sorted(special),
+        }
+
+
+def _dtype(format: Format, asked: str | None, vocab_size: int) -> np.dtype[Any]:
+    """The smallest type of the format that holds all ids, or the one that was asked for."""
+    if asked is None:
+        for name, most in format.dtypes.items():
+            if vocab_size <= most:
+                return np.dtype(name).newbyteorder("<")
+        raise OptionError(
+            f"format={show(format.name)} has ids of {_either(format.dtypes)}, too few for the "
+            f"{vocab_size:,} of this vocabulary.",
+            value=format.name,
+            hint=f"Choose a format with wider ids: {_wider(vocab_size)}.",
+        )
+    if asked not in format.dtypes:
+        raise OptionError(
+            f"dtype={show(asked)} is none that format={show(format.name)} can have.",
+            value=asked,
+            hint=f"It has {_either(format.dtypes)}; leave out dtype= for the smallest that fits.",
+        )
+    kind = np.dtype(asked)
+    if vocab_size - 1 > np.iinfo(kind).max:
+        raise OptionError(
+            f"dtype={show(asked)} holds ids up to {np.iinfo(kind).max:,}, and this vocabulary has "
+            f"them up to {vocab_size - 1:,}.",
+            value=asked,
+            hint="Leave out dtype= for the smallest that fits.",
+        )
+    return kind.newbyteorder("<")
+
+
+def _wider(vocab_size: int) -> str:
+    from digram.shards.formats import FORMATS
+
+    return ", ".join(
+        name for name, format in FORMATS.items() if max(format.dtypes.values()) >= vocab_size
+    )
+
+
+def _either(names: Mapping[str, Any]) -> str:
+    return " or ".join(names)
+
+
+def _end(tok: Tokenizer, asked: EndOfText) -> tuple[str, int] | None:
+    special = tok.special_tokens
+    if asked is None:
+        return None
+    if asked is Ellipsis:
+        known = [token for token in END_TOKENS if token in special]
+        if len(known) != 1:
+            has = f"has {' and '.join(map(repr, known))}" if known else "has none that is known"
+            raise OptionError(
+                f"which token ends a document? This tokenizer {has}.",
+                hint=f"Name one with end_of_text=, or pass end_of_text=None for none. "
+                f"{_listed(special)}",
+            )
+        return known[0], special[known[0]]
+    if isinstance(asked, str):
+        if asked not in special:
+            raise OptionError(
+                f"end_of_text={show(asked)} is no special token of this tokenizer.",
+                value=asked,
+                hint=f"{_listed(special)} with_special_tokens adds one.",
+            )
+        return asked, special[asked]
+    id = whole_number("end_of_text", asked, 0)
+    return tok.token_bytes(id).decode("utf-8", "backslashreplace"), id
+
+
+def _listed(special: Mapping[str, int]) -> str:
+    if not special:
+        return "It has no special tokens."
+    shown = ", ".join(map(repr, [*special][:5]))
+    more = f", … {len(special):,} in all" if len(special) > 5 else ""
+    return f"Its special tokens: {shown}{more}."
+
+
+def _tokens(tokens: int | None, size: int | str | None, width: int) -> int:
+    """How many tokens end a shard."""
+    if tokens is not None and size is not None:
+        raise OptionError("shard_tokens= and shard_size= say the same; give one of them.")
+    if size is not None:
+        return max(1, int(size_in_bytes("shard_size", size)) // width)
+    return SHARD_TOKENS if tokens is None else whole_number("shard_tokens", tokens, 1)

@@ -1,0 +1,117 @@
+"""Work behind the work of the calling thread: a thread that writes what this one makes."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import queue
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from digram.corpus.prefetch import End, put
+from digram.errors import DigramError
+
+__all__ = ["Behind"]
+
+Item = TypeVar("Item")
+
+_SOON = 0.05  # seconds after which a thread that waits looks whether it still should
+_LONG = threading.TIMEOUT_MAX
+_AT_EXIT = 5.0  # seconds that the end of the process waits for an item
+
+_running: weakref.WeakSet[Behind[Any]] = weakref.WeakSet()
+
+
+class Behind(Generic[Item]):
+    """Something that takes items on another thread.
+
+    >>> found = []
+    >>> with Behind(found.append, lambda: found.append("."), lambda: None) as behind:
+    ...     for letter in "abc":
+    ...         behind.put(letter)
+    ...     behind.finish()
+    >>> found
+    ['a', 'b', 'c', '.']
+
+    `take` gets each item, `end` is called after the last one, and `close` in every case. An error
+    of these is raised by the next call here. The child of a fork has no such thread, and is told.
+    """
+
+    def __init__(
+        self, take: Callable[[Item], None], end: Callable[[], None], close: Callable[[], None]
+    ) -> None:
+        self._take, self._end, self._close = take, end, close
+        self._items: queue.Queue[Item | End] = queue.Queue(1)
+        self._stopped = threading.Event()
+        self._error: BaseException | None = None
+        self._process = os.getpid()
+        self._thread = threading.Thread(target=self._run, daemon=True, name="digram-writes")
+        _running.add(self)
+        self._thread.start()
+
+    def put(self, item: Item) -> None:
+        """Hand over an item; waits while two of them are there."""
+        self._check_process()
+        put(self._items, item, self._stopped)
+        self._check()
+
+    def finish(self) -> None:
+        """Wait until all is done."""
+        self._check_process()
+        put(self._items, End(), self._stopped)
+        while self._thread.is_alive():
+            self._thread.join(_SOON)
+        self._check()
+
+    def stop(self, seconds: float) -> None:
+        """Stop after the item that is being taken, for which so long is waited."""
+        if self._process == os.getpid():
+            self._stopped.set()
+            self._thread.join(seconds)
+
+    def __enter__(self) -> Behind[Item]:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Stop after the item that is being taken. After Ctrl-C that is not waited for."""
+        self.stop(_LONG if kind is None or issubclass(kind, Exception) else _SOON)
+
+    def _check(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+    def _check_process(self) -> None:
+        if self._process != os.getpid():
+            raise DigramError(
+                "the process forked while it wrote, and what writes is in the parent.",
+                hint="Leave the child by os._exit, or begin another run there.",
+            )
+
+    def _run(self) -> None:
+        try:
+            while not self._stopped.is_set():
+                with contextlib.suppress(queue.Empty):
+                    item = self._items.get(timeout=_SOON)
+                    if isinstance(item, End):
+                        self._end()
+                        return
+                    self._take(item)
+                    del item
+        except BaseException as error:  # told to whoever puts the items
+            self._error = error
+        finally:
+            self._stopped.set()
+            try:
+                self._close()
+            except BaseException as error:
+                self._error = self._error or error
+
+
+@atexit.register
+def _stop_all() -> None:
+    """No thread of ours is in the midst of a library's code when the interpreter goes away."""
+    for one in list(_running):
+        one.stop(_AT_EXIT)

@@ -1,0 +1,1 @@
+"""`Tokenizer` and its parts: encode, call, decode, count, truncate, load."""

@@ -1,0 +1,245 @@
+"""Many texts, and texts without end: the part of the tokenizer that encodes and decodes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from operator import index
+from typing import TYPE_CHECKING, Literal, NamedTuple, SupportsIndex, overload
+
+from digram._core import ArrowIds, Core
+from digram._util.validation import (
+    check_threads,
+    choice,
+    refuse_one,
+    several_texts,
+    whole_number,
+)
+from digram.tokenizer.stream import each_chunk, each_text
+from digram.vocab.special_tokens import OnSpecial, rule_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["BatchingCore", "FlatIds"]
+
+HELD = 1 << 26  # bytes that a stream may hold by default
+SEEDS = 1 << 64
+
+
+class FlatIds(NamedTuple):
+    """The ids of several texts in one array; text i is `ids[offsets[i]:offsets[i + 1]]`."""
+
+    ids: NDArray[np.uint32]
+    offsets: NDArray[np.uint64]
+
+
+class BatchingCore(Core):
+    """The part of `digram.Tokenizer` for several texts, or one that arrives in chunks."""
+
+    __slots__ = ()
+
+    @overload
+    def encode_batch(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        threads: int | None = None,
+        out: Literal["list"] = "list",
+        dropout: float = 0.0,
+        seed: int | None = None,
+    ) -> list[list[int]]: ...
+    @overload
+    def encode_batch(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        threads: int | None = None,
+        out: Literal["numpy"],
+        dropout: float = 0.0,
+        seed: int | None = None,
+    ) -> FlatIds: ...
+    @overload
+    def encode_batch(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        threads: int | None = None,
+        out: Literal["arrow"],
+        dropout: float = 0.0,
+        seed: int | None = None,
+    ) -> ArrowIds: ...
+    def encode_batch(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        threads: int | None = None,
+        out: Literal["list", "numpy", "arrow"] = "list",
+        dropout: float = 0.0,
+        seed: int | None = None,
+    ) -> list[list[int]] | FlatIds | ArrowIds:
+        """The ids of several texts, in their order: what `encode` gives for each.
+
+        >>> import digram
+        >>> tok = digram.train("a b", max_merges=0)
+        >>> tok.encode_batch(["a", "", "ab"])
+        [[97], [], [97, 98]]
+        >>> flat = tok.encode_batch(["a", "", "ab"], out="numpy")
+        >>> flat.ids.tolist(), flat.offsets.tolist()
+        ([97, 97, 98], [0, 1, 1, 3])
+
+        Runs without the GIL on `threads` threads (all cores by default), which also share a long
+        text among them. `out="numpy"` gives one uint32 array of ids and one uint64 array of
+        offsets, `len(texts) + 1` long, and saves the time of making Python integers. `out="arrow"`
+        gives the same memory as Arrow lists, to be taken without a copy by pyarrow, polars, duckdb
+        and all else that knows the PyCapsule protocol.
+
+        With `dropout`, text i gets the ids of `encode(text, dropout=dropout, seed=seed + i)`, the
+        seed modulo 2**64, on any number of threads.
+        """
+        batch, rule = several_texts(texts, "encode"), rule_of(special)
+        threads = check_threads(threads)
+        choice("out", out, "list", "numpy", "arrow")
+        if out == "list":
+            return self._encode_batch(batch, rule, threads, dropout, seed)
+        if out == "numpy":
+            return FlatIds(*self._encode_batch_numpy(batch, rule, threads, dropout, seed))
+        return self._encode_batch_arrow(batch, rule, threads, dropout, seed)
+
+    @overload
+    def encode_iter(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        threads: int | None = None,
+        out: Literal["list"] = "list",
+        dropout: float = 0.0,
+        seed: int | None = None,
+    ) -> Iterator[list[int]]: ...
+    @overload
+    def encode_iter(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        threads: int | None = None,
+        out: Literal["numpy"],
+        dropout: float = 0.0,
+        seed: int | None = None,
+    ) -> Iterator[NDArray[np.uint32]]: ...
+    def encode_iter(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        threads: int | None = None,
+        out: Literal["list", "numpy"] = "list",
+        dropout: float = 0.0,
+        seed: int | None = None,
+    ) -> Iterator[list[int]] | Iterator[NDArray[np.uint32]]:
+        """The ids of each of any number of texts, in their order, in bounded memory.
+
+        >>> import digram
+        >>> tok = digram.train("a b", max_merges=0)
+        >>> for ids in tok.encode_iter(line.strip() for line in ["a", "", "ab"]):
+        ...     print(ids)
+        [97]
+        []
+        [97, 98]
+
+        Takes some 4 million characters of texts at a time and encodes them as `encode_batch` does,
+        so memory holds those and their ids, and the longest text. With `dropout`, each text gets
+        the ids that `encode_batch` of all texts gives it with this seed. What is wrong with an
+        argument is said by the call itself, and what is wrong with a text as it is taken.
+        """
+        refuse_one(texts, "encode")
+        threads = check_threads(threads)
+        choice("out", out, "list", "numpy")
+        # A batch without texts refuses what every batch of them would refuse.
+        self._encode_batch([], rule_of(special), threads, dropout, seed)
+        first_seed = None if seed is None else index(seed)
+
+        def encode(batch: list[str | bytes], first: int) -> list[list[int]] | FlatIds:
+            seed = None if first_seed is None else (first_seed + first) % SEEDS
+            return self.encode_batch(
+                batch, special=special, threads=threads, out=out, dropout=dropout, seed=seed
+            )
+
+        return each_text(encode, texts, out)
+
+    @overload
+    def encode_stream(
+        self,
+        chunks: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        limit: int = HELD,
+        out: Literal["list"] = "list",
+    ) -> Iterator[list[int]]: ...
+    @overload
+    def encode_stream(
+        self,
+        chunks: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        limit: int = HELD,
+        out: Literal["numpy"],
+    ) -> Iterator[NDArray[np.uint32]]: ...
+    def encode_stream(
+        self,
+        chunks: Iterable[str | bytes],
+        *,
+        special: OnSpecial = "text",
+        limit: int = HELD,
+        out: Literal["list", "numpy"] = "list",
+    ) -> Iterator[list[int]] | Iterator[NDArray[np.uint32]]:
+        """The ids of one text that arrives in chunks: end to end they are those of the whole text.
+
+        >>> import digram
+        >>> tok = digram.train("low low lower lowest", vocab_size=259, pretokenizer="whitespace")
+        >>> chunks = ["a long text", " in ch", "unk", "s, cut anywhere"] * 9
+        >>> ids = [id for ids in tok.encode_stream(chunks) for id in ids]
+        >>> ids == tok.encode("".join(chunks))
+        True
+
+        A chunk of bytes may end inside a character. Ids come as soon as no further text can change
+        them, some with each iteration. What is held is a few pretokens, the last of them
+        unfinished; where one of them is longer than `limit` bytes of UTF-8, `LimitExceededError`
+        says so. Places in errors are bytes of the stream. Takes time linear in the text, however
+        small the chunks. A pattern that looks behind, or no pretokenizer, may hold all of it.
+        """
+        if isinstance(chunks, str | bytes):
+            raise TypeError("chunks are several pieces of a text; pass one text to encode")
+        choice("out", out, "list", "numpy")
+        stream = self._stream(rule_of(special), whole_number("limit", limit, 1))
+        return each_chunk(stream, chunks, out)
+
+    def decode_batch(
+        self,
+        batch: Iterable[Iterable[SupportsIndex]] | FlatIds | ArrowIds,
+        *,
+        errors: Literal["replace", "strict"] = "replace",
+        threads: int | None = None,
+    ) -> list[str]:
+        """The texts of several sequences of ids, in their order: what `decode` gives for each.
+
+        >>> import digram
+        >>> tok = digram.train("a b", max_merges=0)
+        >>> tok.decode_batch([[97], [], [97, 98]])
+        ['a', '', 'ab']
+        >>> tok.decode_batch(tok.encode_batch(["a", "", "ab"], out="numpy"))
+        ['a', '', 'ab']
+
+        Takes what `encode_batch` gives in any of its forms. Runs without the GIL on `threads`
+        threads (all cores by default). An error of one sequence names its place in `batch`; raises
+        `OptionError` for offsets that do not rise within the ids.
+        """
+        threads = check_threads(threads)
+        if isinstance(batch, FlatIds):
+            return self._decode_batch(batch.ids, batch.offsets, errors, threads)
+        return self._decode_batch(batch, None, errors, threads)

@@ -1,0 +1,141 @@
+"""What the caller of `tok(text)` asked for, checked."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, get_args
+
+from digram.errors import OptionError, show
+
+__all__ = ["Offsets", "Options", "Padding", "Side", "Truncation", "checked"]
+
+Offsets = Literal["characters", "bytes", "utf16"]
+Padding = Literal["longest", "max_length"]
+Side = Literal["left", "right"]
+Truncation = Literal["longest_first", "only_first", "only_second", "raise"]
+
+
+class Options(NamedTuple):
+    """The options of a call. See `Tokenizer.__call__`."""
+
+    add_special_tokens: bool
+    max_length: int | Literal["context"] | None
+    truncation: Truncation
+    truncation_side: Side
+    stride: int
+    padding: Padding | None
+    padding_side: Side
+    pad_to_multiple_of: int | None
+    offsets: Offsets | None
+
+
+def checked(
+    add_special_tokens: bool,
+    max_length: int | Literal["context"] | None,
+    truncation: Truncation,
+    truncation_side: Side,
+    stride: int,
+    padding: Padding | None,
+    padding_side: Side,
+    pad_to_multiple_of: int | None,
+    offsets: Offsets | None,
+) -> Options:
+    """The options, each of which has a meaning, alone and beside the others; or `OptionError`."""
+    options = (
+        add_special_tokens,
+        max_length,
+        truncation,
+        truncation_side,
+        stride,
+        padding,
+        padding_side,
+        pad_to_multiple_of,
+        offsets,
+    )
+    for name, value in zip(Options._fields, options, strict=True):
+        if not isinstance(
+            value, str | int | float | None
+        ):  # what compares with nothing, as an array
+            raise OptionError(f"{name}={show(value)} is not known.", value=value)
+    return _DEFAULT if options == _DEFAULT else _checked(*options)
+
+
+# Of the same few options thousands of times: looking them up takes a tenth of checking them. Typed,
+# since True is 1 otherwise.
+@lru_cache(maxsize=256, typed=True)
+def _checked(
+    add_special_tokens: bool,
+    max_length: int | Literal["context"] | None,
+    truncation: Truncation,
+    truncation_side: Side,
+    stride: int,
+    padding: Padding | None,
+    padding_side: Side,
+    pad_to_multiple_of: int | None,
+    offsets: Offsets | None,
+) -> Options:
+    _word("truncation", truncation, Truncation)
+    _word("truncation_side", truncation_side, Side)
+    _word("padding_side", padding_side, Side)
+    if padding is not None:
+        _word("padding", padding, Padding, or_none=True)
+    if offsets is not None:
+        _word("offsets", offsets, Offsets, or_none=True)
+    if type(add_special_tokens) is not bool:
+        raise OptionError(
+            f"add_special_tokens={show(add_special_tokens)} is not known. Pass True or False.",
+            value=add_special_tokens,
+        )
+    if max_length != "context" and max_length is not None:
+        _number("max_length", max_length, 1, ' Pass a number of tokens, "context" or None.')
+    _number("stride", stride, 0)
+    if pad_to_multiple_of is not None:
+        _number("pad_to_multiple_of", pad_to_multiple_of, 1)
+    if max_length is None:
+        _useless("stride", stride, 0, "max_length")
+        _useless("truncation", truncation, "longest_first", "max_length")
+        _useless("truncation_side", truncation_side, "right", "max_length")
+        if padding == "max_length":
+            raise OptionError('padding="max_length" needs max_length, too.', value=padding)
+    elif truncation == "raise":
+        _useless("stride", stride, 0, "truncation")
+        _useless("truncation_side", truncation_side, "right", "truncation")
+    if padding is None:
+        _useless("padding_side", padding_side, "right", "padding")
+        _useless("pad_to_multiple_of", pad_to_multiple_of, None, "padding")
+    return Options(
+        add_special_tokens,
+        max_length,
+        truncation,
+        truncation_side,
+        stride,
+        padding,
+        padding_side,
+        pad_to_multiple_of,
+        offsets,
+    )
+
+
+_DEFAULT = Options(True, None, "longest_first", "right", 0, None, "right", None, None)
+
+
+def _word(name: str, value: object, words: Any, *, or_none: bool = False) -> None:
+    if value not in get_args(words):
+        known = [repr(word) for word in get_args(words)] + ["None"] * or_none
+        raise OptionError(
+            f"{name}={show(value)} is not known. Pass {', '.join(known[:-1])} or {known[-1]}.",
+            value=value,
+        )
+
+
+def _number(name: str, value: object, least: int, hint: str = "") -> None:
+    if type(value) is not int or value < least:
+        raise OptionError(
+            f"{name}={show(value)} is not a whole number of at least {least}.{hint}", value=value
+        )
+
+
+def _useless(name: str, value: object, default: object, other: str) -> None:
+    if value != default:
+        reason = "truncation does not cut" if other == "truncation" else f"{other} is not given"
+        raise OptionError(f"{name}={show(value)} does nothing, since {reason}.", value=value)

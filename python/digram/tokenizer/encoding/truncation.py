@@ -1,0 +1,85 @@
+"""Truncation: which tokens stay, and the windows over the others."""
+
+from __future__ import annotations
+
+from digram.errors import LimitExceededError, OptionError, several, show
+from digram.tokenizer.encoding.options import Options, Side
+
+__all__ = ["Window", "kept", "windows"]
+
+Window = tuple[int, int]
+"""A start and a stop, in tokens."""
+
+
+def windows(length: int, size: int, stride: int, side: Side) -> list[Window]:
+    """Windows of `size` tokens over `length`, each `stride` into the one before it.
+
+    The first is the one that stays; the last ends where the tokens end, and may be shorter.
+
+    >>> windows(9, 4, 1, "right")
+    [(0, 4), (3, 7), (6, 9)]
+    >>> windows(9, 4, 1, "left")
+    [(5, 9), (2, 6), (0, 3)]
+    >>> windows(4, 4, 0, "right"), windows(0, 4, 0, "right")
+    ([(0, 4)], [(0, 0)])
+    """
+    step = size - stride
+    starts = range(0, length - size + step, step) if length > size else range(1)
+    found = [(start, min(start + size, length)) for start in starts]
+    if side == "left":
+        found = [(length - stop, length - start) for start, stop in found]
+    return found
+
+
+def kept(lengths: tuple[int, ...], room: int, options: Options) -> tuple[int, ...]:
+    """How many tokens stay of each text, of one or two that do not fit together into `room`.
+
+    >>> from digram.tokenizer.encoding.options import checked
+    >>> first = checked(True, 8, "longest_first", "right", 0, None, "right", None, None)
+    >>> kept((9,), 8, first), kept((2, 9), 8, first), kept((9, 9), 7, first)
+    ((8,), (2, 6), (3, 4))
+
+    Raises `OptionError` where a text would lose all its tokens, or where the windows would not
+    move on; `LimitExceededError` if nothing may be cut.
+    """
+    surplus = sum(lengths) - room
+    if options.truncation == "raise":
+        raise LimitExceededError(
+            f"there are {sum(lengths)} tokens, and room for {room}.",
+            value=sum(lengths),
+            hint='Pass a larger max_length, or truncation="longest_first" to cut.',
+        )
+    if options.truncation == "only_first":
+        sizes: tuple[int, ...] = (lengths[0] - surplus, *lengths[1:])
+    elif options.truncation == "only_second":
+        sizes = (lengths[0], lengths[1] - surplus)
+    elif len(lengths) == 1:
+        sizes = (room,)
+    else:
+        # The longer text gives way until both are of one length, and then both.
+        half = room // 2
+        if min(lengths) <= half:
+            sizes = tuple(
+                length if length == min(lengths) else room - min(lengths) for length in lengths
+            )
+        elif lengths[0] > lengths[1]:
+            sizes = (room - half, half)
+        else:
+            sizes = (half, room - half)
+    for number, (size, length) in enumerate(zip(sizes, lengths, strict=True)):
+        which = "text" if number == 0 else "pair"
+        if size < 1 <= length:
+            raise OptionError(
+                f"truncation={show(options.truncation)} would leave nothing of the {which}: "
+                f"there are {sum(lengths)} tokens, and room for {room}.",
+                value=options.max_length,
+                hint="Pass a larger max_length, or another strategy.",
+            )
+        if size < length and options.stride >= size:
+            raise OptionError(
+                f"stride={options.stride} is not below the {several(size, 'token')} left of the "
+                f"{which}, so the windows over the others would not move on.",
+                value=options.stride,
+                hint="Pass a smaller stride, or a larger max_length.",
+            )
+    return sizes

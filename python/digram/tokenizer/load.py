@@ -1,0 +1,36 @@
+"""Loading a tokenizer from a file or folder."""
+
+from __future__ import annotations
+
+from os import PathLike
+
+from digram import formats
+from digram.tokenizer.tokenizer import Tokenizer
+
+__all__ = ["load"]
+
+
+def load(
+    path: str | PathLike[str],
+    *,
+    pretokenizer: formats.PretokenizerLike | formats.Missing = formats.MISSING,
+    encoding: str | None = None,
+) -> Tokenizer:
+    """The tokenizer in a file or folder, whose format is recognised by what it holds.
+
+    >>> import digram, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "tokenizer.json"
+    >>> tok = digram.train("low low lower", vocab_size=258)
+    >>> tok.save(path)
+    >>> digram.load(path) == tok
+    True
+
+    Read are `tokenizer.json`, `.tiktoken`, a folder with `vocab.json` and `merges.txt`, and a
+    folder with `vocabulary.json` and `merges.json`. A `.tiktoken` file and `vocab.json` say
+    nothing of how text is cut, and nothing is guessed: name it with `pretokenizer=`, or with
+    `encoding="cl100k_base"` (or another published name) the special tokens too.
+
+    Raises `CorruptFileError` or `VocabError`, with file and line, for a file that is damaged or
+    not supported, `OptionError` where the pretokenizer must be named, and `OSError`.
+    """
+    return Tokenizer._of(formats.read_compact(path, pretokenizer=pretokenizer, encoding=encoding))

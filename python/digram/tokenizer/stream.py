@@ -1,0 +1,63 @@
+"""Text without end, and texts without end, in bounded memory: what drives the core from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from digram._core import Stream
+    from digram.tokenizer.batch import FlatIds
+
+__all__ = ["each_chunk", "each_text"]
+
+BATCH_LENGTH = 1 << 22  # characters, or bytes: enough to keep all threads busy
+BATCH_TEXTS = 1 << 16
+
+
+def each_chunk(stream: Stream, chunks: Iterable[str | bytes], out: str) -> Iterator[Any]:
+    """The ids of a text in chunks, as soon as they are certain; nothing for most small chunks."""
+    push: Callable[[str | bytes | None], Any]
+    push = stream.push if out == "list" else stream.push_numpy
+    for chunk in chunks:
+        ids = push(chunk)
+        if len(ids):
+            yield ids
+    ids = push(None)
+    if len(ids):
+        yield ids
+
+
+def each_text(
+    encode: Callable[[list[str | bytes], int], list[list[int]] | FlatIds],
+    texts: Iterable[str | bytes],
+    out: str,
+) -> Iterator[Any]:
+    """The ids of each text. `encode` gets some of them at once, and the number of the first."""
+    first = 0
+    for batch in _batches(texts):
+        try:
+            encoded: Any = encode(batch, first)
+        except Exception as error:
+            error.add_note(f"in the batch that starts with text {first}")
+            raise
+        first += len(batch)
+        if out == "list":
+            yield from encoded
+        else:
+            ids, ends = encoded.ids, encoded.offsets.tolist()
+            yield from (ids[a:b] for a, b in pairwise(ends))
+
+
+def _batches(texts: Iterable[str | bytes]) -> Iterator[list[str | bytes]]:
+    batch: list[str | bytes] = []
+    length = 0
+    for text in texts:
+        batch.append(text)
+        length += len(text)
+        if length >= BATCH_LENGTH or len(batch) >= BATCH_TEXTS:
+            yield batch
+            batch, length = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,74 @@
+"""What a tokenizer is, as plain values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from digram.tokenizer.tokenizer import Tokenizer
+    from digram.vocab.definition import TrainingRecord
+    from digram.vocab.template import Template
+
+__all__ = ["facts"]
+
+
+def facts(tok: Tokenizer) -> dict[str, Any]:
+    """Its size, settings and training record, as JSON has them.
+
+    >>> import digram
+    >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")
+    >>> found = facts(tok)
+    >>> found["tokens"], found["base"], found["merges"], found["pretokenizer"]
+    (258, 256, 2, 'whitespace')
+    >>> found["training"]["stop_reason"]
+    'vocab_size'
+    """
+    special, log, record = tok.special_tokens, tok._model.merges(), tok.training
+    made = tok._made() if (events := tok.events) else log
+    return {
+        "tokens": len(tok),
+        "vocab_size": tok.vocab_size,
+        "base": len(tok) - len(made) - len(special) - _of_rules(tok),
+        "merges": len(log),
+        # Only where there are some.
+        **({"events": dict(Counter(event.kind for event in events))} if events else {}),
+        "special_tokens": special,
+        "reserved": {
+            name: {"first": ids.start, "count": len(ids)} for name, ids in tok.reserved.items()
+        },
+        "unit": tok.unit,
+        "on_unknown": getattr(tok.on_unknown, "text", tok.on_unknown),
+        "pretokenizer": tok.pretokenizer.name,
+        "patterns": list(tok.pretokenizer.patterns),
+        "digits": tok.pretokenizer.digits,
+        "scheme": None if tok._settings.scheme is None else str(tok._settings.scheme),
+        "rules": None if tok.rules is None else tok.rules.as_dict(),
+        "tokens_of_rules": _of_rules(tok),
+        "template": None if tok.template is None else _template(tok.template),
+        "context_size": tok.context_size,
+        "pad_token": tok.pad_token,
+        "digest": tok.digest,
+        "training": None if record is None else _record(record),
+    }
+
+
+def _of_rules(tok: Tokenizer) -> int:
+    """How many tokens are there because rules want it so, and not by a merge."""
+    if tok.rules is None:
+        return 0
+    made = {id for _, _, id in tok._model.merges()}
+    return len({tok.id_of(token) for token in tok.rules.tokens()} - made - {None})
+
+
+def _template(template: Template) -> dict[str, Any]:
+    return {"single": template.single, "pair": template.pair}
+
+
+def _record(record: TrainingRecord) -> dict[str, Any]:
+    names = ("ties", "stop_reason", "documents", "bytes", "pretokens", "distinct_pretokens")
+    found = {**{name: getattr(record, name) for name in names}, "options": record.options}
+    if record.languages is not None:
+        made = Counter(record.languages)
+        found["made_for"] = {name: made[name] for name in made if name is not None}
+    return found

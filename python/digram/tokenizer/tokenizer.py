@@ -1,0 +1,470 @@
+"""The tokenizer: an immutable value that encodes, decodes and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import repeat
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args, overload
+
+from digram._core import Model
+from digram._util.validation import any_number, choice, flag, instance, mapping, word
+from digram.errors import OptionError, VocabError, several, show
+from digram.pretokenizers.pretokenizer import Pretokenizer
+from digram.pretokenizers.rules import Rules
+from digram.tokenizer.batch import BatchingCore
+from digram.tokenizer.count import CountingCore
+from digram.tokenizer.encoding import CallableCore, Layout
+from digram.vocab.definition import Unit, check_record
+from digram.vocab.packed import Compact, Settings, compacted
+from digram.vocab.picky import Event, made, single_symbols, told
+from digram.vocab.reserved_ids import check_reserved, multiple_of, padded, without_padding
+from digram.vocab.rule_tokens import protecting
+from digram.vocab.schemes import Picky, Scheme, check_by_rank
+from digram.vocab.special_tokens import Special
+from digram.vocab.template import Template
+
+if TYPE_CHECKING:
+    from digram.vocab.definition import Definition, OnUnknown, TrainingRecord
+
+__all__ = ["Merge", "RunnerUp", "Tokenizer"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerUp:
+    """A pair that was not merged because another came before it: its parts and its count."""
+
+    left: bytes
+    right: bytes
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """A merge: the parts and the token they make, as bytes, with its rank and id.
+
+    `count` is how often the pair stood in the training corpus when it was chosen; None where the
+    tokenizer was not trained here. `runners_up` are the pairs that would have come next at that
+    moment, where `train(runners_up=...)` asked to keep them. `language` is the one that the merge
+    was made for by `digram.train_fair`, in whose text it was counted.
+    """
+
+    rank: int
+    left: bytes
+    right: bytes
+    token: bytes
+    id: int
+    count: int | None
+    runners_up: tuple[RunnerUp, ...] = field(default=(), repr=False)
+    language: str | None = field(default=None, repr=False)
+
+
+_MOST_IDS = 1 << 32  # more than any vocabulary has
+
+
+class _Extra(NamedTuple):
+    """What the core keeps for the façade."""
+
+    settings: Settings
+    layout: Layout
+
+
+class Tokenizer(CallableCore, BatchingCore, CountingCore):
+    """Turns text into ids and back. Made by `digram.train`, by `digram.load`, or of a `Definition`.
+
+    >>> import digram
+    >>> tok = digram.train("low low lower lowest", vocab_size=259, pretokenizer="whitespace")
+    >>> tok.encode("lower")
+    [257, 101, 114]
+    >>> tok.tokens([257, 101, 114])
+    [b'low', b'e', b'r']
+    >>> tok.decode([257, 101, 114])
+    'lower'
+
+    Immutable: every change gives a new tokenizer, so any number of threads and processes may
+    share one. Two tokenizers are equal exactly when they do the same with every text; where they
+    come from plays no part.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, definition: Definition) -> Self:
+        """Make a tokenizer of a definition; `VocabError` where that contradicts itself."""
+        return cls._of(compacted(definition))
+
+    @classmethod
+    def _of(cls, compact: Compact) -> Self:
+        model, special_tokens, settings = compact
+        mapping("special_tokens", special_tokens, "texts and ids")
+        instance("pretokenizer", settings.pretokenizer, Pretokenizer)
+        choice("unit", settings.unit, *get_args(Unit))
+        if settings.scheme is not None and not isinstance(settings.scheme, Scheme):
+            raise TypeError(f"scheme is one of digram.vocab.schemes, not {show(settings.scheme)}")
+        if settings.training is not None:
+            check_record(settings.training)
+        if settings.byte_ids is not None:
+            ids = settings.byte_ids
+            if not isinstance(ids, list) or not all(type(id) is int for id in ids):
+                raise TypeError(f"byte_ids is a list of ids, not {show(ids)}")
+        for text, id in special_tokens.items():
+            if not 0 <= any_number(f"special_tokens[{show(text)}]", id) < _MOST_IDS:
+                raise VocabError(
+                    f"the special token {show(word('a special token', text))} cannot have the id "
+                    f"{show(id)}.",
+                    value=id,
+                    hint=f"Ids go from 0 to {_MOST_IDS - 1:,}.",
+                )
+            word("a special token", text)
+        unknown: int | list[int] | None = None
+        if settings.unit == "char" and isinstance(settings.on_unknown, Special):
+            text = settings.on_unknown.text
+            if text not in special_tokens:
+                raise OptionError(
+                    f"on_unknown names {show(text)}, which is no special token of this tokenizer.",
+                    value=settings.on_unknown,
+                )
+            unknown = special_tokens[text]
+        elif not isinstance(settings.on_unknown, Special):
+            choice("on_unknown", settings.on_unknown, "error", "bytes")
+        if settings.unit == "char" and settings.on_unknown == "bytes":
+            unknown = settings.byte_ids
+        if settings.reserved:
+            check_reserved(settings.reserved, special_tokens)
+        return super().__new__(
+            cls,
+            model,
+            list(special_tokens.items()),
+            settings.pretokenizer.splitter(),
+            settings.unit,
+            unknown,
+            flag("ignore_merges", settings.ignore_merges),
+            None if settings.scheme is None else settings.scheme.core(),
+            _Extra(settings, Layout.of(settings, special_tokens)),
+        )
+
+    @property
+    def definition(self) -> Definition:
+        """The tokenizer as plain values, built anew at each call."""
+        return Compact(self._model, self.special_tokens, self._settings).plain()
+
+    @property
+    def _settings(self) -> Settings:
+        settings: Settings = self._extra.settings
+        return settings
+
+    @property
+    def pretokenizer(self) -> Pretokenizer:
+        """How text is cut before merging."""
+        return self._settings.pretokenizer
+
+    @property
+    def rules(self) -> Rules | None:
+        """The rules that text is cut by, which its pretokenizer carries."""
+        return self._settings.pretokenizer.rules
+
+    @property
+    def unit(self) -> Unit:
+        """What base tokens stand for: "byte" or "char"."""
+        return self._settings.unit
+
+    @property
+    def on_unknown(self) -> OnUnknown:
+        """What becomes of characters without a token, for unit "char"."""
+        return self._settings.on_unknown
+
+    @property
+    def training(self) -> TrainingRecord | None:
+        """How it was trained; None where that is not known."""
+        return self._settings.training
+
+    @property
+    def template(self) -> Template | None:
+        """The special tokens that `tok(text)` puts around a text; None for none."""
+        return self._settings.template
+
+    @property
+    def context_size(self) -> int | None:
+        """How many tokens the model takes: what `tok(text, max_length="context")` means."""
+        return self._settings.context_size
+
+    @property
+    def pad_token(self) -> str | None:
+        """The special token that `tok(text, padding=...)` pads with."""
+        return self._settings.pad_token
+
+    @property
+    def reserved(self) -> dict[str, range]:
+        """The ids set aside by `train(reserve=...)`, by name; what pads the size is "unused".
+
+        >>> import digram
+        >>> tok = digram.train("banana", vocab_size=261, reserve={"image": 4}, pretokenizer=None)
+        >>> tok.reserved["image"], tok.merges, tok.vocab_size
+        (range(257, 261), [(b'a', b'n')], 261)
+        >>> tok.decode([257, 98])
+        '<|image_0|>b'
+
+        Each of them is a special token, so that all readers of a file give it the same id: no text
+        becomes it unless `special=` allows that, and it decodes to its name.
+        """
+        return dict(self._settings.reserved or {})
+
+    def token_bytes(self, id: int) -> bytes:
+        """The bytes of a token; those of a special token are its text in UTF-8.
+
+        Raises `TokenIdError` for an id that is not in the vocabulary.
+        """
+        return self.tokens([id])[0]
+
+    @property
+    def merges(self) -> list[tuple[bytes, bytes]]:
+        """The pairs of tokens that are merged, in rank order; none where `events` make tokens."""
+        tokens, merges = self._model.tokens(), self._model.merges()
+        return [(_known(tokens, left), _known(tokens, right)) for left, right, _ in merges]
+
+    @property
+    def merge_log(self) -> list[Merge]:
+        """The merges in rank order, with what each made and its count in training.
+
+        >>> import digram
+        >>> digram.train("banana", max_merges=1, pretokenizer=None).merge_log
+        [Merge(rank=0, left=b'a', right=b'n', token=b'an', id=256, count=2)]
+
+        With `train(runners_up=2)` each says which pairs came next, and how close they were:
+
+        >>> tok = digram.train("banana", max_merges=1, pretokenizer=None, runners_up=2)
+        >>> tok.merge_log[0].runners_up
+        (RunnerUp(left=b'n', right=b'a', count=2), RunnerUp(left=b'b', right=b'a', count=1))
+        """
+        tokens, merges = self._model.tokens(), self._model.merges()
+        counts: Iterable[int | None] = repeat(None)
+        next_pairs: Iterable[Sequence[tuple[int, int, int]]] = repeat(())
+        languages: Iterable[str | None] = repeat(None)
+        if self.training is not None:
+            counts = self.training.counts
+            next_pairs = self.training.runners_up or next_pairs
+            languages = self.training.languages or languages
+        return [
+            Merge(
+                rank,
+                _known(tokens, left),
+                _known(tokens, right),
+                _known(tokens, id),
+                id,
+                count,
+                tuple(RunnerUp(_known(tokens, a), _known(tokens, b), n) for a, b, n in runners_up),
+                language,
+            )
+            for rank, ((left, right, id), count, runners_up, language) in enumerate(
+                zip(merges, counts, next_pairs, languages, strict=False)
+            )
+        ]
+
+    @property
+    def events(self) -> list[Event]:
+        """What PickyBPE (`train(picky=...)`) merged and dropped, in the order of time.
+
+        >>> import digram
+        >>> tok = digram.train("the the hut she", max_merges=2, picky=0.6, pretokenizer="gpt2")
+        >>> for event in tok.events:
+        ...     print(event.kind, event.token, event.parts, event.count)
+        merge b'he' (b'h', b'e') 3
+        merge b'the' (b't', b'he') 2
+        drop b'he' (b'h', b'e') 1
+        >>> tok.tokens([256])
+        [b'the']
+
+        Empty for other tokenizers, which have `merges`. Takes some 2 µs an event.
+        """
+        scheme = self._settings.scheme
+        if not isinstance(scheme, Picky):
+            return []
+        base = single_symbols(self._model.tokens(), self.unit, self._settings.byte_ids)
+        return told(scheme, base, None if self.training is None else self.training.counts)
+
+    def _made(self) -> set[int]:
+        """The ids of the tokens that merges or events make."""
+        scheme, ids = self._settings.scheme, {id for _, _, id in self._model.merges()}
+        if isinstance(scheme, Picky):
+            tokens = self._model.tokens()
+            by_events = made(scheme, single_symbols(tokens, self.unit, self._settings.byte_ids))
+            ids |= {id for id, token in enumerate(tokens) if token in by_events}
+        return ids
+
+    @overload
+    def pretokenize(self, text: str) -> list[str]: ...
+    @overload
+    def pretokenize(self, text: bytes) -> list[bytes]: ...
+    def pretokenize(self, text: str | bytes) -> list[str] | list[bytes]:
+        """The pretokens of `text`: the pieces inside which merges happen. They join to the text."""
+        return self.pretokenizer.splitter().split(text)
+
+    def with_special_tokens(self, tokens: Iterable[str] | Mapping[str, int]) -> Tokenizer:
+        """A new tokenizer with more special tokens; this one stays as it is.
+
+        >>> import digram
+        >>> tok = digram.train("a", max_merges=0)
+        >>> chat = tok.with_special_tokens(["<|user|>", "<|bot|>"])
+        >>> chat.special_tokens
+        {'<|user|>': 256, '<|bot|>': 257}
+        >>> chat.encode("<|user|>a", special="parse")
+        [256, 97]
+
+        New tokens take the ids after the highest one, in order; a mapping names the ids. Raises
+        `VocabError` where a token or an id is there already.
+        """
+        if isinstance(tokens, str | bytes):
+            raise TypeError("tokens is several special tokens; put the one in a list")
+        if isinstance(tokens, Mapping):
+            added = dict(tokens)
+        else:
+            added = {}
+            for text in tokens:
+                added[text] = self.vocab_size + len(added)
+        special = self.special_tokens
+        known = special.keys() & added.keys()
+        if known:
+            first = min(known)
+            raise OptionError(
+                f"{first!r} is a special token of this tokenizer already.", value=first
+            )
+        return Tokenizer._of(Compact(self._model, special | added, self._settings))
+
+    def with_template(self, template: Template | None) -> Tokenizer:
+        """A new tokenizer that puts these special tokens around texts (`tok(text)`); None for none.
+
+        >>> import digram
+        >>> tok = digram.train("a", max_merges=0, special_tokens=["<s>"])
+        >>> tok.with_template(digram.Template("<s> $A"))("a").ids
+        [256, 97]
+
+        `encode` stays as it is. Raises `OptionError` for a special token that it does not have.
+        """
+        if template is not None and not isinstance(template, Template):
+            kind = type(template).__name__
+            raise TypeError(f"template is a digram.Template or None, not {kind}")
+        return self._with(self._settings._replace(template=template))
+
+    def with_context_size(self, context_size: int | None) -> Tokenizer:
+        """A new tokenizer that knows how many tokens its model takes (`max_length="context"`)."""
+        return self._with(self._settings._replace(context_size=context_size))
+
+    def with_pad_token(self, pad_token: str | None) -> Tokenizer:
+        """A new tokenizer whose `tok(text, padding=...)` pads with this special token of it."""
+        return self._with(self._settings._replace(pad_token=pad_token))
+
+    def with_rules(self, rules: Rules | None) -> Tokenizer:
+        """A tokenizer of the same tokens that obeys rules; this one stays as it is.
+
+        >>> import digram
+        >>> tok = digram.train("a dose of 5 mg", vocab_size=260, pretokenizer="gpt2")
+        >>> ruled = tok.with_rules(digram.Rules(["metformin"], units=["mg"]))
+        >>> ruled.tokens(digram.Change.of(tok, ruled).added)
+        [b'metformin', b' metformin', b'mg', b' mg']
+        >>> ruled.tokens(ruled.encode("metformin 5mg 5-mg"))
+        [b'metformin', b' 5', b'mg', b' 5', b'-', b'mg']
+
+        Terms and units that are no tokens yet take new ids after the highest one; text is cut by
+        the rules first, and a pretoken that is a token becomes it. So old ids keep their meaning,
+        and a text becomes other ids where rules cut it, and where a whole pretoken is a token that
+        no merge makes. Rules that it had are replaced, their tokens stay; None takes them away.
+        What is to be forbidden is obeyed by `extend` from here on, while tokens that are there
+        stay, and `prefer` is for training. `extend`, `prune` and `shrink` keep the tokens of rules.
+
+        Works for published vocabularies too. `digram.Change.of` says what became of the
+        ids. Raises `OptionError` for unit "char".
+        """
+        if rules is not None:
+            instance("rules", rules, Rules)
+        check_by_rank(self._settings.scheme, "with_rules")
+        definition = self.definition
+        multiple, whole = multiple_of(definition), without_padding(definition)
+        if rules is None:
+            ruled = replace(whole, pretokenizer=whole.pretokenizer.with_rules(None))
+        else:
+            ruled = protecting(whole, rules)
+        return Tokenizer(padded(ruled, multiple))
+
+    def _uncut(self) -> Tokenizer:
+        """The same without a pretokenizer: what is a pretoken is not cut again."""
+        return self._with(self._settings._replace(pretokenizer=Pretokenizer(None)))
+
+    def _with(self, settings: Settings) -> Tokenizer:
+        return Tokenizer._of(Compact(self._model, self.special_tokens, settings))
+
+    def save(
+        self,
+        path: str | PathLike[str],
+        *,
+        format: str | None = None,
+        allow_loss: bool = False,
+    ) -> None:
+        """Write the tokenizer to `path`, so that a crash leaves the old file or the new one.
+
+        `format` is "huggingface" (`tokenizer.json`, which Hugging Face's libraries read as it is),
+        "tiktoken", "vocab_merges" (a folder with `vocab.json` and `merges.txt`) or "seed_pair" (a
+        folder with `vocabulary.json` and `merges.json`), or "digram" for tokenizers that nobody
+        else has an encoder for; by default it follows from the name of the file. What the format
+        cannot carry is a `VocabError`, unless `allow_loss`.
+        """
+        from digram import formats
+
+        formats.write(self.definition, path, format=format, allow_loss=allow_loss)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256, in hexadecimal, of what the tokenizer does, the same in every version.
+
+        Provenance plays no part. The first question reads all tokens and merges: some milliseconds.
+        """
+        return self._digest(Compact(self._model, self.special_tokens, self._settings).digest)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tokenizer):
+            return NotImplemented
+        return self is other or self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        special = f", {len(self.special_tokens)} special" if self.special_tokens else ""
+        unit = "" if self.unit == "byte" else f", unit={self.unit!r}"
+        scheme = self._settings.scheme
+        unit += "" if scheme is None else f", {scheme.kind}"
+        return (
+            f"<digram.Tokenizer: {several(len(self), 'token')}{special}, "
+            f"pretokenizer={_shown(self.pretokenizer)}{unit}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from digram.tokenizer.html import tokenizer_page
+
+        return tokenizer_page(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._model.to_bytes(), self.special_tokens, self._settings)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __iter__(self) -> Iterator[Any]:
+        # `len` and `tokens` would make Python believe that it can be iterated over.
+        raise TypeError("a Tokenizer is not iterable; encode a text, or look at merges or tokens")
+
+
+def _restored(stored: bytes, special_tokens: dict[str, int], settings: Settings) -> Tokenizer:
+    return Tokenizer._of(Compact(Model.from_bytes(stored), special_tokens, settings))
+
+
+def _known(tokens: Sequence[bytes | None], id: int) -> bytes:
+    token = tokens[id]
+    assert token is not None, "the core checked that every part of a merge is a token"
+    return token
+
+
+def _shown(pretokenizer: Pretokenizer) -> str:
+    return repr(pretokenizer.name) if pretokenizer.is_plain else repr(pretokenizer)

@@ -1,0 +1,1 @@
+"""Training: options, counts, the merge loop, superwords, several languages, checkpoints."""

@@ -1,0 +1,404 @@
+"""Going on where a training run was broken off: what a folder of checkpoints holds.
+
+`state.json` says with which options the run was started (as sums that decide whether another run
+may go on, and in words for the message if it may not), how far the corpus was counted, and which
+files hold these counts; it is replaced in one step. `merges.journal` grows by each merge. The files
+of counts are the core's (`*.digram-run`). Of several sources each has a folder of its own for its
+counts (`source-0`, ...). What does not fit into memory lies in `digram-counts-*.tmp`, which the
+next run deletes, and `lock` keeps other runs out. All of it may be deleted when the run is done.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from digram import _core
+from digram._util.json_files import digest
+from digram._util.storage import atomic_write, read_file
+from digram._util.validation import path_name
+from digram.corpus import Further, Text
+from digram.errors import CheckpointError, CorruptFileError, several
+
+__all__ = ["Checkpoint", "noted_merges"]
+
+VERSION = 2
+STATE = "state.json"
+JOURNAL = "merges.journal"
+LOCK = "lock"
+HEAD, MERGE = 8, 20
+"""The bytes that a journal begins with, and those of each merge in it."""
+
+BETWEEN = 30.0
+"""Seconds between two notes while a corpus is counted."""
+
+_ANEW = "Delete the folder to start anew."
+_RUN = re.compile(r"[0-9A-Za-z_-]+\.digram-run")
+_LEFT = ("digram-counts-*.tmp", ".digram-*.tmp")
+"""What a killed run leaves: what did not fit into memory, and half a file."""
+
+
+@dataclass
+class State:
+    """How far the counting is: the corpus up to `documents`, whose bytes have the sum `text`.
+
+    Once it is done, `files` tells the sizes of the files that were read and when they were changed,
+    `skipped` how many of their records were skipped, and `counts` what the counts are that merges
+    were learned from, where no sum does.
+    """
+
+    documents: int = 0
+    bytes: int = 0
+    pretokens: int = 0
+    text: int = 0
+    runs: list[str] = field(default_factory=list)
+    done: bool = False
+    files: list[str] = field(default_factory=list)
+    counts: str = ""
+    skipped: int = 0
+
+
+class Checkpoint:
+    """A folder, and what an earlier call with the same options left in it.
+
+    >>> folder = getfixture("tmp_path") / "run"
+    >>> with Checkpoint(folder, {"unit": "byte"}, {"ties": "ids"}) as checkpoint:
+    ...     checkpoint.state.documents
+    0
+
+    `counted` are the options that decide the counts, `merged` those that decide the merges beside;
+    `options` are both by their names, each as one writes it, for the message of an error.
+    `stamps` are the sizes of the files of the corpus and when they were changed: where they are
+    known, all was counted and none has changed, the files are not read again. The folder is this
+    object's until it is closed; that of a part lies `within` one that is locked.
+
+    Raises `CheckpointError` for a folder of a run with other options, for one that another run uses
+    now, and for one that is damaged or holds something else: also when it is left, for a file of
+    counts or merges in which damage was found on the way.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        counted: Any,
+        merged: Any,
+        stamps: list[list[int]] | None = None,
+        *,
+        options: Mapping[str, str] | None = None,
+        within: Checkpoint | None = None,
+    ) -> None:
+        self.folder = Path(path_name(folder))
+        self._options = dict(options or {})
+        if self.folder.exists() and not self.folder.is_dir():
+            raise NotADirectoryError(
+                errno.ENOTDIR,
+                "a checkpoint is a folder, and this is none; name a folder, which need not be "
+                "there yet",
+                os.fspath(folder),
+            )
+        self._run = {"counted": _digest(counted), "merged": _digest(merged)}
+        self._files = [] if stamps is None else [_digest(stamp) for stamp in stamps]
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._within = within
+        self._lock = _locked(self.folder) if within is None else None
+        try:
+            self.state = self._read()
+        except BaseException:
+            self.close()
+            raise
+
+    def part(self, number: int, counted: Any, stamps: list[list[int]] | None = None) -> Checkpoint:
+        """The checkpoint of one of several sources."""
+        return Checkpoint(self.folder / f"source-{number}", counted, None, stamps, within=self)
+
+    def close(self) -> None:
+        """Leave the folder to others."""
+        if self._lock is not None:
+            self._lock.close()
+
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        self.close()
+        if isinstance(error, CheckpointError) and error.path is None:  # of the core
+            error.path, error.hint = os.fspath(self.folder), error.hint or _ANEW
+        if isinstance(error, CorruptFileError) and self._holds(error.path):
+            raise CheckpointError(
+                f"a file of the checkpoint is damaged: {error.message}",
+                path=error.path,
+                offset=error.offset,
+                hint=_ANEW,
+            ) from error
+
+    def _holds(self, path: str | None) -> bool:
+        """Whether a file is of this folder, or of that of one of several sources."""
+        return path is not None and self.folder in Path(path).parents
+
+    @property
+    def journal(self) -> Path:
+        """The file that merges are noted in."""
+        return self.folder / JOURNAL
+
+    @property
+    def merges(self) -> int:
+        """How many merges of the whole run are noted."""
+        return noted_merges((self._within or self).folder)
+
+    def counter(self, splitter: _core.Splitter, memory: int | None) -> _core.Counter:
+        """A counter that has counted what the state says."""
+        state = self.state
+        made = (state.runs, (state.documents, state.bytes, state.pretokens))
+        try:
+            return _core.Counter.resumed(splitter, self.folder, made, memory_limit=memory)
+        except FileNotFoundError as error:
+            raise CheckpointError(
+                f"a file of the checkpoint is missing: {Path(error.filename).name}.",
+                path=self.folder,
+                hint=_ANEW,
+            ) from error
+
+    def rest(
+        self,
+        batches: Iterable[list[Text]],
+        counter: _core.Counter,
+        skipped_records: Callable[[], int] = int,
+    ) -> Iterator[list[Text]]:
+        """The batches that are not counted yet. Between them what is counted is noted now and then.
+
+        `skipped_records` is asked at the end, for the state. Raises `CheckpointError` if the first
+        ones are not what was counted before.
+        """
+        state, skipped = self.state, State()
+        if state.done and self._files:
+            if state.files == self._files:
+                return
+            if state.files[:1] != self._files[:1]:
+                raise self._other_corpus()
+        noted = time.monotonic()
+        for batch in batches:
+            size, text = _sum_of(batch, skipped.text)
+            if skipped.documents < state.documents or skipped.bytes < state.bytes:
+                skipped.documents += sum(not isinstance(one, Further) for one in batch)
+                skipped.bytes += size
+                skipped.text = text
+                if skipped.documents >= state.documents and skipped.bytes >= state.bytes:
+                    self._check_same(skipped)
+                continue
+            if state.done:
+                raise self._other_corpus()
+            yield batch
+            skipped.text = text
+            if time.monotonic() - noted >= BETWEEN:
+                self.note(counter, text)
+                noted = time.monotonic()
+        if skipped.documents < state.documents or skipped.bytes < state.bytes:
+            self._check_same(skipped)
+        if not state.done:
+            self.note(counter, skipped.text, done=True, skipped=skipped_records())
+        elif state.files != self._files:  # written again, with the same content
+            self._write(replace(state, files=self._files))
+
+    def note(
+        self, counter: _core.Counter, text: int, *, done: bool = False, skipped: int = 0
+    ) -> None:
+        """Brings what is counted to the disk, and says so."""
+        runs, (documents, size, pretokens) = counter.checkpoint()
+        files = self._files if done else []
+        noted = State(documents, size, pretokens, text, list(runs), done, files, skipped=skipped)
+        self._write(noted)
+
+    def counted(self, counts: _core.Counts | _core.SortedCounts) -> None:
+        """Notes the one file that holds all counts, and deletes those that it was merged from."""
+        if isinstance(counts, _core.SortedCounts):
+            runs, _ = counts.checkpoint()
+            if runs != self.state.runs:
+                self._write(replace(self.state, runs=runs))
+            for path in self.folder.glob("*.digram-run"):
+                if path.name not in runs:
+                    path.unlink()
+
+    def begin(self, counts: str = "") -> None:
+        """Notes that all is counted. `counts` tells the counts, where no sum of the text does.
+
+        Raises `CheckpointError` if merges were learned from other counts before.
+        """
+        if not self.state.done:
+            self._write(replace(self.state, done=True, counts=counts))
+        elif self.state.counts != counts:
+            raise CheckpointError(
+                "the corpus is not the one that the checkpoint was made from: other pretokens, or "
+                "other numbers of them, were counted.",
+                path=self.folder,
+                hint="Give the same source, or another folder to start anew.",
+            )
+
+    def _write(self, state: State) -> None:
+        self.state = state
+        known: dict[str, Any] = {"format": VERSION, "run": self._run, "options": self._options}
+        known["state"] = asdict(self.state)
+        line = json.dumps({**known, "sha256": digest(known)})
+        atomic_write(self.folder / STATE, line.encode() + b"\n")
+
+    def _read(self) -> State:
+        """What is noted; a folder without a note is this run's from now on."""
+        for pattern in _LEFT:
+            for path in self.folder.glob(pattern):
+                if path.is_dir():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink(missing_ok=True)
+        path = self.folder / STATE
+        try:
+            found = json.loads(read_file(path))
+            stated = found.pop("sha256", None)
+            version, run, options = found["format"], found["run"], found["options"]
+        except FileNotFoundError:
+            # Merges without counts are those of no run.
+            self.journal.unlink(missing_ok=True)
+            self._write(State())
+            return self.state
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            raise _no_checkpoint(path) from None
+        if type(version) is int and version != VERSION:
+            raise CheckpointError(
+                f"the checkpoint has format {version}, and this version of digram reads {VERSION}.",
+                path=path,
+                hint="Go on with the version that wrote it, or start anew in another folder.",
+            )
+        # Files of counts that it does not name are deleted: nothing is done before it is believed.
+        if stated != digest(found):
+            raise CheckpointError(
+                "the checkpoint is damaged: what it says does not fit its digest.",
+                path=path,
+                hint=_ANEW,
+            )
+        try:
+            state = State(**found["state"])
+        except (TypeError, KeyError):
+            raise _no_checkpoint(path) from None
+        if not isinstance(run, dict) or not isinstance(options, dict) or not _is_sound(state):
+            raise _no_checkpoint(path)
+        if run != self._run and state == State() and not any(self.folder.glob("source-*")):
+            self._write(state)  # nothing was done yet
+            return state
+        if run != self._run:
+            raise self._other_options(run, options)
+        return state
+
+    def _other_options(self, run: Mapping[str, Any], options: Mapping[str, Any]) -> CheckpointError:
+        here = self._options
+        names = [name for name in here if options.get(name, here[name]) != here[name]]
+        theirs, ours = (
+            " and ".join(_shortened(str(known[name])) for name in names)
+            for known in (options, here)
+        )
+        if names:
+            message = f"{theirs}, and asked for is {ours}"
+        else:  # what differs has no name
+            merged = run.get("counted") == self._run["counted"]
+            message = f"other options to {'merge' if merged else 'count'}"
+        return CheckpointError(
+            f"the folder is of a run with {message}.",
+            path=self.folder,
+            hint="To go on, give the options of that run; to start anew, give another folder.",
+        )
+
+    def _check_same(self, skipped: State) -> None:
+        same = (skipped.documents, skipped.bytes, skipped.text)
+        if same != (self.state.documents, self.state.bytes, self.state.text):
+            raise self._other_corpus()
+
+    def _other_corpus(self) -> CheckpointError:
+        return CheckpointError(
+            "the corpus is not the one that the checkpoint was made from: it differs within or "
+            f"after the first {several(self.state.documents, 'document')}.",
+            path=self.folder,
+            hint="Give the same source, or another folder to start anew.",
+        )
+
+
+def noted_merges(folder: str | os.PathLike[str]) -> int:
+    """How many merges the run in a folder noted; 0 where there is none.
+
+    >>> noted_merges(getfixture("tmp_path"))
+    0
+
+    Told by the size of the journal: what a crash damaged is counted too, and merged anew.
+    """
+    journal = Path(folder) / JOURNAL
+    if not (journal.with_name(STATE).exists() and journal.exists()):
+        return 0
+    return max(0, journal.stat().st_size - HEAD) // MERGE
+
+
+def _locked(folder: Path) -> BinaryIO | None:
+    """A file that is locked as long as it is open; None where the system has no such locks."""
+    if sys.platform == "win32":
+        return None
+    import fcntl
+
+    file = (folder / LOCK).open("ab")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise CheckpointError(
+            "the folder is in use: another run notes there how far it is.",
+            path=folder,
+            hint="Wait until it ends, or give another folder.",
+        ) from None
+    except OSError:  # a file system that knows no locks
+        pass
+    return file
+
+
+def _no_checkpoint(path: Path) -> CheckpointError:
+    return CheckpointError(
+        "this is no checkpoint of digram.",
+        path=path,
+        hint="Give another folder, or delete this file to start anew.",
+    )
+
+
+def _is_sound(state: State) -> bool:
+    """Whether all values are of their kinds. A run is the name of a file in the folder itself."""
+    numbers = (state.documents, state.bytes, state.pretokens, state.text, state.skipped)
+    texts = (state.runs, state.files)
+    return (
+        all(type(number) is int and 0 <= number < 1 << 64 for number in numbers)
+        and all(type(found) is list and all(type(t) is str for t in found) for found in texts)
+        and all(map(_RUN.fullmatch, state.runs))
+        and len(set(state.runs)) == len(state.runs)
+        and type(state.done) is bool
+        and type(state.counts) is str
+    )
+
+
+def _digest(options: Any) -> str:
+    return hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest()
+
+
+def _shortened(text: str, most: int = 80) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _sum_of(batch: Iterable[Text], before: int) -> tuple[int, int]:
+    """The bytes of a batch, and a sum over its texts and all before."""
+    size = 0
+    for text in batch:
+        data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+        size += len(data)
+        before = zlib.crc32(data, zlib.crc32(len(data).to_bytes(8, "little"), before))
+    return size, before

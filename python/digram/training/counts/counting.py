@@ -1,0 +1,306 @@
+"""Counting: from texts, and from several sources with weights, to counts."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+from digram import _core
+from digram._util.progress import amount, note, progress_of_all
+from digram._util.progress import progress as progress_bar
+from digram._util.storage import advise_on_full_disk
+from digram._util.validation import check_threads, fraction, memory_in_bytes
+from digram.corpus import (
+    Further,
+    Reading,
+    Source,
+    Text,
+    file_stamps,
+    in_batches,
+    separator_of,
+    settled,
+    total_bytes,
+)
+from digram.errors import CorruptFileError, InvalidTextError, OptionError, placed, show
+from digram.pretokenizers.pretokenizer import Pretokenizer, Regex, resolve
+from digram.training.checkpoint import Checkpoint
+from digram.training.counts.settings import fingerprint
+from digram.training.counts.value import Counts, check_made, check_unit
+from digram.vocab.definition import Unit
+
+__all__ = [
+    "Counting",
+    "Sources",
+    "count_pretokens",
+    "have_first",
+    "made_with",
+    "refuse_separator",
+    "weights_without_names",
+]
+
+Sources: TypeAlias = Source | Mapping[str, Source | Counts]
+"""What can be counted: one source, or several by their names, of which some are counted already."""
+
+Held: TypeAlias = _core.Counts | _core.SortedCounts
+"""Counts in memory or on disk."""
+
+
+def count_pretokens(
+    source: Sources,
+    *,
+    pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None = "o200k",
+    unit: Unit = "byte",
+    separator: str | bytes | None = None,
+    weights: Mapping[str, Any] | None = None,
+    threads: int | None = None,
+    memory_limit: int | str | None = None,
+    progress: bool | None = None,
+) -> Counts:
+    """Count the pretokens of a corpus: all that training needs to know of it, much smaller.
+
+    >>> import digram
+    >>> counts = digram.count_pretokens(["low low", "lower"], pretokenizer="whitespace")
+    >>> dict(counts.items())
+    {b'low': 1, b' low': 1, b'lower': 1}
+    >>> counts.documents, counts.bytes, counts.pretokens
+    (2, 12, 3)
+
+    `source`, `separator`, `pretokenizer` and `unit` are as for `digram.train`, and so are the
+    merges that it learns of the counts. A dictionary names several sources, one after the other;
+    counts may be among them. `weights` then says how much some of them count (`Counts.scale`, with
+    its rounding), 1 by default:
+
+    >>> sources = {"en": "the cat", "sw": "paka"}
+    >>> counts = digram.count_pretokens(sources, pretokenizer="gpt2", weights={"sw": 3})
+    >>> counts["the"], counts["paka"], counts.bytes
+    (1, 3, 19)
+
+    The result does not depend on `threads` (one for each core by default). That all bytes were
+    counted is checked before anything is weighted. `progress` draws a bar on stderr (by default
+    where that is a terminal). Raises as `train` does. Memory: the distinct pretokens, and some 40
+    bytes for each; while the text is counted several times that, or up to `memory_limit` ("2 GB",
+    as for `train`).
+    """
+    cut, unit = resolve(pretokenizer), check_unit(unit)
+    threads = check_threads(threads)
+    memory = memory_in_bytes(memory_limit)
+    if isinstance(source, Counts):
+        raise TypeError("source is already counts; pass the text they are to be made of")
+    counting = Counting(cut, unit, separator, threads, progress, memory)
+    with advise_on_full_disk():
+        counts, skipped = counting.count(settled(source, separator), weights)
+        if isinstance(counts, _core.SortedCounts):
+            counts = counts.to_memory()
+    return Counts._of(counts, cut, unit, skipped)
+
+
+class Counted(NamedTuple):
+    """Counts, and how many records were skipped while they were made."""
+
+    counts: Held
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """How sources are counted: within so many bytes of memory, noted in a checkpoint."""
+
+    cut: Pretokenizer
+    unit: Unit
+    separator: str | bytes | None
+    threads: int | None
+    progress: bool | None
+    memory: int | None = None
+    checkpoint: Checkpoint | None = None
+
+    def count(self, source: Sources | Counts, weights: Mapping[str, Any] | None) -> Counted:
+        """The counts of one source, which is settled, or of several; or those that are there.
+
+        They are on disk where they did not fit into memory while they were counted, or went there
+        for the checkpoint. Whether merging has room for them in memory is another question, which
+        the core answers.
+        """
+        if isinstance(source, Mapping):
+            return self._count_named(source, weights)
+        if isinstance(source, Counts):
+            return Counted(source._held, source.skipped)
+        if weights is not None:
+            raise weights_without_names()
+        return self._count(source, self.checkpoint)
+
+    def _count_named(
+        self, sources: Mapping[str, Any], weights: Mapping[str, Any] | None
+    ) -> Counted:
+        factors = _factors(weights, sources)
+        joiner = None
+        if self.memory is not None:
+            joiner = _core.Joiner(self.memory, self._folder(), have_first(sources))
+        parts: list[_core.Counts] = []
+        skipped = 0
+        for number, (name, one) in enumerate(sources.items()):
+            factor = factors.get(name, (1, 1))
+            try:
+                found, passed = self.count_one_of(number, name, one)
+                skipped += passed
+                if joiner is not None:
+                    joiner.add(found, *factor)
+                    continue
+                found = found.to_memory() if isinstance(found, _core.SortedCounts) else found
+                parts.append(found if factor == (1, 1) else found.scale(*factor))
+            except Exception as error:
+                placed(error, f"source[{name!r}]")
+                raise
+        if joiner is None:
+            return Counted(_core.Counts.merge(parts), skipped)
+        with progress_of_all("Joining", "pretokens", self.progress) as tell:
+            return Counted(joiner.finish(tell), skipped)
+
+    def count_one_of(self, number: int, name: str, source: Source | Counts) -> Counted:
+        """The counts of one source of several, by its number and name."""
+        if isinstance(source, Counts):
+            made = (source.pretokenizer, source.unit)
+            check_made(made, (self.cut, self.unit), "these counts", "asked for is")
+            return Counted(source._held, source.skipped)
+        source = settled(source, self.separator)
+        point = None
+        if self.checkpoint is not None:
+            how = made_with(self.cut, self.unit, source, self.separator)
+            point = self.checkpoint.part(number, how, file_stamps(source))
+        return self._count(source, point, name)
+
+    def _count(self, source: Source, point: Checkpoint | None, name: str | None = None) -> Counted:
+        splitter, memory = self.cut.splitter(), self.memory
+        size = total_bytes(source)
+        # What is held of a file that cannot be cut must leave room for counting.
+        most = None if memory is None else memory // 4
+        reading = in_batches(source, self.separator, splitter.last_border, most)
+        texts = _checked(reading) if self.unit == "char" else reading
+        if point is None:
+            limit = None if memory is None else (memory, self._folder())
+            counter = _core.Counter(splitter, memory=limit)
+        else:
+            counter = point.counter(splitter, memory)
+            texts = point.rest(texts, counter, lambda: reading.skipped)
+            if size is not None and file_stamps(source) is None:  # files are read again
+                size = max(size - point.state.bytes, 0)
+            if point.state.bytes and not point.merges:
+                counted = amount(point.state.bytes)
+                note(f"Went on from {counted} counted in {point.folder}.", self.progress)
+        try:
+            with contextlib.closing(reading):
+                self._add(counter, texts, reading, size, _titled("Counting", name))
+        except CorruptFileError as error:
+            # With a checkpoint what stands before the record may be noted there.
+            if error.record is not None and point is None:
+                kind = "table" if error.path is None else "file"
+                error.message += f" Nothing was counted from this {kind}."
+                error.args = (error.message,)
+            raise
+        with progress_of_all(_titled("Joining", name), "pretokens", self.progress) as tell:
+            counts = counter.finish_bounded(tell)
+        if point is not None:
+            point.counted(counts)
+        return Counted(counts, reading.skipped if point is None else point.state.skipped)
+
+    def _add(
+        self,
+        counter: _core.Counter,
+        texts: Iterable[list[Text]],
+        reading: Reading[list[Text]],
+        size: int | None,
+        title: str,
+    ) -> None:
+        done = 0
+        with progress_bar(title, total=size, unit="B", enabled=self.progress) as advance:
+            for batch in texts:
+                begun = sum(not isinstance(text, Further) for text in batch)
+                counter.add(batch, self.threads, begun)
+                # Of files what was read of the disk counts, since their sizes do.
+                advance(reading.done - done if reading.done else sum(map(len, batch)))
+                done = reading.done
+
+    def _folder(self) -> str | os.PathLike[str]:
+        """Where what does not fit into memory goes."""
+        import tempfile
+
+        return tempfile.gettempdir() if self.checkpoint is None else self.checkpoint.folder
+
+
+def refuse_separator(separator: str | bytes | None) -> None:
+    """Counts were cut before; `OptionError` where they are to be cut again."""
+    if separator is not None:
+        raise OptionError(
+            "separator= cuts text, and counts hold none.",
+            value=separator,
+            hint="Give it to digram.count_pretokens.",
+        )
+
+
+def made_with(
+    cut: Pretokenizer, unit: Unit, source: Source, separator: str | bytes | None
+) -> list[str]:
+    """What decides how a settled source is counted, beside its text: for the note of a checkpoint.
+
+    Here counts the separator that cuts, whoever gave it and as which type.
+    """
+    return [fingerprint(cut, unit), repr(separator_of(source, separator))]
+
+
+def have_first(sources: Mapping[str, Any]) -> bool:
+    """Whether it is known of all where each pretoken first stands."""
+    return all(one.has_first for one in sources.values() if isinstance(one, Counts))
+
+
+def weights_without_names() -> OptionError:
+    """What is wrong with weights for one source."""
+    return OptionError(
+        "weights= is for several sources, by their names.",
+        hint='Pass a dictionary, as in train({"en": ..., "sw": ...}, weights={"sw": 2}), or weigh '
+        "counts with scale.",
+    )
+
+
+def _titled(phase: str, source: str | None) -> str:
+    """What a bar is called; of several sources each has bars of its own."""
+    return phase if source is None else f"{phase} {source}"
+
+
+def _factors(
+    weights: Mapping[str, Any] | None, sources: Mapping[str, Any]
+) -> dict[str, tuple[int, int]]:
+    if not sources:
+        raise OptionError("the dictionary names no source.")
+    for name in weights or {}:
+        if name not in sources:
+            raise OptionError(
+                f"weights= names {show(name)}, and no source has that name.",
+                value=name,
+                hint=f"Sources: {', '.join(map(repr, sources))}.",
+            )
+    return {n: fraction(weight, f"weights[{show(n)}]") for n, weight in (weights or {}).items()}
+
+
+def _checked(batches: Iterable[list[Text]]) -> Iterator[list[Text]]:
+    """The batches; `InvalidTextError` for bytes that hold no characters, with their place."""
+    number, offset = -1, 0  # of the text, and of what comes of it next
+    for batch in batches:
+        for text in batch:
+            if not isinstance(text, Further):
+                number, offset = number + 1, 0
+            if not isinstance(text, bytes):
+                continue
+            try:
+                text.decode()
+            except UnicodeDecodeError as error:
+                offset += error.start
+                raise InvalidTextError(
+                    f"text {number} is not UTF-8 at byte {offset}; characters need UTF-8.",
+                    index=number,
+                    offset=offset,
+                    hint='Convert it to UTF-8, or train with unit="byte".',
+                ) from None
+            offset += len(text)
+        yield batch

@@ -1,0 +1,179 @@
+"""Counts as a file, and back.
+
+The usual form is Arrow's file format, written and read by the core with nothing more installed. Its
+footer carries the SHA-256 of all before it, so that nothing damaged is ever decoded. Parquet is
+smaller and left to pyarrow; its metadata carry a digest of what is to be read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from digram import _core
+from digram._util.storage import LARGEST, atomic_write, read_file
+from digram._util.validation import path_name
+from digram.corpus import arrow_checks
+from digram.errors import CorruptFileError, DigramError, OptionError
+from digram.training.counts.settings import COLUMNS, Said, said
+
+if TYPE_CHECKING:
+    from digram.training.counts.value import Counts
+
+__all__ = ["from_bytes", "holds_counts", "load", "pyarrow", "save", "to_bytes"]
+
+_ARROW, _PARQUET = b"ARROW1\0\0", b"PAR1"
+# What such files of ours hold near their ends, and those of others don't.
+_MARKS = {_ARROW[:4]: b"digram.sha256", _PARQUET: b'"fingerprint"'}
+_DIGEST = b"digram.sha256"
+_COPY = "Copy the file again, or count again."
+
+
+def save(counts: Counts, path: str | PathLike[str]) -> None:
+    """Write a file, whose form its name decides; see `Counts.save`."""
+    if os.path.splitext(path_name(path))[1].lower() == ".parquet":
+        atomic_write(path, _to_parquet(counts))
+    else:
+        atomic_write(path, to_bytes(counts))
+
+
+def load(path: str | PathLike[str]) -> tuple[_core.Counts, Said]:
+    """What a file holds, whose form its first bytes tell; see `Counts.load`."""
+    _check_ends(path_name(path))
+    data = read_file(path, None)
+    try:
+        return _from_parquet(data) if data.startswith(_PARQUET) else from_bytes(data)
+    except DigramError as error:
+        error.path = path_name(path)
+        raise
+
+
+def _check_ends(path: str) -> None:
+    """Refuses a large file that cannot be one of counts before all of it is in memory."""
+    if os.path.getsize(path) <= LARGEST:
+        return
+    with open(path, "rb") as file:
+        first = file.read(len(_ARROW))
+        file.seek(-len(_ARROW), os.SEEK_END)
+        last = file.read()
+    end = _ARROW.rstrip(b"\0") if first == _ARROW else _PARQUET
+    if not first.startswith(end) or not last.endswith(end):
+        raise CorruptFileError(
+            "this is no file of counts, or its end is missing.", path=path, offset=0, hint=_COPY
+        )
+
+
+def holds_counts(path: str | PathLike[str]) -> bool:
+    """Whether a file looks like counts that were saved, by its first and last bytes."""
+    with open(path, "rb") as file:
+        mark = _MARKS.get(file.read(4))
+        if mark is None:
+            return False
+        file.seek(max(0, file.seek(0, os.SEEK_END) - (1 << 16)))
+        return mark in file.read()
+
+
+def to_bytes(counts: Counts) -> Iterator[bytes]:
+    """The bytes of the file, a batch of rows at a time."""
+    import hashlib
+
+    writer = _core.CountsWriter(counts._held, counts._said())
+    digest = hashlib.sha256()
+    while (part := writer.next()) is not None:
+        digest.update(part)
+        yield part
+    yield writer.footer(digest.hexdigest())
+
+
+def from_bytes(data: bytes) -> tuple[_core.Counts, Said]:
+    """What the bytes of a file hold."""
+    import hashlib
+
+    if not data.startswith(_ARROW):
+        empty = "the file is empty." if not data else "this is no file of counts."
+        raise CorruptFileError(empty, offset=0, hint=_COPY)
+    reader = _core.CountsReader(data)
+    if hashlib.sha256(memoryview(data)[: reader.digested]).hexdigest() != reader.digest:
+        raise CorruptFileError(
+            f"bytes 0 to {reader.digested} do not fit the digest in the footer.",
+            value=reader.digest,
+            hint=_COPY,
+        )
+    what = said(reader.metadata())
+    return _checked(reader.counts(what.documents, what.end), what)
+
+
+def _checked(counts: _core.Counts, what: Said) -> tuple[_core.Counts, Said]:
+    """Refuses rows that do not add up to what is said of them."""
+    for name in ("bytes", "pretokens", "end"):
+        found, told = getattr(counts, name), getattr(what, name)
+        if found != told:
+            raise CorruptFileError(
+                f"the rows add up to {name}={found}, and the file says {told}.", hint=_COPY
+            )
+    return counts, what
+
+
+def _to_parquet(counts: Counts) -> bytes:
+    parquet = pyarrow("Parquet")
+    sink = parquet.BufferOutputStream()
+    table = parquet.table(counts)
+    line = table.schema.metadata[b"digram"]
+    digest = _digest(counts._held, line).encode()
+    parquet.parquet.write_table(
+        table.replace_schema_metadata({b"digram": line, _DIGEST: digest}),
+        sink,
+        compression="zstd",
+        use_dictionary=False,  # no piece comes twice
+        write_page_checksum=True,
+    )
+    return bytes(sink.getvalue())
+
+
+def _from_parquet(data: bytes) -> tuple[_core.Counts, Said]:
+    reader = pyarrow("Parquet")
+    try:
+        table = reader.parquet.read_table(
+            reader.BufferReader(data), page_checksum_verification=True
+        )
+    except (reader.ArrowException, OSError, ValueError) as error:
+        raise CorruptFileError(f"pyarrow cannot read it: {error}", hint=_COPY) from None
+    line = (table.schema.metadata or {}).get(b"digram")
+    if line is None:
+        raise CorruptFileError(
+            "the file says nothing of how its text was cut.",
+            hint="Read it with pyarrow, and pass the table to digram.Counts.from_arrow.",
+        )
+    what = said(line.decode("utf-8", "replace"))
+    try:
+        counts, _ = _core.Counts.from_arrow(arrow_checks.whole(table, COLUMNS))
+    except ValueError as error:  # an OptionError, or what pyarrow raises
+        raise CorruptFileError(str(error), hint=_COPY) from None
+    counts = counts.of_corpus(what.documents, what.end)
+    # Files of before have none.
+    if table.schema.metadata.get(_DIGEST, digest := _digest(counts, line).encode()) != digest:
+        raise CorruptFileError("the counts do not fit the digest that the file tells.", hint=_COPY)
+    return _checked(counts, what)
+
+
+def _digest(counts: _core.Counts, line: bytes) -> str:
+    """Of the rows and of what is said of them. Checksums of pages are not those of a whole file."""
+    import hashlib
+
+    return hashlib.sha256(line + b"\n" + counts.digest().encode()).hexdigest()
+
+
+def pyarrow(what: str) -> Any:
+    """pyarrow, with its Parquet; an `OptionError` with the remedy where it is not installed."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ModuleNotFoundError:
+        raise OptionError(
+            f"{what} needs pyarrow, which is not installed.",
+            hint='Install it in the folder of digram\'s clone: pip install ".[arrow]". Files in '
+            "Arrow's own format, with any name but *.parquet, need nothing more.",
+        ) from None
+    return pyarrow

@@ -1,0 +1,158 @@
+"""What counts were made with, and what a file says of them beside its rows."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from digram.errors import CorruptFileError, OptionError, PatternError
+from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
+from digram.pretokenizers.rules import Digits, Rules
+from digram.vocab.definition import Unit
+
+__all__ = ["COLUMNS", "Said", "fingerprint", "said", "spelled", "to_json"]
+
+VERSION = 1
+"""The version of what a file says. A reader refuses later ones."""
+
+COLUMNS = ("piece", "count", "first")
+"""What a table of counts has; the last need not be there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a file says beside its rows.
+
+    `end` is where the corpus ends, for first occurrences, and `skipped` counts the records that
+    were passed over.
+    """
+
+    pretokenizer: Pretokenizer
+    unit: Unit
+    documents: int
+    bytes: int
+    pretokens: int
+    end: int | None
+    skipped: int = 0
+
+
+def fingerprint(pretokenizer: Pretokenizer, unit: Unit) -> str:
+    """SHA-256, in hexadecimal, of what decides how a text is counted: patterns, digits, unit.
+
+    Files carry it, so it is fixed for good. What comes later is part of it only where it is set.
+    """
+    import hashlib
+
+    made_with: dict[str, Any] = {
+        "digits": pretokenizer.digits,
+        "patterns": pretokenizer.patterns,
+        "unit": unit,
+    }
+    if pretokenizer.rules is not None:
+        made_with["rules"] = pretokenizer.rules.as_dict()
+    return hashlib.sha256(json.dumps(made_with, sort_keys=True).encode()).hexdigest()
+
+
+def spelled(pretokenizer: Pretokenizer) -> str:
+    """A pretokenizer as one writes it after `pretokenizer=`.
+
+    >>> spelled(Pretokenizer("gpt2")), spelled(Pretokenizer(None, digits="individual"))
+    ('"gpt2"', "digram.Pretokenizer(None, digits='individual')")
+    """
+    if pretokenizer.is_plain:
+        return f'"{pretokenizer.name}"' if pretokenizer.name else "None"
+    return f"digram.{pretokenizer!r}".replace("Regex(", "digram.Regex(").replace(
+        "rules=Rules(", "rules=digram.Rules("
+    )
+
+
+def to_json(what: Said) -> str:
+    """A line of JSON, the same for equal counts."""
+    cut = what.pretokenizer
+    return json.dumps(
+        {
+            "format": VERSION,
+            "fingerprint": fingerprint(cut, what.unit),
+            "pretokenizer": {
+                "name": cut.name,
+                "patterns": cut.patterns,
+                "digits": cut.digits,
+                **({} if cut.rules is None else {"rules": cut.rules.as_dict()}),
+            },
+            "unit": what.unit,
+            "documents": what.documents,
+            "bytes": what.bytes,
+            "pretokens": what.pretokens,
+            "end": what.end,
+            # What came later is there only where it says something.
+            **({"skipped": what.skipped} if what.skipped else {}),
+        },
+        sort_keys=True,
+    )
+
+
+def said(line: str) -> Said:
+    """What such a line says; `CorruptFileError` where it is none."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        raise CorruptFileError("what the file says of its counts is no JSON.") from None
+    version = _expect(_expect(found, dict, "it").get("format"), int, "format")
+    if version > VERSION:
+        raise CorruptFileError(
+            f"the file has format {version}, and this version of digram reads up to {VERSION}.",
+            value=version,
+            hint="Install a newer digram.",
+        )
+    what = Said(
+        pretokenizer=_pretokenizer(_expect(found.get("pretokenizer"), dict, "pretokenizer")),
+        unit=_one_of(found.get("unit"), get_args(Unit), "unit"),
+        documents=_number(found.get("documents"), "documents"),
+        bytes=_number(found.get("bytes"), "bytes"),
+        pretokens=_number(found.get("pretokens"), "pretokens"),
+        end=None if found.get("end") is None else _number(found["end"], "end"),
+        skipped=_number(found.get("skipped", 0), "skipped"),
+    )
+    if found.get("fingerprint") != fingerprint(what.pretokenizer, what.unit):
+        raise CorruptFileError(
+            "the fingerprint does not fit the pretokenizer and the unit.",
+            value=found.get("fingerprint"),
+        )
+    return what
+
+
+def _pretokenizer(found: dict[str, Any]) -> Pretokenizer:
+    patterns = _expect(found.get("patterns"), list, "pretokenizer.patterns")
+    digits = found.get("digits")
+    if digits is not None:
+        digits = _one_of(digits, get_args(Digits), "pretokenizer.digits")
+    regexes = [Regex(_expect(pattern, str, "pretokenizer.patterns")) for pattern in patterns]
+    try:
+        rules = Rules.from_dict(found["rules"]) if "rules" in found else None
+        return Pretokenizer(regexes, digits=digits, rules=rules)
+    except PatternError as error:
+        raise CorruptFileError(f"a pattern is not supported: {error}") from None
+    except (OptionError, TypeError) as error:
+        raise CorruptFileError(f"the rules are not understood: {error}") from None
+
+
+def _expect(value: Any, kind: type, name: str) -> Any:
+    if type(value) is not kind:
+        raise CorruptFileError(
+            f"{name} is of type {type(value).__name__}, expected {kind.__name__}."
+        )
+    return value
+
+
+def _number(value: Any, name: str) -> int:
+    number: int = _expect(value, int, name)
+    if not 0 <= number < 1 << 64:
+        raise CorruptFileError(f"{name}={number} is no number of 64 bits.")
+    return number
+
+
+def _one_of(value: Any, allowed: tuple[Any, ...], name: str) -> Any:
+    if value not in allowed:
+        raise CorruptFileError(f"{name}={value!r} is not known.")
+    return value

@@ -1,0 +1,451 @@
+"""Counts as a value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from os import PathLike
+from typing import Any, NoReturn, Self, SupportsIndex, TypeAlias, get_args
+
+from digram import _core
+from digram._util.validation import any_number, choice, fraction, instance, whole_number
+from digram.corpus import arrow_checks
+from digram.errors import ConfigMismatchError, OptionError, several, show
+from digram.pretokenizers.pretokenizer import (
+    MISSING,
+    Pretokenizer,
+    PretokenizerLike,
+    Regex,
+    resolve,
+)
+from digram.training.counts.settings import COLUMNS, Said, fingerprint, said, spelled, to_json
+from digram.vocab.definition import Unit
+
+__all__ = ["Counts", "check_same"]
+
+Piece: TypeAlias = bytes  # in the class below, `bytes` is a number
+_AT_ONCE = 1 << 12  # pretokens made into Python objects together
+_MOST = (1 << 64) - 1  # the largest count there is
+
+
+class Counts:
+    """Which pretokens a corpus holds and how often. Made by `digram.count_pretokens`; immutable.
+
+    >>> import digram
+    >>> counts = digram.count_pretokens("the cat and the dog and the bird", pretokenizer="gpt2")
+    >>> counts["the"], counts[b" the"], counts["cow"], len(counts)
+    (1, 2, 0, 6)
+    >>> counts.most_common(2)
+    [(b' and', 2), (b' the', 2)]
+    >>> more = digram.count_pretokens("the end", pretokenizer="gpt2")
+    >>> (counts + more)["the"]
+    2
+    >>> digram.train(counts + more, max_merges=2).merges
+    [(b'h', b'e'), (b't', b'he')]
+
+    `digram.train(counts, ...)` gives what training on the text gives. Counts of parts of a corpus
+    add up to those of the whole, in any grouping, so that they can be made anywhere and brought
+    together. All sides must be made with the same pretokenizer and unit, else it is a
+    `ConfigMismatchError`; numbers have 64 bits, and more is a `LimitExceededError`.
+
+    Counts may know where each pretoken first stands, which `ties="first_seen"` needs; those made
+    from text do (`has_first`). Iteration is in that order; without it, in the order of bytes.
+
+    Two are equal when they hold the same pretokens, counts, first occurrences and totals, and were
+    made alike; equal counts save to equal bytes. Memory: some 32 bytes for each distinct pretoken
+    beside its own. All that looks through them is linear; the first look-up sorts.
+    """
+
+    __slots__ = ("_held", "_pretokenizer", "_skipped", "_unit")
+
+    _held: _core.Counts
+    _pretokenizer: Pretokenizer
+    _unit: Unit
+    _skipped: int
+
+    def __new__(
+        cls,
+        pieces: Mapping[Piece, int] | Mapping[str, int] | Iterable[tuple[Piece | str, int]],
+        *,
+        pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None,
+        unit: Unit = "byte",
+    ) -> Self:
+        """Counts that somebody else made, by pretokens cut as `pretokenizer` says.
+
+        >>> counts = Counts({"low": 5, "lower": 2}, pretokenizer="whitespace")
+        >>> counts.bytes, counts.pretokens, counts.documents, counts.has_first
+        (25, 7, 0, False)
+
+        Without first occurrences. Raises `OptionError` for an empty piece or a count below 1.
+        """
+        pairs = pieces.items() if isinstance(pieces, Mapping) else pieces
+        core = _core.Counts.from_pairs(_checked(pairs))
+        return cls._of(core, resolve(pretokenizer), check_unit(unit))
+
+    @classmethod
+    def _of(
+        cls, core: _core.Counts, pretokenizer: Pretokenizer, unit: Unit, skipped: int = 0
+    ) -> Self:
+        if unit == "char":
+            core.characters()  # raises where there are bytes that are none
+        made = object.__new__(cls)
+        for name, value in (
+            ("_held", core),
+            ("_pretokenizer", pretokenizer),
+            ("_unit", unit),
+            ("_skipped", skipped),
+        ):
+            object.__setattr__(made, name, value)
+        return made
+
+    def _with(self, core: _core.Counts) -> Self:
+        return self._of(core, self._pretokenizer, self._unit, self._skipped)
+
+    def __setattr__(self, name: str, _value: object) -> NoReturn:
+        raise AttributeError(f"counts are immutable, and {name} cannot be set")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"counts are immutable, and {name} cannot be deleted")
+
+    # --- what they hold
+
+    @property
+    def pretokenizer(self) -> Pretokenizer:
+        """How the text was cut."""
+        return self._pretokenizer
+
+    @property
+    def unit(self) -> Unit:
+        """What merges will start from: with "char" the text was checked to be UTF-8."""
+        return self._unit
+
+    @property
+    def documents(self) -> int:
+        """How many texts were counted; filters and weights leave it as it is."""
+        return self._held.documents
+
+    @property
+    def skipped(self) -> int:
+        """How many records held no text and were passed over, under `on_error="skip"`."""
+        return self._skipped
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of all pretokens: each one's length times its count."""
+        return self._held.bytes
+
+    @property
+    def pretokens(self) -> int:
+        """The number of all pretokens, repeated ones included: the sum of the counts."""
+        return self._held.pretokens
+
+    @property
+    def has_first(self) -> bool:
+        """Whether it is known where each pretoken first stands."""
+        return self._held.end is not None
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256, in hexadecimal, of what decides how text is counted: pretokenizer and unit."""
+        return fingerprint(self._pretokenizer, self._unit)
+
+    def __len__(self) -> int:
+        """The number of distinct pretokens."""
+        return len(self._held)
+
+    def __getitem__(self, piece: str | Piece) -> int:
+        """How often a pretoken stands in the corpus; 0 where it does not."""
+        return self._held.get(piece)
+
+    def __contains__(self, piece: str | Piece) -> bool:
+        return self._held.get(piece) > 0
+
+    def __iter__(self) -> Iterator[Piece]:
+        return (piece for piece, _ in self.items())
+
+    def items(self) -> Iterator[tuple[Piece, int]]:
+        """Each distinct pretoken with its count."""
+        for start in range(0, len(self), _AT_ONCE):
+            yield from self._held.items(start, _AT_ONCE)
+
+    def most_common(self, n: SupportsIndex | None = None) -> list[tuple[Piece, int]]:
+        """The `n` most frequent pretokens with their counts, or all; of equal counts by bytes."""
+        number = len(self) if n is None else any_number("n", n)
+        return self._held.most_common(max(0, min(number, len(self))))
+
+    # --- what can be made of them
+
+    def __add__(self, other: Counts) -> Self:
+        """The counts of both, as if the other's text came after this one's."""
+        return self.merge([self, other]) if isinstance(other, Counts) else NotImplemented
+
+    def __radd__(self, other: object) -> Self:
+        # `sum` starts from 0.
+        return self if type(other) is int and other == 0 else NotImplemented
+
+    @classmethod
+    def merge(cls, parts: Iterable[Counts]) -> Self:
+        """The counts of several corpora, as if each came after the one before it.
+
+        >>> import digram
+        >>> parts = [digram.count_pretokens(text) for text in ("a b", "b c", "c d")]
+        >>> digram.Counts.merge(parts) == digram.count_pretokens(["a b", "b c", "c d"])
+        True
+
+        First occurrences are known where all parts know theirs; without them the order of the
+        parts does not matter (`without_first`). Linear in all entries, where `sum` is not.
+        """
+        found = list(parts)
+        for index, part in enumerate(found):
+            if not isinstance(part, Counts):
+                raise TypeError(f"parts[{index}] is of type {type(part).__name__}, not Counts.")
+        if not found:
+            raise OptionError("there are no counts to merge.", hint="Give at least one.")
+        for part in found[1:]:
+            check_same(part, found[0], "these counts", "the first ones")
+        return cls._of(
+            _core.Counts.merge([part._held for part in found]),
+            found[0]._pretokenizer,
+            found[0]._unit,
+            sum(part._skipped for part in found),
+        )
+
+    def __sub__(self, other: Counts) -> Self:
+        """What is left when a part of the corpus is taken away again, without first occurrences.
+
+        Raises `OptionError`, which names the pretoken, where less would be left than nothing.
+        """
+        if not isinstance(other, Counts):
+            return NotImplemented
+        check_same(other, self, "the counts to take away", "these")
+        left = max(0, self._skipped - other._skipped)
+        return self._of(self._held.subtract(other._held), self._pretokenizer, self._unit, left)
+
+    def filter(self, *, min_count: int) -> Self:
+        """Without the pretokens that stand less often than `min_count` times in the corpus.
+
+        >>> import digram
+        >>> digram.count_pretokens("a a b", pretokenizer="whitespace").filter(min_count=2).pretokens
+        0
+        """
+        # A count has 64 bits, all of which tell one from another.
+        least = whole_number("min_count", min_count, 1, most=_MOST)
+        return self._with(self._held.filter(least))
+
+    def scale(self, weight: Any) -> Self:
+        """Each count times `weight`, as if the corpus were there so many times.
+
+        >>> counts = Counts({"low": 5, "new": 1}, pretokenizer=None)
+        >>> dict(counts.scale(3).items()), dict(counts.scale(0.5).items())
+        ({b'low': 15, b'new': 3}, {b'low': 2})
+
+        A weight is a positive number: an int, a float (taken for the decimal number that it
+        prints as), a `Fraction` or a `Decimal`. Products are exact, and then rounded once, to the
+        nearest whole number and a half to the even one; what comes to 0 is gone. Whole weights
+        lose nothing: to weigh two corpora 1 to 1.5, use 2 and 3. Documents and first occurrences
+        stay.
+        """
+        return self._with(self._held.scale(*fraction(weight, "weight")))
+
+    def without_first(self) -> Self:
+        """The same without first occurrences, and so independent of the order of the corpus."""
+        return self._with(self._held.without_first())
+
+    # --- files and tables
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Save to a file: Arrow's file format, or Parquet where the name ends in `.parquet`.
+
+        >>> import digram
+        >>> path = getfixture("tmp_path") / "counts.arrow"
+        >>> counts = digram.count_pretokens("low low lower")
+        >>> counts.save(path)
+        >>> digram.Counts.load(path) == counts
+        True
+
+        A row for each pretoken, sorted: `piece: binary`, `count: int64` and, where it is known,
+        `first: int64` (bytes before its first occurrence); beside them the pretokenizer, the unit
+        and the totals. Replaced at once or not at all. Raises `LimitExceededError` for a count
+        beyond 2^63, `OptionError` where Parquet is asked for and pyarrow is missing, and OSError.
+        """
+        from digram.training.counts import files
+
+        files.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Counts that were saved, whatever the name of the file.
+
+        Raises `CorruptFileError` for a file that is damaged or was not saved by digram
+        (`from_arrow` takes tables of others), and OSError. Memory: the file and the counts.
+        """
+        from digram.training.counts import files
+
+        core, what = files.load(path)
+        return cls._of(core, what.pretokenizer, what.unit, what.skipped)
+
+    @classmethod
+    def from_arrow(
+        cls,
+        table: Any,
+        *,
+        like: Counts | None = None,
+        pretokenizer: PretokenizerLike = MISSING,
+        unit: Unit | None = None,
+        documents: int = 0,
+    ) -> Self:
+        """Counts from a table of pyarrow, polars, duckdb or anything else that speaks Arrow.
+
+        >>> import digram, pyarrow
+        >>> table = pyarrow.table({"piece": [b"low", b"er", b"low"], "count": [2, 1, 3]})
+        >>> counts = digram.Counts.from_arrow(table, pretokenizer="gpt2")
+        >>> counts["low"], counts.has_first
+        (5, False)
+
+        The table has a column `piece` (bytes or text) and a column `count` (whole numbers), and may
+        have `first`; others are passed over. Rows of the same piece are added up. How the text was
+        cut is said by `pretokenizer=` and `unit=` ("byte" by default), or they are `like=` those of
+        other counts; a table that digram made says it itself.
+
+        Raises `OptionError`, with the row as `.index`, for columns and rows that are no counts,
+        `ConfigMismatchError` where the table was made otherwise than told.
+        """
+        if like is not None:
+            instance("like", like, Counts)
+        documents = whole_number("documents", documents, 0)
+        core, line = _core.Counts.from_arrow(arrow_checks.whole(table, COLUMNS))
+        what = None if line is None else said(line)
+        if like is not None:
+            cut, of = like._pretokenizer, like._unit
+        elif pretokenizer is not MISSING:
+            cut, of = resolve(pretokenizer), check_unit(unit or "byte")
+        elif what is not None:
+            cut, of = what.pretokenizer, what.unit
+        else:
+            raise OptionError(
+                "the table does not say how its text was cut.",
+                hint='Pass pretokenizer="o200k" (or what it was), or like= with counts made alike.',
+            )
+        if what is None:
+            # A place is in bytes of text, of which there are so many.
+            return cls._of(core.of_corpus(documents, core.bytes), cut, of)
+        told = (what.pretokenizer, what.unit)
+        check_made(told, (cut, of), "the counts of the table", "from_arrow was told")
+        # Of a part of a table of ours nobody knows from how many documents it is.
+        whole = (what.bytes, what.pretokens) == (core.bytes, core.pretokens)
+        number = documents or (what.documents if whole else 0)
+        return cls._of(core.of_corpus(number, what.end), cut, of, what.skipped if whole else 0)
+
+    def to_arrow(self) -> Any:
+        """A `pyarrow.Table` of these counts; others take the counts themselves, as they are."""
+        from digram.training.counts import files
+
+        return files.pyarrow("a table of pyarrow").table(self)
+
+    def __arrow_c_schema__(self) -> object:
+        return self._held.arrow_schema(self._said())
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The rows as a stream of Arrow, sorted by piece. Its types are what they are."""
+        return self._held.arrow_stream(self._said())
+
+    def _said(self) -> str:
+        return to_json(
+            Said(
+                self._pretokenizer,
+                self._unit,
+                self.documents,
+                self.bytes,
+                self.pretokens,
+                self._held.end,
+                self._skipped,
+            )
+        )
+
+    # --- as any value
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        alike = (self._pretokenizer, self._unit) == (other._pretokenizer, other._unit)
+        return alike and self._skipped == other._skipped and self._held.equals(other._held)
+
+    def __hash__(self) -> int:
+        return hash((self.fingerprint, len(self), self.documents, self.bytes, self.pretokens))
+
+    def __repr__(self) -> str:
+        return (
+            f"<digram.Counts: {several(len(self), 'distinct pretoken')}, {self.pretokens:,} in "
+            f"all, of {several(self.documents, 'document')}, "
+            f"pretokenizer={spelled(self._pretokenizer)}>"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from digram.training.counts import files
+
+        return _restored, (b"".join(files.to_bytes(self)),)
+
+
+def _restored(data: bytes) -> Counts:
+    from digram.training.counts import files
+
+    core, what = files.from_bytes(data)
+    return Counts._of(core, what.pretokenizer, what.unit, what.skipped)
+
+
+def check_unit(unit: Unit) -> Unit:
+    """Refuses a unit that is not known."""
+    choice("unit", unit, *get_args(Unit))
+    return unit
+
+
+def check_same(some: Counts, others: Counts, what: str, with_what: str) -> None:
+    """Refuses counts that were made otherwise than others."""
+    check_made(
+        (some._pretokenizer, some._unit), (others._pretokenizer, others._unit), what, with_what
+    )
+
+
+def check_made(
+    made: tuple[Pretokenizer, Unit],
+    wanted: tuple[Pretokenizer, Unit],
+    what: str,
+    wants: str,
+    *,
+    fixed: bool = False,
+) -> None:
+    """Refuses what was made with one pretokenizer or unit where another is wanted.
+
+    `fixed` says that no argument changes what is wanted, and so that the hint names none.
+    """
+    rules = wanted[0].rules
+    fixed = fixed or (rules is not None and rules != made[0].rules)
+    for name, one, other in (
+        ("pretokenizer", *(spelled(cut) for cut, _ in (made, wanted))),
+        ("unit", *(f'"{unit}"' for _, unit in (made, wanted))),
+    ):
+        if one != other:
+            raise ConfigMismatchError(
+                f"{what} were made with {name}={one}, {wants} {name}={other}.",
+                value=one,
+                hint=f"Count with {name}={other}."
+                if fixed
+                else f"Count again, or pass {name}={one}.",
+            )
+
+
+def _checked(pairs: Iterable[tuple[bytes | str, int]]) -> Iterator[tuple[bytes | str, int]]:
+    for index, pair in enumerate(pairs):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise TypeError(f"pieces[{index}] is a pretoken with its count, not {show(pair)}")
+        piece, count = pair
+        if isinstance(count, bool) or not isinstance(count, int):
+            raise TypeError(f"the count of {show(piece)} is {show(count)}, not a whole number")
+        if not isinstance(piece, str | bytes):
+            raise TypeError(f"a pretoken is str or bytes, not {type(piece).__name__}")
+        if not piece or not 1 <= count < 1 << 64:
+            raise OptionError(
+                f"{show(piece)} with count {show(count)} is no pretoken of a text.",
+                index=index,
+                value=count,
+            )
+        yield piece, count

@@ -1,0 +1,106 @@
+"""Counting the text of each language, and learning merges for one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from digram import _core
+from digram._util.progress import differences
+from digram._util.progress import progress as progress_bar
+from digram.corpus import Source
+from digram.errors import placed
+from digram.tokenizer.tokenizer import Merge
+from digram.training.counts import Counting, Counts
+from digram.training.fair.turns import Turns
+from digram.training.id_layout import Shape
+from digram.training.merge_loop import Learned, Reporter, most_merges
+
+__all__ = ["Texts", "counted", "learned"]
+
+Named = Mapping[str, Source | Counts]
+
+
+class Texts(NamedTuple):
+    """What was counted, in the order of the languages."""
+
+    languages: list[_core.Counts]
+    dev: list[_core.Counts] | None
+    skipped: int
+
+    def together(self) -> _core.Counts:
+        """All that merges are learned from."""
+        return _core.Counts.merge(self.languages)
+
+
+def counted(languages: Named, dev: Named | None, counting: Counting) -> Texts:
+    """Counts each text by itself."""
+    found, skipped = _counted("languages", languages, [*languages], counting)
+    if dev is None:
+        return Texts(found, None, skipped)
+    dev_found, dev_skipped = _counted("dev", dev, [*languages], counting)
+    return Texts(found, dev_found, skipped + dev_skipped)
+
+
+def _counted(
+    argument: str, sources: Named, names: list[str], counting: Counting
+) -> tuple[list[_core.Counts], int]:
+    found, skipped = [], 0
+    for number, name in enumerate(names):
+        try:
+            title = f"{name} (dev)" if argument == "dev" else name
+            counts, passed = counting.count_one_of(number, title, sources[name])
+        except Exception as error:
+            placed(error, f"{argument}[{name!r}]")
+            raise
+        found.append(counts.to_memory() if isinstance(counts, _core.SortedCounts) else counts)
+        skipped += passed
+    return found, skipped
+
+
+def learned(
+    texts: Texts,
+    turns: Turns,
+    shape: Shape,
+    counting: Counting,
+    ties: str,
+    on_merge: Callable[[Merge], object] | None,
+    progress: bool | None,
+) -> Learned:
+    """Learn a vocabulary of this shape; the last arguments are those of `train_fair`."""
+    corpus, limits = texts.together(), shape.limits
+    begun = shape.start(corpus, counting.unit)
+    limit = most_merges(begun, limits)
+    tell = None if on_merge is None else Reporter(on_merge, begun, 0, turns.names)
+    with progress_bar("Merging", total=limit, unit="merges", enabled=progress) as advance:
+        made = differences(advance)
+        tokens, merges, counts, languages, stop = _core.train_fair(
+            texts.languages,
+            texts.dev,
+            begun.base,
+            with_bytes=begun.with_bytes,
+            max_merges=limit,
+            min_frequency=1 if limits.min_frequency is None else limits.min_frequency,
+            max_token_length=limits.max_token_length,
+            whole_characters=limits.whole_characters,
+            ties=ties,
+            global_merges=turns.global_merges,
+            ratios=turns.ratios,
+            window=turns.window,
+            on_merge=tell,
+            on_progress=made,
+        )
+        made(len(merges))
+    found = Learned.of(
+        begun,
+        counting.cut,
+        counting.unit,
+        (tokens, merges, counts, [], stop),
+        corpus,
+        texts.skipped,
+        ties,
+        limit,
+        limits,
+    )
+    names = [None if number is None else turns.names[number] for number in languages]
+    return found._replace(languages=names)

@@ -1,0 +1,463 @@
+"""Learning merges, for a new vocabulary or one that grows: text is counted, pairs are merged."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from digram import _core
+from digram._util.progress import differences, note
+from digram._util.progress import progress as progress_bar
+from digram._util.storage import advise_on_full_disk
+from digram._util.validation import fraction, mapping
+from digram.corpus import file_stamps, separator_of, settled
+from digram.errors import OptionError, several, show
+from digram.pretokenizers.pretokenizer import MISSING, Pretokenizer, PretokenizerLike, resolve
+from digram.tokenizer.tokenizer import Merge, RunnerUp, Tokenizer
+from digram.training.checkpoint import Checkpoint
+from digram.training.counts import (
+    Counting,
+    Counts,
+    Sources,
+    check_made,
+    check_unit,
+    have_first,
+    made_with,
+    refuse_separator,
+    weights_without_names,
+)
+from digram.training.options import Limits
+from digram.vocab.definition import StopReason, TrainingRecord, Unit
+from digram.vocab.picky import Picked, learn_events
+from digram.vocab.schemes import Scheme
+
+__all__ = [
+    "Learned",
+    "Reporter",
+    "Start",
+    "learned",
+    "merged",
+    "most_merges",
+    "plain",
+    "unknown_first",
+]
+
+_Merged: TypeAlias = tuple[
+    list[bytes],
+    list[tuple[int, int, int]],
+    list[int],
+    list[list[tuple[int, int, int]]],
+    Literal["max_merges", "min_frequency", "no_pairs"],
+]
+"""Tokens, merges, counts, runners-up and the reason to stop, with ids that start with the base."""
+
+
+class Start(NamedTuple):
+    """What merging starts from."""
+
+    base: str | bytes | Tokenizer
+    """Characters or bytes in the order of their ids, or a tokenizer whose tokens go on to grow."""
+    with_bytes: bool = False
+    """Whether the 256 bytes come before the characters."""
+    room: int | None = None
+    """How many merges there may be, so that the vocabulary has its size."""
+    shift: int = 0
+    """How many ids come before those of the base."""
+
+    def tokens(self) -> list[bytes]:
+        """The bytes of the base, by id, but for the shift; none where an id has no text."""
+        if isinstance(self.base, Tokenizer):
+            tokens = [token or b"" for token in self.base._model.tokens()]
+            return tokens + [b""] * (self.base.vocab_size - len(tokens))
+        fallback = [bytes([byte]) for byte in range(256)] if self.with_bytes else []
+        if isinstance(self.base, bytes):
+            return fallback + [bytes([byte]) for byte in self.base]
+        return fallback + [character.encode() for character in self.base]
+
+
+class Learned(NamedTuple):
+    """What was learned, with final ids."""
+
+    start: Start
+    cut: Pretokenizer
+    unit: Unit
+    tokens: list[bytes]
+    """Those of the base and those made, by id, but for the shift."""
+    merges: list[tuple[int, int, int]]
+    counts: list[int]
+    runners_up: list[list[tuple[int, int, int]]] | None
+    stop_reason: StopReason
+    corpus: _core.Counts | _core.SortedCounts
+    skipped: int
+    ties: str
+    scheme: Scheme | None = None
+    languages: list[str | None] | None = None
+    """For which each merge was made, where there are languages."""
+
+    @classmethod
+    def of(
+        cls,
+        start: Start,
+        cut: Pretokenizer,
+        unit: Unit,
+        found: _Merged,
+        corpus: _core.Counts | _core.SortedCounts,
+        skipped: int,
+        ties: str,
+        limit: int | None,
+        limits: Limits,
+    ) -> Learned:
+        """With final ids, and the reason to stop as a tokenizer says it."""
+        shift = start.shift
+        tokens, merges, counts, next_pairs, stop = found
+        runners_up = [[(a + shift, b + shift, n) for a, b, n in pairs] for pairs in next_pairs]
+        return cls(
+            start,
+            cut,
+            unit,
+            tokens,
+            [(a + shift, b + shift, id + shift) for a, b, id in merges],
+            counts,
+            runners_up if limits.runners_up else None,
+            "vocab_size" if stop == "max_merges" and limit == start.room else stop,
+            corpus,
+            skipped,
+            ties,
+        )
+
+    def record(self, options: dict[str, Any]) -> TrainingRecord:
+        """What a tokenizer says of its training. `options` are the arguments that shaped it."""
+        return TrainingRecord(
+            ties=self.ties,
+            stop_reason=self.stop_reason,
+            documents=self.corpus.documents,
+            bytes=self.corpus.bytes,
+            pretokens=self.corpus.pretokens,
+            distinct_pretokens=len(self.corpus),
+            options=options,
+            counts=[*self.counts],
+            version=_core.__version__,
+            runners_up=self.runners_up,
+            skipped=self.skipped,
+            languages=self.languages,
+        )
+
+
+def learned(
+    source: Sources | Counts,
+    start: Callable[[_core.Counts | _core.SortedCounts, Unit], Start],
+    *,
+    pretokenizer: PretokenizerLike,
+    unit: Unit | None,
+    limits: Limits,
+    decides: Mapping[str, Any],
+    ties: str,
+    separator: str | bytes | None,
+    weights: Mapping[str, Any] | None,
+    memory: int | None,
+    checkpoint: str | os.PathLike[str] | None,
+    on_merge: Callable[[Merge], object] | None,
+    progress: bool | None,
+    picky: float | None = None,
+) -> Learned:
+    """Count a source and learn from it.
+
+    `start` says of the counts what merging starts from. `decides` are the options that the merges
+    depend on, as a checkpoint knows the run by; the other arguments are those of `digram.train`.
+    """
+    if isinstance(source, Counts):
+        cut, unit = _made(source, pretokenizer, unit, separator, weights)
+        known = source.has_first
+    else:
+        unit = check_unit("byte" if unit is None else unit)
+        cut = resolve("o200k" if pretokenizer is MISSING else pretokenizer)
+        known = not isinstance(source, Mapping) or have_first(source)
+        source = settled(source, separator)
+    if ties == "first_seen" and not known:
+        raise unknown_first()
+
+    with contextlib.ExitStack() as used:
+        used.enter_context(advise_on_full_disk())
+        point = None
+        if checkpoint is not None:
+            point = _opened(checkpoint, cut, unit, separator, source, weights, decides)
+            used.enter_context(point)
+        counting = Counting(cut, unit, separator, limits.threads, progress, memory, point)
+        counts, skipped = counting.count(source, weights)
+        if point is not None:
+            # Of one source the text has a sum.
+            point.begin(counts.digest() if isinstance(source, Counts | Mapping) else "")
+        begun = start(counts, unit)
+        limit = most_merges(begun, limits)
+        _say_where_from(point, limit, progress)
+        if picky is not None:
+            picked = _picked(counts, begun, picky, limits, ties, progress)
+            return Learned(
+                begun,
+                cut,
+                unit,
+                picked.tokens,
+                [],
+                picked.counts,
+                None,
+                picked.stop_reason,
+                counts,
+                skipped,
+                ties,
+                picked.scheme,
+            )
+        old = begun.base._model.merges() if isinstance(begun.base, Tokenizer) else []
+        found = merged(
+            counts,
+            begun,
+            limit,
+            limits,
+            ties,
+            memory=None if memory is None else (memory, _folder(point)),
+            journal=None if point is None else point.journal,
+            forbid=cut.rules._forbidden() if cut.rules and cut.rules.forbid else None,
+            on_merge=None if on_merge is None else Reporter(on_merge, begun, len(old)),
+            progress=progress,
+        )
+    return Learned.of(begun, cut, unit, found, counts, skipped, ties, limit, limits)
+
+
+def most_merges(begun: Start, limits: Limits) -> int | None:
+    """After how many merges it ends at the latest."""
+    return min((n for n in (begun.room, limits.max_merges) if n is not None), default=None)
+
+
+def merged(
+    counts: _core.Counts | _core.SortedCounts,
+    begun: Start,
+    limit: int | None,
+    limits: Limits,
+    ties: str,
+    *,
+    memory: tuple[int, str | os.PathLike[str]] | None = None,
+    journal: str | os.PathLike[str] | None = None,
+    forbid: _core.Forbidden | None = None,
+    on_merge: Reporter | None = None,
+    progress: bool | None,
+    title: str = "Merging",
+) -> _Merged:
+    """What the core learns from counts: at most `limit` merges, beside a bar."""
+    with progress_bar(title, total=limit, unit="merges", enabled=progress) as advance:
+        made = differences(advance)
+        found = _core.train(
+            counts,
+            begun.base,
+            with_bytes=begun.with_bytes,
+            max_merges=limit,
+            min_frequency=1 if limits.min_frequency is None else limits.min_frequency,
+            max_token_length=limits.max_token_length,
+            whole_characters=limits.whole_characters,
+            forbid=forbid,
+            ties=ties,
+            runners_up=limits.runners_up,
+            memory=memory,
+            journal=journal,
+            on_merge=on_merge,
+            on_progress=made,
+        )
+        made(len(found[1]))
+    return found
+
+
+def _picked(
+    counts: _core.Counts | _core.SortedCounts,
+    begun: Start,
+    threshold: float,
+    limits: Limits,
+    ties: str,
+    progress: bool | None,
+) -> Picked:
+    """What PickyBPE learns from counts, beside a bar."""
+    assert not isinstance(begun.base, Tokenizer), "PickyBPE starts from single symbols"
+    has_size = begun.room is not None
+    total, most = begun.room if has_size else limits.max_merges, 0
+    with progress_bar(
+        "Merging", total=total, unit="tokens" if has_size else "merges", enabled=progress
+    ) as advance:
+
+        def made(merges: int, tokens: int) -> None:
+            nonlocal most
+            now = tokens if has_size else merges
+            # Of tokens some drop out again, and a bar does not go back.
+            advance(max(0, now - most))
+            most = max(most, now)
+
+        return learn_events(
+            counts,
+            begun.base,
+            with_bytes=begun.with_bytes,
+            threshold=threshold,
+            room=begun.room,
+            max_merges=limits.max_merges,
+            min_frequency=1 if limits.min_frequency is None else limits.min_frequency,
+            max_token_length=limits.max_token_length,
+            whole_characters=limits.whole_characters,
+            ties=ties,
+            on_progress=made,
+        )
+
+
+def _made(
+    counts: Counts,
+    pretokenizer: PretokenizerLike,
+    unit: Unit | None,
+    separator: str | bytes | None,
+    weights: Mapping[str, Any] | None,
+) -> tuple[Pretokenizer, Unit]:
+    """How counts were made, if that is what was asked for."""
+    made = counts.pretokenizer, counts.unit
+    asked = (
+        counts.pretokenizer if pretokenizer is MISSING else resolve(pretokenizer),
+        counts.unit if unit is None else check_unit(unit),
+    )
+    check_made(made, asked, "these counts", "training asked for")
+    refuse_separator(separator)
+    if weights is not None:
+        raise weights_without_names()
+    return made
+
+
+def unknown_first() -> OptionError:
+    """What is wrong with a tie rule that needs the order of text."""
+    return OptionError(
+        'ties="first_seen" needs to know where each pretoken first stands, and these counts '
+        "do not say it.",
+        value="first_seen",
+        hint='Choose ties="ids", or count the text with digram.count_pretokens. Subtracting, '
+        "without_first and tables without a column `first` lose it.",
+    )
+
+
+def _told(source: Sources | Counts, weights: Mapping[str, Any] | None) -> list[Any]:
+    """What a call says of its source, beside the text."""
+    if isinstance(source, Counts):
+        return ["counts", source.documents]
+    if isinstance(source, Mapping):
+        return [[repr(name) for name in source], plain(weights or {})]
+    return []
+
+
+def _opened(
+    folder: str | os.PathLike[str],
+    cut: Pretokenizer,
+    unit: Unit,
+    separator: str | bytes | None,
+    source: Sources | Counts,
+    weights: Mapping[str, Any] | None,
+    decides: Mapping[str, Any],
+) -> Checkpoint:
+    """The checkpoint in a folder."""
+    counted = [*made_with(cut, unit, source, separator), *_told(source, weights)]
+    stamps = None if isinstance(source, Counts | Mapping) else file_stamps(source)
+    kind = "text as its source"
+    if isinstance(source, Counts):
+        kind = f"counts of {several(source.documents, 'document')} as its source"
+    elif isinstance(source, Mapping):
+        kind = f"the sources {', '.join(map(repr, source))}"
+    cuts = [f"pretokenizer=digram.Regex({pattern!r})" for pattern in cut.patterns]
+    if cut.name or not cuts:
+        cuts = [_argument("pretokenizer", cut.name) if cut.name else "pretokenizer=None"]
+    digits = f" with digits={cut.digits!r}" if cut.digits else ""
+    unknown = 'on_unknown="bytes"'
+    options = {
+        "source": kind,
+        "weights": _argument("weights", plain(weights) if weights else None),
+        "pretokenizer": f"{' then '.join(cuts)}{digits}",
+        "rules": f"rules={cut.rules!r}" if cut.rules else "no rules",
+        "unit": _argument("unit", unit),
+        "separator": _argument("separator", _written(separator_of(source, separator))),
+        **{name: _argument(name, value) for name, value in decides.items()},
+        "on_unknown": unknown if decides.get("on_unknown") else f"no {unknown}",
+    }
+    return Checkpoint(folder, counted, _told_apart(decides), stamps, options=options)
+
+
+def _told_apart(decides: Mapping[str, Any]) -> list[Any]:
+    """What tells runs apart. Of options that came later only those that are used, so that
+    checkpoints of before are still known.
+    """
+    later = ("whole_characters",)
+    return [value for name, value in decides.items() if value is not None or name not in later]
+
+
+def _written(separator: bytes | None) -> str | bytes | None:
+    """A separator as one writes it: as text, where it is some."""
+    try:
+        return None if separator is None else separator.decode()
+    except UnicodeDecodeError:
+        return separator
+
+
+def _argument(name: str, value: Any) -> str:
+    if value is None:
+        return f"no {name}"
+    written = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+    return f"{name}={written}"
+
+
+def plain(weights: Mapping[str, Any]) -> dict[str, Any]:
+    """Weights as JSON can hold them. Raises `OptionError` for one that is no weight."""
+    mapping("weights", weights, "names and weights")
+    for name, weight in weights.items():
+        fraction(weight, f"weights[{show(name)}]")
+    return {
+        name if isinstance(name, str) else repr(name): w if isinstance(w, int | float) else str(w)
+        for name, w in weights.items()
+    }
+
+
+def _say_where_from(point: Checkpoint | None, limit: int | None, progress: bool | None) -> None:
+    """Tells whoever watches that merges of an earlier run are taken over."""
+    noted = 0 if point is None else point.merges
+    if point is not None and noted:
+        of = f"{noted:,}" if limit is None else f"{min(noted, limit):,} of {limit:,}"
+        note(f"Went on from {of} merges in {point.folder}.", progress)
+
+
+def _folder(point: Checkpoint | None) -> str | os.PathLike[str]:
+    """Where what does not fit into memory goes."""
+    return tempfile.gettempdir() if point is None else point.folder
+
+
+class Reporter:
+    """Tells a callback of each merge, in bytes and final ids, and of its language by name."""
+
+    def __init__(
+        self,
+        on_merge: Callable[[Merge], object],
+        start: Start,
+        first_rank: int,
+        languages: Sequence[str] = (),
+    ) -> None:
+        self._on_merge = on_merge
+        self._languages = languages
+        self._tokens = start.tokens()
+        self._first = len(self._tokens) - first_rank
+        self._shift = start.shift
+
+    def __call__(
+        self,
+        left: int,
+        right: int,
+        id: int,
+        count: int,
+        next_pairs: list[tuple[int, int, int]],
+        language: int | None,
+    ) -> None:
+        tokens = self._tokens
+        parts = tokens[left], tokens[right]
+        token = parts[0] + parts[1]
+        runners_up = tuple(RunnerUp(tokens[a], tokens[b], number) for a, b, number in next_pairs)
+        tokens.append(token)
+        name = None if language is None else self._languages[language]
+        rank, id = id - self._first, id + self._shift
+        self._on_merge(Merge(rank, *parts, token, id, count, runners_up, name))

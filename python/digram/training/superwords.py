@@ -1,0 +1,365 @@
+"""Superwords: tokens that reach over the borders of words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
+
+from digram import _core
+from digram._util.progress import differences
+from digram._util.progress import progress as progress_bar
+from digram._util.validation import choice
+from digram.corpus import settled
+from digram.errors import OptionError, show
+from digram.pretokenizers.pretokenizer import (
+    MISSING,
+    Pretokenizer,
+    PretokenizerLike,
+    Regex,
+    resolve,
+)
+from digram.tokenizer.tokenizer import Merge, Tokenizer
+from digram.training.counts import (
+    Counting,
+    Counts,
+    Sources,
+    check_made,
+    check_unit,
+    have_first,
+    refuse_separator,
+    weights_without_names,
+)
+from digram.training.merge_loop import Learned, Reporter, Start, merged, unknown_first
+from digram.training.options import Limits
+from digram.vocab.definition import Definition, Unit
+from digram.vocab.schemes import Superwords
+
+__all__ = ["Boundless", "Joins", "SuperwordsLike", "TwoStage", "learned_superwords", "named"]
+
+Joins = Literal["letters", "no_digits", "all"]
+
+LINES = Regex(r"[^\r\n]*\s*[\r\n]+|[^\r\n]+")
+"""Lines, each with the line ends and blank lines after it."""
+
+LINES_AND_NUMBERS = (Regex(r"\p{N}{1,3}"), Regex(r"[^\r\n]+|[\r\n]+"))
+"""Numbers in groups of three digits, and between them what stands on one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class TwoStage:
+    r"""SuperBPE: merges inside words up to some size, then merges over their borders.
+
+    >>> import digram
+    >>> text = "of the cat and of the dog and of the cow\n" * 3
+    >>> tok = digram.train(text, vocab_size=285, superwords=digram.TwoStage(subwords=270))
+    >>> tok.tokens(tok.encode("of the cat\n"))
+    [b'of the', b' cat', b'\n']
+
+    `subwords` is the size of the vocabulary at which the second stage begins, special tokens and
+    reserved ids not counted, or its share of the merges (0.9 leaves one in ten for superwords).
+    `pretokenizer` cuts text in the second stage, and in every encoding: by default numbers into
+    groups of three digits, and what is between them into lines. The result merges by rank as any
+    other tokenizer does, and so every format can carry it that can carry the pretokenizer: a
+    `tokenizer.json` as two splits.
+
+    Source: Liu, Hayase, Hofmann, Oh, Smith and Choi, "SuperBPE: Space Travel for Language Models",
+    COLM 2025 (arXiv 2503.13423).
+    """
+
+    subwords: int | float = 0.9
+    pretokenizer: PretokenizerLike = LINES_AND_NUMBERS
+
+    kind: ClassVar[str] = "two-stage"
+
+    def __post_init__(self) -> None:
+        share = isinstance(self.subwords, float)
+        if isinstance(self.subwords, bool) or not (share or isinstance(self.subwords, int)):
+            raise TypeError(f"subwords is a size or a share, not {show(self.subwords)}")
+        if share and not 0 <= self.subwords <= 1:
+            raise OptionError(
+                f"subwords={show(self.subwords)} is no share of the merges, from 0.0 to 1.0.",
+                value=self.subwords,
+                hint="A size of the vocabulary is a whole number.",
+            )
+        _check_cut(self.pretokenizer)
+
+    def merges_of_words(self, base: int, max_merges: int | None) -> int | None:
+        """How many merges the first stage makes at most, of so many in all."""
+        if isinstance(self.subwords, float):
+            return None if max_merges is None else int(max_merges * self.subwords)
+        if self.subwords < base or (max_merges is not None and self.subwords > base + max_merges):
+            most = "on" if max_merges is None else f"to {base + max_merges}"
+            raise OptionError(
+                f"subwords={self.subwords} is no size at which superwords can begin.",
+                value=self.subwords,
+                hint=f"Choose from {base} {most}; special tokens and reserved ids do not count.",
+            )
+        return self.subwords - base
+
+    def said(self, pretokenizer: PretokenizerLike) -> dict[str, Any]:
+        """What the record of training says; words are cut by `pretokenizer`."""
+        return {"kind": self.kind, "subwords": self.subwords, **_words_said(pretokenizer)}
+
+
+@dataclass(frozen=True, slots=True)
+class Boundless:
+    r"""BoundlessBPE: at each step two parts of a word merge, or two whole words, as is better.
+
+    >>> import digram
+    >>> text = "of the cat and of the dog and of the cow\n" * 3
+    >>> tok = digram.train(text, vocab_size=275, superwords=digram.Boundless())
+    >>> tok.tokens(tok.encode("of the cat\n"))
+    [b'of the', b' cat', b'\n']
+
+    A word joins its neighbours once it is one token; so no size has to be chosen at which
+    superwords begin, and what a word becomes does not depend on what is beside it. `joins` says
+    which words may: "letters" those that hold a letter and no digit, "no_digits" any without a
+    digit, punctuation too, "all" all. `pretokenizer` cuts text into pieces over whose borders
+    nothing joins, by default lines; words are cut inside them by `train(pretokenizer=...)`.
+
+    Words first and then what joins them is not merging by rank, so no format of others can carry
+    the result; digram's own file does (`save(format="digram")`). `dropout` is refused.
+
+    Source: Schmidt, Reddy, Tanner and Pinter, "Boundless Byte Pair Encoding: Breaking the
+    Pre-tokenization Barrier", COLM 2025 (arXiv 2504.00178), without its removal of tokens.
+    """
+
+    joins: Joins = "no_digits"
+    pretokenizer: PretokenizerLike = LINES
+
+    kind: ClassVar[str] = "boundless"
+
+    def __post_init__(self) -> None:
+        choice("joins", self.joins, *get_args(Joins))
+        _check_cut(self.pretokenizer)
+
+    def said(self, pretokenizer: PretokenizerLike) -> dict[str, Any]:
+        """What the record of training says; words are cut by `pretokenizer`."""
+        return {"kind": self.kind, "joins": self.joins, **_words_said(pretokenizer)}
+
+
+def _cut_of_words(pretokenizer: PretokenizerLike) -> Pretokenizer:
+    return resolve("o200k" if pretokenizer is MISSING else pretokenizer)
+
+
+def _words_said(pretokenizer: PretokenizerLike) -> dict[str, Any]:
+    """How words are cut: a name, or patterns, and the policy for digits if there is one."""
+    cut = _cut_of_words(pretokenizer)
+    digits = {} if cut.digits is None else {"digits": cut.digits}
+    return {"words": cut.name or [*cut.patterns], **digits}
+
+
+def _check_cut(pretokenizer: PretokenizerLike) -> None:
+    """Refuses what is no pretokenizer, and one with rules, which superwords would join over."""
+    if pretokenizer is MISSING:
+        return
+    rules = resolve(pretokenizer).rules
+    if rules is not None:
+        raise OptionError(
+            "superwords are learned without rules, and their pretokenizer has some.",
+            value=rules,
+            hint="Give a pretokenizer without rules=.",
+        )
+
+
+SuperwordsLike: TypeAlias = Literal["two-stage", "boundless"] | TwoStage | Boundless
+
+
+def named(superwords: SuperwordsLike) -> TwoStage | Boundless:
+    """What a name stands for: the same with its defaults."""
+    if isinstance(superwords, TwoStage | Boundless):
+        return superwords
+    if not isinstance(superwords, str):
+        raise TypeError(
+            "superwords is a name, or a digram.TwoStage(...) or digram.Boundless(...), not "
+            f"{show(superwords)}"
+        )
+    ways = {way.kind: way for way in (TwoStage, Boundless)}
+    if superwords not in ways:
+        raise OptionError(
+            f"superwords={show(superwords)} is not known.",
+            value=superwords,
+            hint=f"Choose from {tuple(ways)}, or pass digram.TwoStage(...), digram.Boundless(...).",
+        )
+    return ways[superwords]()
+
+
+class _How(NamedTuple):
+    """What both ways are told."""
+
+    start: Start
+    cut: Pretokenizer
+    words: Pretokenizer
+    limits: Limits
+    ties: str
+    on_merge: Callable[[Merge], object] | None
+    progress: bool | None
+
+    @property
+    def most(self) -> int | None:
+        """How many merges there may be."""
+        asked = (self.start.room, self.limits.max_merges)
+        return min((number for number in asked if number is not None), default=None)
+
+    def merged(
+        self,
+        counts: _core.Counts,
+        start: Start,
+        limit: int | None,
+        title: str,
+        on_merge: Reporter | None = None,
+    ) -> Any:
+        """What is learned from counts alone."""
+        return merged(
+            counts,
+            start,
+            limit,
+            self.limits,
+            self.ties,
+            on_merge=on_merge,
+            progress=self.progress,
+            title=title,
+        )
+
+    def reporter(self, start: Start, first_rank: int = 0) -> Reporter | None:
+        """Who is told of merges."""
+        return None if self.on_merge is None else Reporter(self.on_merge, start, first_rank)
+
+    def learned(self, counted: _Counted, found: Any) -> Learned:
+        """The same with final ids."""
+        start, limits, most = self.start, self.limits, self.most
+        pieces, skipped = counted.pieces, counted.skipped
+        return Learned.of(start, self.cut, "byte", found, pieces, skipped, self.ties, most, limits)
+
+
+class _Counted(NamedTuple):
+    """Pieces of text, and the words in them."""
+
+    pieces: _core.Counts
+    words: _core.Counts
+    skipped: int
+
+
+def learned_superwords(
+    source: Sources | Counts,
+    start: Callable[[_core.Counts | _core.SortedCounts, Unit], Start],
+    way: TwoStage | Boundless,
+    *,
+    pretokenizer: PretokenizerLike,
+    unit: Unit | None,
+    limits: Limits,
+    ties: str,
+    separator: str | bytes | None,
+    weights: Mapping[str, Any] | None,
+    on_merge: Callable[[Merge], object] | None,
+    progress: bool | None,
+) -> Learned:
+    """Count a source and learn words and superwords from it; the arguments are those of `train`."""
+    if check_unit("byte" if unit is None else unit) != "byte":
+        raise OptionError('superwords are learned over bytes: leave out unit="char".', value=unit)
+    cut = resolve(LINES if way.pretokenizer is MISSING else way.pretokenizer)
+    words = _cut_of_words(pretokenizer)
+    counted = _counted(source, cut, words, ties, limits, separator, weights, progress)
+    begun = start(counted.words, "byte")
+    how = _How(begun, cut, words, limits, ties, on_merge, progress)
+    return (
+        _two_stages(way, counted, how) if isinstance(way, TwoStage) else _joined(way, counted, how)
+    )
+
+
+def _counted(
+    source: Sources | Counts,
+    cut: Pretokenizer,
+    words: Pretokenizer,
+    ties: str,
+    limits: Limits,
+    separator: str | bytes | None,
+    weights: Mapping[str, Any] | None,
+    progress: bool | None,
+) -> _Counted:
+    if isinstance(source, Counts):
+        made = (source.pretokenizer, source.unit)
+        check_made(made, (cut, "byte"), "these counts", "superwords ask for", fixed=True)
+        refuse_separator(separator)
+        if weights is not None:
+            raise weights_without_names()
+        known, skipped = source.has_first, source.skipped
+        held: _core.Counts | _core.SortedCounts = source._held
+    else:
+        known = not isinstance(source, Mapping) or have_first(source)
+        counting = Counting(cut, "byte", separator, limits.threads, progress, None, None)
+        held, skipped = counting.count(settled(source, separator), weights)
+    if ties == "first_seen" and not known:
+        raise unknown_first()
+    pieces = held.to_memory() if isinstance(held, _core.SortedCounts) else held
+    return _Counted(pieces, pieces.cut_again(words.splitter()), skipped)
+
+
+def _two_stages(way: TwoStage, counted: _Counted, how: _How) -> Learned:
+    """SuperBPE: what was learned from words goes on to be learned from pieces."""
+    most = how.most
+    first = way.merges_of_words(len(how.start.tokens()), most)
+    inner = how.merged(counted.words, how.start, first, "Words", how.reporter(how.start))
+    tokens, merges, counts, runners_up, _ = inner
+    again = Start(_plain(tokens, merges, how.cut), shift=how.start.shift)
+    rest = None if most is None else most - len(merges)
+    outer = how.merged(counted.pieces, again, rest, "Superwords", how.reporter(again, len(merges)))
+    tokens, more, more_counts, more_runners_up, stop = outer
+    both = tokens, merges + more, counts + more_counts, runners_up + more_runners_up, stop
+    return how.learned(counted, both)
+
+
+def _joined(way: Boundless, counted: _Counted, how: _How) -> Learned:
+    """BoundlessBPE: words are learned first, since joining changes none; then both take turns."""
+    limits, most = how.limits, how.most
+    if limits.runners_up:
+        raise OptionError(
+            "runners_up= is not known where merges of words and of superwords take turns.",
+            value=limits.runners_up,
+        )
+    tokens, merges, counts, _, stop_of_words = how.merged(counted.words, how.start, most, "Words")
+    if most is None:  # as many as can be
+        most = _core.MAX_VOCAB_SIZE - len(how.start.tokens())
+    with progress_bar("Superwords", total=most, unit="merges", enabled=how.progress) as advance:
+        made = differences(advance)
+        tokens, merges, counts, ranks, stop = _core.join_words(
+            counted.pieces,
+            _plain(tokens, merges, how.words),
+            counts,
+            _may_join(tokens, way.joins),
+            max_merges=most,
+            min_frequency=1 if limits.min_frequency is None else limits.min_frequency,
+            max_token_length=limits.max_token_length,
+            whole_characters=limits.whole_characters,
+            ties=how.ties,
+            on_merge=how.reporter(how.start),
+            on_progress=made,
+        )
+        made(len(merges))
+    if stop == "no_pairs":  # of words
+        stop = stop_of_words if stop_of_words == "min_frequency" else stop
+    found = how.learned(counted, (tokens, merges, counts, [], stop))
+    return found._replace(scheme=Superwords(how.words, tuple(ranks)))
+
+
+def _plain(
+    tokens: list[bytes], merges: list[tuple[int, int, int]], pretokenizer: Pretokenizer
+) -> Tokenizer:
+    return Tokenizer(Definition(tokens=[*tokens], merges=merges, pretokenizer=pretokenizer))
+
+
+def _may_join(tokens: list[bytes], joins: Joins) -> list[bool]:
+    """Whether each token may be part of a superword."""
+    if joins == "all":
+        return [True] * len(tokens)
+    # What is beside a mark that is neither is cut off it if it is one.
+    digits, letters = (Pretokenizer(Regex(one)).splitter() for one in (r"\p{N}", r"\p{L}"))
+
+    def may(token: bytes) -> bool:
+        marked = token + b"!"
+        if len(digits.split(marked)) > 1:
+            return False
+        return joins == "no_digits" or len(letters.split(marked)) > 1
+
+    return [may(token) for token in tokens]

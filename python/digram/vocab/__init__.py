@@ -1,0 +1,1 @@
+"""What a tokenizer is, as plain values: the definition, special tokens, the template."""

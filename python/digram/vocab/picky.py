@@ -1,0 +1,163 @@
+"""What PickyBPE does to tokens in the order of time: learned, and told by their bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, repeat
+from typing import Literal, NamedTuple
+
+from digram import _core
+from digram.errors import VocabError
+from digram.vocab.definition import StopReason, Unit
+from digram.vocab.schemes import Picky
+
+__all__ = ["Event", "Picked", "learn_events", "made", "single_symbols", "told"]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that PickyBPE did in training, and does again with each text.
+
+    A "merge" puts `token` wherever its two `parts` stand side by side. A "drop" takes `token` out
+    of the vocabulary and puts `parts` wherever it still stands: those of which it was made first,
+    or theirs, where they were dropped before. `count` is how often the pair stood in the training
+    corpus when it was chosen, or how often the dropped token still did; None where that is not
+    known.
+    """
+
+    kind: Literal["merge", "drop"]
+    token: bytes
+    parts: tuple[bytes, ...]
+    count: int | None
+
+
+class Picked(NamedTuple):
+    """What was learned, with final ids but for what comes before the base."""
+
+    tokens: list[bytes]
+    """The base, and the tokens that are left, in the order in which they were made first."""
+    scheme: Picky
+    counts: list[int]
+    """Of each event."""
+    stop_reason: StopReason
+
+
+# A token may double at each merge, so that a few lines of a file could ask for all memory. The core
+# has the same bounds.
+_MOST, _MOST_IN_ALL = 1 << 24, 1 << 28
+
+
+def learn_events(
+    counts: _core.Counts | _core.SortedCounts,
+    base: str | bytes,
+    *,
+    with_bytes: bool,
+    threshold: float,
+    room: int | None,
+    max_merges: int | None,
+    min_frequency: int,
+    max_token_length: int | None,
+    whole_characters: bool,
+    ties: str,
+    on_progress: Callable[[int, int], object],
+) -> Picked:
+    """Merge, and drop what a merge leaves too rare; arguments as for the core's `train`."""
+    tokens, live, events, stop = _core.train_picky(
+        counts,
+        base,
+        with_bytes=with_bytes,
+        threshold=threshold,
+        room=room,
+        max_merges=max_merges,
+        min_frequency=min_frequency,
+        max_token_length=max_token_length,
+        whole_characters=whole_characters,
+        ties=ties,
+        on_progress=on_progress,
+    )
+    fallback = 256 * with_bytes
+    # By value, so that no order of ids plays a part in what the events say.
+    place = {symbol: number for number, symbol in enumerate(sorted(base))}
+    numbers = [*repeat(0, fallback), *(place[symbol] for symbol in base)]
+    numbers += range(len(base), len(tokens) - fallback)
+    said = tuple(
+        (numbers[left],) if right is None else (numbers[left], numbers[right])
+        for left, right, _ in events
+    )
+    left_over = [tokens[number] for number in live]
+    return Picked(left_over, Picky(said), [count for _, _, count in events], stop)
+
+
+def single_symbols(
+    tokens: Iterable[bytes | None], unit: Unit, byte_ids: Iterable[int] | None
+) -> list[bytes]:
+    """The base tokens among tokens by id: bytes, or characters without the bytes of a fallback."""
+    apart = {*(byte_ids or ())}
+    of_unit = [token for id, token in enumerate(tokens) if token is not None and id not in apart]
+    if unit == "byte":
+        return [token for token in of_unit if len(token) == 1]
+    return [token for token in of_unit if len(token) <= 4 and len(token.decode()) == 1]
+
+
+def made(scheme: Picky, base: Iterable[bytes]) -> set[bytes]:
+    """All tokens that events make, those included that are dropped again; as `told`, but faster."""
+    tokens = sorted(base)
+    known, total = set[bytes](), 0
+    try:
+        for left, right in (event for event in scheme.events if len(event) == 2):
+            size = len(tokens[left]) + len(tokens[right])
+            if size > _MOST or total + size > _MOST_IN_ALL:
+                raise VocabError(
+                    f"an event makes a token of {size:,} bytes; at most {_MOST:,} are kept, and "
+                    f"{_MOST_IN_ALL:,} in all."
+                )
+            token = tokens[left] + tokens[right]
+            if token not in known:
+                total += size
+                known.add(token)
+                tokens.append(token)
+    except IndexError:
+        raise VocabError("an event merges a token that no event made before.") from None
+    return known
+
+
+def told(scheme: Picky, base: Iterable[bytes], counts: Sequence[int | None] | None) -> list[Event]:
+    """The events by the bytes of tokens. `base` are the base tokens, of one unit.
+
+    Raises `VocabError` for events that contradict themselves.
+    """
+    # The order of UTF-8 is that of code points.
+    tokens = sorted(base)
+    number = dict[bytes, int]()
+    live, made_of = set(range(len(tokens))), dict[int, tuple[int, int]]()
+    found = []
+    known = chain(counts or (), repeat(None))
+    for time, (event, count) in enumerate(zip(scheme.events, known, strict=False)):
+        if not live.issuperset(event) or (len(event) == 1 and event[0] not in made_of):
+            raise VocabError(
+                f"event {time} names a token that cannot be merged or dropped at this time.",
+                value=event,
+                hint="Load the file that digram saved.",
+            )
+        if len(event) == 2:
+            left, right = event
+            token = tokens[left] + tokens[right]
+            if token not in number:
+                number[token] = len(tokens)
+                made_of[len(tokens)] = left, right
+                tokens.append(token)
+            live.add(number[token])
+            found.append(Event("merge", token, (tokens[left], tokens[right]), count))
+        else:
+            [dropped] = event
+            live.remove(dropped)
+            waiting, parts = [dropped], list[bytes]()
+            while waiting:
+                one = waiting.pop()
+                if one in live:
+                    parts.append(tokens[one])
+                else:
+                    waiting += reversed(made_of[one])
+            found.append(Event("drop", tokens[dropped], tuple(parts), count))
+    return found

@@ -1,0 +1,333 @@
+"""The size of a vocabulary: ids set aside by name, padding, and smaller ones of the same family.
+
+A reserved block of n ids is n special tokens, `<|name_0|>`, `<|name_1|>`, ... with consecutive ids,
+so that every reader of a file has the same ids, and as many tokens as there are rows of a model.
+They come after the merges and the other special tokens: what stands for text is not moved by the
+size of a block, and a model's first rows are those of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from digram._util.validation import mapping
+from digram.errors import OptionError, VocabError, several, show
+
+if TYPE_CHECKING:  # it takes longer to import than a file to read
+    from digram.vocab.definition import Definition, TrainingRecord
+
+__all__ = [
+    "PADDING",
+    "Family",
+    "base_ids",
+    "blocks",
+    "check_reserved",
+    "family",
+    "multiple_of",
+    "new_id",
+    "padded",
+    "shrunk",
+    "size_of",
+    "with_blocks",
+    "without",
+    "without_padding",
+]
+
+PADDING = "unused"
+"""The name of the block that pads."""
+
+_NAME = re.compile(r"[^\W\d_][\w.-]*")
+_MOST = 1 << 21  # ids in all, in the core
+
+
+def blocks(
+    reserve: Mapping[str, int] | None, pad_to_multiple: int | None, special_tokens: Iterable[str]
+) -> dict[str, int]:
+    """What `reserve` asks for, checked: a number of ids for each name.
+
+    Raises `OptionError` for a name that makes no token, a number below 1, and for a token that is
+    there already; `TypeError` for what is no mapping of names to whole numbers.
+    """
+    if reserve is not None and not isinstance(reserve, Mapping):
+        raise TypeError('reserve is a mapping of names to numbers, as in {"image": 8192}')
+    if pad_to_multiple is not None:
+        _check_number("pad_to_multiple", pad_to_multiple)
+    special = set(special_tokens)
+    found = dict(reserve or {})
+    for name, number in found.items():
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise OptionError(
+                f"reserve: {show(name)} is no name for a block of ids.",
+                value=name,
+                hint="Begin with a letter, and go on with letters, digits, '_', '-' and '.'.",
+            )
+        if name == PADDING and pad_to_multiple is not None:
+            raise OptionError(
+                f"reserve: {show(name)} is the name of the ids that pad.",
+                value=name,
+                hint="Choose another name, or leave out pad_to_multiple=.",
+            )
+        _check_number(f"reserve[{name!r}]", number)
+        clash = special & _texts(name, number).keys() if special else set()
+        if clash:
+            raise OptionError(
+                f"reserve: {min(clash)!r} would be a token of the block {show(name)}, and is a "
+                "special token already.",
+                value=name,
+                hint="Choose another name.",
+            )
+    return found
+
+
+def with_blocks(definition: Definition, blocks: Mapping[str, int]) -> Definition:
+    """The definition with these blocks after its highest id, in order."""
+    special, reserved = dict(definition.special_tokens), dict(definition.reserved)
+    first = size_of(definition)
+    for name, number in blocks.items():
+        special |= {text: first + i for text, i in _texts(name, number).items()}
+        reserved[name] = range(first, first + number)
+        first += number
+    return replace(definition, special_tokens=special, reserved=reserved)
+
+
+def padded(definition: Definition, multiple: int | None) -> Definition:
+    """The definition with unused ids at its end, so that its size is a multiple of `multiple`."""
+    missing = 0 if multiple is None else -size_of(definition) % multiple
+    return with_blocks(definition, {PADDING: missing}) if missing else definition
+
+
+def multiple_of(definition: Definition) -> int | None:
+    """What the size was padded to a multiple of, where that is known."""
+    record = definition.training
+    multiple = None if record is None else record.options.get("pad_to_multiple")
+    return multiple if type(multiple) is int and multiple > 0 else None
+
+
+def check_reserved(
+    reserved: Mapping[str, range], special_tokens: Mapping[str, int], path: str | None = None
+) -> None:
+    """Raises `VocabError` unless each id of a block is the special token of its name and place."""
+    mapping("reserved", reserved, "names and ranges of ids")
+    for name, ids in reserved.items():
+        if not isinstance(ids, range):
+            raise TypeError(f"reserved[{show(name)}] is a range of ids, not {show(ids)}")
+        texts = _texts(name, len(ids)) if len(ids) <= len(special_tokens) else {name: 0}
+        wrong = next((t for t, i in texts.items() if special_tokens.get(t) != ids.start + i), None)
+        if wrong is not None or ids.step != 1:
+            raise VocabError(
+                f"the reserved block {show(name)} has the ids {ids.start} to {ids.stop - 1}, and "
+                "they are not those of its special tokens.",
+                path=path,
+                value=name,
+                hint=f"Its tokens are <|{name}_0|>, <|{name}_1|>, ... with ids that follow one "
+                "another.",
+            )
+
+
+def shrunk(definition: Definition, vocab_size: int) -> Definition:
+    """What training to `vocab_size` would have given; see `digram.shrink`."""
+    if isinstance(vocab_size, bool) or not isinstance(vocab_size, int):
+        raise TypeError(f"vocab_size is a whole number, not {show(vocab_size)}")
+    record = definition.training
+    removed = family(definition).removed(vocab_size)
+    small = without(without_padding(definition), removed)
+    if record is not None:
+        _check_words_first(record, len(small.merges), whole=not removed)
+        small = replace(small, training=_record(record, small, removed, vocab_size))
+    if PADDING in small.reserved:
+        return small  # other tokens follow it, and keep their distance
+    return padded(small, multiple_of(definition))
+
+
+def _check_words_first(record: TrainingRecord, merges: int, *, whole: bool) -> None:
+    """Refuses a size to which training in two stages would have learned fewer words."""
+    said = record.options.get("superwords")
+    if not isinstance(said, dict) or said.get("kind") != "two-stage":
+        return
+    words = said.get("subwords")
+    if type(words) is int and merges >= words - 256:
+        return
+    if type(words) is float and whole and record.stop_reason in ("vocab_size", "max_merges"):
+        return
+    how = f"up to size {words}" if type(words) is int else f"by a share of the merges, {words}"
+    raise VocabError(
+        "this vocabulary has no such smaller one inside it: its words were learned before its "
+        f"superwords, {how}.",
+        value=words if isinstance(words, int | float) else None,
+        hint="Train it to the smaller size.",
+    )
+
+
+class Family(NamedTuple):
+    """The vocabularies inside one: its own size before padding, and the tokens that may go."""
+
+    size: int
+    learned: list[int]
+    """The ids of the tokens that merges make, rising. The last go first."""
+
+    def removed(self, vocab_size: int) -> list[int]:
+        """The ids that the member of this size does not have; `OptionError` where it is none."""
+        number = self.size - vocab_size
+        if number < 0:
+            raise OptionError(
+                f"vocab_size={vocab_size} is more than the {self.size} there are.",
+                value=vocab_size,
+                hint=f"Choose at most {self.size}, or train to the larger size.",
+            )
+        if number >= len(self.learned):
+            least = self.least
+            raise OptionError(
+                f"vocab_size={vocab_size} leaves no room for a merge: "
+                f"it has {several(least - 1, 'token')} without one.",
+                value=vocab_size,
+                hint=f"It must be at least {least}."
+                if self.learned
+                else "This vocabulary holds no merges.",
+            )
+        return self.learned[len(self.learned) - number :]
+
+    @property
+    def least(self) -> int:
+        """The size of the smallest."""
+        return self.size - max(len(self.learned) - 1, 0)
+
+
+def family(definition: Definition) -> Family:
+    """The vocabularies inside this one; `VocabError` where there are none."""
+    whole = without_padding(definition)
+    if whole.scheme is not None:
+        raise VocabError(
+            "this vocabulary has no smaller ones inside it: its merges are not applied by rank "
+            f"alone ({whole.scheme.kind}).",
+            hint="Train it to the smaller size.",
+        )
+    made = [id for _, _, id in whole.merges]
+    if any(a >= b for a, b in pairwise(made)):
+        raise VocabError(
+            "this vocabulary has no smaller ones inside it: its ids do not follow the order of its "
+            "merges.",
+            hint="Train it to the smaller size.",
+        )
+    base = base_ids(whole, set(made))
+    rules = whole.pretokenizer.rules
+    kept = {None} if rules is None else {None, *rules.tokens()}
+    learned = [id for id, token in enumerate(whole.tokens) if token not in kept and id not in base]
+    if made:  # a token that nothing makes counts by its id among those that come after merges
+        learned = learned[bisect_left(learned, made[0]) :]
+    return Family(size_of(whole), learned)
+
+
+def base_ids(definition: Definition, made: set[int]) -> set[int]:
+    """The ids of the bytes or characters that merges start from."""
+
+    def is_one(token: bytes) -> bool:
+        one = len(token) if definition.unit == "byte" else len(token.decode(errors="replace"))
+        return one == 1
+
+    fallback = set(definition.byte_ids or ())
+    return fallback | {
+        id
+        for id, token in enumerate(definition.tokens)
+        if token is not None and id not in made and is_one(token)
+    }
+
+
+def without(definition: Definition, removed: list[int]) -> Definition:
+    """The definition without these tokens; what stood above them closes up, its gaps kept."""
+    gone = set(removed)
+
+    new = partial(new_id, removed)
+    merges = [merge for merge in definition.merges if merge[2] not in gone]
+    for left, right, _ in merges:
+        if left in gone or right in gone:
+            raise VocabError(
+                "this vocabulary has no such smaller one inside it: a token that no merge makes is "
+                "a part of one that stays.",
+                value=left if left in gone else right,
+                hint="Train it to the smaller size.",
+            )
+    first = removed[0] if removed else None
+    if first is not None and any(max(merge) > first for merge in merges):
+        merges = [(new(left), new(right), new(id)) for left, right, id in merges]
+    byte_ids = definition.byte_ids
+    return replace(
+        definition,
+        tokens=_without_gap(
+            [token for id, token in enumerate(definition.tokens) if id not in gone]
+        ),
+        merges=merges,
+        byte_ids=None if byte_ids is None else [new(id) for id in byte_ids],
+        special_tokens={text: new(id) for text, id in definition.special_tokens.items()},
+        reserved={
+            name: range(new(ids.start), new(ids.start) + len(ids))
+            for name, ids in definition.reserved.items()
+        },
+    )
+
+
+def _without_gap(tokens: list[bytes | None]) -> list[bytes | None]:
+    while tokens and tokens[-1] is None:
+        tokens.pop()
+    return tokens
+
+
+def new_id(removed: list[int], id: int) -> int:
+    """The new id of what stays."""
+    return id - bisect_left(removed, id)
+
+
+def _record(
+    record: TrainingRecord, small: Definition, removed: list[int], vocab_size: int
+) -> TrainingRecord:
+    merges, new = len(small.merges), partial(new_id, removed)
+    return replace(
+        record,
+        stop_reason="vocab_size",
+        options=record.options | {"vocab_size": vocab_size},
+        counts=record.counts[:merges],
+        runners_up=record.runners_up
+        and [
+            [(new(left), new(right), count) for left, right, count in pairs]
+            for pairs in record.runners_up[:merges]
+        ],
+        languages=record.languages and record.languages[:merges],
+    )
+
+
+def without_padding(definition: Definition) -> Definition:
+    """The definition without the block that pads, where that is what it ends with."""
+    ids = definition.reserved.get(PADDING)
+    if ids is None or ids.stop != size_of(definition):
+        return definition
+    special = definition.special_tokens
+    texts = _texts(PADDING, len(ids))
+    return replace(
+        definition,
+        special_tokens={text: id for text, id in special.items() if text not in texts},
+        reserved={name: ids for name, ids in definition.reserved.items() if name != PADDING},
+    )
+
+
+def _texts(name: str, number: int) -> dict[str, int]:
+    """The texts of a block's tokens, each with its place in the block."""
+    return {f"<|{name}_{place}|>": place for place in range(number)}
+
+
+def size_of(definition: Definition) -> int:
+    """One more than the highest id."""
+    tokens = definition.tokens
+    end = next((i + 1 for i in reversed(range(len(tokens))) if tokens[i] is not None), 0)
+    return max(end, max(definition.special_tokens.values(), default=-1) + 1)
+
+
+def _check_number(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} is a whole number, not {show(value)}")
+    if not 1 <= value <= _MOST:
+        raise OptionError(f"{name}={show(value)} is not between 1 and {_MOST:,}.", value=value)

@@ -1,0 +1,148 @@
+"""What a vocabulary holds because rules want it so: tokens without a merge, preferred merges."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from digram.errors import OptionError
+from digram.pretokenizers.rules import Pair, Rules
+from digram.vocab.definition import Definition
+from digram.vocab.reserved_ids import size_of
+
+__all__ = ["preferring", "protecting"]
+
+
+def protecting(definition: Definition, rules: Rules) -> Definition:
+    """The definition with the tokens of rules, and with text cut by these.
+
+    Those that are not there yet come after the highest id. A pretoken that is a token becomes it,
+    so they need no merges.
+
+    >>> from digram.pretokenizers.pretokenizer import Pretokenizer
+    >>> tokens = [bytes([byte]) for byte in range(256)]
+    >>> definition = Definition(tokens=tokens, merges=[], pretokenizer=Pretokenizer("gpt2"))
+    >>> protecting(definition, Rules(["iron"], units=["mg"])).tokens[256:]
+    [b'iron', b' iron', b'mg', b' mg']
+    """
+    if definition.unit != "byte":
+        raise OptionError(
+            'rules are for unit="byte".',
+            value=definition.unit,
+            hint='Train with unit="byte", in which every text can be encoded.',
+        )
+    known = set(definition.tokens)
+    new = [token for token in rules.tokens() if token not in known]
+    holes: list[bytes | None] = []
+    if new:
+        holes = [None] * (size_of(definition) - len(definition.tokens))
+    return replace(
+        definition,
+        tokens=[*definition.tokens, *holes, *new],
+        pretokenizer=definition.pretokenizer.with_rules(rules),
+        ignore_merges=True,
+    )
+
+
+def preferring(
+    definition: Definition,
+    rules: Rules,
+    max_token_length: int | None = None,
+    whole_characters: bool = False,
+) -> Definition:
+    """The definition with the preferred merges after those that it has, each token once.
+
+    >>> from digram.pretokenizers.pretokenizer import Pretokenizer
+    >>> tokens = [bytes([byte]) for byte in range(256)]
+    >>> definition = Definition(tokens=tokens, merges=[], pretokenizer=Pretokenizer("gpt2"))
+    >>> preferring(definition, Rules(prefer=["non", ("p", "re")])).tokens[256:]
+    Traceback (most recent call last):
+    digram.errors.OptionError: prefer[1] = ('p', 're'): 're' is no token by then. ...
+    >>> preferring(definition, Rules(prefer=["non", ("r", "e"), ("p", "re")])).tokens[256:]
+    [b'no', b'non', b're', b'pre']
+
+    Raises `OptionError` for one that cannot be, or that breaks a limit of training.
+    """
+    tokens, merges = [*definition.tokens], [*definition.merges]
+    ids = {token: id for id, token in enumerate(tokens) if token is not None}
+    forbidden = rules._forbidden()
+    for number, wanted in enumerate(rules.prefer):
+        where = f"prefer[{number}] = {wanted!r}"
+        if isinstance(wanted, str):
+            _check_whole(definition, wanted, wanted, where)
+            parts = _merged(wanted.encode(), ids, merges)
+        else:
+            _check_whole(definition, "".join(wanted), wanted, where)
+            parts = [part.encode() for part in wanted]
+            missing = [part for part in parts if part not in ids]
+            if missing:
+                raise OptionError(
+                    f"{where}: {missing[0].decode()!r} is no token by then.",
+                    value=wanted,
+                    hint="Prefer it before.",
+                )
+        while len(parts) > 1:
+            left, right = parts[0], parts[1]
+            broken = None
+            if max_token_length is not None and len(left + right) > max_token_length:
+                broken = f"is longer than max_token_length={max_token_length}"
+            elif whole_characters and _is_half(left + right):
+                broken = "holds a part of a character, which whole_characters= forbids"
+            if broken is not None:
+                raise OptionError(
+                    f"{where}: {(left + right).decode(errors='replace')!r} {broken}.",
+                    value=wanted,
+                    hint="Leave it out, or prefer whole characters before what holds them.",
+                )
+            if left + right in ids or forbidden.holds(left, right):
+                why = "is a token already" if left + right in ids else "is forbidden"
+                raise OptionError(
+                    f"{where}: {(left + right).decode(errors='replace')!r} {why}.",
+                    value=wanted,
+                    hint="Leave it out, or name other pairs.",
+                )
+            ids[left + right] = len(tokens)
+            merges.append((ids[left], ids[right], len(tokens)))
+            tokens.append(left + right)
+            parts[:2] = [left + right]
+    return replace(definition, tokens=tokens, merges=merges)
+
+
+def _is_half(token: bytes) -> bool:
+    r"""Whether a token goes over the border of a character with less than all of it.
+
+    >>> [_is_half(token) for token in (b"\xc3", b"\xa9", b"\xc3\xa9", b"a\xc3", b"\xa9a")]
+    [False, False, False, True, True]
+    """
+    try:
+        token.decode()
+    except UnicodeDecodeError:
+        return any(byte & 0xC0 != 0x80 for byte in token[1:])
+    return False
+
+
+def _check_whole(definition: Definition, text: str, wanted: str | Pair, where: str) -> None:
+    pieces = definition.pretokenizer.splitter().split(text)
+    if len(pieces) > 1:
+        raise OptionError(
+            f"{where} is cut into {pieces}, so that no merge makes it.",
+            value=wanted,
+            hint="Leave it out, or protect it.",
+        )
+
+
+def _merged(text: bytes, ids: dict[bytes, int], merges: list[tuple[int, int, int]]) -> list[bytes]:
+    """The tokens of a text by the merges so far."""
+    if text in ids:
+        return [text]
+    ranks = {(left, right): rank for rank, (left, right, _) in enumerate(merges)}
+    parts = [bytes([byte]) for byte in text]
+    while True:
+        pairs = [
+            (ranks[pair], at)
+            for at in range(len(parts) - 1)
+            if (pair := (ids[parts[at]], ids[parts[at + 1]])) in ranks
+        ]
+        if not pairs:
+            return parts
+        _, at = min(pairs)
+        parts[at : at + 2] = [parts[at] + parts[at + 1]]

@@ -1,0 +1,119 @@
+"""How merges are applied, where it is not simply the lowest rank first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from digram import _core
+from digram.errors import OptionError, several
+from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
+
+__all__ = ["SCHEMES", "Picky", "Scheme", "Superwords", "check_by_rank"]
+
+
+@dataclass(frozen=True, slots=True)
+class Superwords:
+    """Pretokens are cut into words; words are merged first, then those of one token join.
+
+    `words` cuts a pretoken into words, and `ranks` are those of the merges that join words, in
+    rising order; see `digram.Boundless`.
+    """
+
+    words: Pretokenizer
+    ranks: tuple[int, ...]
+
+    kind: ClassVar[str] = "superwords"
+
+    def core(self) -> _core.Scheme:
+        """The same for the core."""
+        return _core.Scheme.superwords(self.words.splitter(), list(self.ranks))
+
+    def __str__(self) -> str:
+        cut = self.words.name or " then ".join(self.words.patterns) or "none"
+        return f"{several(len(self.ranks), 'merge')} join words, which are cut by {cut}"
+
+    def said(self) -> dict[str, Any]:
+        """The same as JSON, for files and digests."""
+        words = {"patterns": list(self.words.patterns), "digits": self.words.digits}
+        return {"kind": self.kind, "words": words, "ranks": list(self.ranks)}
+
+    @classmethod
+    def read(cls, said: dict[str, Any]) -> Superwords:
+        """What `said` wrote; KeyError, TypeError and ValueError for anything else."""
+        _check_keys(said, "kind", "words", "ranks")
+        _check_keys(said["words"], "patterns", "digits")
+        patterns, digits = said["words"]["patterns"], said["words"]["digits"]
+        if type(patterns) is not list or not all(isinstance(one, str) for one in patterns):
+            raise TypeError("patterns are texts")
+        if not all(type(rank) is int and 0 <= rank < 1 << 32 for rank in said["ranks"]):
+            raise TypeError("ranks are whole numbers below 2^32")
+        words = Pretokenizer([Regex(pattern) for pattern in patterns] or None, digits=digits)
+        return cls(words, tuple(said["ranks"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Picky:
+    """Tokens are merged, and dropped again, by events in the order of time; see `digram.train`.
+
+    An event is two numbers of tokens that are merged, or one of a token that is dropped. The
+    numbers are those of the base, bytes by value or characters by code point, and then of each
+    token in the order in which it was made first. `tok.events` tells the same by the tokens' bytes.
+    """
+
+    events: tuple[tuple[int, ...], ...]
+
+    kind: ClassVar[str] = "picky"
+
+    def __str__(self) -> str:
+        drops = sum(len(event) == 1 for event in self.events)
+        merges = several(len(self.events) - drops, "merge")
+        return f"{merges} and {drops:,} dropped tokens, in the order of time"
+
+    def core(self) -> _core.Scheme:
+        """The same for the core."""
+        return _core.Scheme.events([(event[0], [*event, None][1]) for event in self.events])
+
+    def said(self) -> dict[str, Any]:
+        """The same as JSON, for files and digests."""
+        return {"kind": self.kind, "events": [list(event) for event in self.events]}
+
+    @classmethod
+    def read(cls, said: dict[str, Any]) -> Picky:
+        """What `said` wrote; KeyError, TypeError and ValueError for anything else."""
+        _check_keys(said, "kind", "events")
+        events = tuple(tuple(event) for event in said["events"])
+        for event in events:
+            if not 1 <= len(event) <= 2:
+                raise ValueError("an event is one number or two")
+            if not all(type(number) is int and 0 <= number < 1 << 32 for number in event):
+                raise TypeError("numbers of tokens are whole numbers below 2^32")
+        return cls(events)
+
+
+def _check_keys(said: dict[str, Any], *known: str) -> None:
+    """Refuses what is no object, and what says more than is understood."""
+    if not isinstance(said, dict):
+        raise TypeError(f"{said!r} is no object")
+    for key in said:
+        if key not in known:
+            raise ValueError(f"the key {key!r} is not known")
+
+
+Scheme = Superwords | Picky
+
+SCHEMES: dict[str, type[Superwords] | type[Picky]] = {
+    scheme.kind: scheme for scheme in (Superwords, Picky)
+}
+"""By the name that files have for them."""
+
+
+def check_by_rank(scheme: Scheme | None, what: str) -> None:
+    """Raises `OptionError` unless merges are applied by rank alone, which `what` rests on."""
+    if scheme is not None:
+        raise OptionError(
+            f"{what} rests on merges that are applied by rank alone, and this tokenizer applies "
+            f"them otherwise ({scheme.kind}).",
+            value=scheme.kind,
+            hint="Do it with a tokenizer without that, or train anew.",
+        )

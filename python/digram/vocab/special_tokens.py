@@ -1,0 +1,37 @@
+"""Special tokens as values, so that trusted and untrusted text can share one call."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from digram._util.validation import word
+
+__all__ = ["OnSpecial", "Special", "rule_of"]
+
+OnSpecial = Literal["text", "parse", "raise"] | Collection[str]
+"""What becomes of text that spells a special token; a collection names those that are parsed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A special token, named on purpose.
+
+    Text never turns into a special token by itself; a `Special` among the parts of a text does:
+
+    >>> import digram
+    >>> tok = digram.train("a user wrote this", max_merges=0, special_tokens=["<|im_start|>"])
+    >>> tok.encode([digram.Special("<|im_start|>"), "<|im_start|>"])[:3]
+    [256, 60, 124]
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        word("the text of a special token", self.text)
+
+
+def rule_of(special: OnSpecial) -> OnSpecial | None:
+    """What the core is told of special tokens; nothing in the usual case, which is the fastest."""
+    return None if isinstance(special, str) and special == "text" else special
