@@ -26,9 +26,9 @@ def test_a_curve_and_advice(
 ) -> None:
     options = ["--sizes", "270,290", "--width", "64", "--parameters", "2M"]
     result = run("advise", "-t", tok_path, corpus, *options)
-    curve = tok.curve(corpus, sizes=[270, 290], width=64)
+    curve = digram.curve(tok, corpus, sizes=[270, 290], width=64)
     advice = digram.advise(curve, parameters="2M", width=64)
-    assert (result.exit_code, result.stdout) == (0, f"{curve}\n\n{advice}\n"), result.stderr
+    assert (result.exit_code, result.stdout) == (0, f"{advice}\n\n{curve}\n"), result.stderr
     told = json.loads(run("advise", "-t", tok_path, corpus, *options, "--json").stdout)
     assert told == {"curve": curve.as_dict(), "advice": advice.as_dict()}
     assert run("advise", "-t", tok_path, *options, input=text).stdout == result.stdout
@@ -37,7 +37,7 @@ def test_a_curve_and_advice(
 def test_documents(run: Run, tok: digram.Tokenizer, tok_path: str, corpus: Path) -> None:
     options = ["--separator", r"\n", "--threads", "1", "--json"]
     told = json.loads(run("advise", "-t", tok_path, corpus, *options).stdout)
-    assert told["curve"] == tok.curve(corpus, separator="\n").as_dict()
+    assert told["curve"] == digram.curve(tok, corpus, separator="\n").as_dict()
     assert told["curve"]["documents"] == 41
     assert [*told["advice"]] == ["small", "base", "large", "multilingual"]
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result
 
 import digram
-from digram.audit import KINDS
+from digram.analysis.audit import KINDS
 from digram.cli.audit import LIMITS
 
 Run = Callable[..., Result]
@@ -31,14 +31,14 @@ def test_the_table_is_that_of_the_library(
     for files in ([], [corpus]):
         result = run("audit", "-t", tok_path, *files)
         assert (result.exit_code, result.stderr) == (0, "")
-        assert result.stdout == f"{tok.audit(*files)}\n"
+        assert result.stdout == f"{digram.audit(tok, *files)}\n"
     told = json.loads(run("audit", "-t", tok_path, corpus, "--json", "--rare", "3").stdout)
-    assert told == {**tok.audit(corpus, rare=3).as_dict(), "breaches": []}
+    assert told == {**digram.audit(tok, corpus, rare=3).as_dict(), "breaches": []}
 
 
 def test_stdin(run: Run, tok: digram.Tokenizer, tok_path: str) -> None:
     result = run("audit", "-t", tok_path, "-", "--long", "2", input="the cat")
-    assert result.stdout == f"{tok.audit('the cat', long=2)}\n"
+    assert result.stdout == f"{digram.audit(tok, 'the cat', long=2)}\n"
 
 
 def test_limits_that_hold(process: Process, tok_path: str, corpus: Path) -> None:

@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 def small(tok: digram.Tokenizer, tmp_path: Path) -> Path:
     """A second tokenizer, in a file that does not say how text is cut."""
     path = tmp_path / "small.tiktoken"
-    tok.shrink(270).save(path, allow_loss=True)
+    digram.shrink(tok, 270).save(path, allow_loss=True)
     return path
 
 
@@ -50,19 +50,19 @@ def test_files(
     other: digram.Tokenizer,
     folder: Path,
 ) -> None:
-    result = run("compare", tok_path, small, folder, *SMALL, "--top", "3")
-    expected = tok.compare(other, folder, names=("tokenizer", "small"), top=3)
+    result = run("compare", "-t", tok_path, "-t", small, folder, *SMALL, "--top", "3")
+    expected = digram.compare(tok, other, folder, names=("tokenizer", "small"), top=3)
     assert (result.exit_code, result.stdout) == (0, f"{expected}\n"), result.stderr
-    told = json.loads(run("compare", small, tok_path, folder, *SMALL, "--json").stdout)
-    assert told == other.compare(tok, folder, names=(str(small), tok_path)).as_dict()
+    told = json.loads(run("compare", "-t", small, "-t", tok_path, folder, *SMALL, "--json").stdout)
+    assert told == digram.compare(other, tok, folder, names=(str(small), tok_path)).as_dict()
 
 
 def test_stdin(
     run: Run, tok: digram.Tokenizer, tok_path: str, small: Path, other: digram.Tokenizer
 ) -> None:
-    piped = run("compare", tok_path, small, *SMALL, input=EN)
-    assert piped.stdout == f"{tok.compare(other, EN, names=('tokenizer', 'small'))}\n"
-    assert run("compare", tok_path, small, "-", *SMALL, input=EN).stdout == piped.stdout
+    piped = run("compare", "-t", tok_path, "-t", small, *SMALL, input=EN)
+    assert piped.stdout == f"{digram.compare(tok, other, EN, names=('tokenizer', 'small'))}\n"
+    assert run("compare", "-t", tok_path, "-t", small, "-", *SMALL, input=EN).stdout == piped.stdout
 
 
 def test_sources_by_name(
@@ -75,9 +75,11 @@ def test_sources_by_name(
 ) -> None:
     options = [*SMALL, "--separator", r"\n", "--threads", "1", "--json"]
     names = ["--name", f"English={folder}/en.*"]
-    told = json.loads(run("compare", tok_path, small, folder, *options, "--by-file", *names).stdout)
+    told = json.loads(
+        run("compare", "-t", tok_path, "-t", small, folder, *options, "--by-file", *names).stdout
+    )
     sources = {"English": folder / "en.txt", "en": folder / "en.txt", "xx": folder / "xx.txt"}
-    expected = tok.compare(other, sources, separator="\n", names=(tok_path, str(small)))
+    expected = digram.compare(tok, other, sources, separator="\n", names=(tok_path, str(small)))
     assert told == expected.as_dict()
     assert [*told["by_name"]] == ["English", "en", "xx"]
 
@@ -89,23 +91,27 @@ def test_files_of_the_same_name_are_told_apart(
     for path in paths:
         path.parent.mkdir()
         tok.save(path)
-    found = run("compare", *paths, input=EN).stdout.splitlines()
+    found = run("compare", "-t", paths[0], "-t", paths[1], input=EN).stdout.splitlines()
     assert found[0].split() == ["bytes", "first", "second", "change", "alike"]
-    found = run("compare", paths[0], paths[0], input=EN).stdout.splitlines()
+    found = run("compare", "-t", paths[0], "-t", paths[0], input=EN).stdout.splitlines()
     assert found[1].split()[-2:] == ["+0.0%", "100.0%"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["TOK"], 2, "Missing argument 'OTHER'"),
-        (["TOK", "TOK", "lines", "--name", "a=lines"], 2, "FILES have names with --by-file only"),
-        (["TOK", "TOK", "--by-file"], 2, "--by-file is for files, and stdin is none"),
-        (["TOK", "TOK", "--top", "-1"], 2, "--top -1 is not at least 0"),
-        (["TOK", "SMALL"], 2, "--pretokenizer"),
-        (["TOK", "none.json"], 4, "none.json"),
-        (["TOK", "none.json", "--encoding", "cl100k_base"], 4, "none.json"),
-        (["TOK", "TOK", "none.txt"], 4, "none.txt: there is no such file or folder"),
+        (["-t", "TOK"], 2, "two tokenizers are compared, and 1 named; give -t twice."),
+        (
+            ["-t", "TOK", "-t", "TOK", "lines", "--name", "a=lines"],
+            2,
+            "FILES have names with --by-file only",
+        ),
+        (["-t", "TOK", "-t", "TOK", "--by-file"], 2, "--by-file is for files, and stdin is none"),
+        (["-t", "TOK", "-t", "TOK", "--top", "-1"], 2, "--top -1 is not at least 0"),
+        (["-t", "TOK", "-t", "SMALL"], 2, "--pretokenizer"),
+        (["-t", "TOK", "-t", "none.json"], 4, "none.json"),
+        (["-t", "TOK", "-t", "none.json", "--encoding", "cl100k_base"], 4, "none.json"),
+        (["-t", "TOK", "-t", "TOK", "none.txt"], 4, "none.txt: there is no such file or folder"),
     ],
 )
 def test_wrong_usage(

@@ -78,9 +78,28 @@ def test_special_tokens(run: Run, tok_path: str) -> None:
 
 
 def test_faults(run: Run, tok_path: str, folder: Path) -> None:
-    missing = run("count", "-t", tok_path, folder / "a.txt", folder / "none.txt")
-    assert (missing.exit_code, missing.stdout) == (4, "")
-    assert "none.txt: there is no such file or folder" in missing.stderr
+    """As with `wc`: what can be counted is, and the exit code tells that not all could be."""
+    files = [folder / "a.txt", folder / "none.txt", folder / "b.txt"]
+    missing = run("count", "-t", tok_path, *files)
+    whole = run("count", "-t", tok_path, files[0], files[2])
+    assert (missing.exit_code, missing.stdout) == (4, whole.stdout)
+    assert missing.stderr == f"Error: {files[1]}: there is no such file or folder.\n"
+    told = json.loads(run("count", "-t", tok_path, "--json", *files[:2]).stdout)
+    assert [one["path"] for one in told["files"]] == [str(files[0])]
+    assert told["errors"] == [f"{files[1]}: there is no such file or folder."]
+    one = run("count", "-t", tok_path, *files[:2]).stdout.splitlines()
+    assert one[1].endswith("total")
+    none = run("count", "-t", tok_path, files[1])
+    assert (none.exit_code, none.stdout) == (4, "")
+    (folder / "d.jsonl").write_text('{"text": 1}\n')
+    (folder / "e.txt.gz").write_bytes(b"no gzip")
+    bad = run("count", "-t", tok_path, folder)
+    assert (bad.exit_code, len(bad.stdout.splitlines())) == (3, 4)
+    assert bad.stderr.count("Error: ") == 2
+    assert "d.jsonl, record 1 (byte 0): the field " in bad.stderr
+    assert "e.txt.gz: the gz data is damaged" in bad.stderr
+    typed = run("count", "-t", tok_path, "--field", "", folder)
+    assert (typed.exit_code, typed.stdout, typed.stderr.count("Error")) == (2, "", 1)
     assert run("count", folder / "a.txt").exit_code == 2
 
 

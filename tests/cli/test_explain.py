@@ -14,18 +14,18 @@ Run = Callable[..., Result]
 
 
 def test_explain(run: Run, tok: digram.Tokenizer, tok_path: str) -> None:
-    result = run("explain", "-t", tok_path, "the cats 日")
+    result = run("explain", "-t", tok_path, "--text", "the cats 日")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout == f"{tok.explain('the cats 日')}\n"
+    assert result.stdout == f"{digram.explain(tok, 'the cats 日')}\n"
     assert run("explain", "-t", tok_path, input="the cats 日").stdout == result.stdout
-    told = json.loads(run("explain", "-t", tok_path, "--json", "the cats 日").stdout)
-    assert told == tok.explain("the cats 日").as_dict()
+    told = json.loads(run("explain", "-t", tok_path, "--json", "--text", "the cats 日").stdout)
+    assert told == digram.explain(tok, "the cats 日").as_dict()
 
 
 def test_explain_special_tokens_and_bytes(run: Run, tok_path: str) -> None:
-    parsed = run("explain", "-t", tok_path, "a<|end|>", "--special", "parse").stdout
+    parsed = run("explain", "-t", tok_path, "--text", "a<|end|>", "--special", "parse").stdout
     assert "A special token, which nothing is merged with." in parsed
-    refused = run("explain", "-t", tok_path, "a<|end|>", "--special", "raise")
+    refused = run("explain", "-t", tok_path, "--text", "a<|end|>", "--special", "raise")
     assert refused.exit_code == 3
     told = json.loads(run("explain", "-t", tok_path, "--json", input=b"a\xff").stdout)
     assert told["hex"] == "61ff"
@@ -35,22 +35,22 @@ def test_explain_in_colour_on_wide_and_narrow_terminals(
     run: Run, tok_path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "the cats sat on the mats"
-    assert "\x1b[48;5;" in run("explain", "-t", tok_path, "--color", text).stdout
+    assert "\x1b[48;5;" in run("explain", "-t", tok_path, "--color", "--text", text).stdout
     for width in (40, 60):
         monkeypatch.setenv("COLUMNS", str(width))
-        lines = run("explain", "-t", tok_path, text).stdout.splitlines()
+        lines = run("explain", "-t", tok_path, "--text", text).stdout.splitlines()
         steps = [line for line in lines if line.startswith("  [")]
         assert max(map(len, steps)) <= width
 
 
 def test_tree(run: Run, tok: digram.Tokenizer, tok_path: str) -> None:
     result = run("tree", "-t", tok_path, " the")
-    assert (result.exit_code, result.stdout) == (0, f"{tok.tree(' the')}\n")
+    assert (result.exit_code, result.stdout) == (0, f"{digram.merge_tree(tok, ' the')}\n")
     id = str(tok.id_of(" the"))
     assert run("tree", "-t", tok_path, id, "--by", "id").stdout == result.stdout
     assert run("tree", "-t", tok_path, "20746865", "--by", "hex").stdout == result.stdout
     assert json.loads(run("tree", "-t", tok_path, " the", "--json").stdout) == (
-        tok.tree(" the").as_dict()
+        digram.merge_tree(tok, " the").as_dict()
     )
     assert "\x1b[48;5;" in run("tree", "-t", tok_path, " the", "--color").stdout
 

@@ -158,7 +158,7 @@ def test_a_reader_of_a_tokenizer_that_goes_away(tok_path: str, tmp_path: Path) -
     text = tmp_path / "text.txt"
     text.write_bytes(b"the cat sat there\n" * 2_000)
     train = ["train", str(text), "--max-merges", "9", "-q", "-o", "-"]
-    for arguments in (train, ["convert", tok_path, "-"]):
+    for arguments in (train, ["convert", "-t", tok_path, "-o", "-"]):
         reading, writing = os.pipe()
         os.close(reading)
         result = subprocess.run(
@@ -174,7 +174,7 @@ def test_a_reader_of_a_tokenizer_that_goes_away(tok_path: str, tmp_path: Path) -
 def test_a_missing_file_is_told_in_one_way(process: Process, tok_path: str) -> None:
     for arguments in (
         ("count", "-t", "none.json"),
-        ("convert", "none.json", "out.json"),
+        ("convert", "-t", "none.json", "-o", "out.json"),
         ("count", "-t", tok_path, "none.json"),
         ("train", "none.json", "--max-merges", "1", "-o", "out.json"),
     ):
@@ -292,7 +292,7 @@ def test_colours_on_a_terminal(tok_path: str) -> None:
     assert on_terminal(*show, "--no-color") == "[the][·cat]\r\n".encode()
     assert b"\x1b[1m" in on_terminal("inspect", "-t", tok_path)
     assert b"\x1b" not in on_terminal("inspect", "-t", tok_path, NO_COLOR="1")
-    titles = on_terminal("count", "-t", tok_path, tok_path).splitlines()[0]
+    titles = on_terminal("count", "-t", tok_path, __file__).splitlines()[0]
     assert titles.split() == [b"tokens", b"bytes", b"characters", b"file"]
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from digram.cli import VERBS, cli, common, counts, grow
 from digram.formats import ENCODINGS
-from digram.pretokenizers import NAMED
+from digram.pretokenizers.pretokenizer import NAMED
 
 PAGES = Path(__file__).parent / "help"
 NAMES = ["digram", *VERBS, *(f"counts {verb}" for verb in counts.VERBS)]

@@ -46,18 +46,18 @@ def test_what_stands_around_a_text(run: Run, tmp_path: Path) -> None:
     template = digram.Template("<s> $A", pair="<s> $A $B:1")
     tok = tok.with_template(template).with_context_size(1024).with_pad_token("<pad>")
     tok.save(path)
-    page = run("inspect", str(path)).stdout
+    page = run("inspect", "-t", str(path)).stdout
     assert "template     <s> $A\n" in page
     assert "pairs        <s> $A $B:1\n" in page
     assert "context      1,024\n" in page
     assert "padding      <pad>\n" in page
-    facts = json.loads(run("inspect", str(path), "--json").stdout)
+    facts = json.loads(run("inspect", "-t", str(path), "--json").stdout)
     assert facts["template"]["pair"] == [["<s>", 0], ["$A", 0], ["$B", 1]]
     assert (facts["context_size"], facts["pad_token"]) == (1024, "<pad>")
 
 
 def test_every_column_has_a_heading(run: Run, tok: digram.Tokenizer, tok_path: str) -> None:
-    lines = run("inspect", tok_path).stdout.splitlines()
+    lines = run("inspect", "-t", tok_path).stdout.splitlines()
 
     def below(title: str) -> list[list[str]]:
         start = lines.index(title) + 1
@@ -76,14 +76,6 @@ def test_every_column_has_a_heading(run: Run, tok: digram.Tokenizer, tok_path: s
     heads = [line for line in lines if line.split()[:2] == ["rank", "count"]]
     rows = [line for line in lines if " → [" in line]
     assert {line.index("→") for line in heads[:1]} == {line.index("→") for line in rows[:10]}
-
-
-def test_the_tokenizer_is_named_at_its_place_or_by_option(run: Run, tok_path: str) -> None:
-    assert run("inspect", tok_path).stdout == run("inspect", "-t", tok_path).stdout
-    assert "not both" in run("inspect", tok_path, "-t", tok_path).stderr
-    missing = run("inspect")
-    assert missing.exit_code == 2
-    assert "digram inspect tokenizer.json" in missing.stderr
 
 
 def test_the_figures_add_up(run: Run, tok: digram.Tokenizer, tok_path: str) -> None:
@@ -160,12 +152,12 @@ def test_events(run: Callable[..., Result], tmp_path: Path) -> None:
     text = "the hut, the the she; the then, he"
     tok = digram.train(text, max_merges=3, picky=0.7, pretokenizer="gpt2")
     tok.save(tmp_path / "tok.json")
-    result = run("inspect", tmp_path / "tok.json", "--rows", "3")
+    result = run("inspect", "-t", tmp_path / "tok.json", "--rows", "3")
     assert "256 bytes, 3 merges, 0 special" in result.stdout
     assert "3 merges and 2 dropped tokens, in the order of time" in result.stdout
     assert "      1           5  [t] + [he] → [the]" in result.stdout
     assert "      4           1  [the] dropped, and left of it [t][h][e]" in result.stdout
-    facts = json.loads(run("inspect", tmp_path / "tok.json", "--rows", "3", "--json").stdout)
+    facts = json.loads(run("inspect", "-t", tmp_path / "tok.json", "--rows", "3", "--json").stdout)
     shown = facts["first_events"] + facts["last_events"]
     assert [event["number"] for event in shown] == [0, 1, 2, 3, 4]
     assert [event["kind"] for event in shown] == ["merge", "merge", "drop", "merge", "drop"]

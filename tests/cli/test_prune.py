@@ -26,8 +26,8 @@ def test_prune(run: Run, tmp_path: Path, how: list[Any], counted: bool) -> None:
         digram.count_pretokens("low lower", pretokenizer="gpt2").save(text)
     else:
         text.write_text("low lower")
-    result = run("prune", source, text, *how, "-o", out, "--change", tmp_path / "change.npz")
-    expected, change = TOK.prune("low lower", remove=3, compact="--holes" not in how)
+    result = run("prune", "-t", source, text, *how, "-o", out, "--change", tmp_path / "change.npz")
+    expected, change = digram.prune(TOK, "low lower", remove=3, compact="--holes" not in how)
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == f"{change}.\nSaved {out}\n"
     assert digram.load(out) == expected
@@ -39,14 +39,14 @@ def test_faults(run: Run, tmp_path: Path) -> None:
     source, text, out = tmp_path / "tok.json", tmp_path / "text", tmp_path / "new.json"
     TOK.save(source)
     text.write_text("low lower")
-    result = run("prune", source, text, "-o", out)
+    result = run("prune", "-t", source, text, "-o", out)
     assert result.exit_code == 2
     assert "say how many: --remove or --vocab-size." in result.stderr
-    result = run("prune", source, text, "--remove", 99, "-o", out)
+    result = run("prune", "-t", source, text, "--remove", 99, "-o", out)
     assert result.exit_code != 0
     assert "99 tokens cannot go: 6 are neither" in result.stderr
-    result = run("prune", source, text, "--remove", 6, "--keep", "low", "-o", out, "-q")
+    result = run("prune", "-t", source, text, "--remove", 6, "--keep", "low", "-o", out, "-q")
     assert "cannot go" in result.stderr
-    result = run("prune", source, text, "--remove", 1, "--keep", "zebra", "-o", out, "-q")
+    result = run("prune", "-t", source, text, "--remove", 1, "--keep", "zebra", "-o", out, "-q")
     assert "zebra" in result.stderr
     assert not out.exists()

@@ -18,9 +18,9 @@ import pytest
 from click.testing import Result
 
 import digram
+from digram.analysis.explain.lines.replay import played, screen
 from digram.cli.keys import Screen
-from digram.drawing import columns
-from digram.seeing.lines.replay import played, screen
+from digram.display import columns
 
 Run = Callable[..., Result]
 TEXT = "the cats sat there, 日本 the\nmats"
@@ -30,14 +30,14 @@ STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 def test_lines_in_a_pipe(run: Run, tok: digram.Tokenizer, tok_path: str, tmp_path: Path) -> None:
     result = run("replay", "-t", tok_path, "--text", TEXT)
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout == f"{tok.replay(TEXT)}\n"
+    assert result.stdout == f"{digram.replay(tok, TEXT)}\n"
     assert run("replay", "-t", tok_path, input=TEXT).stdout == result.stdout
     path = tmp_path / "a.txt"
     path.write_text(TEXT, encoding="utf-8")
     assert run("replay", "-t", tok_path, path).stdout == result.stdout
     assert "\x1b[48;5;" in run("replay", "-t", tok_path, "--color", path).stdout
     told = json.loads(run("replay", "-t", tok_path, "--json", path).stdout)
-    assert told == tok.replay(TEXT).as_dict()
+    assert told == digram.replay(tok, TEXT).as_dict()
 
 
 def test_what_is_wrong(run: Run, tok_path: str, tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_what_is_wrong(run: Run, tok_path: str, tmp_path: Path) -> None:
 def test_a_screen_holds_a_frame(
     tok: digram.Tokenizer, width: int, height: int, color: bool
 ) -> None:
-    found = tok.replay(TEXT * 9, pairs=30)
+    found = digram.replay(tok, TEXT * 9, pairs=30)
     for number in range(-1, len(found.frames)):
         lines = screen(found, number, color=color, width=width, height=height)
         assert len(lines) == max(height, 12)
@@ -65,7 +65,7 @@ def test_a_screen_holds_a_frame(
 
 
 def test_new_tokens_are_bold_and_others_keep_their_colours(tok: digram.Tokenizer) -> None:
-    found = tok.replay(TEXT)
+    found = digram.replay(tok, TEXT)
     before: dict[tuple[int, int], str] = {}
     kept = changed = 0
     for number, frame in enumerate(found.frames):
@@ -86,7 +86,7 @@ def test_new_tokens_are_bold_and_others_keep_their_colours(tok: digram.Tokenizer
 
 def test_the_text_scrolls_to_what_is_new(tok: digram.Tokenizer) -> None:
     text = "x\n" * 100 + "the"
-    found = tok.replay(text)
+    found = digram.replay(tok, text)
     lines = screen(found, 0, width=80, height=20)
     assert any("[th" in line or "[he" in line for line in lines)
     assert any(line.startswith("…") for line in lines)
@@ -95,7 +95,7 @@ def test_the_text_scrolls_to_what_is_new(tok: digram.Tokenizer) -> None:
 def test_tokens_that_were_not_trained_here() -> None:
     definition = digram.train("banana", max_merges=2, pretokenizer=None).definition
     tok = digram.Tokenizer(replace(definition, training=None))
-    shown = "\n".join(played(tok.replay("banana")))
+    shown = "\n".join(played(digram.replay(tok, "banana")))
     assert "count" not in shown
     assert "next" not in shown
 
@@ -169,7 +169,7 @@ class Terminal:
 
 
 def test_keys(tok: digram.Tokenizer, tok_path: str, terminal: Callable[..., Terminal]) -> None:
-    frames = len(tok.replay(TEXT).frames)
+    frames = len(digram.replay(tok, TEXT).frames)
     shown = terminal("replay", "-t", tok_path, "--text", TEXT)
     assert "\x1b[?1049h" in shown.until(f"0 of {frames}")
     for keys, number in ((" ", 1), ("n", 2), ("\x1b[C", 3), ("b", 2), ("\x1b[D", 1), ("G", frames)):
@@ -185,7 +185,7 @@ def test_keys(tok: digram.Tokenizer, tok_path: str, terminal: Callable[..., Term
 def test_it_plays_by_itself(
     tok: digram.Tokenizer, tok_path: str, terminal: Callable[..., Terminal]
 ) -> None:
-    frames = len(tok.replay(TEXT).frames)
+    frames = len(digram.replay(tok, TEXT).frames)
     shown = terminal("replay", "-t", tok_path, "--text", TEXT, "--seconds", "0.02")
     shown.until("The end.")
     shown.press("\x1b")

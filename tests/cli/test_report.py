@@ -30,10 +30,11 @@ def test_end_to_end(process: Run, files: Path, tok: digram.Tokenizer, tok_path: 
     arguments = ["--corpus", files / "prose.txt", "--corpus", f"short={files}/more.txt"]
     arguments += ["--separator", "\\n\\n", "--parallel", files / "lines", "--reference", "en"]
     out, figures = files / "out.html", files / "figures"
-    done = process("report", tok_path, *arguments, "-o", out, "--figures", figures)
+    done = process("report", "-t", tok_path, *arguments, "-o", out, "--figures", figures)
     assert done.returncode == 0, done.stderr
     assert done.stdout == b""
-    found = tok.report(
+    found = digram.report(
+        tok,
         {name: files / f"{file}.txt" for name, file in (("prose", "prose"), ("short", "more"))},
         parallel={name: files / "lines" / f"{name}.txt" for name in ("en", "zh")},
         reference="en",
@@ -51,22 +52,21 @@ def test_end_to_end(process: Run, files: Path, tok: digram.Tokenizer, tok_path: 
 def test_json(run: Run, files: Path, tok: digram.Tokenizer, tok_path: str) -> None:
     done = run("report", "-t", tok_path, "--corpus", files / "prose.txt", "--title", "x", "--json")
     assert done.exit_code == 0, done.output
-    expected = tok.report({"prose": files / "prose.txt"}, title="x").as_dict()
+    expected = digram.report(tok, {"prose": files / "prose.txt"}, title="x").as_dict()
     assert json.loads(done.stdout) == json.loads(json.dumps(expected))
 
 
 def test_wrong_usage(run: Run, files: Path, tok_path: str) -> None:
     corpus = ["--corpus", files / "prose.txt"]
     wrong: list[tuple[list[Any], str]] = [
-        ([tok_path, *corpus], "say what to write"),
-        ([*corpus, "--json"], "name a tokenizer"),
-        ([tok_path, "-t", tok_path, *corpus, "--json"], "not both"),
-        ([tok_path, "--json"], "--corpus"),
-        ([tok_path, "--corpus", "=x", "--json"], "is not NAME=FILES"),
-        ([tok_path, "--corpus", "x=", "--json"], "is not NAME=FILES"),
-        ([tok_path, *corpus, *corpus, "--json"], "name of two texts"),
-        ([tok_path, *corpus, "--reference", "en", "--json"], "--parallel"),
-        ([tok_path, *corpus, "--parallel", files / "lines", "--json"], "Pass --reference"),
+        (["-t", tok_path, *corpus], "say what to write"),
+        ([*corpus, "--json"], "Missing option '-t' / '--tokenizer'"),
+        (["-t", tok_path, "--json"], "--corpus"),
+        (["-t", tok_path, "--corpus", "=x", "--json"], "is not NAME=FILES"),
+        (["-t", tok_path, "--corpus", "x=", "--json"], "is not NAME=FILES"),
+        (["-t", tok_path, *corpus, *corpus, "--json"], "name of two texts"),
+        (["-t", tok_path, *corpus, "--reference", "en", "--json"], "--parallel"),
+        (["-t", tok_path, *corpus, "--parallel", files / "lines", "--json"], "Pass --reference"),
     ]
     for arguments, message in wrong:
         done = run("report", *arguments)
@@ -75,7 +75,7 @@ def test_wrong_usage(run: Run, files: Path, tok_path: str) -> None:
 
 
 def test_files_that_are_not_there(run: Run, files: Path, tok_path: str) -> None:
-    done = run("report", tok_path, "--corpus", files / "none.txt", "-o", files / "out.html")
+    done = run("report", "-t", tok_path, "--corpus", files / "none.txt", "-o", files / "out.html")
     assert done.exit_code == 4
     assert "none.txt" in done.output
     assert not (files / "out.html").exists()
@@ -86,7 +86,7 @@ def test_without_altair(
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "altair", None)
     corpus = ["--corpus", files / "prose.txt"]
-    done = run("report", tok_path, *corpus, "-o", files / "out.html")
+    done = run("report", "-t", tok_path, *corpus, "-o", files / "out.html")
     assert done.exit_code == 2
-    assert "pip install 'digram[plots]'" in done.output
-    assert run("report", tok_path, *corpus, "--json").exit_code == 0
+    assert 'pip install ".[plots]"' in done.output
+    assert run("report", "-t", tok_path, *corpus, "--json").exit_code == 0

@@ -12,16 +12,16 @@ Run = Callable[..., Result]
 
 
 def test_without_its_extra(run: Run, tok_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "starlette.applications", None)
-    monkeypatch.setitem(sys.modules, "starlette", None)
-    result = run("serve", tok_path)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "digram.web.listening", raising=False)
+    result = run("serve", "-t", tok_path)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "starlette" in result.stderr
-    assert "Install it with `pip install 'digram[web]'`." in result.stderr
+    assert "uvicorn" in result.stderr
+    assert 'pip install ".[web]"' in result.stderr
 
 
 def test_a_tokenizer_named_twice(run: Run, tok_path: str) -> None:
-    result = run("serve", tok_path, tok_path)
+    result = run("serve", "-t", tok_path, "-t", tok_path)
     assert result.exit_code == 2
     assert f"{tok_path} is named twice." in result.stderr
 
@@ -29,4 +29,20 @@ def test_a_tokenizer_named_twice(run: Run, tok_path: str) -> None:
 def test_no_tokenizer(run: Run) -> None:
     result = run("serve")
     assert result.exit_code == 2
-    assert "Missing argument" in result.stderr
+    assert "Missing option '-t' / '--tokenizer'" in result.stderr
+
+
+@pytest.mark.parametrize("host", ["http://localhost:9000", "", "*", "a b", "box:port", "a/b"])
+def test_what_is_no_host(run: Run, tok_path: str, host: str) -> None:
+    result = run("serve", "-t", tok_path, "--allow-host", host)
+    assert result.exit_code == 2
+    assert "is not the name of a host. Write it as" in result.stderr
+
+
+def test_an_encoding_that_is_none(run: Run, tok_path: str) -> None:
+    result = run("serve", "-t", f"{tok_path}:cl100k")
+    assert result.exit_code == 2
+    assert "'cl100k', behind" in result.stderr
+    assert "cl100k_base" in result.stderr
+    result = run("serve", "-t", f"nowhere{tok_path}:cl100k")
+    assert result.exit_code == 4

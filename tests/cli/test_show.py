@@ -10,7 +10,7 @@ from pathlib import Path
 from click.testing import Result
 
 import digram
-from digram.terminal import render
+from digram.display.terminal import render
 
 Run = Callable[..., Result]
 

@@ -18,29 +18,43 @@ def test_it_writes_what_training_writes(run: Run, text: str, tmp_path: Path) -> 
     more = ["--special-token", "<s>", "--reserve", "image=4", "--pad-to-multiple", "32"]
     trained = run("train", corpus, "--vocab-size", "300", "-o", large, *more)
     assert trained.exit_code == 0, trained.stderr
-    result = run("shrink", large, small, "--vocab-size", "280")
+    result = run("shrink", "-t", large, "-o", small, "--vocab-size", "280")
     assert (result.exit_code, result.stdout) == (0, ""), result.stderr
     assert result.stderr == f"Saved {small}: 288 tokens, 19 merges\n"
     again = tmp_path / "again.json"
     assert run("train", corpus, "--vocab-size", "280", "-o", again, *more).exit_code == 0
     assert small.read_bytes() == again.read_bytes()
-    assert run("shrink", large, "-", "--vocab-size", "280").stdout_bytes == again.read_bytes()
+    assert (
+        run("shrink", "-t", large, "-o", "-", "--vocab-size", "280").stdout_bytes
+        == again.read_bytes()
+    )
 
 
 def test_sizes_that_make_no_sense(run: Run, text: str, tmp_path: Path) -> None:
     source = tmp_path / "t.json"
     digram.train(text, vocab_size=300).save(source)
-    result = run("shrink", source, tmp_path / "small.json", "--vocab-size", "301")
+    result = run("shrink", "-t", source, "-o", tmp_path / "small.json", "--vocab-size", "301")
     assert result.exit_code == 2
     assert "--vocab-size 301 is more than the 300 there are" in result.stderr
     assert not (tmp_path / "small.json").exists()
-    assert run("shrink", source, tmp_path / "small.json").exit_code == 2
+    assert run("shrink", "-t", source, "-o", tmp_path / "small.json").exit_code == 2
 
 
 def test_a_published_vocabulary(
     run: Run, shared_data: Callable[[str], Path], tmp_path: Path
 ) -> None:
     source, small = shared_data("vocabs/cl100k_base.tiktoken"), tmp_path / "small.tiktoken"
-    result = run("shrink", source, small, "--vocab-size", "8000", "--pretokenizer", "cl100k", "-q")
+    result = run(
+        "shrink",
+        "-t",
+        source,
+        "-o",
+        small,
+        "--vocab-size",
+        "8000",
+        "--pretokenizer",
+        "cl100k",
+        "-q",
+    )
     assert (result.exit_code, result.stderr) == (0, "")
     assert small.read_bytes() == b"".join(source.read_bytes().splitlines(True)[:8000])

@@ -18,7 +18,7 @@ Run = Callable[..., Result]
 
 OPTIONS = {
     "vocab_size": Spelling("--vocab-size"),
-    "format": Spelling("--to"),
+    "format": Spelling("--format"),
     "allow_loss": Spelling("--allow-loss", is_flag=True),
     "on_unknown": Spelling("--on-unknown"),
     "pretokenizer": Spelling("--pretokenizer"),
@@ -34,9 +34,9 @@ SMALL = ["--max-merges", "2", "-o"]
         ("vocab_size=32_000 is usual", "--vocab-size 32000 is usual"),
         ("vocab_size=-1.", "--vocab-size -1."),
         ("without vocab_size or size", "without --vocab-size or size"),
-        ('format="seed_pair", or', "--to seed_pair, or"),
+        ('format="seed_pair", or', "--format seed_pair, or"),
         ("Pass allow_loss=True: it", "Pass --allow-loss: it"),
-        ("Leave out format= and allow_loss=.", "Leave out --to and --allow-loss."),
+        ("Leave out format= and allow_loss=.", "Leave out --format and --allow-loss."),
         ('on_unknown=digram.Special("<unk>")', "--on-unknown '<unk>'"),
         ("on_unknown=digram.Special(...)", "--on-unknown TOKEN"),
         ("(pretokenizer=None)", "(--pretokenizer none)"),
@@ -85,9 +85,9 @@ def folder(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("train a.txt --max-merges 2 --alphabet ab -o t.json", 2, "--alphabet is for --unit char"),
         ("train a.txt --max-merges 2 --unit char -o t.json", 3, "or pass --allow-loss."),
         ("train a.txt --max-merges 2 -o t", 2, "as in --format vocab_merges"),
-        ("convert a.json t", 2, "as in --to vocab_merges"),
+        ("convert -t a.json -o t", 2, "as in --format vocab_merges"),
         ("train a.txt --max-merges 2 --format seed_pair -o t", 3, "with --format huggingface"),
-        ("convert special.json t.tiktoken", 3, "pass --allow-loss to leave them out"),
+        ("convert -t special.json -o t.tiktoken", 3, "pass --allow-loss to leave them out"),
         ("count -t a.tiktoken a.txt", 2, "as in --pretokenizer cl100k (--pretokenizer none for"),
         ("count -t a.tiktoken --encoding gpt a.txt", 2, "Did you mean 'gpt2'?"),
         ("count -t a.tiktoken --encoding gpt2 --pretokenizer gpt2 a.txt", 2, "and --encoding gpt2"),
@@ -98,7 +98,7 @@ def folder(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
             2,
             "whitespace (gpt4 is cl100k); --pretokenizer",
         ),
-        ("inspect a.tiktoken --pretokenizer gtp2", 2, "--pretokenizer none for no cut, --regex"),
+        ("inspect -t a.tiktoken --pretokenizer gtp2", 2, "--pretokenizer none for no cut, --regex"),
         ("encode -t special.json --special raise a.txt", 3, "Pass --special parse to encode"),
         ("encode -t char.json a.txt", 3, "Train with --on-unknown bytes"),
         ("train a.gz --max-merges 2 -o t.json", 3, "a.gz: the gz data ends early, at byte 0."),
@@ -106,7 +106,11 @@ def folder(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("train a.zip --max-merges 2 -o t.json", 2, "Unpack it into a folder first"),
         ("train b.jsonl --max-merges 2 -o t.json", 3, "Pass --on-error skip to skip and count"),
         ("train b.arrow --max-merges 2 -o t.json", 2, "strings or bytes with --field."),
-        ("train a.txt --source-format json --max-merges 2 -o t.json", 2, "from text, jsonl, par"),
+        (
+            "train a.txt --source-format xml --max-merges 2 -o t.json",
+            2,
+            "from text, jsonl, json, csv, tsv, par",
+        ),
         ("encode -t a.json --lines b.jsonl", 2, "leave out --lines"),
         ("count -t a.json b.jsonl", 3, "Pass --on-error skip to skip and count"),
         ("encode -t a.json --raw u16 --separator x a.txt", 2, "documents need them"),
@@ -120,7 +124,7 @@ def folder(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("count -t pair/vocab.json a.txt", 3, "pass --encoding gpt2 with it, for others their"),
         ("count -t cl100k_base a.txt", 4, "-t cl100k_base: there is no such file or folder, and"),
         ("encode -t o200k_harmony a.txt", 4, "/o200k_base.tiktoken and pass the path of that"),
-        ("convert gpt2 a.json", 4, "pass the path of that file, with --encoding gpt2."),
+        ("convert -t gpt2 -o a.json", 4, "pass the path of that file, with --encoding gpt2."),
         ("count -t a.json /dev/null", 4, "pipe what is in it into `digram count -`"),
     ],
 )
@@ -142,9 +146,9 @@ def test_a_separator_and_its_absence(run: Run, folder: Path) -> None:
 def test_what_convert_says_is_what_load_takes(run: Run, folder: Path) -> None:
     own = ["--regex", "[a-z]+ ?", "--regex", r"\s+", "--digits", "individual"]
     assert run("train", "a.txt", *SMALL, "t.json", *own).exit_code == 0
-    said = run("convert", "t.json", "t.tiktoken").stderr
+    said = run("convert", "-t", "t.json", "-o", "t.tiktoken").stderr
     assert said.endswith("load it with --regex '[a-z]+ ?' --regex '\\s+' --digits individual.\n")
     counted = run("count", "-t", "t.tiktoken", *own, "a.txt")
     assert counted.stdout == run("count", "-t", "t.json", "a.txt").stdout
-    assert run("convert", "t.tiktoken", "back.json", *own, "-q").exit_code == 0
+    assert run("convert", "-t", "t.tiktoken", "-o", "back.json", *own, "-q").exit_code == 0
     assert digram.load("back.json") == digram.load("t.json")

@@ -101,11 +101,11 @@ def test_ratios_and_counts(run: Run) -> None:
 
 def test_inspect_says_for_whom(run: Run) -> None:
     run("train-fair", *STEERED, "--max-merges", 8, "-o", "t.json")
-    assert "  made for     en 6, sw 2\n" in run("inspect", "t.json").stdout
-    found = json.loads(run("inspect", "t.json", "--json").stdout)
+    assert "  made for     en 6, sw 2\n" in run("inspect", "-t", "t.json").stdout
+    found = json.loads(run("inspect", "-t", "t.json", "--json").stdout)
     assert found["training"]["made_for"] == {"en": 6, "sw": 2}
     run("train-fair", *STEERED, "--max-merges", 2, "--global-merges", 2, "-o", "t.json")
-    assert "  made for     all\n" in run("inspect", "t.json").stdout
+    assert "  made for     all\n" in run("inspect", "-t", "t.json").stdout
 
 
 @pytest.mark.parametrize(

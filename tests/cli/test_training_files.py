@@ -18,7 +18,7 @@ from click.testing import Result
 
 import digram
 from digram.cli import training_files
-from digram.sinks import FORMATS
+from digram.shards.formats import FORMATS
 
 Run = Callable[..., Result]
 Process = Callable[..., object]
@@ -142,7 +142,7 @@ def test_resume(run: Run, tok_path: str, corpus: Path, tmp_path: Path) -> None:
     assert run(*arguments, "--shard-size", "10").exit_code == 0
     again = run(*arguments, "--shard-size", "10")
     assert (again.exit_code, again.stdout) == (3, "")
-    assert "Pass --resume to go on with it" in again.stderr
+    assert "holds a run that is finished; there is nothing left to do. Give another" in again.stderr
     assert run(*arguments, "--shard-size", "10", "--resume").exit_code == 0
     other = run(*arguments, "--shard-tokens", "9", "--resume")
     assert other.exit_code == 3

@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 import digram
-from digram.drawing import columns
+from digram.display import columns
 
 Run = Callable[..., Result]
 
@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
 def test_where(run: Run, tok: digram.Tokenizer, tok_path: str, folder: Path) -> None:
     result = run("where", "-t", tok_path, "at", folder)
     assert (result.exit_code, result.stderr) == (0, "")
-    found = tok.where("at", folder)
+    found = digram.find_token(tok, "at", folder)
     assert result.stdout == f"{found}\n"
     told = json.loads(run("where", "-t", tok_path, "at", folder, "--json").stdout)
     assert told == found.as_dict()
