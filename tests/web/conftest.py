@@ -46,7 +46,7 @@ def tok() -> digram.Tokenizer:
 @pytest.fixture(scope="session")
 def other(tok: digram.Tokenizer) -> digram.Tokenizer:
     """One that cuts more."""
-    return tok.shrink(275)
+    return digram.shrink(tok, 275)
 
 
 @pytest.fixture(scope="session")

@@ -38,10 +38,20 @@ def until(page: Page, true: str) -> None:
     pytest.fail(f"it never became true that {true}")
 
 
+DRAWN = """(all) => all.map((one) => {
+  const copy = one.cloneNode(true);
+  for (const mark of copy.querySelectorAll('.space')) {
+    mark.textContent = mark.textContent.replaceAll(' ', '·');
+  }
+  for (const mark of copy.querySelectorAll('.signed')) mark.textContent = mark.dataset.sign;
+  return copy.textContent;
+})"""
+
+
 def seen(page: Page, selector: str) -> list[str]:
-    """What stands in all elements of a kind, without places where lines may break."""
-    found: list[str] = page.locator(selector).all_text_contents()
-    return [text.replace("\u200b", "") for text in found]
+    """What a person sees in all elements of a kind: signs in place of what they are drawn over."""
+    found: list[str] = page.locator(selector).evaluate_all(DRAWN)
+    return found
 
 
 def pane(kind: str, card: int = 0) -> str:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from web.asking import Answer, ask, headers, question, request
 
-from digram.web import Server
+import digram
+from digram.web import Server, serve
 from digram.web.guard import HEADERS, LARGEST
 
 ARGUMENTS = {"text": "the cat", "tokenizers": [0]}
@@ -345,10 +346,48 @@ def test_an_error_of_ours_is_told(server: Server, monkeypatch: pytest.MonkeyPatc
     def fails(*_: Any, **__: Any) -> None:
         raise RuntimeError("something <b>odd</b>")
 
-    monkeypatch.setattr("digram.web.seeing.tree", fails)
+    monkeypatch.setattr("digram.web.seeing.merge_tree", fails)
     found = ask(server, question(server, "tree", {"tokenizer": 0, "id": 1}))
     assert found.status == 500
     assert found.json["error"]["kind"] == "InternalError"
     assert found.json["error"]["message"] == "RuntimeError: something <b>odd</b>"
     assert found.json["error"]["remedy"]
     check_headers(found)
+
+
+ALLOWED = "box.example:9000"
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "status"),
+    [
+        (ALLOWED, f"http://{ALLOWED}", 200),
+        (ALLOWED, f"https://{ALLOWED}", 200),
+        (ALLOWED.upper(), None, 200),
+        ("127.0.0.1:PORT", "http://127.0.0.1:PORT", 200),
+        ("127.0.0.1:PORT", "https://127.0.0.1:PORT", 403),
+        ("127.0.0.1:PORT", f"http://{ALLOWED}", 403),
+        (ALLOWED, "http://127.0.0.1:PORT", 403),
+        (ALLOWED, "http://box.example", 403),
+        ("box.example", None, 421),
+        ("box.example:PORT", None, 421),
+        ("localhost:9000", None, 421),
+        (f"evil.{ALLOWED}", None, 421),
+    ],
+)
+def test_a_host_that_is_allowed(
+    tok: digram.Tokenizer, host: str, origin: str | None, status: int
+) -> None:
+    with serve({"one": tok}, allow_hosts=[ALLOWED]).running() as server:
+        _, make, _ = with_headers("", status, host=host, origin=origin)
+        found = ask(server, make(server))
+        assert found.status == status
+        if status == 421:
+            assert "--allow-host" in found.json["error"]["remedy"]
+        check_headers(found)
+
+
+@pytest.mark.parametrize("hosts", ["localhost:9000", [9000], [None]])
+def test_hosts_are_names(tok: digram.Tokenizer, hosts: Any) -> None:
+    with pytest.raises(TypeError, match="names"):
+        serve({"one": tok}, allow_hosts=hosts)

@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 from web.looking import seen, until, visible
 
 import digram
-from digram.seeing import Merging, Step
+from digram.analysis.explain import Merging, Step
 from digram.web import Server, serve
 
 Open = Callable[..., Page]
@@ -51,7 +51,7 @@ def is_shown(page: Page, step: Step) -> None:
 
 
 def test_each_step_by_the_keys(opened: Open, server: Server, tok: digram.Tokenizer) -> None:
-    found = tok.explain(TEXT).pretokens
+    found = digram.explain(tok, TEXT).pretokens
     page = opened(server, "explain")
     explain(page, TEXT, len(found))
     number = max(range(len(found)), key=lambda i: len(found[i].steps))
@@ -78,7 +78,7 @@ def test_each_step_by_the_keys(opened: Open, server: Server, tok: digram.Tokeniz
 
 
 def test_each_step_by_buttons(opened: Open, server: Server, tok: digram.Tokenizer) -> None:
-    one = tok.explain("the").pretokens[0]
+    one = digram.explain(tok, "the").pretokens[0]
     page = opened(server, "explain")
     explain(page, "the", 1)
     choose(page, 0, one)
@@ -93,7 +93,7 @@ def test_each_step_by_buttons(opened: Open, server: Server, tok: digram.Tokenize
 
 
 def test_pretokens(opened: Open, server: Server, tok: digram.Tokenizer) -> None:
-    found = tok.explain(TEXT)
+    found = digram.explain(tok, TEXT)
     page = opened(server, "explain")
     explain(page, TEXT, len(found.pretokens))
     drawn_pretokens = ["".join(drawn(one.tokens)) for one in found.pretokens]
@@ -106,7 +106,7 @@ def test_pretokens(opened: Open, server: Server, tok: digram.Tokenizer) -> None:
         one = found.pretokens[at]
         chosen = page.locator(".pretoken[aria-selected=true]")
         assert chosen.count() == 1
-        assert chosen.text_content() == drawn_pretokens[at]
+        assert seen(page, ".pretoken[aria-selected=true]") == [drawn_pretokens[at]]
         assert chosen.get_attribute("id") == page.get_attribute(
             "#pretokens", "aria-activedescendant"
         )
@@ -124,7 +124,7 @@ def test_special_tokens_and_the_other_tokenizer(
 ) -> None:
     text = "the<|end|>"
     page = opened(server, "explain")
-    explain(page, text, len(tok.explain(text).pretokens))
+    explain(page, text, len(digram.explain(tok, text).pretokens))
     page.check("#explain-special")
     until(page, "document.querySelectorAll('.pretoken').length === 2")
     page.click(".pretoken >> nth=1")

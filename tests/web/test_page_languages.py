@@ -47,8 +47,8 @@ def table(page: Page, number: int) -> list[list[str]]:
 
 
 def wanted_rows(tok: digram.Tokenizer, reference: str | None) -> list[list[str]]:
-    """The same of `tok.evaluate`."""
-    found = tok.evaluate(TEXTS, reference=reference, separator=reference and "\n")
+    """The same of `digram.evaluate`."""
+    found = digram.evaluate(tok, TEXTS, reference=reference, separator=reference and "\n")
     rows = []
     for name, one in found.by_name.items():
         rows.append([name])
@@ -83,7 +83,7 @@ def test_each_tokenizer_has_the_measures(
             assert table(page, number) == wanted
             note = seen(page, "article .note")[number] if reference else ""
             if reference:
-                found = one.evaluate(TEXTS, reference=reference, separator="\n").parallel
+                found = digram.evaluate(one, TEXTS, reference=reference, separator="\n").parallel
                 assert found is not None
                 assert note.endswith(f": {found.gini:.3f}")
                 assert f"Fewest tokens: {found.best}. Most: {found.worst}." in note

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from playwright.sync_api import Page
-from web.looking import seen, until, visible
+from web.looking import DRAWN, seen, until, visible
 
 import digram
-from digram.seeing import Replay
+from digram.analysis.explain import Replay
 from digram.web import Server, serve
 
 Open = Callable[..., Page]
@@ -55,7 +55,7 @@ def is_shown(page: Page, found: Replay, at: int) -> None:
     )
     assert told.endswith(f"; counted {frame.merge.count:,} times in training")
     rows = [
-        row.locator("th .token, td").all_text_contents()
+        row.locator("th .token, td").evaluate_all(DRAWN)
         for row in page.locator(".pairs tbody tr").all()
     ]
     assert rows == [
@@ -71,7 +71,7 @@ def is_shown(page: Page, found: Replay, at: int) -> None:
 
 
 def test_each_merge_by_the_keys(opened: Open, server: Server, tok: digram.Tokenizer) -> None:
-    found = tok.replay(TEXT)
+    found = digram.replay(tok, TEXT)
     assert len(found.frames) > 8
     page = opened(server, "replay")
     replay(page, TEXT, found)
@@ -89,7 +89,7 @@ def test_each_merge_by_the_keys(opened: Open, server: Server, tok: digram.Tokeni
 
 
 def test_by_the_slider_and_buttons(opened: Open, server: Server, tok: digram.Tokenizer) -> None:
-    found = tok.replay(TEXT)
+    found = digram.replay(tok, TEXT)
     page = opened(server, "replay")
     replay(page, TEXT, found)
     page.focus("#frame")
@@ -107,7 +107,7 @@ def test_by_the_slider_and_buttons(opened: Open, server: Server, tok: digram.Tok
 
 
 def test_it_plays_to_the_end(opened: Open, server: Server, tok: digram.Tokenizer) -> None:
-    found = tok.replay(TEXT)
+    found = digram.replay(tok, TEXT)
     page = opened(server, "replay")
     replay(page, TEXT, found)
     page.select_option("label:has-text('Speed') select", "30")
@@ -123,7 +123,7 @@ def test_it_plays_to_the_end(opened: Open, server: Server, tok: digram.Tokenizer
 
 @pytest.mark.parametrize("stops", ["#play", "[aria-label='Next merge']", "nav a[href='#text']"])
 def test_it_stops(opened: Open, server: Server, tok: digram.Tokenizer, stops: str) -> None:
-    found = tok.replay(TEXT)
+    found = digram.replay(tok, TEXT)
     page = opened(server, "replay")
     replay(page, TEXT, found)
     page.select_option("label:has-text('Speed') select", "10")
@@ -155,7 +155,7 @@ def test_runners_up_and_merges_without_a_place(opened: Open) -> None:
         "aaab aaab aac xyz xyz", max_merges=6, runners_up=1, pretokenizer="whitespace"
     )
     text = "xyz"
-    found = tok.replay(text)
+    found = digram.replay(tok, text)
     first = found.frames[0]
     assert first.skipped > 0
     with serve({"a": tok}).running() as running:

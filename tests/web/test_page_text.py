@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
 import vocabularies
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 from web.looking import (
     as_typed,
     differently_cut,
@@ -94,7 +95,7 @@ def test_tokens_that_share_a_character(opened: Open) -> None:
         shared = page.locator(f"{pane('text')} >> .token.shared")
         box = shared.bounding_box()
         assert box is not None
-        for share, id in [(0.2, 256), (0.6, 0x99), (0.9, 0x82)]:
+        for share, id in [(0.2, 256), (0.6, 0x99), (0.8, 0x82)]:
             page.mouse.move(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
             assert marked(page, "ids") == [str(id)]
             assert "shares the character 🙂" in (page.text_content(".details") or "")
@@ -175,9 +176,9 @@ def test_disagreements_are_ringed(
         wanted = differently_cut(sizes)
         assert [ringed(page, card) for card in range(2)] == wanted
         has_any = any(wanted)
-        assert page.locator("[aria-label='Next difference']").is_enabled() == has_any
+        assert page.locator("[aria-label='Next place cut differently']").is_enabled() == has_any
         if not has_any:
-            assert page.text_content(".differences") == "‹No differences›"
+            assert page.text_content(".differences") == "‹All cut alike›"
 
 
 def test_from_difference_to_difference(opened: Open, server: Server) -> None:
@@ -187,15 +188,15 @@ def test_from_difference_to_difference(opened: Open, server: Server) -> None:
     assert total > 1
     first = None
     for step in range(total + 1):
-        page.click("[aria-label='Next difference']")
+        page.click("[aria-label='Next place cut differently']")
         told = page.text_content(".differences span")
-        assert told == f"{step % total + 1} of {total} differences"
+        assert told == f"{step % total + 1} of {total} places cut differently"
         stretches = [" ".join(marked(page, "bytes", "there", card)) for card in range(2)]
         assert stretches[0] == stretches[1] != ""
         first = first or stretches
     assert stretches == first
-    page.click("[aria-label='Previous difference']")
-    assert page.text_content(".differences span") == f"{total} of {total} differences"
+    page.click("[aria-label='Previous place cut differently']")
+    assert page.text_content(".differences span") == f"{total} of {total} places cut differently"
 
 
 def test_what_others_have_in_its_place(opened: Open, server: Server) -> None:
@@ -273,3 +274,88 @@ def test_a_server_that_is_gone(opened: Open, tok: digram.Tokenizer) -> None:
     page.fill("#text", "the cats")
     page.wait_for_selector("section > .problem:visible")
     assert "Start digram serve again" in (page.text_content("section > .problem") or "")
+
+
+def test_a_busy_server_is_asked_again(opened: Open, server: Server) -> None:
+    page = opened(server, expected="503")
+    left = 2
+
+    def busy(route: Route) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            route.continue_()
+        else:
+            error = {"kind": "Refusal", "message": "the server is busy.", "remedy": "Ask again."}
+            told = {"retry-after": "0.1"}
+            route.fulfill(status=503, headers=told, json={"error": error})
+
+    page.route("**/api/encode", busy)
+    enter(page, "the cats")
+    assert left == -1
+    assert page.locator(".problem:visible").count() == 0
+    assert seen(page, f"{pane('text')} >> .token") != []
+    left = 100
+    enter(page, "the cat")
+    assert seen(page, ".problem:visible") == ["the server is busy. Ask again."]
+
+
+COPY = "() => getSelection().toString()"
+
+
+def test_the_text_itself_is_found_and_copied(opened: Open, server: Server) -> None:
+    page = opened(server)
+    text = (
+        "the cat  sat\n\ton\u00a0the mat, na\u00efve\u200b \u202ecats\n" + "the mat again\n" * 400
+    )
+    enter(page, text)
+    shown = page.locator(pane("text"))
+    assert shown.text_content() == text
+    # As Ctrl-F does, from the beginning of the pane; far down, too, where nothing is drawn yet.
+    for phrase in ("cat  sat", "the mat, na\u00efve", "mat again\nthe mat"):
+        page.evaluate(f"getSelection().collapse(document.querySelector('{PANE}'), 0)")
+        assert page.evaluate("(phrase) => window.find(phrase)", phrase), phrase
+        assert page.evaluate(COPY) == phrase
+    page.evaluate(f"getSelection().selectAllChildren(document.querySelector('{PANE}'))")
+    copied = page.evaluate(COPY)
+    assert copied.replace("\u00a0", " ").splitlines() == text.replace("\u00a0", " ").splitlines()
+
+
+PANE = ".pane.text"
+
+
+def test_ids_are_copied(opened: Open, server: Server, tok: digram.Tokenizer) -> None:
+    page = opened(server, permissions=["clipboard-read", "clipboard-write"])
+    enter(page, TEXT)
+    page.click("[aria-label='Copy the ids of one']")
+    until(page, "document.querySelector('.copy').textContent === 'Copied'")
+    copied = page.evaluate("() => navigator.clipboard.readText()")
+    assert json.loads(copied) == tok.encode(TEXT)
+
+
+def test_nothing_of_another_text_stays_beside_an_error(opened: Open, server: Server) -> None:
+    page = opened(server)
+    enter(page, "the cats")
+    assert page.locator(".counts:visible").count() == 2
+    page.fill("#text", "x" * (1 << 20))
+    page.wait_for_selector(".problem:visible")
+    assert page.text_content("#size") == ""
+    for what in (".counts", ".pane", ".differences", ".details"):
+        assert page.locator(f"{what}:visible").count() == 0, what
+    enter(page, "the cat")
+    assert page.locator(".counts:visible").count() == 2
+    assert page.locator(".problem:visible").count() == 0
+
+
+def test_two_sizes_are_explained(opened: Open, tok: digram.Tokenizer) -> None:
+    holes = digram.Tokenizer(vocabularies.SAMPLES["holes"])
+    missing = holes.vocab_size - len(holes)
+    assert missing > 1
+    with serve({"holes": holes, "whole": tok}).running() as server:
+        page = opened(server)
+        told = (
+            f"{len(holes):,} tokens (size {holes.vocab_size:,}: {missing:,} ids have no token)",
+            "290 tokens,",
+        )
+        for line, start in zip(seen(page, ".card header p"), told, strict=True):
+            assert line.startswith(start)

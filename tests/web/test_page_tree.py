@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from playwright.sync_api import Page
-from web.looking import seen, until
+from web.looking import DRAWN, seen, until
 
 import digram
 from digram.web import Server
 
 Open = Callable[..., Page]
-LEAVES = """() => [...document.querySelectorAll('.tree')].map((tree) =>
+LEAVES = f"""() => [...document.querySelectorAll('.tree')].map((tree) =>
   [...tree.querySelectorAll('.branches li')].filter((one) => !one.querySelector('ul'))
-    .map((one) => one.querySelector('.chip').textContent))"""
+    .map((one) => ({DRAWN})([one.querySelector('.chip')])[0]))"""
 
 
 def figures(page: Page) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Page
-from web.looking import hex_of, seen, until
+from web.looking import DRAWN, hex_of, seen, until
 
 import digram
 from digram.web import Answers, Server, serve
@@ -18,8 +18,9 @@ STATUS = "document.querySelector('[role=status]').textContent"
 def rows(page: Page) -> list[list[str]]:
     """The rows in sight, from above: id, token, bytes, length, rank, count."""
     found: list[list[str]] = page.evaluate(
-        """() => [...document.querySelectorAll('.rows .row')].sort((a, b) => a.number - b.number)
-        .map((row) => [...row.querySelectorAll('.cell')].map((cell) => cell.textContent))"""
+        f"""() => [...document.querySelectorAll('.rows .row')]
+        .sort((a, b) => a.number - b.number)
+        .map((row) => ({DRAWN})([...row.querySelectorAll('.cell')]))"""
     )
     return found
 
@@ -147,7 +148,9 @@ def test_a_large_one_has_few_elements(
     tok = digram.load(shared_data("vocabs/o200k_base.tiktoken"), encoding="o200k_base")
     with serve({"o200k": tok}).running() as server:
         page = opened(server, "vocabulary")
-        wait_for(page, f"{len(tok):,} tokens")
+        unused = tok.vocab_size - len(tok)
+        size = f"size {tok.vocab_size:,}: {unused} ids have no token"
+        wait_for(page, f"{len(tok):,} tokens ({size})")
         body = page.locator(".rows")
         for place in (0.25, 0.5, 1.0):
             body.evaluate("(one, place) => { one.scrollTop = place * one.scrollHeight; }", place)
@@ -162,3 +165,21 @@ def test_a_large_one_has_few_elements(
         wanted = [id for id in range(199_998) if b"tokeniz" in tok.token_bytes(id).lower()]
         wait_for(page, f"{len(wanted)} of {len(tok):,} tokens")
         assert ids(page) == wanted[: len(ids(page))]
+
+
+def test_a_search_without_hits(opened: Open, server: Server) -> None:
+    page = opened(server, "vocabulary")
+    page.wait_for_selector(".rows .cell")
+    for by, search, told in [
+        ("text", "no such thing", "No token holds the text no·such·thing. A longer text is"),
+        ("id", "99999", "No token has the id 99999."),
+        ("hex", "00 00", "No token holds the bytes 00·00."),
+    ]:
+        page.select_option("select >> nth=1", by)
+        page.fill("#search", search)
+        until(page, f"document.querySelector('.nothing').textContent.startsWith('{told}')")
+        assert page.locator(".nothing").is_visible()
+        assert not page.locator(".grid").is_visible()
+        page.fill("#search", "")
+        page.wait_for_selector(".rows .cell")
+        assert not page.locator(".nothing").is_visible()

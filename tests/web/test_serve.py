@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from web.asking import ask, question, request
+from web.process import running, served_by
 
 import digram
 from digram.errors import OptionError
@@ -29,30 +25,12 @@ def paths(tok: digram.Tokenizer, other: digram.Tokenizer, tmp_path: Path) -> lis
     return [*map(str, found)]
 
 
-@contextmanager
-def running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """The process, ended in any case."""
-    command = [sys.executable, "-m", "digram", "serve", *arguments]
-    pipe = subprocess.PIPE
-    # As everywhere: what is written to a pipe is held back until there is much of it.
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=env) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
 def test_it_serves_until_it_is_stopped(
     paths: list[str], tok: digram.Tokenizer, other: digram.Tokenizer, end: signal.Signals
 ) -> None:
-    with running(*paths) as process:
-        assert process.stdout is not None
-        address = process.stdout.readline()
-        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/#([\w-]{32})\n", address)
-        assert found is not None, address
-        server = Server(address, found[2], int(found[1]), None, None)  # type: ignore[arg-type]
+    with running(paths) as process:
+        server = served_by(process)
         named = ask(server, question(server, "tokenizers", {})).json["tokenizers"]
         assert [one["name"] for one in named] == ["one.json", "other.json"]
         asked = {"text": "the cats", "tokenizers": [0, 1]}
@@ -68,19 +46,36 @@ def test_it_serves_until_it_is_stopped(
         assert stderr.endswith("Stopped.\n")
 
 
+def test_files_of_different_encodings(shared_data: Callable[[str], Path]) -> None:
+    names = ["r50k_base", "cl100k_base"]
+    files = [shared_data(f"vocabs/{name}.tiktoken") for name in names]
+    toks = [digram.load(file, encoding=name) for file, name in zip(files, names, strict=True)]
+    given = [f"{file}:{name}" for file, name in zip(files, names, strict=True)]
+    with running(given, "--allow-host", "localhost:9000") as process:
+        server = served_by(process)
+        named = ask(server, question(server, "tokenizers", {})).json["tokenizers"]
+        assert [one["name"] for one in named] == [f"{name}.tiktoken" for name in names]
+        asked = {"text": "10000 naïve cats", "tokenizers": [0, 1]}
+        encodings = ask(server, question(server, "encode", asked)).json["encodings"]
+        assert [one["ids"] for one in encodings] == [t.encode("10000 naïve cats") for t in toks]
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=20)
+    assert f"Where localhost:9000 is forwarded to it: localhost:9000/#{server.token}\n" in stderr
+
+
 def test_a_port_that_is_taken(paths: list[str], server: Server) -> None:
-    with running(paths[0], "--port", str(server.port)) as process:
+    with running(paths[:1], "--port", str(server.port)) as process:
         stdout, stderr = process.communicate(timeout=20)
     assert (process.returncode, stdout) == (4, "")
-    assert f"127.0.0.1:{server.port}" in stderr
+    remedy = "Give another --port, or --port 0 for any that is free."
+    assert f"127.0.0.1:{server.port}: Address already in use. {remedy}\n" in stderr
 
 
 def test_a_port_of_ones_own(paths: list[str]) -> None:
     with serve({"one": digram.load(paths[0])}).running() as before:
         port = before.port
-    with running(paths[0], "--port", str(port)) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline().startswith(f"http://127.0.0.1:{port}/#")
+    with running(paths[:1], "--port", str(port)) as process:
+        assert served_by(process).port == port
 
 
 def test_it_listens_on_this_machine_alone(server: Server) -> None:
