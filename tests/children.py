@@ -12,8 +12,8 @@ from typing import Any
 CODE = """
 import json, os, re, sys, warnings
 import digram
-from digram.pretokenizers import resolve
-from digram.sources import in_batches
+from digram.pretokenizers.pretokenizer import resolve
+from digram.corpus import in_batches
 
 def peak():
     with open("/proc/self/status") as file:

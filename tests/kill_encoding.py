@@ -22,10 +22,10 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from digram import sinks
+from digram.shards import formats
 
 READY = "ready"
-FORMATS = tuple(sinks.FORMATS)
+FORMATS = tuple(formats.FORMATS)
 LONGEST = 600
 """Seconds after which a run that nobody kills is taken to hang."""
 
@@ -36,14 +36,15 @@ def encode(corpus: str, folders: dict[str, str], threads: int) -> None:
     `folders` are by their formats. Says how long each took.
     """
     import digram
-    from digram.bulk import encoding
+    from digram.shards import encoding
 
     encoding.LEAST = encoding.BATCH = 1 << 16
     tok = digram.train("the quick brown fox, the dog", max_merges=20, special_tokens=["</s>"])
     print(READY, flush=True)
     for format, folder in folders.items():
         began = time.perf_counter()
-        tok.encode_files(
+        digram.encode_files(
+            tok,
             Path(corpus),
             folder,
             format=format,

@@ -33,10 +33,10 @@ LONGEST = 600
 def train(corpus: str, checkpoint: str | None, options: dict[str, Any]) -> None:
     """In a process of its own: says when it begins, trains, prints the digest of what it saves."""
     import digram
-    import digram.checkpoint
+    import digram.training.checkpoint
 
     # So often that kills meet all that is done for it, on a corpus this small.
-    digram.checkpoint.BETWEEN = 0.05
+    digram.training.checkpoint.BETWEEN = 0.05
     print(READY, flush=True)
     if checkpoint is not None:
         options["checkpoint"] = Path(checkpoint)

@@ -49,7 +49,7 @@ class File:
 def whole(definition: Definition, *, digest: bool) -> File:
     top = json.loads(huggingface.dumps(definition, allow_loss=True))
     if not digest:  # or nothing but the digest would ever refuse a change
-        del top["model"]["digram"]["digest"]
+        del top["model"]["digram"]["digest"], top["model"]["digram"]["seal"]
     data = json.dumps(top, ensure_ascii=False).encode()
     return File(
         data,

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 
 import digram
 from digram import reference
-from digram.definition import Definition
-from digram.pretokenizers import resolve
+from digram.pretokenizers.pretokenizer import resolve
 from digram.reference import picky
-from digram.schemes import Picky
+from digram.vocab.definition import Definition
+from digram.vocab.schemes import Picky
 
 # More by hand; with these, all properties together have more than 20,000 cases.
 SCALE = float(os.environ.get("DIGRAM_CASES", "0.7"))

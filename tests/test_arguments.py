@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ import numpy as np
 import pytest
 
 import digram
-from digram.arguments import available_cores
 
 TOK = digram.train("low low lower", vocab_size=258, special_tokens=["<s>"])
 COUNTS = digram.Counts({"low": 5, "lower": 1}, pretokenizer=None)
@@ -165,10 +163,6 @@ def test_arrow_lists_of_ids_are_decoded() -> None:
     ids = TOK.encode_batch(texts, special="parse", out="arrow")
     assert TOK.decode_batch(ids) == texts
     assert TOK.decode_batch(TOK.encode_batch([], out="arrow")) == []
-
-
-def test_of_a_container_its_share_counts() -> None:
-    assert 1 <= available_cores() <= (os.cpu_count() or 1)
 
 
 def test_a_special_token_is_named_once() -> None:

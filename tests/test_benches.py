@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,6 +22,7 @@ from benches import (  # noqa: E402
     encode,
     evaluate,
     growing,
+    guard,
     load,
     memory,
     picky,
@@ -91,6 +94,37 @@ def test_encoders_give_the_same_under_a_pattern_of_ones_own(
     )
     assert len(own) == len(other) == 1
     assert own != other
+
+
+def test_the_guard_says_what_fell(
+    shared_data: Callable[[str], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    for name in ("vocabs/r50k_base.tiktoken", "corpora/en.txt"):
+        shared_data(name)
+    tiktoken = PEERS["tiktoken"]  # in place of peers that only benchmarks install
+    monkeypatch.setattr(guard.Row, "peers", lambda _: [PEERS["digram, NumPy"], tiktoken])
+    monkeypatch.setattr(guard, "PROGRAMS", {"arrays": ("digram, NumPy", "tiktoken")})
+    monkeypatch.setattr(guard, "RECORDED", tmp_path / "recorded.json")
+    command = ["guard", "--rounds", "1", "--megabytes", "0.2", "--rows", "r50k,en"]
+    before = os.sched_getaffinity(0)
+    try:
+        monkeypatch.setattr(sys, "argv", [*command, "--record"])
+        assert guard.main() == 0
+        assert "Nothing is recorded." in capsys.readouterr().out
+        recorded = json.loads(guard.RECORDED.read_text(encoding="utf-8"))
+        assert [*recorded["rows"]] == ["r50k en, arrays"]
+        recorded["rows"]["r50k en, arrays"] = [1e6, 0.0]
+        guard.RECORDED.write_text(json.dumps(recorded), encoding="utf-8")
+        monkeypatch.setattr(sys, "argv", command)
+        assert guard.main() == 1
+    finally:
+        os.sched_setaffinity(0, before)
+    told = capsys.readouterr()
+    assert "fell" in told.out
+    assert "fell below 85%" in told.err
 
 
 def test_memory_is_measured_of_the_same_ids(

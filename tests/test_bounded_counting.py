@@ -15,7 +15,7 @@ import pytest
 
 import digram
 from digram import _core
-from digram.pretokenizers import resolve
+from digram.pretokenizers.pretokenizer import resolve
 
 LIMIT = 4 << 20
 
@@ -23,7 +23,7 @@ LIMIT = 4 << 20
 CHILD = """
 import random, resource, signal, sys
 from digram import _core
-from digram.pretokenizers import resolve
+from digram.pretokenizers.pretokenizer import resolve
 from test_bounded_counting import words
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # some parents ignore it

@@ -32,7 +32,7 @@ def example() -> ModuleType:
 @pytest.fixture
 def change() -> digram.Change:
     tok = digram.train("low low lower lowest", max_merges=2)
-    return tok.extend("slower slow slow", add=3)[1]
+    return digram.extend(tok, "slower slow slow", add=3)[1]
 
 
 def test_the_rows_of_the_plan_are_nearer_than_others(
@@ -60,7 +60,12 @@ def test_a_plan_that_says_nothing_is_told(
     monkeypatch.setattr(digram.EmbeddingPlan, "apply", chance)
     monkeypatch.setattr(example, "TOKENS", 800)
     library = Path(digram.__file__).parent
-    assert example.main([str(library / "counts"), str(library / "spaces")]) == 1
+    assert (
+        example.main(
+            [str(library / "training" / "counts"), str(library / "multimodal" / "id_space")]
+        )
+        == 1
+    )
     assert "ARE NOT THE NEAREST" in capsys.readouterr().out
 
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from strategies import any_corpora, cases, ties
 
 import digram
-from digram.engines import executor
+from digram.distributed import executor
 
 SHARDS = [["the cat", "the dog"], [], ["lower lowest"], ["", "low"], ["the low"]]
 TEXTS = [text for shard in SHARDS for text in shard]

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from strategies import any_corpora, cases
 
 import digram
-from digram.engines import ray, spark
-from digram.engines.columns import texts, with_ids
-from digram.engines.complaints import own_error, without_digram
-from digram.engines.rows import counts_of, rows_of
-from digram.engines.tasks import CountTexts, EncodeTexts
-from digram.engines.training import trained
+from digram.distributed import ray, spark
+from digram.distributed.columns import texts, with_ids
+from digram.distributed.complaints import own_error, without_digram
+from digram.distributed.rows import counts_of, rows_of
+from digram.distributed.tasks import CountTexts, EncodeTexts
+from digram.distributed.training import trained
 
 TASK = CountTexts.of("whitespace")
 ROWS = rows_of(TASK(["low low", "lower", ""]))
@@ -127,7 +127,7 @@ def test_ids_stand_beside_their_texts(values: list[str | None], start: int) -> N
 
 
 def test_much_text_comes_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("digram.engines.columns._AT_ONCE", 4)
+    monkeypatch.setattr("digram.distributed.columns._AT_ONCE", 4)
     batch = pyarrow.record_batch({"text": ["ab", None, "abc", "", "abcdef", "a"]})
     task = EncodeTexts.of(TOK)
     found = list(with_ids(batch, "text", "ids", task, pyarrow.list_(pyarrow.int32())))
@@ -206,9 +206,9 @@ def test_what_engines_say_in_our_words() -> None:
     assert str(found) == "no column 'a'. Name one."
     for text in (
         "ModuleNotFoundError: No module named 'digram'",
-        "ModuleNotFoundError: No module named 'digram.engines'",
+        "ModuleNotFoundError: No module named 'digram.distributed'",
         "No module named 'pyarrow'",
-        "AttributeError: Can't get attribute 'Counter' on <module 'digram.engines.spark'",
+        "AttributeError: Can't get attribute 'Counter' on <module 'digram.distributed.spark'",
     ):
         assert isinstance(without_digram(text), digram.ConfigMismatchError)
     assert without_digram("ModuleNotFoundError: No module named 'else'") is None

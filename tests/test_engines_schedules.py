@@ -16,10 +16,10 @@ import pyarrow
 import pytest
 
 import digram
-from digram.engines.roster import Key, Result, Roster
-from digram.engines.rows import KEYS, counts_of, rows_of
-from digram.engines.shards import CountShard, EncodeShard
-from digram.engines.tasks import CountTexts, EncodeTexts
+from digram.distributed.roster import Key, Result, Roster
+from digram.distributed.rows import KEYS, counts_of, rows_of
+from digram.distributed.shards import CountShard, EncodeShard
+from digram.distributed.tasks import CountTexts, EncodeTexts
 
 SCHEDULES = 2_000
 TEXTS = [

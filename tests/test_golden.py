@@ -14,7 +14,7 @@ import pytest
 
 import digram
 from digram import reference
-from digram.pretokenizers import resolve
+from digram.pretokenizers.pretokenizer import resolve
 
 Case = dict[str, Any]
 

@@ -59,6 +59,10 @@ CALLS: dict[str, tuple[Callable[[], Any], Callable[[Any], object]]] = {
     "chunks": (lambda: TEXT, lambda text: TOK.chunks(text, 512, overlap=64)),
     "intervals": (lambda: TEXT * 8, TOK.intervals),
     "counter": (lambda: TEXT * 8, lambda text: TOK.counter(text).count),
+    "compile a regex": (
+        lambda: digram.Regex("(?:a?){1,6000}b"),
+        lambda regex: digram.pretokenize("a", regex),
+    ),
     "decode": (lambda: repeat(97, 50_000_000), TOK.decode),
     "decode_batch": (lambda: repeat([97] * 20, 5_000_000), TOK.decode_batch),
 }

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,12 @@ from test_bounded_counting import merges
 from test_determinism import SEPARATOR, invented
 
 import digram
-from digram import _core, sources
-from digram.checkpoint import JOURNAL, STATE, Checkpoint
-from digram.counts import Counting
-from digram.pretokenizers import resolve
+from digram import _core
+from digram._util.json_files import digest
+from digram.corpus import file_stamps, settled
+from digram.pretokenizers.pretokenizer import resolve
+from digram.training.checkpoint import JOURNAL, STATE, Checkpoint
+from digram.training.counts import Counting
 
 ROOT = Path(__file__).parents[1]  # where the benchmarks are, which measure memory too
 
@@ -99,8 +102,8 @@ def test_it_says_from_where_it_goes_on(
         f"Went on from 2 of 2 merges in {folder}."
     ]
     # A run that was broken off while it counted, and after that.
-    monkeypatch.setattr("digram.checkpoint.BETWEEN", 0.0)
-    monkeypatch.setattr("digram.sources.batches.__defaults__", (1,))
+    monkeypatch.setattr("digram.training.checkpoint.BETWEEN", 0.0)
+    monkeypatch.setattr("digram.corpus.batches.__defaults__", (1,))
 
     def broken() -> Any:
         yield from ("the cat", "and the other cat")
@@ -129,13 +132,13 @@ def test_it_says_from_where_it_goes_on(
 
 def test_counts_and_named_sources_go_on(corpus: Path, tmp_path: Path) -> None:
     counts = digram.count_pretokens(corpus, pretokenizer="gpt2", separator=SEPARATOR)
-    sources = {"a": "the cat and the dog", "b": counts}
-    for source in (counts, sources):
+    named = {"a": "the cat and the dog", "b": counts}
+    for source in (counts, named):
         folder = tmp_path / type(source).__name__
         options: dict[str, Any] = {"vocab_size": 2_000, "pretokenizer": "gpt2"}
         first = digram.train(source, checkpoint=folder, **options)
         assert digram.train(source, checkpoint=folder, **options) == first
-        theirs = "the sources 'a', 'b'" if source is sources else "counts of 83 documents as its"
+        theirs = "the sources 'a', 'b'" if source is named else "counts of 83 documents as its"
         asked = "asked for is text as its source"
         with pytest.raises(digram.CheckpointError, match=f"of a run with {theirs}.*{asked}"):
             digram.train("another text", checkpoint=folder, **options)
@@ -190,10 +193,7 @@ def test_another_run_is_refused(corpus: Path, tmp_path: Path) -> None:
             digram.train(corpus, checkpoint=folder, **{**OPTIONS, **options})
         assert f"run with {theirs}, and asked for is {ours}" in caught.value.message
         assert len(caught.value.message) < 280
-    # An earlier version noted no options.
-    state = json.loads((folder / STATE).read_bytes())
-    del state["options"]
-    (folder / STATE).write_text(json.dumps(state))
+    (folder / STATE).write_text(sealed(json.loads((folder / STATE).read_bytes()) | {"options": {}}))
     with pytest.raises(digram.CheckpointError, match="of a run with other options to merge"):
         digram.train(corpus, checkpoint=folder, ties="first_seen", **OPTIONS)
     texts = tmp_path / "texts"
@@ -314,10 +314,10 @@ def test_named_sources_are_counted_within_a_limit_and_go_on(corpus: Path, tmp_pa
 
 
 def test_counts_on_disk_are_merged_with_and_without_a_limit(corpus: Path, tmp_path: Path) -> None:
-    source = sources.settled(corpus, SEPARATOR)
+    source = settled(corpus, SEPARATOR)
 
     def counted(memory: int | None) -> _core.Counts | _core.SortedCounts:
-        with Checkpoint(tmp_path / "run", "same", "same", sources.file_stamps(source)) as point:
+        with Checkpoint(tmp_path / "run", "same", "same", file_stamps(source)) as point:
             cut = resolve("gpt2")
             counting = Counting(cut, "byte", SEPARATOR, None, False, memory, point)
             return counting.count(source, None).counts
@@ -346,7 +346,7 @@ def test_a_file_is_counted_in_parts(
     for path, content in zip(paths, (text, text[::-1], ""), strict=True):
         path.write_text(content, encoding="utf-8", newline="")
     texts = [path.read_bytes() for path in paths]
-    monkeypatch.setattr("digram.sources.disk.PART", block)
+    monkeypatch.setattr("digram.corpus.file_source.PART", block)
     regex = digram.Regex(r"\w+(?=\s)|.")
     cuts: list[Any] = ["gpt2", "o200k", "deepseek-v3", None, regex]
     units: list[Any] = ["byte", "char"]
@@ -364,7 +364,7 @@ def test_a_file_is_counted_in_parts(
 def test_what_is_no_text_is_told_alike_after_a_kill(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("digram.checkpoint.BETWEEN", 0.0)
+    monkeypatch.setattr("digram.training.checkpoint.BETWEEN", 0.0)
     path, folder = tmp_path / "long.txt", tmp_path / "run"
     path.write_bytes(b"several words " * 700_000 + b"\xff")
     for _ in range(2):
@@ -418,13 +418,19 @@ def test_a_full_disk_is_an_error_with_advice(tmp_path: Path) -> None:
     assert "TMPDIR" in done.stdout
 
 
+def sealed(known: dict[str, Any]) -> str:
+    """A state that somebody wrote who knows of the digest."""
+    known = {name: value for name, value in known.items() if name != "sha256"}
+    return json.dumps(known | {"sha256": digest(known)})
+
+
 def test_a_damaged_folder_is_told(corpus: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     tok = digram.train(corpus, checkpoint=folder, **OPTIONS)
     state = (folder / STATE).read_bytes()
     for damaged in (b"", b"{}", state[:-20], b"[1]"):
         (folder / STATE).write_bytes(damaged)
-        with pytest.raises(digram.CorruptFileError, match="no checkpoint"):
+        with pytest.raises(digram.CheckpointError, match="no checkpoint"):
             digram.train(corpus, checkpoint=folder, **OPTIONS)
     known = json.loads(state)
     [run] = known["state"]["runs"]
@@ -438,13 +444,17 @@ def test_a_damaged_folder_is_told(corpus: Path, tmp_path: Path) -> None:
         ),
         *(
             {"state": known["state"] | {"runs": names}}
-            for names in ("x", [7], [f"../{run}"], ["x"])
+            for names in ("x", [7], [f"../{run}"], ["x"], [run, run])
         ),
         {"state": known["state"] | {"done": 1}},
         {"state": known["state"] | {"more": 1}},
     ):
         (folder / STATE).write_text(json.dumps(known | wrong))
-        with pytest.raises(digram.CorruptFileError, match="no checkpoint"):
+        with pytest.raises(digram.CheckpointError, match="does not fit its digest"):
+            digram.train(corpus, checkpoint=folder, **OPTIONS)
+        assert (folder / run).exists()
+        (folder / STATE).write_text(sealed(known | wrong))
+        with pytest.raises(digram.CheckpointError, match="no checkpoint"):
             digram.train(corpus, checkpoint=folder, **OPTIONS)
     later = known | {"format": 99}
     (folder / STATE).write_text(json.dumps(later))
@@ -457,13 +467,72 @@ def test_a_damaged_folder_is_told(corpus: Path, tmp_path: Path) -> None:
     assert digram.train(corpus, checkpoint=folder, **OPTIONS) == tok
     assert (folder / JOURNAL).read_bytes() == journal
     (folder / JOURNAL).write_bytes(b"something else")
-    with pytest.raises(digram.CorruptFileError, match="journal"):
+    with pytest.raises(digram.CheckpointError, match=r"damaged: .* journal"):
         digram.train(corpus, checkpoint=folder, **OPTIONS)
     (folder / JOURNAL).unlink()
     for run in folder.glob("*.digram-run"):
         run.unlink()
     with pytest.raises(digram.CheckpointError, match="missing"):
         digram.train(corpus, checkpoint=folder, **OPTIONS)
+
+
+def odd(known: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A state without each of its values, with another in its place, and with one more."""
+    for part in (known, known["state"], known["run"], known["options"]):
+        for name, value in [*part.items()]:
+            del part[name]
+            yield known
+            others: list[Any] = [None, 0, -1, 1.5, "", "x", [], ["x"], {}, True, 1 << 70, [value]]
+            for other in others:
+                if other != value or type(other) is not type(value):
+                    part[name] = other
+                    yield known
+            if isinstance(value, list):
+                part[name] = value * 2 or ["more"]
+                yield known
+            part[name] = value
+        part["another"] = 1
+        yield known
+        del part["another"]
+
+
+def test_a_damaged_state_is_a_checkpoint_error(corpus: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    digram.train(corpus, checkpoint=folder, **OPTIONS)
+    state = (folder / STATE).read_bytes()
+    [run] = json.loads(state)["state"]["runs"]
+    counts = (folder / run).read_bytes()
+    tried = 0
+    for changed in odd(json.loads(state)):
+        tried += 1
+        (folder / STATE).write_text(json.dumps(changed))
+        with pytest.raises(digram.CheckpointError) as caught:
+            digram.train(corpus, checkpoint=folder, **OPTIONS)
+        assert caught.value.path is not None
+        assert len(str(caught.value)) < 400
+    assert tried > 150
+    assert (folder / run).read_bytes() == counts  # nothing went that the state named before
+    # And where its digest is right.
+    wrong: list[dict[str, Any]] = [
+        {"runs": []},
+        {"runs": [run, run]},
+        {"bytes": 1},
+        {"pretokens": 1},
+        {"documents": 0, "bytes": 0, "pretokens": 0},
+    ]
+    for changes in wrong:
+        known = json.loads(state)
+        known["state"] |= changes
+        (folder / STATE).write_text(sealed(known))
+        (folder / run).write_bytes(counts)
+        with pytest.raises(digram.CheckpointError) as caught:
+            digram.train(corpus, checkpoint=folder, **OPTIONS)
+        assert caught.value.path is not None
+    for at in range(0, len(counts), len(counts) // 20):
+        (folder / STATE).write_bytes(state)
+        (folder / run).write_bytes(counts[:at] + bytes([counts[at] ^ 1]) + counts[at + 1 :])
+        with pytest.raises(digram.CheckpointError, match="a file of the checkpoint is damaged"):
+            digram.train(corpus, checkpoint=folder, **OPTIONS)
 
 
 MEASURED = """

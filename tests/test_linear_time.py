@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import process_time
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -237,6 +237,27 @@ def test_a_count_after_each_letter(shape: str, pretokenizer: str | None) -> None
             assert counter.count > 0
 
     check(lambda size: SHAPES[shape](size // 50), count)
+
+
+ONE_STRETCH: dict[str, dict[str, Any]] = {
+    "boundless": {"superwords": "boundless"},
+    "picky": {"picky": 0.5, "pretokenizer": None},
+}
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("piece", ["a", "ab, "])
+@pytest.mark.parametrize("kind", ONE_STRETCH)
+def test_truncate_where_merges_are_not_by_rank(
+    kind: str, piece: str, side: Literal["left", "right"]
+) -> None:
+    """A stretch without a border, in which words join, or tokens come and go."""
+    tok = digram.train([piece * 100, letters(2_000)], max_merges=100, **ONE_STRETCH[kind])
+
+    def truncate(text: str) -> None:
+        tok.truncate(text, tok.count(text) // 2, side=side)
+
+    check(lambda size: piece * (size // 16 // len(piece)), truncate)
 
 
 @pytest.mark.parametrize("shape", ["Chinese", "digits", "letters"])

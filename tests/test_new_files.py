@@ -12,7 +12,7 @@ import pytest
 from blake3 import blake3
 from test_storage import Faults, Killed, names
 
-from digram.storage import NewFile, lock_folder, map_file
+from digram._util.storage import NewFile, lock_folder, map_file
 
 
 def make(path: Path, reserved: int = 0) -> NewFile:
@@ -68,9 +68,21 @@ def test_more_than_the_system_may_hold_back(tmp_path: Path, reserved: int) -> No
 def test_what_is_not_finished_is_gone(tmp_path: Path) -> None:
     with NewFile(tmp_path / "a") as file:
         file.write(b"half")
-        assert len(names(tmp_path)) == 1
-        assert names(tmp_path)[0].startswith(".digram-")
+        assert names(tmp_path) == []  # it has no name, so that a kill would leave nothing
     assert names(tmp_path) == []
+
+
+def test_a_system_that_knows_no_files_without_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    with NewFile(tmp_path / "a") as file:
+        file.write(b"half")
+        assert [name[:8] for name in names(tmp_path)] == [".digram-"]
+        make(tmp_path / "b")  # which leaves alone what is being written
+        assert len(names(tmp_path)) == 2
+        file.finish()
+    assert names(tmp_path) == ["a", "b"]
 
 
 @pytest.mark.parametrize("reserved", [0, 4])
@@ -122,7 +134,7 @@ def test_a_kill_leaves_the_old_or_the_new_file(tmp_path: Path) -> None:
 
 def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
     program = (
-        "import sys, os, time; from digram.storage import lock_folder\n"
+        "import sys, os, time; from digram._util.storage import lock_folder\n"
         "with lock_folder(sys.argv[1]) as mine:\n"
         "    print(mine, flush=True); time.sleep(60)"
     )

@@ -16,9 +16,9 @@ from strategies import cases, prose
 
 import digram
 from digram import OptionError, Plan
-from digram.growth import GROWTH, KINDS, Law, Point, fitted, points
-from digram.planning import RATES
-from digram.pretokenizers import resolve
+from digram.pretokenizers.pretokenizer import resolve
+from digram.training.estimate import RATES
+from digram.training.heaps_law import GROWTH, KINDS, Law, Point, fitted, points
 
 MIXED = {"english": 0.5, "code": 0.3, "multilingual": 0.2}
 

@@ -17,8 +17,8 @@ from collections.abc import Callable
 import pytest
 
 import digram
-from digram import progress as module
-from digram.progress import amount, memory_in_use, progress
+from digram._util import progress as module
+from digram._util.progress import amount, memory_in_use, progress
 
 
 class Terminal(io.StringIO):
@@ -180,7 +180,7 @@ def test_an_error_passes_through_and_ends_the_bar(as_terminal: Callable[[], Term
 
 def test_nothing_is_imported_while_silent() -> None:
     code = (
-        "import sys; from digram.progress import progress\n"
+        "import sys; from digram._util.progress import progress\n"
         "with progress('x') as advance: advance(1)\n"
         "assert 'rich' not in sys.modules"
     )
@@ -189,7 +189,7 @@ def test_nothing_is_imported_while_silent() -> None:
 
 def test_a_real_terminal() -> None:
     code = (
-        "import time; from digram.progress import progress\n"
+        "import time; from digram._util.progress import progress\n"
         "with progress('Reading', total=300) as advance:\n"
         "    for _ in range(3): time.sleep(0.15); advance(100)\n"
     )
@@ -205,7 +205,7 @@ def test_a_real_terminal() -> None:
 
 LONG = """
 import time
-from digram.progress import progress
+from digram._util.progress import progress
 for title, total, unit in (
     ("Counting a source with a name", 123_456_789_012, "B"),
     ("Merging", 256_000, "merges"),
@@ -232,7 +232,7 @@ def test_it_stays_one_line_on_a_narrow_terminal(columns: int) -> None:
 
 def test_the_last_that_is_drawn_is_the_end() -> None:
     code = (
-        "from digram.progress import progress\n"
+        "from digram._util.progress import progress\n"
         "with progress('Merging', total=300, unit='merges') as advance: advance(299)\n"
         # What stands between documents is read, and told to nobody.
         "with progress('Counting', total=400) as advance: advance(390)\n"

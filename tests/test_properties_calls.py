@@ -14,7 +14,7 @@ from strategies import any_bytes, any_corpora, cases, special_soups, texts
 
 import digram
 from digram import Special, Template
-from digram.encoding.batch import COLUMNS
+from digram.tokenizer.encoding.encodings import COLUMNS
 
 SPECIAL = ["<a>", "<a>b", "é>", "<|end|>", "<unk>", "<pad>"]
 Pieces = Sequence[tuple[str, int]]
@@ -392,7 +392,7 @@ def test_lookups(
             assert encoding.token_to_chars(at) == known
             assert encoding.token_to_chars(at - len(encoding)) == known
         for at in (len(encoding), -len(encoding) - 1):
-            with pytest.raises(IndexError):
+            with pytest.raises(digram.OptionError):
                 encoding.token_to_chars(at)
 
 

@@ -18,7 +18,7 @@ from strategies import Ties, any_bytes, any_corpora, cases, limits, prose, sized
 
 import digram
 from digram import Counts, count_pretokens, reference
-from digram.counts import files
+from digram.training.counts import files
 
 pretokenizers = st.sampled_from([None, "gpt2", "o200k", "whitespace"])
 

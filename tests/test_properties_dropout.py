@@ -24,7 +24,8 @@ from strategies import (
 )
 
 import digram
-from digram import reference, streaming
+from digram import reference
+from digram.tokenizer import stream
 
 dropouts = st.sampled_from([0.0, 0.05, 0.1, 0.5, 0.9, 1.0]) | st.floats(0, 1)
 seeds = st.integers(0, 2**64 - 1) | st.integers(0, 9)
@@ -152,8 +153,8 @@ def test_any_number_of_texts_are_one_batch(
     options: dict[str, Any] = {"special": how, "dropout": dropout, "seed": seed}
     expected = tok.encode_batch(batch, **options)
     with pytest.MonkeyPatch.context() as few:
-        few.setattr(streaming, "BATCH_TEXTS", most_texts)
-        few.setattr(streaming, "BATCH_LENGTH", most_length)
+        few.setattr(stream, "BATCH_TEXTS", most_texts)
+        few.setattr(stream, "BATCH_LENGTH", most_length)
         assert list(tok.encode_iter(iter(batch), **options)) == expected
         arrays = tok.encode_iter(iter(batch), out="numpy", **options)
         assert [array.tolist() for array in arrays] == expected

@@ -31,8 +31,8 @@ from strategies import (
 
 import digram
 from digram import reference
-from digram.definition import Definition
-from digram.pretokenizers import resolve
+from digram.pretokenizers.pretokenizer import resolve
+from digram.vocab.definition import Definition
 
 
 @cases(600)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strategies import SOUP, any_bytes, cases, concatenations, sentences, soups, texts
 
 import digram
-from digram.pretokenizers import NAMED, Pretokenizer
+from digram.pretokenizers.pretokenizer import NAMED, Pretokenizer
 
 names = st.sampled_from(sorted(NAMED))
 numbers = concatenations(["1", "23", "456", "7890", "a", " ", ",", "½", "٣", "\n", "é"], 10)

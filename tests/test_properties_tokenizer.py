@@ -27,8 +27,8 @@ from strategies import (
 
 import digram
 from digram import reference
-from digram.definition import OnUnknown, digest, packed
-from digram.pretokenizers import NAMED, resolve
+from digram.pretokenizers.pretokenizer import NAMED, resolve
+from digram.vocab.definition import OnUnknown, digest, packed
 
 
 @st.composite

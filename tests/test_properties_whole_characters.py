@@ -86,7 +86,7 @@ def test_a_tokenizer_grows_by_such_tokens_only(
         ties=ties,
         whole_characters=True,
     )
-    grown, change = tok.extend(corpus, add=add, ties=ties, whole_characters=True)
+    grown, change = digram.extend(tok, corpus, add=add, ties=ties, whole_characters=True)
     assert grown.tokens(change.added) == trained.tokens[tok.vocab_size :]
     assert all(map(reference.keeps_characters, grown.tokens(change.added)))
 

@@ -17,8 +17,8 @@ from strategies import cases
 
 import digram
 from digram import reference
-from digram.sequences import Alphabet
-from digram.sequences.alphabet import MOST
+from digram.multimodal.sequences import Alphabet
+from digram.multimodal.sequences.alphabet import MOST
 
 symbols = st.sampled_from(
     [[0, 1], [0, 1, 2, 3], [7, 40_000, 70_000, 2**32 - 1], [0, 55_039, 55_040]]
@@ -136,7 +136,7 @@ def test_it_is_a_value(tmp_path: Path) -> None:
         [[5, 900, 5, 900, 7]], max_merges=1, special_tokens=["<end>"]
     )
     assert repr(tok) == "<digram.SequenceTokenizer: 6 ids over 3 symbols>"
-    assert repr(tok.alphabet) == "<digram.sequences.Alphabet: 3 symbols up to 900>"
+    assert repr(tok.alphabet) == "<digram.Alphabet: 3 symbols up to 900>"
     with pytest.raises(AttributeError):
         tok.alphabet = Alphabet.of(3)
     tok.save(tmp_path / "tok.json")

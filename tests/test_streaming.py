@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from strategies import cases, special_soups, texts
 
 import digram
-from digram import streaming
+from digram.tokenizer import stream
 
 CORPUS = "the cat, the dog and the 12345 birds; don't   they sing?\n\nヤマト語 hier wohl — <a> " * 3
 TOKENIZERS = [
@@ -116,7 +116,7 @@ def test_errors_of_streams() -> None:
 
 @pytest.mark.parametrize("out", ["list", "numpy"])
 def test_each_text_has_its_ids(out: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "BATCH_LENGTH", 100)
+    monkeypatch.setattr(stream, "BATCH_LENGTH", 100)
     batch = [CORPUS[at : at + at % 37] for at in range(200)] + ["", "<s>"]
     for special in ("text", "parse"):
         found = TOKENIZERS[0].encode_iter(iter(batch), special=special, out=out, threads=2)
@@ -126,7 +126,7 @@ def test_each_text_has_its_ids(out: Any, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_texts_are_taken_as_they_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "BATCH_LENGTH", 100)
+    monkeypatch.setattr(stream, "BATCH_LENGTH", 100)
     taken = 0
 
     def endless() -> Iterator[str]:
@@ -141,7 +141,7 @@ def test_texts_are_taken_as_they_are_needed(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_an_error_in_a_batch_names_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "BATCH_TEXTS", 4)
+    monkeypatch.setattr(stream, "BATCH_TEXTS", 4)
     texts = ["a"] * 5 + ["b<s>"]
     with pytest.raises(digram.SpecialTokenError, match=r"^texts\[1\]: the text holds") as caught:
         list(TOKENIZERS[0].encode_iter(texts, special="raise"))

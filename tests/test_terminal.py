@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 import unicodedata
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import digram
-from digram.terminal import chip, columns, render, rendered, shown, use_color, visible
+from digram.display.terminal import chip, columns, render, rendered, shown, use_color, visible
 
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -146,15 +148,43 @@ def test_python_prints_what_the_command_line_does(
     tok = digram.train("low lower lowest", max_merges=4, pretokenizer="gpt2")
     text = "low é\nשלום 中文"
     tokens, ids = tok.tokens(tok.encode(text)), tok.encode(text)
-    tok.show(text)
+    digram.show(tok, text)
     assert capsys.readouterr().out == "".join(shown(tokens, color=False))
-    tok.show(text, color=True)
+    digram.show(tok, text, color=True)
     assert capsys.readouterr().out == "".join(shown(tokens))
     monkeypatch.setenv("COLUMNS", "30")
-    tok.show(text, ids=True)
+    digram.show(tok, text, ids=True)
     assert capsys.readouterr().out == "".join(shown(tokens, ids, color=False, width=30))
-    tok.show("")
+    digram.show(tok, "")
     assert capsys.readouterr().out == "\n"
+
+
+def test_a_notebook_has_the_colours_of_encodings(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tok = digram.train("low lower lowest", max_merges=4, pretokenizer="gpt2")
+    displayed: list[str] = []
+    shell = SimpleNamespace(kernel=None)
+    notebook = SimpleNamespace(display=displayed.append, HTML=str)
+    ipython = SimpleNamespace(get_ipython=lambda: shell, display=notebook)
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", notebook)
+    digram.show(tok, "low é")  # in IPython's own terminal
+    assert (displayed, capsys.readouterr().out) == ([], "[low][·][⟨C3…⟩][⟨…A9=é⟩]\n")
+    shell.kernel = object()
+    digram.show(tok, "low é")
+    digram.show(tok, "low é", ids=True)
+    plain, with_ids = displayed
+    chips = re.findall(r"background:(rgba[^;\"]*)", tok("low é")._repr_html_())
+    assert len(chips) == 4
+    assert re.findall(r"background:(rgba[^;\"]*)", plain) == chips
+    assert re.findall(r"background:(rgba[^;\"]*)", with_ids) == chips
+    assert [str(id) in with_ids for id in tok.encode("low é")] == [True] * 4
+    digram.show(tok, "low é", color=False)
+    monkeypatch.setenv("NO_COLOR", "1")
+    digram.show(tok, "low é")
+    assert len(displayed) == 2
+    assert capsys.readouterr().out == "[low][·][⟨C3…⟩][⟨…A9=é⟩]\n" * 2
 
 
 @given(st.lists(st.text("אבגע1(= )", min_size=1, max_size=5).map(str.encode), max_size=8))

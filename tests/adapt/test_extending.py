@@ -71,7 +71,7 @@ def learned(
 
 def check(tok: digram.Tokenizer, corpus: list[str], ties: Any, limits: dict[str, Any]) -> None:
     expected = learned(tok, corpus, ties, limits)
-    grown, change = tok.extend(corpus, ties=ties, progress=False, **limits)
+    grown, change = digram.extend(tok, corpus, ties=ties, progress=False, **limits)
     new = grown.definition
     old = tok.definition
     assert new.merges[: len(old.merges)] == old.merges
@@ -136,7 +136,7 @@ def test_on_the_same_corpus_it_is_training_longer(
     options: dict[str, Any] = {"ties": ties, "pretokenizer": pretokenizer}
     tok = digram.train(corpus, max_merges=first, **options)
     whole = digram.train(corpus, max_merges=first + more, **options)
-    grown, _ = tok.extend(corpus, add=more, ties=ties)
+    grown, _ = digram.extend(tok, corpus, add=more, ties=ties)
     assert grown == whole
     assert grown.merge_log == whole.merge_log
 
@@ -150,7 +150,7 @@ def test_on_the_same_corpus_it_is_training_longer(
 def test_an_encoding_is_a_coarsening_of_the_one_before(
     tok: digram.Tokenizer, corpus: list[str], text: str
 ) -> None:
-    grown, _ = tok.extend(corpus, add=20)
+    grown, _ = digram.extend(tok, corpus, add=20)
     before, after = tok(text, offsets="bytes").offsets, grown(text, offsets="bytes").offsets
     assert {end for _, end in after} <= {end for _, end in before}
     assert grown.decode(grown.encode(text)) == text
@@ -159,20 +159,20 @@ def test_an_encoding_is_a_coarsening_of_the_one_before(
 def test_ids_that_pad_are_used_first() -> None:
     tok = digram.train("low low", max_merges=1, special_tokens=["<s>"], pad_to_multiple=64)
     assert tok.reserved["unused"] == range(258, 320)
-    grown, change = tok.extend("low slow low slow", add=2)
+    grown, change = digram.extend(tok, "low slow low slow", add=2)
     assert grown.tokens([258, 259]) == [b"low", b" s"]
     assert grown.vocab_size == 320
     assert grown.reserved["unused"].stop == 320
     assert grown.special_tokens["<s>"] == tok.special_tokens["<s>"]
     # What pads means nothing before and after.
     assert (change.added, change.removed, change.id_map[258]) == ([258, 259], [], -1)
-    assert grown.extend("slower slower", add=1)[0].vocab_size == 320
+    assert digram.extend(grown, "slower slower", add=1)[0].vocab_size == 320
 
 
 def test_what_it_says_of_itself(tmp_path: Path) -> None:
     tok = digram.train("low low", max_merges=1)
     published = digram.Tokenizer(digram.Definition(**{**fields(tok), "training": None}))
-    grown, change = published.extend(["low low low"], add=1)
+    grown, change = digram.extend(published, ["low low low"], add=1)
     assert repr(change) == "<digram.Change: 257 ids became 258, 1 token added, 0 removed>"
     assert grown.training is not None
     assert grown.training.counts == [None, 3]
@@ -192,28 +192,30 @@ def fields(tok: digram.Tokenizer) -> dict[str, Any]:
 def test_counts_memory_and_checkpoints_give_the_same(tmp_path: Path) -> None:
     words = " ".join(f"{number * 7919 % 100_003:05}low" for number in range(60_000))
     tok = digram.train("low lower lowest 12 34 56", max_merges=9, pretokenizer="whitespace")
-    expected, _ = tok.extend(words, add=300)
+    expected, _ = digram.extend(tok, words, add=300)
     counts = digram.count_pretokens(words, pretokenizer="whitespace")
-    assert tok.extend(counts, add=300)[0] == expected
-    assert tok.extend(words, add=300, memory_limit="24 MiB")[0] == expected
+    assert digram.extend(tok, counts, add=300)[0] == expected
+    assert digram.extend(tok, words, add=300, memory_limit="24 MiB")[0] == expected
     point = tmp_path / "point"
-    assert tok.extend(words, add=100, checkpoint=point)[0] == expected.shrink(265 + 100)
+    assert digram.extend(tok, words, add=100, checkpoint=point)[0] == digram.shrink(
+        expected, 265 + 100
+    )
     said: list[digram.Merge] = []
-    assert tok.extend(words, add=300, checkpoint=point, on_merge=said.append)[0] == expected
+    assert digram.extend(tok, words, add=300, checkpoint=point, on_merge=said.append)[0] == expected
     assert said == expected.merge_log[9:]
     with pytest.raises(digram.CheckpointError):
-        tok.shrink(260).extend(words, add=300, checkpoint=point)
+        digram.extend(digram.shrink(tok, 260), words, add=300, checkpoint=point)
 
 
 def test_faults() -> None:
     tok = digram.train("low low", max_merges=1, unit="char")
     with pytest.raises(digram.OptionError, match="add=0"):
-        tok.extend("low", add=0)
+        digram.extend(tok, "low", add=0)
     with pytest.raises(digram.DigramError):
-        tok.extend("slow", add=1)  # no token for s, and none that stands for it
+        digram.extend(tok, "slow", add=1)  # no token for s, and none that stands for it
     counts = digram.count_pretokens("low", pretokenizer="gpt2")
     with pytest.raises(digram.ConfigMismatchError):
-        tok.extend(counts, add=1)
+        digram.extend(tok, counts, add=1)
 
 
 @cases(60)
@@ -221,7 +223,7 @@ def test_faults() -> None:
 def test_embeddings_begin_as_means_of_what_a_token_was(
     tok: digram.Tokenizer, corpus: list[str], seed: int
 ) -> None:
-    grown, change = tok.extend(corpus, add=8)
+    grown, change = digram.extend(tok, corpus, add=8)
     assume(change.added)
     plan = change.embedding_plan()
     old = np.random.default_rng(seed).normal(size=(tok.vocab_size, 3)).astype(np.float32)
@@ -255,7 +257,7 @@ def test_embeddings_of_what_is_not_known() -> None:
 def test_a_change_on_a_sample(shared_data: Callable[[str], Path]) -> None:
     text = shared_data("corpora/med.txt").read_text(encoding="utf-8")[:200_000]
     tok = digram.train(text[:20_000], vocab_size=400)
-    _, change = tok.extend(text, add=100)
+    _, change = digram.extend(tok, text, add=100)
     found = change.compare(text).total
     assert found.this == tok.count(text)
     assert found.other == change.after.count(text) < found.this

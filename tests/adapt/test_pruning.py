@@ -43,8 +43,8 @@ def test_the_least_used_leaves_go(
     longer = [token for token in tok.definition.tokens if token and len(token) > 1]
     number = round(share * len(longer))
     gone = naive(tok, corpus, number)
-    small, change = tok.prune(corpus, remove=number)
-    holes, same = tok.prune(corpus, remove=number, compact=False)
+    small, change = digram.prune(tok, corpus, remove=number)
+    holes, same = digram.prune(tok, corpus, remove=number, compact=False)
     assert {*change.removed} == gone == {*same.removed}
     assert change.added == same.added == []
     # What is left is the tokenizer that never had them.
@@ -82,17 +82,17 @@ def test_what_nothing_uses_goes_as_it_came(corpus: list[str], merges: int, fewer
     tok = digram.train(corpus, max_merges=merges, special_tokens=["<s>"])
     learned = len(tok.merges)
     assume(fewer < learned)
-    small, _ = tok.prune([], remove=fewer)
-    assert small == tok.shrink(tok.vocab_size - fewer)
-    assert tok.prune([], vocab_size=tok.vocab_size - fewer)[0] == small
+    small, _ = digram.prune(tok, [], remove=fewer)
+    assert small == digram.shrink(tok, tok.vocab_size - fewer)
+    assert digram.prune(tok, [], vocab_size=tok.vocab_size - fewer)[0] == small
 
 
 @cases(100)
 @given(tok=any_tokenizers, corpus=any_corpora, add=st.integers(1, 8), fewer=st.integers(0, 8))
 def test_changes_compose(tok: digram.Tokenizer, corpus: list[str], add: int, fewer: int) -> None:
-    grown, first = tok.extend(corpus, add=add)
+    grown, first = digram.extend(tok, corpus, add=add)
     assume(len(grown.merges) >= fewer)
-    small, second = grown.prune(corpus, remove=fewer)
+    small, second = digram.prune(grown, corpus, remove=fewer)
     both = first.then(second)
     assert both.id_map.tolist() == digram.Change.of(tok, small).id_map.tolist()
     back = digram.Change.of(small, tok)
@@ -115,7 +115,7 @@ def test_swapped_tokens_take_the_ids_of_those_that_went(
     tok: digram.Tokenizer, corpus: list[str], number: int, text: str
 ) -> None:
     assume(number <= len(tok.merges))
-    after, change = tok.swap(corpus, number, min_frequency=1)
+    after, change = digram.replace_tokens(tok, corpus, number, min_frequency=1)
     assert after.vocab_size <= tok.vocab_size
     assert {*change.added} <= {*change.removed} | {
         id for id, new in enumerate(change.id_map.tolist()) if new != id
@@ -126,7 +126,7 @@ def test_swapped_tokens_take_the_ids_of_those_that_went(
     assert after.decode(after.encode(text)) == text
     assert not {*after.unreachable()} & {*change.added}
     counts = digram.count_pretokens(corpus, pretokenizer=tok.pretokenizer)
-    assert tok.swap(counts, number, min_frequency=1)[0] == after
+    assert digram.replace_tokens(tok, counts, number, min_frequency=1)[0] == after
 
 
 @cases(150)
@@ -135,7 +135,7 @@ def test_tokens_of_another_are_added_where_one_merge_makes_them(
     tok: digram.Tokenizer, corpus: list[str], text: str
 ) -> None:
     other = digram.train(corpus, max_merges=12, pretokenizer=None)
-    both, change = tok.merge(other)
+    both, change = digram.union(tok, other)
     assert change.removed == []
     assert not {*both.unreachable()} & {*change.added}
     before, after = tok(text, offsets="bytes").offsets, both(text, offsets="bytes").offsets
@@ -145,7 +145,7 @@ def test_tokens_of_another_are_added_where_one_merge_makes_them(
     for merge in other.merge_log:
         left_out = both.id_of(merge.token) is None
         assert not left_out or len(alone.encode(merge.token)) > 2 or is_cut(tok, merge.token)
-    few, fewer = tok.merge(other, add=2)
+    few, fewer = digram.union(tok, other, add=2)
     assert few.tokens(fewer.added) == both.tokens(change.added)[:2]
 
 
@@ -156,23 +156,23 @@ def test_a_smaller_one_merged_with_its_larger_is_the_larger(
 ) -> None:
     tok = digram.train(corpus, max_merges=merges)
     assume(fewer < len(tok.merges))
-    small = tok.shrink(tok.vocab_size - fewer)
-    assert small.merge(tok)[0] == tok
-    assert tok.merge(small)[0] is tok
+    small = digram.shrink(tok, tok.vocab_size - fewer)
+    assert digram.union(small, tok)[0] == tok
+    assert digram.union(tok, small)[0] is tok
 
 
 def test_what_is_kept() -> None:
     tok = digram.train("low low lower lowest", vocab_size=262, special_tokens=["<s>"])
     everything = len(tok.merges)
-    small, change = tok.prune("", remove=everything)
+    small, change = digram.prune(tok, "", remove=everything)
     assert [len(token) for token in small.definition.tokens if token] == [1] * 256
     assert small.special_tokens == {"<s>": 256}
     low = tok.id_of("low")
     assert low is not None
     for keep in (["low"], [b"low"], [low]):
         with pytest.raises(digram.OptionError, match="cannot go"):
-            tok.prune("", remove=everything, keep=keep)
-        kept, change = tok.prune("", remove=everything - 2, keep=keep)
+            digram.prune(tok, "", remove=everything, keep=keep)
+        kept, change = digram.prune(tok, "", remove=everything - 2, keep=keep)
         assert kept.id_of("low") is not None
         assert kept.id_of("lo") is not None  # it is made of that
         assert len(change.removed) == everything - 2
@@ -183,18 +183,18 @@ def test_faults() -> None:
     calls: list[dict[str, Any]] = [{}, {"remove": 1, "vocab_size": 257}]
     for options in calls:
         with pytest.raises(digram.OptionError, match="one of remove= and vocab_size="):
-            tok.prune("low", **options)
+            digram.prune(tok, "low", **options)
     with pytest.raises(digram.OptionError, match="more than the 259"):
-        tok.prune("low", vocab_size=300)
+        digram.prune(tok, "low", vocab_size=300)
     with pytest.raises(digram.OptionError, match="is no token"):
-        tok.prune("low", remove=1, keep=["zebra"])
+        digram.prune(tok, "low", remove=1, keep=["zebra"])
     with pytest.raises(digram.TokenIdError):
-        tok.prune("low", remove=1, keep=[999])
+        digram.prune(tok, "low", remove=1, keep=[999])
     with pytest.raises(digram.ConfigMismatchError):
-        tok.merge(digram.train("low", max_merges=1, unit="char"))
+        digram.union(tok, digram.train("low", max_merges=1, unit="char"))
     with pytest.raises(digram.ConfigMismatchError):
-        tok.prune(digram.count_pretokens("low", pretokenizer="gpt2"), remove=1)
-    _, change = tok.prune("low", remove=1)
+        digram.prune(tok, digram.count_pretokens("low", pretokenizer="gpt2"), remove=1)
+    _, change = digram.prune(tok, "low", remove=1)
     with pytest.raises(digram.ConfigMismatchError, match="the first change ends with"):
         change.then(change)
 
@@ -209,18 +209,18 @@ MEDICAL = "fever, chills, fever and chills, feverish chilling"
 )
 def test_what_pads_stays_at_the_end(options: dict[str, Any]) -> None:
     tok = digram.train(GENERAL * 6, special_tokens=["<|e|>"], **options)
-    after, change = tok.swap(MEDICAL, 6)
+    after, change = digram.replace_tokens(tok, MEDICAL, 6)
     assert after.vocab_size == tok.vocab_size
     assert after.reserved == tok.reserved
     assert len(change.removed) == len(change.added) <= 6
-    small, change = tok.prune(MEDICAL, remove=3)
+    small, change = digram.prune(tok, MEDICAL, remove=3)
     assert small.vocab_size % options["pad_to_multiple"] == 0
     assert small.special_tokens["<|e|>"] == tok.special_tokens["<|e|>"] - 3
-    both, change = tok.merge(digram.train(MEDICAL, max_merges=9))
+    both, change = digram.union(tok, digram.train(MEDICAL, max_merges=9))
     assert both.vocab_size % options["pad_to_multiple"] == 0
     assert both.training is not None
     assert both.training.counts[len(tok.merges) :] == [None] * len(change.added)
-    bigger, _ = both.extend(GENERAL, add=1)
+    bigger, _ = digram.extend(both, GENERAL, add=1)
     assert bigger.vocab_size % options["pad_to_multiple"] == 0
 
 
@@ -231,19 +231,19 @@ def test_characters_stay_whole_where_training_kept_them() -> None:
     def cut(tokens: list[bytes]) -> list[bytes]:
         return [one for one in tokens if len(one) > 1 and not is_text(one)]
 
-    for after, change in (tok.extend(text, add=2), tok.swap(text, 2)):
+    for after, change in (digram.extend(tok, text, add=2), digram.replace_tokens(tok, text, 2)):
         assert change.added
         assert not cut(after.tokens(change.added))
-        again, later = after.swap(text + "ü ö ä " * 9, 2)
+        again, later = digram.replace_tokens(after, text + "ü ö ä " * 9, 2)
         assert later.added
         assert not cut(again.tokens(later.added))
     for after, change in (
-        tok.extend(text, add=2, whole_characters=False),
-        tok.swap(text, 2, whole_characters=False),
+        digram.extend(tok, text, add=2, whole_characters=False),
+        digram.replace_tokens(tok, text, 2, whole_characters=False),
     ):
         assert cut(after.tokens(change.added))
     grown = digram.Trainer.of(tok).add(text).next(swap=2, whole_characters=True).tokenizer
-    assert grown == tok.swap(text, 2)[0]
+    assert grown == digram.replace_tokens(tok, text, 2)[0]
 
 
 def is_text(token: bytes) -> bool:
@@ -253,7 +253,7 @@ def is_text(token: bytes) -> bool:
 def test_what_comes_back_has_its_own_id() -> None:
     tok = digram.train(GENERAL * 2 + "the the the", vocab_size=275)
     for number in (10, 18):
-        after, change = tok.swap((GENERAL * 2)[:60] + MEDICAL, number)
+        after, change = digram.replace_tokens(tok, (GENERAL * 2)[:60] + MEDICAL, number)
         assert all(new in (-1, id) for id, new in enumerate(change.id_map.tolist()))
         assert after.training is not None
         assert after.training.options["swapped"] == tok.digest
@@ -261,7 +261,7 @@ def test_what_comes_back_has_its_own_id() -> None:
 
 def test_holes_at_the_end_are_none() -> None:
     tok = digram.train("the cat sat on the mat", vocab_size=265)
-    holes, _ = tok.prune("zz", remove=3, compact=False)
+    holes, _ = digram.prune(tok, "zz", remove=3, compact=False)
     assert holes.vocab_size == 262
     assert digram.Tokenizer(holes.definition).vocab_size == 262
     assert holes.with_special_tokens(["<x>"]).special_tokens == {"<x>": 262}
@@ -270,7 +270,7 @@ def test_holes_at_the_end_are_none() -> None:
 def test_bytes_that_are_a_fallback_are_no_characters() -> None:
     options: dict[str, Any] = {"unit": "char", "pretokenizer": None}
     tok = digram.train("abc abd abc é", max_merges=3, on_unknown="bytes", **options)
-    both, change = tok.merge(digram.train("zq zq zq zab zab", max_merges=5, **options))
+    both, change = digram.union(tok, digram.train("zq zq zq zab zab", max_merges=5, **options))
     assert change.added == []
     assert both is tok
 
@@ -278,14 +278,14 @@ def test_bytes_that_are_a_fallback_are_no_characters() -> None:
 def test_what_the_pretokenizer_cuts_is_left_out() -> None:
     tok = digram.train("low low low", max_merges=3, pretokenizer="gpt2")
     other = digram.train("low low low low lower", max_merges=12, pretokenizer=None)
-    both, change = tok.merge(other)
+    both, change = digram.union(tok, other)
     assert all(len(both.pretokenize(token)) == 1 for token in both.tokens(change.added))
-    assert both.audit().by_kind["unreachable"].count == 0
+    assert digram.audit(both).by_kind["unreachable"].count == 0
 
 
 def test_merging_long_tokens_takes_no_square() -> None:
     long = digram.train("a" * 2**14, max_merges=14, pretokenizer=None)
-    both, change = digram.train("x", max_merges=0, pretokenizer=None).merge(long)
+    both, change = digram.union(digram.train("x", max_merges=0, pretokenizer=None), long)
     assert both.tokens(change.added) == [b"a" * 2**n for n in range(1, 15)]
 
 
@@ -297,7 +297,7 @@ def test_a_token_that_is_there_twice_keeps_its_id() -> None:
         pretokenizer=digram.Pretokenizer(None),
     )
     tok = digram.Tokenizer(twice)
-    _, change = tok.extend("xyxyxyab", add=1)
+    _, change = digram.extend(tok, "xyxyxyab", add=1)
     assert change.id_map.tolist() == [*range(259)]
 
 
@@ -313,13 +313,13 @@ def test_a_character_that_is_unknown_has_no_row() -> None:
 
 def test_sources_with_names_and_numpy_ids() -> None:
     tok = digram.train(GENERAL, vocab_size=270)
-    named, _ = tok.prune({"a": [GENERAL], "b": [MEDICAL]}, remove=3)
-    assert named == tok.prune([GENERAL, MEDICAL], remove=3)[0]
-    kept, change = tok.prune(GENERAL, remove=3, keep=np.array([269, 268]))
+    named, _ = digram.prune(tok, {"a": [GENERAL], "b": [MEDICAL]}, remove=3)
+    assert named == digram.prune(tok, [GENERAL, MEDICAL], remove=3)[0]
+    kept, change = digram.prune(tok, GENERAL, remove=3, keep=np.array([269, 268]))
     assert {268, 269} & {*change.removed} == set()
     assert kept.vocab_size == 267
     counts = digram.count_pretokens(GENERAL)
     with pytest.raises(digram.OptionError, match="counts hold none"):
-        tok.prune(counts, remove=1, separator="x")
+        digram.prune(tok, counts, remove=1, separator="x")
     with pytest.raises(digram.OptionError, match="counts hold none"):
-        tok.swap(counts, 1, separator="x")
+        digram.replace_tokens(tok, counts, 1, separator="x")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from strategies import any_tokenizers, cases, soups, texts
 
 import digram
-from digram.audit import KINDS
+from digram.analysis.audit import KINDS
 
 PLAY = "play: play? play! play " * 9
 
@@ -39,7 +39,7 @@ def test_a_word_with_punctuation_costs_tokens_without_a_split(
 ) -> None:
     """`play:`, `play?` and `play!` are tokens of their own, unless a split keeps them apart."""
     tok = digram.train(PLAY, vocab_size=266, pretokenizer=pretokenizer)
-    finding = tok.audit().by_kind["punctuation"]
+    finding = digram.audit(tok).by_kind["punctuation"]
     assert finding.count == expected
     words = [token.strip() for token in tok.tokens(finding.ids)]
     if expected:
@@ -51,7 +51,7 @@ def test_a_word_with_punctuation_costs_tokens_without_a_split(
 def test_tokens_that_a_corpus_does_not_use(
     tok: digram.Tokenizer, corpus: list[str], rare: int
 ) -> None:
-    found = tok.audit(corpus, rare=rare, threads=1)
+    found = digram.audit(tok, corpus, rare=rare, threads=1)
     times = Counter(id for text in corpus for id in tok.encode(text))
     made = range(256, tok.vocab_size)  # the base is there for what nobody saw
     assert found.by_kind["unused"].ids == tuple(id for id in made if not times[id])
@@ -71,7 +71,7 @@ def test_tokens_that_are_no_whole_characters(tok: digram.Tokenizer) -> None:
 
     made = range(256, tok.vocab_size)
     parts = tuple(id for id in made if not is_whole(tok.token_bytes(id)))
-    assert tok.audit().by_kind["partial"].ids == parts
+    assert digram.audit(tok).by_kind["partial"].ids == parts
 
 
 @cases(40)
@@ -80,14 +80,14 @@ def test_duplicates_share_a_normal_form(words: list[str]) -> None:
     import unicodedata
 
     known = [word for word in words if len(word.encode()) > 1]
-    found = with_tokens(*known).audit().by_kind["duplicates"]
+    found = digram.audit(with_tokens(*known)).by_kind["duplicates"]
     forms = Counter(unicodedata.normalize("NFKC", word) for word in known)
     assert found.count == sum(number - 1 for number in forms.values())
 
 
 def test_variants() -> None:
     tok = with_tokens("the", "The", "THE", " the", "dog", "fi", "ﬁ", "x", "X", "cat.", "cat")
-    found = tok.audit()
+    found = digram.audit(tok)
     assert shown(found, "case") == ("[the] [The] [THE]",)
     assert shown(found, "duplicates") == ("[fi] [ﬁ]",)
     assert shown(found, "punctuation") == ("[cat] [cat.]",)
@@ -96,7 +96,7 @@ def test_variants() -> None:
 
 def test_marks_are_a_part_of_words() -> None:
     """Hindi and Thai write vowels as marks, and Persian words hold a joiner."""
-    found = with_tokens("नहीं", "नह", " नहीं", "फिर", "ซื้อ", "ซ", "می\u200cشود").audit()
+    found = digram.audit(with_tokens("नहीं", "नह", " नहीं", "फिर", "ซื้อ", "ซ", "می\u200cشود"))
     assert found.by_kind["punctuation"].count == 0
 
 
@@ -119,7 +119,7 @@ def test_junk(kind: str, junk: list[str]) -> None:
             "&&", "x1", "2024", "banana", "feedface", "ABBA", "—", "中文", "👩\u200d👩", "3.14",
             "decade", "information", "INFORMATION", "...", "----", "Ångström", "I/O", "@", "Ã",
             "//"]  # fmt: skip
-    found = with_tokens(*junk, *fine).audit()
+    found = digram.audit(with_tokens(*junk, *fine))
     by_kind = {name: one for name, one in found.by_kind.items() if name.startswith("junk_")}
     tok = with_tokens(*junk, *fine)
     assert {
@@ -134,9 +134,9 @@ def test_junk(kind: str, junk: list[str]) -> None:
 def test_digits_in_all_groups_and_in_some() -> None:
     threes = [f"{number:03}" for number in range(1000)]
     pairs = [f"{number:02}" for number in range(100)]
-    whole = with_tokens(*pairs, *threes).audit()
+    whole = digram.audit(with_tokens(*pairs, *threes))
     assert (whole.by_kind["digits"].count, whole.by_kind["number_splits"].count) == (0, 0)
-    some = with_tokens(*pairs, *threes[:873], " 12").audit()
+    some = digram.audit(with_tokens(*pairs, *threes[:873], " 12"))
     assert some.by_kind["digits"].count == 873  # digits and spaces never stand together
     assert shown(some, "digits")[0] == "3 digits: 873 of 1,000"
     assert shown(some, "number_splits")[0] == "3 digits: 3 86%, 1+1+1 14%"
@@ -149,7 +149,7 @@ def test_number_splits_are_those_of_the_numbers(tok: digram.Tokenizer) -> None:
         length: {tuple(map(len, tok.tokens(tok.encode(str(n))))) for n in range(first, 10 * first)}
         for length, first in ((2, 10), (3, 100))
     }
-    found = tok.audit().by_kind["number_splits"]
+    found = digram.audit(tok).by_kind["number_splits"]
     assert found.total == 5
     told = {line.partition(" ")[0] for line in found.details}
     assert told & {"2", "3"} == {str(length) for length, some in ways.items() if len(some) > 1}
@@ -159,7 +159,7 @@ def test_special_tokens() -> None:
     names = ["<|end|>", "<|end|>x", "<s>", "[INST]", "user", "a b", "low"]
     plain = digram.train("low low low", max_merges=2)
     tok = plain.with_special_tokens({name: 300 + n for n, name in enumerate(names)})
-    found = tok.audit(["no <s> but <s>, low", "<|end|>x"])
+    found = digram.audit(tok, ["no <s> but <s>, low", "<|end|>x"])
     by_kind = {kind: tok.tokens(one.ids) for kind, one in found.by_kind.items() if kind != "gaps"}
     assert by_kind["special_ordinary"] == [b"user", b"a b", b"low"]
     assert by_kind["special_overlap"] == [b"<|end|>"]
@@ -176,11 +176,13 @@ def test_special_tokens() -> None:
 def test_text_that_does_not_come_back() -> None:
     unknown = digram.Special("<unk>")
     tok = digram.train("low", unit="char", on_unknown=unknown, max_merges=1)
-    found = tok.audit(["low", "slow", "wo\x1b[31m!"]).by_kind["round_trip"]
+    found = digram.audit(tok, ["low", "slow", "wo\x1b[31m!"]).by_kind["round_trip"]
     corpus = [line for line in found.details if line.startswith("of the corpus")]
     assert corpus == ["of the corpus: slow", "of the corpus: wo␛[31m!"]
     assert found.severity == "error"
-    strict = digram.train("low", unit="char", max_merges=1).audit("low low".replace(" ", ""))
+    strict = digram.audit(
+        digram.train("low", unit="char", max_merges=1), "low low".replace(" ", "")
+    )
     assert strict.by_kind["round_trip"].count > 10
 
 
@@ -188,21 +190,21 @@ def test_text_that_does_not_come_back() -> None:
 def test_a_lone_surrogate_is_refused_with_its_place(unit: Any) -> None:
     tok = digram.train("aé", unit=unit, max_merges=0)
     with pytest.raises(digram.InvalidTextError, match=r"texts\[1\] has a lone surrogate") as raised:
-        tok.audit(["a", "é\ud800"])
+        digram.audit(tok, ["a", "é\ud800"])
     assert raised.value.index == 1
     with pytest.raises(digram.InvalidTextError) as evaluated:
-        tok.evaluate(["a", "é\ud800"])
+        digram.evaluate(tok, ["a", "é\ud800"])
     assert str(raised.value) == str(evaluated.value)
 
 
 def test_long_tokens_are_counted_in_characters() -> None:
     tok = with_tokens("中" * 4, "abcde")
-    assert tok.tokens(tok.audit(long=4).by_kind["long"].ids) == [b"abcde"]
-    assert not tok.audit(long=5).by_kind["long"].count
+    assert tok.tokens(digram.audit(tok, long=4).by_kind["long"].ids) == [b"abcde"]
+    assert not digram.audit(tok, long=5).by_kind["long"].count
 
 
 def test_limits() -> None:
-    found = digram.train(PLAY, vocab_size=264, pretokenizer="whitespace").audit("play")
+    found = digram.audit(digram.train(PLAY, vocab_size=264, pretokenizer="whitespace"), "play")
     count = found.by_kind["punctuation"].count
     assert not found.check(punctuation=count, unreachable=0, round_trip=0)
     assert not found.check({"punctuation": count / 264})
@@ -230,12 +232,12 @@ def test_limits() -> None:
 )
 def test_limits_that_make_no_sense(limits: dict[str, float], message: str) -> None:
     with pytest.raises(digram.OptionError, match=message):
-        digram.train("low", max_merges=1).audit().check(limits)
+        digram.audit(digram.train("low", max_merges=1)).check(limits)
 
 
 def test_plain_values_and_the_table() -> None:
     tok = digram.train(PLAY + "中文\x1b[31m" * 9, vocab_size=290, pretokenizer=None)
-    found = tok.audit([PLAY, "中文"])
+    found = digram.audit(tok, [PLAY, "中文"])
     told = json.loads(json.dumps(found.as_dict()))
     assert [*told["findings"]] == [*found.by_kind] == [*KINDS]
     assert found.corpus is not None
@@ -258,12 +260,12 @@ def test_arguments() -> None:
     for name in ("rare", "long"):
         wrong = {name: 0}
         with pytest.raises(digram.OptionError, match=f"{name}=0 is not at least 1"):
-            tok.audit(**wrong)
+            digram.audit(tok, **wrong)
         for value in ("3", 2.5, True, None):
             wrong = {name: value}
             with pytest.raises(TypeError, match=f"{name} is a whole number, not {value!r}"):
-                tok.audit(**wrong)
-    cut = tok.audit(["a b c"], separator=" ").as_dict()
+                digram.audit(tok, **wrong)
+    cut = digram.audit(tok, ["a b c"], separator=" ").as_dict()
     assert cut["corpus"]["documents"] == 3
-    nothing = tok.audit([]).as_dict()
+    nothing = digram.audit(tok, []).as_dict()
     assert (nothing["corpus"]["tokens"], nothing["findings"]["unused"]["count"]) == (0, 1)

@@ -10,7 +10,7 @@ import pytest
 from oracles.published import ENCODINGS, encoding
 
 import digram
-from digram.audit.reach import Reach, reach
+from digram.analysis.audit.reach import Reach, reach
 
 Find = Callable[[str], Path]
 UNREACHABLE = {"r50k_base": [], "cl100k_base": [], "o200k_base": ["о".encode() + b"\xd0"]}
@@ -38,7 +38,7 @@ def test_the_figures_of_the_documentation(
     audited: tuple[Any, digram.Tokenizer, Reach],
 ) -> None:
     theirs, tok, reached = audited
-    found = tok.audit()
+    found = digram.audit(tok)
     junk = [one.count for kind, one in found.by_kind.items() if kind.startswith("junk_")]
     kinds = ["unreachable", "bytes_only", "partial", "duplicates", "punctuation", "case", "digits"]
     counts = {f"`{kind}`": found.by_kind[kind].count for kind in [*kinds, "number_splits"]}

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from strategies import Vocabulary, any_tokenizers, cases, vocabularies
 
 import digram
-from digram.audit.reach import Reach, reach
-from digram.definition import Definition
-from digram.pretokenizers import resolve
+from digram.analysis.audit.reach import Reach, reach
+from digram.pretokenizers.pretokenizer import resolve
+from digram.vocab.definition import Definition
 
 NAMES = ["gpt2", "cl100k", "o200k", "deepseek-v3", "whitespace", None]
 # Each with the characters whose texts are all tried: of some the vocabulary has parts alone.

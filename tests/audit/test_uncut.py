@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from strategies import cases, soups, texts
 
 import digram
-from digram.audit.uncut import can_end, can_start, decides, is_cut
-from digram.pretokenizers import NAMED, Digits, Pretokenizer, resolve
+from digram.analysis.audit.uncut import can_end, can_start, decides, is_cut
+from digram.pretokenizers.pretokenizer import NAMED, Digits, Pretokenizer, resolve
 
 PRETOKENIZERS = [
     Pretokenizer(name, digits=digits)

@@ -26,13 +26,12 @@ from hypothesis import strategies as st
 from strategies import any_tokenizers, cases, texts
 
 import digram
-from digram import sinks
-from digram.bulk import encoding, pipeline
-from digram.progress import amount
+from digram._util.progress import amount
+from digram.shards import encoding, formats, pipeline
 
 END = "<|endoftext|>"
 TOK = digram.train("low lower lowest newer", vocab_size=270, special_tokens=[END])
-FORMATS = sorted(sinks.FORMATS)
+FORMATS = sorted(formats.FORMATS)
 STORED = {"megatron", "datatrove", "dolma", "parquet", "arrow"}
 """Formats that store where documents end."""
 
@@ -82,7 +81,8 @@ def test_what_is_written_is_what_encode_gives(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(encoding, "LEAST", batch)
         patch.setattr(encoding, "BATCH", batch)
-        found = tok.encode_files(
+        found = digram.encode_files(
+            tok,
             iter(source),
             memory / str(len([*memory.iterdir()])),
             format=format,
@@ -117,8 +117,8 @@ def test_bytes_do_not_depend_on_threads_or_batches(
         monkeypatch.setattr(encoding, "LEAST", batch)
         monkeypatch.setattr(encoding, "BATCH", batch)
         out = tmp_path / f"out-{threads}"
-        TOK.encode_files(
-            paths, out, format=format, separator="\n", threads=threads, shard_tokens=200
+        digram.encode_files(
+            TOK, paths, out, format=format, separator="\n", threads=threads, shard_tokens=200
         )
         found.append(content(out))
     assert found[0] == found[1] == found[2]
@@ -136,30 +136,30 @@ def test_sources(tmp_path: Path) -> None:
         digram.files(folder, separator="--"),
     ]
     for number, source in enumerate(kinds):
-        found = TOK.encode_files(source, tmp_path / str(number), format="megatron")
+        found = digram.encode_files(TOK, source, tmp_path / str(number), format="megatron")
         assert [TOK.decode(ids[:-1]) for ids in found] == ["one", "two", "three"]
     files: list[Any] = [folder, [folder / "a.txt", folder / "b.txt"]]
     for number, source in enumerate(files):
         out = tmp_path / f"cut {number}"
-        cut = TOK.encode_files(source, out, format="npy", separator=b"--")
+        cut = digram.encode_files(TOK, source, out, format="npy", separator=b"--")
         assert [TOK.decode(ids[:-1]) for ids in cut] == ["one", "two", "three"]
-    whole = TOK.encode_files("one text", tmp_path / "text", format="arrow")
+    whole = digram.encode_files(TOK, "one text", tmp_path / "text", format="arrow")
     assert [TOK.decode(ids[:-1]) for ids in whole] == ["one text"]
     wrong: Any
     for wrong in (7, {"a": 7}, {7: "b"}, [7], None):
         with pytest.raises(TypeError, match="source"):
-            TOK.encode_files(wrong, tmp_path / "wrong", format="npy")
+            digram.encode_files(TOK, wrong, tmp_path / "wrong", format="npy")
     with pytest.raises(FileNotFoundError):
-        TOK.encode_files(tmp_path / "none", tmp_path / "wrong", format="npy")
+        digram.encode_files(TOK, tmp_path / "none", tmp_path / "wrong", format="npy")
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_no_documents(tmp_path: Path, format: str) -> None:
-    found = TOK.encode_files([], tmp_path / "out", format=format)
+    found = digram.encode_files(TOK, [], tmp_path / "out", format=format)
     assert (len(found), found.tokens, list(found), found.ids.tolist()) == (0, 0, [], [])
     assert found.documents == 0
     assert repr(found).endswith("0 shards>")
-    empty = TOK.encode_files(["", ""], tmp_path / "empty", format=format, end_of_text=None)
+    empty = digram.encode_files(TOK, ["", ""], tmp_path / "empty", format=format, end_of_text=None)
     assert (len(empty), empty.tokens) == (2, 0)
     if format in STORED:
         assert [ids.tolist() for ids in empty] == [[], []]
@@ -167,15 +167,17 @@ def test_no_documents(tmp_path: Path, format: str) -> None:
 
 def test_special_tokens_of_the_text(tmp_path: Path) -> None:
     text = f"low{END}low"
-    plain = TOK.encode_files([text], tmp_path / "plain", format="npy")
+    plain = digram.encode_files(TOK, [text], tmp_path / "plain", format="npy")
     assert [TOK.decode(ids) for ids in plain] == [text + END]
-    parsed = TOK.encode_files([text], tmp_path / "parsed", format="megatron", special="parse")
+    parsed = digram.encode_files(
+        TOK, [text], tmp_path / "parsed", format="megatron", special="parse"
+    )
     assert [TOK.decode(ids) for ids in parsed] == [text + END]
-    bare = TOK.encode_files([text], tmp_path / "bare", format="npy", special="parse")
+    bare = digram.encode_files(TOK, [text], tmp_path / "bare", format="npy", special="parse")
     assert bare.ids.tolist() == parsed.ids.tolist()
     with pytest.raises(digram.OptionError, match="where its documents end cannot be told"):
         bare[0]
-    chosen = TOK.encode_files([text], tmp_path / "chosen", format="arrow", special={END})
+    chosen = digram.encode_files(TOK, [text], tmp_path / "chosen", format="arrow", special={END})
     assert [TOK.decode(ids) for ids in chosen] == [text + END]
     assert chosen[0].tolist().count(TOK.special_tokens[END]) == 2
 
@@ -199,7 +201,7 @@ def test_special_tokens_of_the_text(tmp_path: Path) -> None:
 )
 def test_dtype_by_vocabulary(tmp_path: Path, format: str, size: int, dtype: str) -> None:
     tok = TOK.with_special_tokens({"<|far|>": size - 1})
-    found = tok.encode_files(["a<|far|>"], tmp_path / "out", format=format, special="parse")
+    found = digram.encode_files(tok, ["a<|far|>"], tmp_path / "out", format=format, special="parse")
     assert found.dtype == dtype
     assert found.ids.tolist() == [97, size - 1, TOK.special_tokens[END]]
 
@@ -207,13 +209,13 @@ def test_dtype_by_vocabulary(tmp_path: Path, format: str, size: int, dtype: str)
 def test_dtypes_that_do_not_fit(tmp_path: Path) -> None:
     wide = TOK.with_special_tokens({"<|far|>": 65_536})
     with pytest.raises(digram.OptionError, match=r"too few for the 65,537.*megatron, llmc") as bad:
-        wide.encode_files([], tmp_path / "out", format="nanogpt")
+        digram.encode_files(wide, [], tmp_path / "out", format="nanogpt")
     assert "nanogpt" not in (bad.value.hint or "")
     with pytest.raises(digram.OptionError, match="holds ids up to 65,535, and this vocabulary"):
-        wide.encode_files([], tmp_path / "out", format="npy", dtype="uint16")
+        digram.encode_files(wide, [], tmp_path / "out", format="npy", dtype="uint16")
     with pytest.raises(digram.OptionError, match="none that format='megatron' can have"):
-        wide.encode_files([], tmp_path / "out", format="megatron", dtype="uint32")
-    asked = TOK.encode_files(["a"], tmp_path / "out", format="npy", dtype="int64")
+        digram.encode_files(wide, [], tmp_path / "out", format="megatron", dtype="uint32")
+    asked = digram.encode_files(TOK, ["a"], tmp_path / "out", format="npy", dtype="int64")
     assert asked.dtype == "int64"
 
 
@@ -225,14 +227,16 @@ def test_which_token_ends_a_document(tmp_path: Path) -> None:
         (plain.with_special_tokens(["</s>", END]), "has .* and .*end_of_text=None for none"),
     ):
         with pytest.raises(digram.OptionError, match=what):
-            tok.encode_files(["a"], tmp_path / "out", format="npy")
+            digram.encode_files(tok, ["a"], tmp_path / "out", format="npy")
     assert not (tmp_path / "out").exists()
     with pytest.raises(digram.OptionError, match="end_of_text='<y>' is no special token"):
-        plain.encode_files(["a"], tmp_path / "out", format="npy", end_of_text="<y>")
+        digram.encode_files(plain, ["a"], tmp_path / "out", format="npy", end_of_text="<y>")
     with pytest.raises(digram.TokenIdError):
-        plain.encode_files(["a"], tmp_path / "out", format="npy", end_of_text=256)
+        digram.encode_files(plain, ["a"], tmp_path / "out", format="npy", end_of_text=256)
     for number, end in enumerate((0, None)):
-        found = plain.encode_files(["a"], tmp_path / str(number), format="arrow", end_of_text=end)
+        found = digram.encode_files(
+            plain, ["a"], tmp_path / str(number), format="arrow", end_of_text=end
+        )
         assert found[0].tolist() == ([97] if end is None else [97, 0])
 
 
@@ -250,14 +254,14 @@ def test_which_token_ends_a_document(tmp_path: Path) -> None:
 )
 def test_options_that_are_wrong(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        TOK.encode_files(["a"], tmp_path / "out", **{"format": "npy", **options})
+        digram.encode_files(TOK, ["a"], tmp_path / "out", **{"format": "npy", **options})
     assert not (tmp_path / "out").exists()
 
 
 def test_shard_size_is_in_bytes_of_ids(tmp_path: Path) -> None:
     source = ["abc"] * 10  # 4 ids each
-    by_size = TOK.encode_files(source, tmp_path / "a", format="npy", shard_size=16)
-    by_tokens = TOK.encode_files(source, tmp_path / "b", format="npy", shard_tokens=8)
+    by_size = digram.encode_files(TOK, source, tmp_path / "a", format="npy", shard_size=16)
+    by_tokens = digram.encode_files(TOK, source, tmp_path / "b", format="npy", shard_tokens=8)
     assert content(tmp_path / "a") == content(tmp_path / "b")
     assert len(by_size.paths) == len(by_tokens.paths) == 5
 
@@ -265,14 +269,16 @@ def test_shard_size_is_in_bytes_of_ids(tmp_path: Path) -> None:
 def test_a_shard_never_has_more_than_the_format_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sinks.FORMATS, "llmc", replace(sinks.FORMATS["llmc"], most=10))
-    found = TOK.encode_files(["abc", "abcde", "abcdefghi", "a"], tmp_path / "a", format="llmc")
+    monkeypatch.setitem(formats.FORMATS, "llmc", replace(formats.FORMATS["llmc"], most=10))
+    found = digram.encode_files(
+        TOK, ["abc", "abcde", "abcdefghi", "a"], tmp_path / "a", format="llmc"
+    )
     assert [len(found.shard(n)) for n in range(3)] == [10, 10, 2]
     assert [len(ids) for ids in found] == [4, 6, 10, 2]
     with pytest.raises(
         digram.LimitExceededError, match=r"source\[1\]: the document has 11"
     ) as caught:
-        TOK.encode_files(["a", "abcdefghij"], tmp_path / "b", format="llmc")
+        digram.encode_files(TOK, ["a", "abcdefghij"], tmp_path / "b", format="llmc")
     assert caught.value.index == 1
 
 
@@ -280,47 +286,49 @@ def test_errors_say_where_in_the_source(tmp_path: Path) -> None:
     with pytest.raises(
         digram.InvalidTextError, match=r"^source\[5\]: the text has a lone"
     ) as caught:
-        TOK.encode_files(["a"] * 5 + ["b\ud800"], tmp_path / "a", format="npy")
+        digram.encode_files(TOK, ["a"] * 5 + ["b\ud800"], tmp_path / "a", format="npy")
     assert caught.value.index == 1  # in the text, as from `encode`
     for name, text in (("a.txt", "x--y"), ("b.txt", f"x--{END}--")):
         (tmp_path / name).write_text(text)
     source = [tmp_path / "a.txt", tmp_path / "b.txt"]
     place = r"b\.txt, record 2 \(byte 3\): the text holds"
     with pytest.raises(digram.SpecialTokenError, match=place) as special:
-        TOK.encode_files(source, tmp_path / "b", format="npy", separator="--", special="raise")
+        digram.encode_files(
+            TOK, source, tmp_path / "b", format="npy", separator="--", special="raise"
+        )
     assert special.value.path == str(tmp_path / "b.txt")
     mixed: list[Any] = ["a", "b", 7]
     with pytest.raises(TypeError, match=r"source\[2\]"):
-        TOK.encode_files(mixed, tmp_path / "c", format="npy")
+        digram.encode_files(TOK, mixed, tmp_path / "c", format="npy")
 
     def failing() -> Iterator[str]:
         yield from ["a"] * 10
         raise ZeroDivisionError("mine")
 
     with pytest.raises(ZeroDivisionError, match="mine"):
-        TOK.encode_files(failing(), tmp_path / "d", format="npy")
+        digram.encode_files(TOK, failing(), tmp_path / "d", format="npy")
 
 
 def test_outputs_are_no_inputs(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("low")
-    TOK.encode_files(tmp_path / "a.txt", tmp_path / "out", format="npy")
+    digram.encode_files(TOK, tmp_path / "a.txt", tmp_path / "out", format="npy")
     with pytest.raises(digram.CheckpointError, match="lies in the folder") as caught:
-        TOK.encode_files(tmp_path, tmp_path / "out", format="npy", resume=True)
+        digram.encode_files(TOK, tmp_path, tmp_path / "out", format="npy", resume=True)
     assert caught.value.path == str(tmp_path / "out" / "manifest.json")
 
 
 FULL = """
 import resource, sys
 import digram
-from digram.bulk import encoding
-from digram.sinks import FORMATS
+from digram.shards import encoding
+from digram.shards.formats import FORMATS
 encoding.LEAST = encoding.BATCH = 4000
 tok = digram.train("low lower", max_merges=0, special_tokens=["<|endoftext|>"])
 texts = [f"{n * 2654435761 % 2**32:x} low" for n in range(4000)]
 
 def encode(format, folder, **options):
     out = f"{sys.argv[1]}/{folder}-{format}"
-    tok.encode_files(texts, out, format=format, shard_tokens=15_000, **options)
+    digram.encode_files(tok, texts, out, format=format, shard_tokens=15_000, **options)
 
 for format in FORMATS:
     resource.setrlimit(resource.RLIMIT_FSIZE, (6_000, -1))
@@ -339,7 +347,7 @@ def test_a_full_disk_keeps_what_is_done(tmp_path: Path) -> None:
     command = [sys.executable, "-c", FULL, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     told = done.stdout.splitlines()
-    for line, format in zip(told, sinks.FORMATS, strict=True):
+    for line, format in zip(told, formats.FORMATS, strict=True):
         number, name, note = line.split(maxsplit=2)
         assert (int(number), Path(name).parent) == (errno.EFBIG, tmp_path / f"full-{format}")
         assert "resume=True" in note
@@ -356,13 +364,15 @@ def test_no_space_at_any_call(
 ) -> None:
     """Each of these calls of a run fails in turn; what goes on after it ends in the same bytes."""
     options: dict[str, Any] = {"source": ["low lower"] * 9, "format": format, "shard_tokens": 40}
-    TOK.encode_files(folder=tmp_path / "whole", **options)
+    digram.encode_files(TOK, folder=tmp_path / "whole", **options)
     real = getattr(os, call)
     for number in itertools.count():
         calls = itertools.count()
 
         def full(*args: Any, at: int = number, counted: Iterator[int] = calls) -> Any:
             ours = call in ("write", "fsync") or ".digram-" in str(args[0])
+            unnamed = getattr(os, "O_TMPFILE", -1)  # a new file, which has no name yet
+            ours |= call == "open" and args[1] & unnamed == unnamed
             if ours and next(counted) == at:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             return real(*args)
@@ -372,7 +382,7 @@ def test_no_space_at_any_call(
         with monkeypatch.context() as patch:
             patch.setattr(os, call, full)
             try:
-                TOK.encode_files(folder=out, **options)
+                digram.encode_files(TOK, folder=out, **options)
             except OSError as raised:
                 error = raised
         if error is None:
@@ -380,7 +390,7 @@ def test_no_space_at_any_call(
         assert error.errno == errno.ENOSPC
         assert "resume=True" in " ".join(error.__notes__)
         assert Path(error.filename).parent in (out, tmp_path)
-        TOK.encode_files(folder=out, **options, resume=True)
+        digram.encode_files(TOK, folder=out, **options, resume=True)
         assert content(out) == content(tmp_path / "whole")
     assert number >= 3
 
@@ -406,7 +416,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
         began = time.perf_counter()
         timer.start()
         with pytest.raises(KeyboardInterrupt):
-            TOK.encode_files(source(), out, format="megatron", shard_tokens=1_000_000)
+            digram.encode_files(TOK, source(), out, format="megatron", shard_tokens=1_000_000)
         assert time.perf_counter() - began < 20  # 0.2 are promised, on a machine with time
         deadline = time.perf_counter() + 5
         while [*out.glob("*.tmp")] and time.perf_counter() < deadline:
@@ -436,7 +446,7 @@ def test_ctrl_c_leaves_a_callers_iterator_alone(tmp_path: Path) -> None:
         patch.setattr(encoding, "LEAST", 1000)
         patch.setattr(encoding, "BATCH", 1000)
         with pytest.raises(ZeroDivisionError):
-            TOK.encode_files(broken(), tmp_path / "out", **options)
+            digram.encode_files(TOK, broken(), tmp_path / "out", **options)
     again = slow(0.02)
     to = threading.main_thread().ident
     assert to is not None
@@ -444,15 +454,15 @@ def test_ctrl_c_leaves_a_callers_iterator_alone(tmp_path: Path) -> None:
     began = time.perf_counter()
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        TOK.encode_files(again, tmp_path / "out", **options, resume=True)
+        digram.encode_files(TOK, again, tmp_path / "out", **options, resume=True)
     assert time.perf_counter() - began < 10  # 0.2 are promised, on a machine with time
     then = taken
     time.sleep(0.1)
     assert then == taken < 100
     assert not {one.name for one in threading.enumerate()} & {"digram-reader", "digram-writes"}
     again.close()
-    TOK.encode_files(slow(0), tmp_path / "out", **options, resume=True)
-    TOK.encode_files(slow(0), tmp_path / "whole", **options)
+    digram.encode_files(TOK, slow(0), tmp_path / "out", **options, resume=True)
+    digram.encode_files(TOK, slow(0), tmp_path / "whole", **options)
     assert content(tmp_path / "out") == content(tmp_path / "whole")
 
 
@@ -476,7 +486,7 @@ def test_a_fork_while_files_are_written(tmp_path: Path) -> None:
         patch.setattr(encoding, "LEAST", 100)
         patch.setattr(encoding, "BATCH", 100)
         try:
-            found = TOK.encode_files(texts(), out, **options)
+            found = digram.encode_files(TOK, texts(), out, **options)
         except BaseException as error:
             if os.getpid() == parent:
                 raise
@@ -490,7 +500,7 @@ def test_a_fork_while_files_are_written(tmp_path: Path) -> None:
         assert os.read(readable, 1000).startswith(b"the process forked while it wrote")
         assert [TOK.decode(ids[:-1]) for ids in found] == [f"low {n}" for n in range(50)]
         again = (f"low {n}" for n in range(50))  # the child lives, and the folder is free
-        assert len(TOK.encode_files(again, out, **options, resume=True)) == 50
+        assert len(digram.encode_files(TOK, again, out, **options, resume=True)) == 50
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
@@ -507,12 +517,12 @@ def test_two_runs_in_one_folder(tmp_path: Path) -> None:
         go_on.wait(10)
 
     first = threading.Thread(
-        target=TOK.encode_files, args=(slow(), tmp_path / "out"), kwargs={"format": "npy"}
+        target=digram.encode_files, args=(TOK, slow(), tmp_path / "out"), kwargs={"format": "npy"}
     )
     first.start()
     begun.wait(10)
     with pytest.raises(digram.CheckpointError, match="another run writes"):
-        TOK.encode_files(["low"], tmp_path / "out", format="npy", resume=True)
+        digram.encode_files(TOK, ["low"], tmp_path / "out", format="npy", resume=True)
     go_on.set()
     first.join()
     assert len(digram.read_tokens(tmp_path / "out")) == 1
@@ -558,11 +568,11 @@ def test_progress(tmp_path: Path, capfd: pytest.CaptureFixture[str], kind: str) 
             yield moved.append
 
         patch.setattr(encoding, "progress_bar", bar)
-        TOK.encode_files(source, tmp_path / "bar", format="npy", separator="\n")
+        digram.encode_files(TOK, source, tmp_path / "bar", format="npy", separator="\n")
     size = path.stat().st_size if kind in ("file", "packed", "paths") else 15_000
     assert totals == [None if kind in ("table", "iterator") else size]
     assert sum(moved) == size
-    TOK.encode_files(path, tmp_path / "out", format="npy", separator="\n", progress=True)
+    digram.encode_files(TOK, path, tmp_path / "out", format="npy", separator="\n", progress=True)
     out, err = capfd.readouterr()
     assert out == ""
     assert "Encoding" in err

@@ -27,12 +27,12 @@ from pyarrow import ipc, parquet
 from strategies import any_tokenizers, cases, texts
 
 import digram
-from digram import storage
-from digram.bulk import encoding, long, pieces
-from digram.bulk.borders import border_of
-from digram.bulk.inputs import Inputs
-from digram.bulk.tally import Tally
-from digram.sources import disk
+from digram._util import storage
+from digram.corpus import file_source
+from digram.shards import encoding, long, pieces
+from digram.shards.borders import border_of
+from digram.shards.inputs import Inputs
+from digram.shards.tally import Tally
 
 END = "<|endoftext|>"
 TOK = digram.train("low lower lowest newer", vocab_size=270, special_tokens=[END])
@@ -98,7 +98,7 @@ def test_files_of_every_kind(
         path.write_bytes(data)
     monkeypatch.setattr(encoding, "LEAST", 100)
     monkeypatch.setattr(encoding, "BATCH", 100)
-    found = TOK.encode_files(path, tmp_path / "out", format="arrow", shard_tokens=50)
+    found = digram.encode_files(TOK, path, tmp_path / "out", format="arrow", shard_tokens=50)
     assert decoded(found) == TEXTS
     assert len(found.paths) > 3
     assert manifest(tmp_path / "out")["inputs"] == [
@@ -115,7 +115,7 @@ def test_files_of_every_kind(
 def test_a_table_an_iterator_and_a_dictionary_of_all(tmp_path: Path) -> None:
     save_lines(tmp_path / "a.jsonl")
     table = digram.table(pyarrow.table({"body": TEXTS}), "body")
-    found = TOK.encode_files(table, tmp_path / "table", format="arrow")
+    found = digram.encode_files(TOK, table, tmp_path / "table", format="arrow")
     assert decoded(found) == TEXTS
     [only] = manifest(tmp_path / "table")["inputs"]
     assert only == {"documents": len(TEXTS), "blake3": digest(TEXTS), "skipped": 0}
@@ -126,7 +126,7 @@ def test_a_table_an_iterator_and_a_dictionary_of_all(tmp_path: Path) -> None:
         "no": [],
         "paths": iter([tmp_path / "a.jsonl"]),
     }
-    found = TOK.encode_files(source, tmp_path / "all", format="arrow", separator="--")
+    found = digram.encode_files(TOK, source, tmp_path / "all", format="arrow", separator="--")
     kept = [text for text in TEXTS if text]  # as with a separator everywhere
     assert decoded(found) == [*kept, *kept, "one", "two", "three", *kept]
     said = manifest(tmp_path / "all")
@@ -135,7 +135,7 @@ def test_a_table_an_iterator_and_a_dictionary_of_all(tmp_path: Path) -> None:
     assert said["inputs"][2]["blake3"] == digest(["one", "two", "three"])
     assert said["options"]["sources"]["table"]["field"] == ["body"]
     with pytest.raises(TypeError, match=r"source\['a'\]: source\[1\] is of type int"):
-        TOK.encode_files({"a": ["b", 7]}, tmp_path / "wrong", format="npy")
+        digram.encode_files(TOK, {"a": ["b", 7]}, tmp_path / "wrong", format="npy")
 
 
 def test_empty_documents_and_borders_are_in_the_digest() -> None:
@@ -164,7 +164,9 @@ def test_a_callers_iterator_runs_in_the_callers_thread(tmp_path: Path) -> None:
         rows.execute("create table t (text)")
         rows.executemany("insert into t values (?)", [(text,) for text in TEXTS])
         cursor = rows.execute("select text from t")
-        found = TOK.encode_files((row[0] for row in cursor), tmp_path / "out", format="arrow")
+        found = digram.encode_files(
+            TOK, (row[0] for row in cursor), tmp_path / "out", format="arrow"
+        )
     rows.close()
     assert decoded(found) == TEXTS
     assert manifest(tmp_path / "out")["inputs"][0]["blake3"] == digest(TEXTS)
@@ -176,13 +178,13 @@ def test_bad_records_are_skipped_and_counted_once(tmp_path: Path) -> None:
         (tmp_path / f"{number}.jsonl").write_text(f'{{"text": "low {number}"}}\n{bad}')
     source = digram.files(tmp_path / "*.jsonl", on_error="skip")
     with pytest.raises(digram.CorruptFileError, match=r"1\.jsonl, record 2 \(byte 18\)"):
-        TOK.encode_files(
-            digram.files(tmp_path / "*.jsonl"), tmp_path / "out", format="npy", shard_tokens=1
+        digram.encode_files(
+            TOK, digram.files(tmp_path / "*.jsonl"), tmp_path / "out", format="npy", shard_tokens=1
         )
     with pytest.warns(UserWarning, match=r"^4 records were skipped: .*1\.jsonl, record 2") as told:
         # A run that stopped at a bad record may go on without it.
-        found = TOK.encode_files(
-            source, tmp_path / "out", format="npy", shard_tokens=1, resume=True
+        found = digram.encode_files(
+            TOK, source, tmp_path / "out", format="npy", shard_tokens=1, resume=True
         )
     assert len(told) == 1
     assert (found.skipped, len(found)) == (4, 8)
@@ -191,7 +193,8 @@ def test_bad_records_are_skipped_and_counted_once(tmp_path: Path) -> None:
     assert said["options"]["on_error"] == "skip"
     assert [one["skipped"] for one in said["inputs"]] == [0, 1] * 4
     with pytest.raises(digram.CheckpointError, match="on_error: 'skip', not 'raise'"):
-        TOK.encode_files(
+        digram.encode_files(
+            TOK,
             digram.files(tmp_path / "*.jsonl"),
             tmp_path / "out",
             format="npy",
@@ -199,7 +202,8 @@ def test_bad_records_are_skipped_and_counted_once(tmp_path: Path) -> None:
             resume=True,
         )
     with pytest.raises(digram.CheckpointError, match="another value of field"):
-        TOK.encode_files(
+        digram.encode_files(
+            TOK,
             digram.files(tmp_path / "*.jsonl", on_error="skip", field="body"),
             tmp_path / "out",
             format="npy",
@@ -233,7 +237,8 @@ def test_errors_name_file_record_and_byte(tmp_path: Path) -> None:
     ]
     for number, (source, separator, place) in enumerate(wrong):
         with pytest.raises(digram.SpecialTokenError, match="the text holds") as caught:
-            TOK.encode_files(
+            digram.encode_files(
+                TOK,
                 source,
                 tmp_path / str(number),
                 format="npy",
@@ -269,11 +274,15 @@ def test_the_name_of_a_file_is_no_text(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "a.txt").write_text("low")
     for name, what in (("corpus/", "folder"), ("a.txt", "file")):
         with pytest.raises(digram.OptionError, match=f"the name of a {what}") as caught:
-            TOK.encode_files(name, tmp_path / "out", format="npy")
+            digram.encode_files(TOK, name, tmp_path / "out", format="npy")
         assert f"pathlib.Path({name!r})" in (caught.value.hint or "")
-    assert decoded(TOK.encode_files(["a.txt"], tmp_path / "out", format="arrow")) == ["a.txt"]
+    assert decoded(digram.encode_files(TOK, ["a.txt"], tmp_path / "out", format="arrow")) == [
+        "a.txt"
+    ]
     for number, text in enumerate(("", "a\0b", "low " * 9999, "x" * 300)):
-        assert decoded(TOK.encode_files(text, tmp_path / str(number), format="arrow")) == [text]
+        assert decoded(digram.encode_files(TOK, text, tmp_path / str(number), format="arrow")) == [
+            text
+        ]
 
 
 def test_shards_do_not_lie_in_the_source(tmp_path: Path) -> None:
@@ -285,10 +294,10 @@ def test_shards_do_not_lie_in_the_source(tmp_path: Path) -> None:
     for source in wrong:
         for out in (folder / "out", folder / "deep" / "out", folder):
             with pytest.raises(digram.CheckpointError, match=r"(would lie|lies) in "):
-                TOK.encode_files(source, out, format="npy")
+                digram.encode_files(TOK, source, out, format="npy")
             assert not (folder / "out").exists()
     for source in (folder / "a.txt", digram.files(folder / "*.txt")):
-        TOK.encode_files(source, folder / "out", format="npy", resume=True)
+        digram.encode_files(TOK, source, folder / "out", format="npy", resume=True)
 
 
 @cases(60)
@@ -310,10 +319,10 @@ def test_a_document_in_parts_has_the_same_ids(
     with pytest.MonkeyPatch.context() as patch:
         for name in ("LEAST", "BATCH"):
             patch.setattr(encoding, name, block)
-        patch.setattr(disk, "PART", block)
+        patch.setattr(file_source, "PART", block)
         patch.setattr(long, "HELD", block)
-        found = tok.encode_files(
-            paths, memory / f"{number}-out", format="datatrove", special=special
+        found = digram.encode_files(
+            tok, paths, memory / f"{number}-out", format="datatrove", special=special
         )
     whole = [*tok.encode(data, special=special), tok.special_tokens[END]]
     assert [ids.tolist() for ids in found] == [whole, whole]
@@ -337,8 +346,10 @@ def test_a_special_token_is_never_cut(
     path = tmp_path / "a.txt"
     path.write_text("low <end of> lower, <end " * 20)
     for block in range(1, 30):
-        monkeypatch.setattr(disk, "PART", block)
-        found = tok.encode_files(path, tmp_path / str(block), format="arrow", special=special)
+        monkeypatch.setattr(file_source, "PART", block)
+        found = digram.encode_files(
+            tok, path, tmp_path / str(block), format="arrow", special=special
+        )
         assert found[0].tolist() == [
             *tok.encode(path.read_text(), special=special),
             tok.special_tokens[END],
@@ -348,11 +359,11 @@ def test_a_special_token_is_never_cut(
 def test_errors_in_a_part_count_from_the_beginning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(disk, "PART", 64)
+    monkeypatch.setattr(file_source, "PART", 64)
     path = tmp_path / "a.txt"
     path.write_bytes(b"low " * 100 + END.encode())
     with pytest.raises(digram.SpecialTokenError, match="in the text from byte") as caught:
-        TOK.encode_files(path, tmp_path / "out", format="npy", special="raise")
+        digram.encode_files(TOK, path, tmp_path / "out", format="npy", special="raise")
     assert (caught.value.path, caught.value.index) == (str(path), 400)
 
 
@@ -361,7 +372,7 @@ GROWTH = """
 import sys, threading, time
 from pathlib import Path
 import digram
-from digram.bulk import encoding, long
+from digram.shards import encoding, long
 
 def held():
     for line in open("/proc/self/status"):
@@ -371,7 +382,7 @@ def held():
 encoding.LEAST = encoding.BATCH = 1 << 18
 long.HELD = 1 << 20
 tok = digram.train("low lower", max_merges=3, special_tokens=["</s>"])
-tok.encode_files(["low"], sys.argv[2] + "-first", format="nanogpt")
+digram.encode_files(tok, ["low"], sys.argv[2] + "-first", format="nanogpt")
 most = before = held()
 def watch():
     global most
@@ -379,7 +390,7 @@ def watch():
         most = max(most, held())
         time.sleep(0.002)
 threading.Thread(target=watch, daemon=True).start()
-found = tok.encode_files(Path(sys.argv[1]), sys.argv[2], format="nanogpt", threads=2)
+found = digram.encode_files(tok, Path(sys.argv[1]), sys.argv[2], format="nanogpt", threads=2)
 print(found.tokens, (most - before) // 10**6)
 """
 
@@ -424,7 +435,7 @@ def test_no_thread_descriptor_or_lock_stays(tmp_path: Path) -> None:
             if kind is OSError:
                 patch.setattr(storage.NewFile, "finish", full)
             with pytest.raises(kind):
-                TOK.encode_files(wrong, out, format="nanogpt", separator="\n", **options)
+                digram.encode_files(TOK, wrong, out, format="nanogpt", separator="\n", **options)
         until = time.monotonic() + 2
         while (names := threads()) and time.monotonic() < until:
             time.sleep(0.01)

@@ -11,7 +11,7 @@ from pathlib import Path
 from kill_encoding import FORMATS
 from test_determinism import SEPARATOR, invented
 
-import digram.sinks
+import digram.shards.formats
 
 HERE = Path(__file__).parents[1]
 
@@ -38,4 +38,4 @@ def test_a_few_kills(tmp_path: Path) -> None:
 
 
 def test_the_long_campaign_takes_all_formats() -> None:
-    assert set(digram.sinks.FORMATS) == set(FORMATS)
+    assert set(digram.shards.formats.FORMATS) == set(FORMATS)

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import digram
-from digram.bulk import token_files
-from digram.sinks import FORMATS
+from digram.shards import token_files
+from digram.shards.formats import FORMATS
 
 END = "<|endoftext|>"
 TOK = digram.train("low lower lowest newer", vocab_size=270, special_tokens=[END])
@@ -33,7 +33,8 @@ texts = [f"low {n}" for n in range(50)]
 expected = [[*text.encode(), 256] for text in texts]
 resource.setrlimit(resource.RLIMIT_NOFILE, (45, 45))
 for format in sys.argv[2:]:
-    found = tok.encode_files(texts, f"{sys.argv[1]}/{format}", format=format, shard_tokens=1)
+    folder = f"{sys.argv[1]}/{format}"
+    found = digram.encode_files(tok, texts, folder, format=format, shard_tokens=1)
     assert len(found.paths) == len(found) == 50
     assert [ids.tolist() for ids in found] == expected
     assert [found[n].tolist() for n in range(49, -1, -1)] == expected[::-1]
@@ -59,7 +60,7 @@ def test_threads_share_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forma
     monkeypatch.setattr(token_files, "KEPT", 1)
     texts = ["low", "lower newest", "new"]
     out = tmp_path / "out"
-    TOK.encode_files(texts, out, format=format, shard_tokens=1)
+    digram.encode_files(TOK, texts, out, format=format, shard_tokens=1)
     expected = [[*TOK.encode(text), TOK.special_tokens[END]] for text in texts]
     between = 0
 
@@ -105,12 +106,14 @@ def test_texts_that_hold_the_token_that_ends_documents(tmp_path: Path, format: s
     """Where only that token tells documents apart, none is told wrongly."""
     end = TOK.special_tokens[END]
     texts = [f"low{END}low", "x"]
-    found = TOK.encode_files(texts, tmp_path / "out", format=format, special="parse")
+    found = digram.encode_files(TOK, texts, tmp_path / "out", format=format, special="parse")
     assert (len(found), found.documents) == (2, 2)
     refused(found, rf"counts 2, and by the id {end}, which ends each, there are 3\. .*megatron")
     flat = [id for text in texts for id in (*TOK.encode(text, special="parse"), end)]
     assert found.ids.tolist() == flat
-    letter = TOK.encode_files(["banana"], tmp_path / "letter", format=format, end_of_text=97)
+    letter = digram.encode_files(
+        TOK, ["banana"], tmp_path / "letter", format=format, end_of_text=97
+    )
     refused(letter, "counts 1, and by the id 97, which ends each, there are 4")
     # Who names the id wants it cut there, and every way of asking says so.
     cut = digram.read_tokens(tmp_path / "letter", end_of_text=97)
@@ -124,7 +127,7 @@ def test_texts_that_hold_the_token_that_ends_documents(tmp_path: Path, format: s
 def test_formats_that_store_where_documents_end(tmp_path: Path, format: str) -> None:
     """What the texts hold is of no matter to them."""
     texts = [f"low{END}low", "x"]
-    found = TOK.encode_files(texts, tmp_path / "out", format=format, special="parse")
+    found = digram.encode_files(TOK, texts, tmp_path / "out", format=format, special="parse")
     for one in (found, digram.read_tokens(tmp_path / "out", end_of_text=97)):
         assert len(one) == 2
         assert [TOK.decode(ids) for ids in one] == [text + END for text in texts]
@@ -132,7 +135,7 @@ def test_formats_that_store_where_documents_end(tmp_path: Path, format: str) -> 
 
 
 def test_which_ids_end_documents(tmp_path: Path) -> None:
-    TOK.encode_files(["low"], tmp_path / "out", format="npy")
+    digram.encode_files(TOK, ["low"], tmp_path / "out", format="npy")
     wrong: Any
     for wrong in (END, 1.5, True):
         with pytest.raises(TypeError, match="end_of_text"):
@@ -147,7 +150,7 @@ def test_ends_are_found_in_stretches(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(token_files, "STRETCH", 3)
     monkeypatch.setattr(token_files, "BLOCK", 2)
     texts = ["a" * number for number in (2, 0, 0, 1, 5, 7, 3)]
-    found = TOK.encode_files(texts, tmp_path / "out", format="npy", shard_tokens=8)
+    found = digram.encode_files(TOK, texts, tmp_path / "out", format="npy", shard_tokens=8)
     assert len(found.paths) == 3
     assert [TOK.decode(ids[:-1]) for ids in found] == texts
     assert [TOK.decode(found[n][:-1]) for n in range(len(texts))] == texts
@@ -178,7 +181,7 @@ def test_shards_of_several_types_of_ids(tmp_path: Path) -> None:
 
 
 def test_whose_ids_they_are(tmp_path: Path) -> None:
-    found = TOK.encode_files(["low"], tmp_path / "out", format="npy")
+    found = digram.encode_files(TOK, ["low"], tmp_path / "out", format="npy")
     assert found.tokenizer == TOK.digest
     (tmp_path / "out" / "manifest.json").unlink()
     assert digram.read_tokens(tmp_path / "out").tokenizer is None
@@ -195,7 +198,7 @@ def test_a_file_that_changes_after_it_was_opened(tmp_path: Path) -> None:
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_file_that_is_gone(tmp_path: Path, format: str) -> None:
     """Its error is that of the system, not of a damaged file."""
-    TOK.encode_files(["low"], tmp_path, format=format)
+    digram.encode_files(TOK, ["low"], tmp_path, format=format)
     found = digram.read_tokens(tmp_path)
     found.paths[0].unlink()
     with pytest.raises(FileNotFoundError):
@@ -222,7 +225,7 @@ Change = Callable[[dict[str, Any]], object]
     ],
 )
 def test_manifests_that_cannot_be(tmp_path: Path, change: Change, message: str) -> None:
-    TOK.encode_files(["low"], tmp_path, format="npy")
+    digram.encode_files(TOK, ["low"], tmp_path, format="npy")
     path = tmp_path / "manifest.json"
     said = json.loads(path.read_bytes())
     change(said)

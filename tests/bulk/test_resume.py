@@ -15,8 +15,8 @@ import pyarrow
 import pytest
 
 import digram
-from digram.bulk import encoding, manifest
-from digram.sources import disk
+from digram.corpus import file_source
+from digram.shards import encoding, manifest
 
 END = "<|endoftext|>"
 TOK = digram.train("low lower lowest newer", vocab_size=270, special_tokens=[END])
@@ -66,7 +66,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         with monkeypatch.context() as patch:
             patch.setattr(digram.Tokenizer, "_encode_documents", encode)
             with pytest.raises(BrokenError):
-                TOK.encode_files(source, out, **{**OPTIONS, **options})
+                digram.encode_files(TOK, source, out, **{**OPTIONS, **options})
 
     return run
 
@@ -89,14 +89,14 @@ def test_the_same_bytes_after_any_break(
         return texts if kind == "texts" else iter(texts)
 
     whole = tmp_path / "whole"
-    TOK.encode_files(source(), whole, **OPTIONS)
+    digram.encode_files(TOK, source(), whole, **OPTIONS)
     seen = set()
     for after in (0, 1, 3, 8, 14, 19):
         out = tmp_path / str(after)
         broken(source(), out, after)
         seen.add(shards_done(out))
         broken(source(), out, 2, resume=True)  # and once more
-        found = TOK.encode_files(source(), out, **OPTIONS, resume=True)
+        found = digram.encode_files(TOK, source(), out, **OPTIONS, resume=True)
         assert content(out) == content(whole)
         assert len(found) == 106
         shutil.rmtree(out)
@@ -105,13 +105,13 @@ def test_the_same_bytes_after_any_break(
 
 def test_a_run_that_is_done_is_proved_and_left_alone(corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    TOK.encode_files(corpus, out, **OPTIONS)
+    digram.encode_files(TOK, corpus, out, **OPTIONS)
     before = content(out), [path.stat().st_mtime_ns for path in out.glob("tokens-*")]
-    assert len(TOK.encode_files(corpus, out, **OPTIONS, resume=True)) == 106
+    assert len(digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)) == 106
     after = content(out), [path.stat().st_mtime_ns for path in out.glob("tokens-*")]
     assert before == after
-    with pytest.raises(digram.CheckpointError, match=r"holds a run that is done.*resume=True"):
-        TOK.encode_files(corpus, out, **OPTIONS)
+    with pytest.raises(digram.CheckpointError, match=r"holds a run that is finished.*resume=True"):
+        digram.encode_files(TOK, corpus, out, **OPTIONS)
     assert content(out) == before[0]
 
 
@@ -128,12 +128,12 @@ def test_a_run_that_is_done_does_not_grow(tmp_path: Path, kind: str) -> None:
 
     options = {"format": "megatron", "separator": "\n" if kind == "file" else None}
     out = tmp_path / "out"
-    TOK.encode_files(source(["a", "b"]), out, **options)  # type: ignore[arg-type]
+    digram.encode_files(TOK, source(["a", "b"]), out, **options)  # type: ignore[arg-type]
     before = content(out)
     for texts in (["a", "b", "c"], ["a"], ["a", "c"]):
         with pytest.raises(digram.CheckpointError, match=r"differs?"):
-            TOK.encode_files(source(texts), out, **options, resume=True)  # type: ignore[arg-type]
-    TOK.encode_files(source(["a", "b"]), out, **options, resume=True)  # type: ignore[arg-type]
+            digram.encode_files(TOK, source(texts), out, **options, resume=True)  # type: ignore[arg-type]
+    digram.encode_files(TOK, source(["a", "b"]), out, **options, resume=True)  # type: ignore[arg-type]
     assert content(out) == before
 
 
@@ -144,31 +144,31 @@ def test_empty_documents_are_proved_too(tmp_path: Path, broken: Callable[..., No
     assert shards_done(tmp_path / "out") == 1
     other = ["", "", texts[0], texts[2], texts[4]]
     with pytest.raises(digram.CheckpointError, match="the documents differ"):
-        TOK.encode_files(other, tmp_path / "out", **options, resume=True)
-    TOK.encode_files(texts, tmp_path / "out", **options, resume=True)
-    TOK.encode_files(texts, tmp_path / "whole", **options)
+        digram.encode_files(TOK, other, tmp_path / "out", **options, resume=True)
+    digram.encode_files(TOK, texts, tmp_path / "out", **options, resume=True)
+    digram.encode_files(TOK, texts, tmp_path / "whole", **options)
     assert content(tmp_path / "out") == content(tmp_path / "whole")
 
 
 def test_sources_by_name_and_documents_in_parts(
     corpus: Path, tmp_path: Path, broken: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(disk, "PART", 64)
+    monkeypatch.setattr(file_source, "PART", 64)
     texts = [f"low {n}" for n in range(50)]
     (corpus / "9.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
     whole = digram.files(corpus)
     options: dict[str, Any] = {"separator": None, "shard_tokens": 500}
     named: dict[str, Any] = {"whole": whole, "own": texts, "more": corpus / "3.txt"}
-    TOK.encode_files(named, tmp_path / "whole", **{**OPTIONS, **options})
+    digram.encode_files(TOK, named, tmp_path / "whole", **{**OPTIONS, **options})
     for after in (3, 12, 20, 28):
         out = tmp_path / str(after)
         broken(named, out, after, **options)
         broken(named, out, 2, **options, resume=True)
-        TOK.encode_files(named, out, **{**OPTIONS, **options}, resume=True)
+        digram.encode_files(TOK, named, out, **{**OPTIONS, **options}, resume=True)
         assert content(out) == content(tmp_path / "whole")
     other = {"whole": whole, "mine": texts, "more": corpus / "3.txt"}
     with pytest.raises(digram.CheckpointError, match=r"no file of source\['own'\]|of sources"):
-        TOK.encode_files(other, tmp_path / "whole", **{**OPTIONS, **options}, resume=True)
+        digram.encode_files(TOK, other, tmp_path / "whole", **{**OPTIONS, **options}, resume=True)
 
 
 def test_the_manifest_costs_the_same_for_each_shard(
@@ -190,7 +190,7 @@ def test_the_manifest_costs_the_same_for_each_shard(
     told = [one["path"] for line in lines for one in json.loads(line)["inputs"]]
     assert told == [str(corpus / f"{number}.txt") for number in range(3)]
     assert max(map(len, lines)) < 1500
-    TOK.encode_files(corpus, tmp_path / "out", **OPTIONS, resume=True)
+    digram.encode_files(TOK, corpus, tmp_path / "out", **OPTIONS, resume=True)
     assert saved[1:] == [len(lines), saved[-1]]
 
 
@@ -200,7 +200,7 @@ def test_progress_of_what_is_left(
     broken(corpus, tmp_path / "out", 14)
     size = sum(path.stat().st_size for path in corpus.iterdir())
     capfd.readouterr()
-    TOK.encode_files(corpus, tmp_path / "out", **OPTIONS, resume=True, progress=True)
+    digram.encode_files(TOK, corpus, tmp_path / "out", **OPTIONS, resume=True, progress=True)
     shown = re.sub("\x1b\\[[^a-zA-Z]*[a-zA-Z]", "", capfd.readouterr().err)
     for title in ("Checking the shards", "Checking the source", "Encoding"):
         assert title in shown
@@ -214,8 +214,8 @@ def test_without_resume_a_run_is_not_gone_on_with(
 ) -> None:
     broken(corpus, tmp_path / "out", 9)
     before = content(tmp_path / "out")
-    with pytest.raises(digram.CheckpointError, match=r"not done yet.*resume=True"):
-        TOK.encode_files(corpus, tmp_path / "out", **OPTIONS)
+    with pytest.raises(digram.CheckpointError, match=r"not finished.*resume=True"):
+        digram.encode_files(TOK, corpus, tmp_path / "out", **OPTIONS)
     assert content(tmp_path / "out") == before
     with pytest.raises(digram.CorruptFileError, match="is not done"):
         digram.read_tokens(tmp_path / "out")
@@ -247,7 +247,7 @@ def test_other_options_are_refused(
     broken(corpus, tmp_path / "out", 9)
     before = content(tmp_path / "out")
     with pytest.raises(digram.CheckpointError, match=named) as caught:
-        TOK.encode_files(corpus, tmp_path / "out", **{**OPTIONS, **options}, resume=True)
+        digram.encode_files(TOK, corpus, tmp_path / "out", **{**OPTIONS, **options}, resume=True)
     assert caught.value.path == str(tmp_path / "out")
     assert content(tmp_path / "out") == before
 
@@ -258,12 +258,12 @@ def test_another_tokenizer_or_version_is_refused(
     out = tmp_path / "out"
     broken(corpus, out, 9)
     with pytest.raises(digram.CheckpointError, match="another value of the tokenizer"):
-        TOK.with_special_tokens(["<x>"]).encode_files(corpus, out, **OPTIONS, resume=True)
+        digram.encode_files(TOK.with_special_tokens(["<x>"]), corpus, out, **OPTIONS, resume=True)
     said = json.loads((out / "manifest.json").read_bytes())
     for changed, what in (({"digram": "0.0.9"}, "digram: '0.0.9'"), ({"digram_tokens": 2}, "2")):
         (out / "manifest.json").write_text(json.dumps({**said, **changed}))
         with pytest.raises(digram.CheckpointError, match=what):
-            TOK.encode_files(corpus, out, **OPTIONS, resume=True)
+            digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)
 
 
 def other_size(corpus: Path) -> None:
@@ -319,9 +319,9 @@ def test_another_source_is_refused(
     assert before.end.file == 3
     change(corpus)
     with pytest.raises(digram.CheckpointError, match=what):
-        TOK.encode_files(corpus, out, **OPTIONS, resume=True)
+        digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)
     with pytest.raises(digram.CheckpointError, match="is no file now"):
-        TOK.encode_files(["lower"], out, **OPTIONS, resume=True)
+        digram.encode_files(TOK, ["lower"], out, **OPTIONS, resume=True)
 
 
 def test_what_comes_later_may_have_changed_within(
@@ -331,8 +331,8 @@ def test_what_comes_later_may_have_changed_within(
     broken(corpus, tmp_path / "out", 9)
     path = corpus / "4.txt"
     path.write_text(path.read_text().replace("newer", "NEWER"))
-    TOK.encode_files(corpus, tmp_path / "out", **OPTIONS, resume=True)
-    TOK.encode_files(corpus, tmp_path / "whole", **OPTIONS)
+    digram.encode_files(TOK, corpus, tmp_path / "out", **OPTIONS, resume=True)
+    digram.encode_files(TOK, corpus, tmp_path / "whole", **OPTIONS)
     assert content(tmp_path / "out") == content(tmp_path / "whole")
 
 
@@ -350,9 +350,9 @@ def test_files_that_were_not_touched_are_not_read_again(
     os.utime(corpus / "2.txt")
     with monkeypatch.context() as patch:
         patch.setattr(Path, "open", counted)
-        TOK.encode_files(corpus, out, **OPTIONS, resume=True)
+        digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)
     assert [name for name in opened if name.endswith(".txt")] == ["2.txt", "3.txt", "4.txt"]
-    TOK.encode_files(corpus, tmp_path / "whole", **OPTIONS)
+    digram.encode_files(TOK, corpus, tmp_path / "whole", **OPTIONS)
     assert content(out) == content(tmp_path / "whole")
 
 
@@ -368,12 +368,12 @@ def test_an_iterator_must_give_the_same_again(tmp_path: Path, broken: Callable[.
         out = tmp_path / "out"
         broken(iter(texts), out, 9)
         with pytest.raises(digram.CheckpointError, match="the documents differ"):
-            TOK.encode_files(iter(changed), out, **OPTIONS, resume=True)
+            digram.encode_files(TOK, iter(changed), out, **OPTIONS, resume=True)
         shutil.rmtree(out)
     broken(iter(texts), out, 9)
     (tmp_path / "a.txt").write_text("a")
     with pytest.raises(digram.CheckpointError, match=r"its input no file is '.*' now"):
-        TOK.encode_files(tmp_path / "a.txt", out, **OPTIONS, resume=True)
+        digram.encode_files(TOK, tmp_path / "a.txt", out, **OPTIONS, resume=True)
 
 
 @pytest.mark.parametrize("suffix", [".bin", ".idx"])
@@ -391,10 +391,10 @@ def test_a_damaged_shard_is_found(
         if data is not None:
             path.write_bytes(data)
         with pytest.raises(digram.CorruptFileError, match=what or "missing") as caught:
-            TOK.encode_files(corpus, out, **OPTIONS, resume=True)
+            digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)
         assert caught.value.path == str(path)
     path.write_bytes(whole)
-    found = TOK.encode_files(corpus, out, **OPTIONS, resume=True)
+    found = digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)
     found.verify()
     path.write_bytes(flipped)
     with pytest.raises(digram.CorruptFileError, match="another BLAKE3"):
@@ -413,17 +413,17 @@ def test_half_files_are_removed(corpus: Path, tmp_path: Path, broken: Callable[.
     mine = ["mine.txt", "tokens-000000.bin.bak", "tokens-000000.txt", "tokens-000000.npy"]
     for name in mine:
         (out / name).write_text("not digram's")
-    TOK.encode_files(corpus, out, **OPTIONS, resume=True)
+    digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)
     for name in mine:
         assert (out / name).read_text() == "not digram's"
         (out / name).unlink()
-    TOK.encode_files(corpus, tmp_path / "whole", **OPTIONS)
+    digram.encode_files(TOK, corpus, tmp_path / "whole", **OPTIONS)
     assert content(out) == content(tmp_path / "whole")
 
 
 def test_resume_may_begin(corpus: Path, tmp_path: Path) -> None:
-    TOK.encode_files(corpus, tmp_path / "a", **OPTIONS, resume=True)
-    TOK.encode_files(corpus, tmp_path / "b", **OPTIONS)
+    digram.encode_files(TOK, corpus, tmp_path / "a", **OPTIONS, resume=True)
+    digram.encode_files(TOK, corpus, tmp_path / "b", **OPTIONS)
     assert content(tmp_path / "a") == content(tmp_path / "b")
 
 
@@ -433,7 +433,7 @@ def test_shards_of_others_are_not_touched(corpus: Path, tmp_path: Path) -> None:
     (out / "tokens-000000.bin").write_bytes(b"somebody's")
     for resume in (False, True):
         with pytest.raises(digram.CheckpointError, match="no manifest"):
-            TOK.encode_files(corpus, out, **OPTIONS, resume=resume)
+            digram.encode_files(TOK, corpus, out, **OPTIONS, resume=resume)
     assert content(out) == {"tokens-000000.bin": b"somebody's"}
 
 
@@ -469,7 +469,7 @@ def test_a_damaged_manifest_is_told(
     for data in wrong:
         path.write_bytes(data)
         with pytest.raises(digram.CorruptFileError, match="no manifest of digram"):
-            TOK.encode_files(corpus, out, **OPTIONS, resume=True)
+            digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)
         with pytest.raises(digram.CorruptFileError, match="no manifest of digram"):
             digram.read_tokens(out)
         assert digram.read_tokens(out, "megatron").tokens == said["tokens"]
@@ -486,7 +486,7 @@ def test_a_damaged_manifest_is_told(
     ):
         lines.write_text(json.dumps({**line, **changed}) + "\n")
         with pytest.raises(digram.CorruptFileError, match="no manifest of digram"):
-            TOK.encode_files(corpus, out, **OPTIONS, resume=True)
+            digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)
     lines.write_text(json.dumps({**line, "number": 0}) + "\n" + json.dumps(line)[:-9])
-    assert len(TOK.encode_files(corpus, out, **OPTIONS, resume=True)) == 106
+    assert len(digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)) == 106
     assert not lines.exists()

@@ -13,7 +13,7 @@ import pyarrow
 import pytest
 
 from digram import Counts
-from digram.counts import files
+from digram.training.counts import files
 
 ROWS = 1_600_000
 """So many that all calls take many times as long as what lies between two looks for a signal."""

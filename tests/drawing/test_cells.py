@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from digram.drawing import columns, isolated
+from digram.display import columns, isolated
 
 cells = pytest.importorskip("rich.cells")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from digram.drawing.colors import COLORS, color_of
+from digram.display.colors import COLORS, color_of
 
 Vector = NDArray[np.float64]
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markup import HOSTILE, check
 
-from digram.drawing import html
+from digram.display import html
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
@@ -39,3 +41,11 @@ def test_long_texts_are_drawn_in_part() -> None:
 
 def test_a_line_feed_ends_a_line() -> None:
     assert html.tokens([b"a\n", b"b"]).count("<br>") == 1
+
+
+def test_columns_stand_under_any_font() -> None:
+    """Pages give what is preformatted a font of their own, under which columns would not stand."""
+    style = re.search(r'<pre style="([^"]*)"', html.report("a  b\nc  d"))
+    assert style is not None
+    assert "white-space:pre" in style[1]
+    assert re.search(r"font-family:[^;]*monospace", style[1])

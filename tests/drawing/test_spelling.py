@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import soups
 
-from digram.drawing import drawn, harmless, in_context, runs, visible
-from digram.drawing.spelling import joined
+from digram.display import drawn, harmless, in_context, runs, visible
+from digram.display.symbols import joined
 
 FAMILY = "👨\u200d👩\u200d👧"
 SHARED = re.compile(r"⟨(…?)([0-9A-F ]+)(?:…|=[^⟩]+)⟩")

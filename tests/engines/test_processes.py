@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import digram
-from digram.engines import executor
+from digram.distributed import executor
 
 
 @pytest.fixture(scope="module")

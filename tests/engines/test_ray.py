@@ -11,8 +11,8 @@ import pyarrow
 import pytest
 
 import digram
-from digram.engines import ray as engine
-from digram.engines.tasks import CountTexts
+from digram.distributed import ray as engine
+from digram.distributed.tasks import CountTexts
 
 if TYPE_CHECKING:
     from ray.data import Dataset

@@ -50,7 +50,7 @@ def ids_of(tok: digram.Tokenizer) -> list[list[int]]:
 
 def written(tok: digram.Tokenizer, folder: Path, format: str) -> tuple[Path, ...]:
     """The shards of the texts, several of them."""
-    found = tok.encode_files(TEXTS, folder, format=format, shard_tokens=10, special="parse")
+    found = digram.encode_files(tok, TEXTS, folder, format=format, shard_tokens=10, special="parse")
     assert len(found.paths) > 1
     return found.paths
 
@@ -122,7 +122,7 @@ def test_datatrove(tok: digram.Tokenizer, tmp_path: Path) -> None:
         str(tmp_path / "shards"), str(tmp_path / "merged"), "all", shuffle=False, progress=False
     )
     merger.run()
-    whole = tok.encode_files(TEXTS, tmp_path / "whole", format="datatrove", special="parse")
+    whole = digram.encode_files(tok, TEXTS, tmp_path / "whole", format="datatrove", special="parse")
     [ours] = whole.paths
     theirs = tmp_path / "merged" / "000_all.ds"
     for suffix in ("", ".index", ".metadata"):
@@ -145,7 +145,7 @@ def test_dolma(tok: digram.Tokenizer, tmp_path: Path) -> None:
         dolma["TokensMetadataPaths"](str(path), str(path.with_suffix(".csv.gz"))) for path in paths
     ]
     dolma["merge_group"](pairs, tmp_path / "merged.npy", dtype)
-    whole = tok.encode_files(TEXTS, tmp_path / "whole", format="dolma", special="parse")
+    whole = digram.encode_files(tok, TEXTS, tmp_path / "whole", format="dolma", special="parse")
     [ours] = whole.paths
     assert (tmp_path / "merged.npy").read_bytes() == ours.read_bytes()
     theirs = gzip.decompress((tmp_path / "merged.csv.gz").read_bytes())

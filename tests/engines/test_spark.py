@@ -16,8 +16,8 @@ import pytest
 from pyarrow import compute, parquet
 
 import digram
-from digram.engines import spark as engine
-from digram.engines.tasks import CountTexts
+from digram.distributed import spark as engine
+from digram.distributed.tasks import CountTexts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -171,7 +171,7 @@ def run(code: str, **environment: str) -> str:
 COUNT = """
         spark = builder.getOrCreate()
         spark.sparkContext.setLogLevel("OFF")
-        digram.engines.spark.check(spark)
+        digram.distributed.spark.check(spark)
 """
 
 
@@ -190,7 +190,9 @@ def test_workers_with_a_python_that_has_no_digram(tmp_path: Path) -> None:
 def test_workers_with_another_python() -> None:
     """The driver says that it is another one, and Spark's worker compares."""
     said = run(
-        COUNT.replace("digram.engines", 'spark.sparkContext.pythonVer = "3.1"; digram.engines'),
+        COUNT.replace(
+            "digram.distributed", 'spark.sparkContext.pythonVer = "3.1"; digram.distributed'
+        ),
         PYSPARK_PYTHON=sys.executable,
     )
     assert "digram.errors.ConfigMismatchError: the workers' Python is not" in said
@@ -203,7 +205,7 @@ def test_counts_that_are_too_much_for_the_driver() -> None:
         spark = builder.config("spark.driver.maxResultSize", "1k").getOrCreate()
         spark.sparkContext.setLogLevel("OFF")
         df = spark.range(5000).selectExpr("concat('word', id) as text")
-        digram.engines.spark.count(df)
+        digram.distributed.spark.count(df)
         """,
         PYSPARK_PYTHON=sys.executable,
     )

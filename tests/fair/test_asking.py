@@ -112,14 +112,14 @@ def test_languages_stay_with_their_merges() -> None:
     tok = digram.train_fair(TEXTS, dev=TEXTS, max_merges=6)
     languages = [merge.language for merge in tok.merge_log]
     assert {*languages} == {"en", "sw"}
-    frames = tok.replay("lowest chini").frames
+    frames = digram.replay(tok, "lowest chini").frames
     assert {frame.merge.rank: frame.merge.language for frame in frames}.items() <= {
         *enumerate(languages)
     }
-    grown, _ = tok.extend("xyz xyz", add=2)
+    grown, _ = digram.extend(tok, "xyz xyz", add=2)
     assert [merge.language for merge in grown.merge_log] == [*languages, None, None]
-    both, _ = tok.merge(digram.train("xyz xyz", max_merges=2))
+    both, _ = digram.union(tok, digram.train("xyz xyz", max_merges=2))
     assert [merge.language for merge in both.merge_log][:6] == languages
-    pruned, change = tok.prune("low chini", remove=2)
+    pruned, change = digram.prune(tok, "low chini", remove=2)
     kept = [merge for merge in tok.merge_log if merge.id not in change.removed]
     assert [merge.language for merge in pruned.merge_log] == [merge.language for merge in kept]

@@ -21,7 +21,7 @@ def test_good_vocabularies_pass(name: str) -> None:
 
 
 WRONG: list[tuple[Definition, dict[str, Any], str]] = [
-    (PLAIN, {"tokens": [*PLAIN.tokens, b""]}, "token 259 is empty"),
+    (PLAIN, {"tokens": [*PLAIN.tokens, b"", b""]}, "token b'' has the ids 259 and 260"),
     (PLAIN, {"tokens": [*PLAIN.tokens, b"an"]}, "token b'an' has the ids 256 and 259"),
     (PLAIN, {"tokens": [None, *PLAIN.tokens[1:]]}, "1 of the 256 bytes have no token: 0x00"),
     (PLAIN, {"tokens": []}, "256 of the 256 bytes"),

@@ -16,8 +16,8 @@ from vocabularies import SAMPLES, texts
 
 import digram
 from digram import Definition, DigramError, Tokenizer, _core
-from digram.compact import Compact, Settings, compacted
 from digram.formats import huggingface, tiktoken
+from digram.vocab.packed import Compact, Settings, compacted
 
 MUTANTS = 1500
 

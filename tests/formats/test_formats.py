@@ -280,3 +280,26 @@ def test_importing_formats_is_light() -> None:
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert json.loads(run.stdout) == []
+
+
+def test_a_vocabulary_with_a_token_named_model(tmp_path: Path) -> None:
+    """As GPT-2's own, which is no damaged tokenizer.json."""
+    tok = digram.train("model model", max_merges=4, pretokenizer="gpt2")
+    assert b"model" in tok.definition.tokens
+    for first, second in (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt")):
+        folder = tmp_path / first
+        tok.save(folder, format="vocab_merges")
+        (folder / "vocab.json").rename(folder / first)
+        (folder / "merges.txt").rename(folder / second)
+        assert digram.load(folder, pretokenizer="gpt2").merges == tok.merges
+        for told in ({}, {"encoding": "gpt2"}, {"pretokenizer": "gpt2"}):
+            for name in (first, second):
+                with pytest.raises(VocabError, match=f"{first} and {second}.*Name their folder"):
+                    digram.load(folder / name, **told)
+    (folder / "vocab.json").rename(tmp_path / "gpt2-vocab.json")
+    with pytest.raises(VocabError, match="Put both into a folder, under these names"):
+        digram.load(tmp_path / "gpt2-vocab.json", encoding="gpt2")
+    whole = digram.train("model", max_merges=1)
+    whole.save(tmp_path / "t.json")
+    (tmp_path / "t.json").rename(folder / "vocab.json")  # by whatever name
+    assert digram.load(folder / "vocab.json") == whole

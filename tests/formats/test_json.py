@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -105,7 +108,7 @@ def test_depth_is_limited(opening: bytes, depth: int) -> None:
     for data in (opening * depth, opening * depth + b"1" + closing * depth):
         with pytest.raises(DigramError):
             parse(data, "a.json")
-    with pytest.raises(LimitExceededError, match=r"a.json: .* deeper than 64"):
+    with pytest.raises(LimitExceededError, match=r"a.json: .* (deeper than 64|lists and objects)"):
         parse(opening * depth + b"1" + closing * depth, "a.json")
 
 
@@ -122,3 +125,49 @@ def test_values_are_shown_short() -> None:
     assert show([1] * 100_000) == "a list of 100000"
     assert show({"a": "x" * 1000}).endswith("…")
     assert show(1 << 99_999) == "a number of 100000 bits"
+
+
+MEMORY = """
+import json, re, sys
+from digram.formats._json import parse
+
+def kilobytes(which):
+    with open("/proc/self/status") as file:
+        return int(re.search(which + r":\\s*(\\d+)", file.read())[1])
+
+body, times = sys.argv[1], int(sys.argv[2])
+data = ("[" + body * times + "0]").encode()
+before = kilobytes("VmRSS")
+try:
+    parse(data, None)
+except Exception as error:
+    print(type(error).__name__, (kilobytes("VmHWM") - before) * 1024 / len(data))
+else:
+    print("read", (kilobytes("VmHWM") - before) * 1024 / len(data))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="looks into /proc")
+@pytest.mark.parametrize(
+    ("body", "outcome"),
+    [
+        ("[],", "LimitExceededError"),
+        ("{},", "LimitExceededError"),
+        ("[0],", "LimitExceededError"),
+        ('["a"],', "read"),
+        ('{"a":1},', "read"),
+        ('"ab",', "read"),
+    ],
+)
+def test_memory_is_bounded_by_the_file(body: str, outcome: str) -> None:
+    command = [sys.executable, "-c", MEMORY, body, str(6_000_000 // len(body))]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found, times = done.stdout.split()
+    print(f"\n{body}: {times} bytes for each of the file")
+    assert found == outcome
+    assert float(times) < 32
+
+
+def test_brackets_in_strings_are_no_lists() -> None:
+    tokens = ["[" * number for number in range(1, 200)] * 9
+    assert parse(json.dumps(tokens).encode(), None) == tokens

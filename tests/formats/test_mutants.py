@@ -14,8 +14,8 @@ from mutants import FILES, mutate_bytes, mutate_json, mutate_lines
 from vocabularies import BANANA
 
 from digram import DigramError, Tokenizer
-from digram.definition import digest
 from digram.formats._check import check
+from digram.vocab.definition import digest
 
 MUTANTS = int(os.environ.get("DIGRAM_MUTANTS", "2500"))
 

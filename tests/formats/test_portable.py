@@ -12,7 +12,7 @@ from digram import DigramError, PatternError, Pretokenizer, Regex, pretokenize
 from digram.formats import _portable
 from digram.formats._portable import PROPERTIES, check_portable
 from digram.formats._stages import to_stages
-from digram.pretokenizers import NAMED
+from digram.pretokenizers.pretokenizer import NAMED
 
 # All planes with characters, and the borders of the others.
 PLANES = [range(0xD800), range(0xE000, 0x323C0), range(0xE0000, 0xE0200)]

@@ -17,8 +17,8 @@ from tokenizers import processors
 
 import digram
 from digram import CorruptFileError, OptionError, Template, VocabError
-from digram.definition import digest
 from digram.formats.huggingface import dumps, loads
+from digram.vocab.definition import digest
 
 FRAMED = replace(
     vocabularies.SAMPLES["gpt2"],
@@ -49,9 +49,8 @@ def test_what_is_not_set_is_not_there() -> None:
     """Files and digests without a template are those of before."""
     plain = replace(FRAMED, **NONE)
     assert json.loads(dumps(plain))["model"]["digram"].keys() == {
-        *("format", "digest", "pretokenizer", "training"),
+        *("format", "digest", "seal", "pretokenizer", "training"),
     }
-    assert json.loads(dumps(plain))["model"]["digram"]["format"] == 1
     assert json.loads(dumps(plain))["post_processor"] is None
     # As computed before there were templates.
     assert digest(vocabularies.BANANA) == (
@@ -153,7 +152,7 @@ def test_files_of_hugging_face(name: str) -> None:
 
 def changed(change: Callable[[dict[str, Any]], object]) -> bytes:
     top = json.loads(dumps(FRAMED))
-    del top["model"]["digram"]["digest"]
+    del top["model"]["digram"]["digest"], top["model"]["digram"]["seal"]
     change(top)
     return json.dumps(top).encode()
 

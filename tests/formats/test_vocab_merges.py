@@ -135,7 +135,6 @@ REFUSED: list[tuple[bytes, bytes, type[Exception], str]] = [
     (vocab(an=None), PLAIN_MERGES, VocabError, "^m, line 2: 'a' . 'n' needs token 'an', which is"),
     (vocab(z=None), PLAIN_MERGES, VocabError, "^v: 1 of the 256 bytes have no token: 0x7A"),
     (vocab(**{"<|é nd|>": 300}), PLAIN_MERGES, VocabError, "is not written in GPT-2's letters"),
-    (vocab(**{"": 300}), PLAIN_MERGES, VocabError, "token 300 is empty"),
     (VOCAB, b"", CorruptFileError, "^m: the file is empty"),
     (VOCAB, PLAIN_MERGES[:-1], CorruptFileError, "^m, line 4: the file ends inside the line"),
     (VOCAB, PLAIN_MERGES[:-3], CorruptFileError, "the file ends inside the line 'b an'"),

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import digram
-from digram.growing import edited, files
-from digram.sealed import digest
-from digram.storage import lock_folder
+from digram._util.json_files import digest
+from digram._util.storage import lock_folder
+from digram.adapt.versions import edited, files
 
 
 def older() -> digram.Trainer:

@@ -143,15 +143,15 @@ def test_the_next_version_is_what_the_tokenizer_makes_of_the_counts(
 ) -> None:
     trainer = digram.Trainer.of(tok).add(corpus)
     assume(len(trainer.counts))
-    grown, change = tok.extend(corpus, add=add)
+    grown, change = digram.extend(tok, corpus, add=add)
     extended = trainer.next(add=add)
     assert extended.tokenizer == grown
     assert extended.versions[1].change is not None
     assert extended.versions[1].change.id_map.tolist() == change.id_map.tolist()
     assert trainer.next(vocab_size=tok.vocab_size + add).tokenizer == grown
     assume(number <= len(tok.merges))
-    assert trainer.next(swap=number).tokenizer == tok.swap(corpus, number)[0]
-    pruned, _ = tok.prune(corpus, remove=number)
+    assert trainer.next(swap=number).tokenizer == digram.replace_tokens(tok, corpus, number)[0]
+    pruned, _ = digram.prune(tok, corpus, remove=number)
     assert trainer.next(remove=number).tokenizer == pruned
     assert trainer.next(vocab_size=tok.vocab_size - number).tokenizer == pruned
 
@@ -178,7 +178,7 @@ def test_drift_measures_what_evaluating_the_text_does(
     assume(len(trainer.recent))
     found = trainer.drift(add=4)
     for of, texts in ((found.recent, recent), (found.base, base)):
-        total = tok.evaluate(texts).total
+        total = digram.evaluate(tok, texts).total
         if of is None:
             assert total.bytes == 0
             continue
@@ -187,7 +187,7 @@ def test_drift_measures_what_evaluating_the_text_does(
         assert of.bytes_per_token == total.bytes_per_token
         assert of.renyi_efficiency == total.renyi_efficiency
         assert of.vocabulary_used == total.vocabulary_used
-    after = tok.extend(recent, add=4, min_frequency=2)[0]
+    after = digram.extend(tok, recent, add=4, min_frequency=2)[0]
     assert found.gain.after == sum(after.count_batch(recent))
     if found.base is not None:
         old, new = (

@@ -76,7 +76,7 @@ def test_a_vocabulary_that_has_a_size_to_keep() -> None:
 def test_a_token_that_went_and_came_back_is_new() -> None:
     found = trainer()
     token = found.tokenizer.tokens([269])[0]
-    smaller = found.record(found.tokenizer.shrink(269)).record(found.tokenizer)
+    smaller = found.record(digram.shrink(found.tokenizer, 269)).record(found.tokenizer)
     assert digram.Change.of(found.tokenizer, smaller.tokenizer).added == []
     assert smaller.map(1, 3).added == [269]
     assert smaller.map(3, 1).id_map[269] == -1
@@ -101,7 +101,10 @@ def test_drift_of_text_like_that_it_was_made_on_is_chance() -> None:
 def test_gains_are_measured_where_one_says() -> None:
     found = trainer().add(MEDICAL * 9)
     trial = found.drift(add=12)
-    tok, grown = found.tokenizer, found.tokenizer.extend(MEDICAL * 9, add=12, min_frequency=2)[0]
+    tok, grown = (
+        found.tokenizer,
+        digram.extend(found.tokenizer, MEDICAL * 9, add=12, min_frequency=2)[0],
+    )
     assert trial.trial.after == grown
     counts = (tok.count(MEDICAL * 9), grown.count(MEDICAL * 9))
     assert (trial.gain.before, trial.gain.after, trial.gain.held_out) == (*counts, False)

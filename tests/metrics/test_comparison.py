@@ -1,4 +1,4 @@
-"""What `tok.compare` finds, against borders worked out text by text by the definitions."""
+"""What `digram.compare` finds, against borders worked out text by text by the definitions."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from oracles.published import encoding
 from strategies import any_bytes, any_corpora, any_tokenizers, cases, texts
 
 import digram
-from digram.metrics import Both, Comparison, Numbers, Place
-from digram.metrics.kinds import kind_of
+from digram.analysis.metrics import Both, Comparison, Numbers, Place
+from digram.analysis.metrics.kinds import kind_of
 
 Cuts = tuple[tuple[bytes, ...], tuple[bytes, ...]]
 NAMES = [
@@ -107,7 +107,10 @@ def check(
     this: digram.Tokenizer, other: digram.Tokenizer, batch: Sequence[str | bytes]
 ) -> Comparison:
     """Every number is that of the definition."""
-    found, expected = this.compare(other, batch, top=10**6, threads=1), naive(this, other, batch)
+    found, expected = (
+        digram.compare(this, other, batch, top=10**6, threads=1),
+        naive(this, other, batch),
+    )
     assert found.total == expected.total
     assert found.total.this == sum(map(this.count, batch))
     assert found.total.other == sum(map(other.count, batch))
@@ -184,7 +187,7 @@ def test_tokenizers_of_all_kinds(this: str, other: str) -> None:
 
 def test_the_other_way_round() -> None:
     one, two = TOKENIZERS["gpt2"], TOKENIZERS["characters or bytes"]
-    there, back = (a.compare(b, TEXTS, top=99) for a, b in ((one, two), (two, one)))
+    there, back = (digram.compare(a, b, TEXTS, top=99) for a, b in ((one, two), (two, one)))
     assert (there.total.this, there.total.other) == (back.total.other, back.total.this)
     assert there.total.same == back.total.same
     assert [place.text for place in there.this_fewer] == [p.text for p in back.other_fewer]
@@ -194,7 +197,7 @@ def test_the_other_way_round() -> None:
 def test_a_place_by_hand() -> None:
     words = digram.train("slow slower slowest low lower lowest", vocab_size=266)
     years = digram.train("low 2025 low 2026 low 2027", vocab_size=262)
-    found = words.compare(years, ["low slow 2025", "slow"])
+    found = digram.compare(words, years, ["low slow 2025", "slow"])
     assert found.this_fewer == (
         Place(b" s", 1, (b" s",), (b" ", b"s")),
         Place(b"slow", 1, (b"slow",), (b"s", b"low")),
@@ -209,11 +212,11 @@ def test_a_place_by_hand() -> None:
 def test_sources_by_name(tmp_path: Path) -> None:
     this, other = TOKENIZERS["gpt2"], TOKENIZERS["o200k"]
     (tmp_path / "a.txt").write_text("low\nlower", encoding="utf-8")
-    found = this.compare(other, {"a": tmp_path / "a.txt", "b": TEXTS[:3]}, separator="\n")
+    found = digram.compare(this, other, {"a": tmp_path / "a.txt", "b": TEXTS[:3]}, separator="\n")
     assert [*found.by_name] == ["a", "b"]
-    assert found.by_name["a"] == this.compare(other, ["low", "lower"]).total
-    assert found.by_name["b"] == this.compare(other, TEXTS[:3]).total
-    whole = this.compare(other, ["low", "lower", *TEXTS[:3]])
+    assert found.by_name["a"] == digram.compare(this, other, ["low", "lower"]).total
+    assert found.by_name["b"] == digram.compare(this, other, TEXTS[:3]).total
+    whole = digram.compare(this, other, ["low", "lower", *TEXTS[:3]])
     assert (found.total, found.by_kind) == (whole.total, whole.by_kind)
     assert found.vocabulary == whole.vocabulary
     assert whole.by_name == {}
@@ -223,7 +226,7 @@ def test_records_without_a_text_are_counted(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"text": "low"}\n{"text": 3}\n', encoding="utf-8")
     source = digram.files(tmp_path / "a.jsonl", on_error="skip")
     with pytest.warns(UserWarning, match="1 record was skipped"):
-        assert TOKENIZERS["gpt2"].compare(TOKENIZERS["o200k"], source).skipped == 1
+        assert digram.compare(TOKENIZERS["gpt2"], TOKENIZERS["o200k"], source).skipped == 1
 
 
 def test_no_text_at_all() -> None:
@@ -234,44 +237,46 @@ def test_no_text_at_all() -> None:
 
 def test_top() -> None:
     this, other = TOKENIZERS["gpt2"], TOKENIZERS["banana"]
-    whole, few = (this.compare(other, TEXTS, top=n) for n in (99, 2))
+    whole, few = (digram.compare(this, other, TEXTS, top=n) for n in (99, 2))
     assert len(whole.this_fewer) > 2
     assert few.this_fewer == whole.this_fewer[:2]
     assert few.vocabulary.this_used == whole.vocabulary.this_used[:2]
     assert few.vocabulary.this_tokens == whole.vocabulary.this_tokens
-    assert this.compare(other, TEXTS, top=0).this_fewer == ()
+    assert digram.compare(this, other, TEXTS, top=0).this_fewer == ()
 
 
 def test_what_makes_no_sense_is_refused() -> None:
     tok = TOKENIZERS["gpt2"]
     with pytest.raises(TypeError, match=r"other is a digram\.Tokenizer, not str"):
-        tok.compare("cl100k", "low")  # type: ignore[arg-type]
+        digram.compare(tok, "cl100k", "low")  # type: ignore[arg-type]
     for options, message in (
         ({"top": -1}, "top=-1 is not at least 0"),
         ({"threads": 0}, "threads=0 is not at least 1"),
     ):
         with pytest.raises(digram.OptionError, match=message):
-            tok.compare(tok, "low", **options)  # type: ignore[arg-type]
+            digram.compare(tok, tok, "low", **options)  # type: ignore[arg-type]
     with pytest.raises(digram.OptionError, match="names no source"):
-        tok.compare(tok, {})
+        digram.compare(tok, tok, {})
     with pytest.raises(TypeError, match=r"source\[1\] is of type int"):
-        tok.compare(tok, ["low", 3])  # type: ignore[arg-type]
+        digram.compare(tok, tok, ["low", 3])  # type: ignore[arg-type]
 
 
 def test_a_text_that_one_cannot_encode() -> None:
     strict = digram.Tokenizer(vocabularies.SAMPLES["characters or an error"])
     with pytest.raises(digram.InvalidTextError) as caught:
-        TOKENIZERS["gpt2"].compare(strict, {"fine": "low", "odd": ["low", "ж"]})
+        digram.compare(TOKENIZERS["gpt2"], strict, {"fine": "low", "odd": ["low", "ж"]})
     assert any("odd" in note for note in [str(caught.value), *caught.value.__notes__])
 
 
 def test_as_plain_values_and_as_tables() -> None:
     this, other = TOKENIZERS["gpt2"], TOKENIZERS["o200k"]
-    found = this.compare(other, {"a": TEXTS, "b": vocabularies.CORPUS}, names=("a" * 40, "中" * 20))
+    found = digram.compare(
+        this, other, {"a": TEXTS, "b": vocabularies.CORPUS}, names=("a" * 40, "中" * 20)
+    )
     assert json.loads(json.dumps(found.as_dict())) == found.as_dict()
     assert found.as_dict()["total"]["this"] == found.total.this
     assert max(map(len, str(found).splitlines())) <= 80
-    assert repr(this.compare(this, "low lower")).startswith("<digram.metrics.Comparison: this ")
+    assert repr(digram.compare(this, this, "low lower")).startswith("<digram.Comparison: this ")
 
 
 def test_published_vocabularies_as_tiktoken_cuts(shared_data: Callable[[str], Path]) -> None:
@@ -281,7 +286,7 @@ def test_published_vocabularies_as_tiktoken_cuts(shared_data: Callable[[str], Pa
     theirs = [encoding(name, shared_data) for name in names]
     paths = sorted(shared_data("flores-dev").glob("*.txt"))
     lines = {path.stem: path.read_text(encoding="utf-8").splitlines()[:8] for path in paths}
-    found = pair[0].compare(pair[1], lines)
+    found = digram.compare(pair[0], pair[1], lines)
     for name, batch in lines.items():
         sums = [0, 0, 0, 0]
         for line in batch:

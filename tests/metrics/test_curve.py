@@ -1,4 +1,4 @@
-"""`tok.curve`, against the tokenizers of each size, which encode the text themselves."""
+"""`digram.curve`, against the tokenizers of each size, which encode the text themselves."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from strategies import any_corpora, any_tokenizers, cases, texts
 
 import digram
-from digram.metrics import Curve
-from digram.sizes import family
+from digram.analysis.metrics import Curve
+from digram.vocab.reserved_ids import family
 
 CHARACTERS = ("characters or bytes", "characters or unknown")
 NAMES = ["gpt2", "cl100k", "o200k", "no pretokenizer", "whole pretokens", "banana", *CHARACTERS]
@@ -25,10 +25,10 @@ TEXTS = ["the cat\tsat low lower", "", "naïve 中文字 中文", "slow slowest 
 
 def check(tok: digram.Tokenizer, batch: list[str], sizes: list[int] | None = None) -> Curve:
     """Every number is that of the tokenizer that `shrink` makes, which encodes the text anew."""
-    found = tok.curve(batch, sizes=sizes, width=3, threads=1)
+    found: Curve = digram.curve(tok, batch, sizes=sizes, width=3, threads=1)
     for point in found:
-        small = tok.shrink(point.vocab_size)
-        each = small.evaluate(batch, threads=1).total
+        small = digram.shrink(tok, point.vocab_size)
+        each = digram.evaluate(small, batch, threads=1).total
         assert point.tokens == sum(small.count_batch(batch))
         length = point.tokens / len(batch) if batch else 0.0
         often = int((each.times >= 100).sum()) / each.vocab_size
@@ -80,17 +80,19 @@ def test_whole_pretokens_that_no_merges_lead_to() -> None:
         )
     )
     text = "xyyx xyyx xyyx"
-    found = tok.curve(text, sizes=range(257, 261))
-    assert [point.tokens for point in found] == [tok.shrink(n).count(text) for n in found.sizes]
+    found = digram.curve(tok, text, sizes=range(257, 261))
+    assert [point.tokens for point in found] == [
+        digram.shrink(tok, n).count(text) for n in found.sizes
+    ]
     assert found[257].tokens == 3 * 3 + 2  # no token for the whole, and b"yx" not yet
     assert found[260].tokens == 3 + 1  # the first has no space before it
 
 
 def test_sizes() -> None:
     tok = TOKENIZERS["cl100k"]
-    assert tok.curve("low").sizes == [tok.vocab_size]
-    assert tok.curve("low", sizes=(300, 290, 300)).sizes == [290, 300]
-    found = tok.curve(["low", "lower"], sizes=[290, 300], width=8)
+    assert digram.curve(tok, "low").sizes == [tok.vocab_size]
+    assert digram.curve(tok, "low", sizes=(300, 290, 300)).sizes == [290, 300]
+    found = digram.curve(tok, ["low", "lower"], sizes=[290, 300], width=8)
     assert [point.embedding_parameters for point in found] == [8 * 290, 8 * 300]
     assert (len(found), found[300], found.width) == (2, found.points[1], 8)
     assert found.documents == 2
@@ -101,20 +103,20 @@ def test_reserved_ids_and_padding_count_as_for_shrink() -> None:
     tok = digram.train(
         TEXTS, vocab_size=305, special_tokens=["<|end|>"], reserve={"image": 9}, pad_to_multiple=64
     )
-    found = tok.curve(TEXTS, sizes=[290, 305])
+    found = digram.curve(tok, TEXTS, sizes=[290, 305])
     assert [point.tokens for point in found] == [
-        sum(tok.shrink(size).count_batch(TEXTS)) for size in (290, 305)
+        sum(digram.shrink(tok, size).count_batch(TEXTS)) for size in (290, 305)
     ]
-    assert tok.curve(TEXTS).sizes == [305]  # before padding
+    assert digram.curve(tok, TEXTS).sizes == [305]  # before padding
 
 
 def test_several_sources_are_one_text() -> None:
     tok = TOKENIZERS["gpt2"]
-    assert tok.curve({"a": TEXTS[:2], "b": TEXTS[2:]}) == tok.curve(TEXTS)
+    assert digram.curve(tok, {"a": TEXTS[:2], "b": TEXTS[2:]}) == digram.curve(tok, TEXTS)
 
 
 def test_nothing_is_zero() -> None:
-    point = TOKENIZERS["gpt2"].curve([]).points[0]
+    point = digram.curve(TOKENIZERS["gpt2"], []).points[0]
     assert {value for name, value in point.as_dict().items() if name != "vocab_size"} == {0, None}
 
 
@@ -130,24 +132,24 @@ def test_nothing_is_zero() -> None:
 )
 def test_what_makes_no_sense_is_refused(options: Any, message: str) -> None:
     with pytest.raises(digram.OptionError, match=message):
-        TOKENIZERS["gpt2"].curve("low", **options)
+        digram.curve(TOKENIZERS["gpt2"], "low", **options)
 
 
 def test_vocabularies_without_smaller_ones_are_refused() -> None:
     tok = digram.Tokenizer(vocabularies.SAMPLES["two merges make one token"])
     with pytest.raises(digram.VocabError, match="no smaller ones inside it"):
-        tok.curve("low")
+        digram.curve(tok, "low")
 
 
 def test_a_size_that_the_curve_has_not() -> None:
     with pytest.raises(digram.OptionError, match=r"no point at 7\. Its sizes: 280, 300"):
-        TOKENIZERS["gpt2"].curve("low", sizes=[280, 300])[7]
+        digram.curve(TOKENIZERS["gpt2"], "low", sizes=[280, 300])[7]
 
 
 def test_as_plain_values_and_as_a_table() -> None:
-    found = TOKENIZERS["gpt2"].curve(TEXTS, sizes=[270, 300], width=768)
+    found = digram.curve(TOKENIZERS["gpt2"], TEXTS, sizes=[270, 300], width=768)
     assert json.loads(json.dumps(found.as_dict())) == found.as_dict()
-    assert repr(found) == "<digram.metrics.Curve: 2 sizes, 270 to 300>"
+    assert repr(found) == "<digram.Curve: 2 sizes, 270 to 300>"
     assert max(map(len, str(found).splitlines())) <= 80
 
 
@@ -158,7 +160,7 @@ def test_a_published_vocabulary(shared_data: Any, tmp_path: Path) -> None:
     path = shared_data("vocabs/r50k_base.tiktoken")
     tok = digram.load(path, encoding="r50k_base")
     text = shared_data("corpora/med.txt").read_bytes()[:200_000].decode(errors="ignore")
-    found = tok.curve(text, sizes=[5_001, 20_001, 50_257])
+    found = digram.curve(tok, text, sizes=[5_001, 20_001, 50_257])
     ranks = {tok.token_bytes(id): id for id in range(50_256)}
     for point in found:
         theirs = tiktoken.Encoding(

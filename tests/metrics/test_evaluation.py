@@ -1,4 +1,4 @@
-"""What `tok.evaluate` finds, against measures worked out naively, text by text and word by word."""
+"""What `digram.evaluate` finds, against measures worked out naively, by text and by word."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from strategies import any_bytes, cases, texts
 
 import digram
-from digram.metrics import Evaluation, Measures
+from digram.analysis.metrics import Evaluation, Measures
 
 TOKENIZERS = {
     name: digram.Tokenizer(vocabularies.SAMPLES[name])
@@ -124,7 +124,7 @@ def whole_characters(tok: digram.Tokenizer, ids: Sequence[int]) -> int:
 
 
 def check(tok: digram.Tokenizer, batch: Sequence[str | bytes]) -> None:
-    found = tok.evaluate(batch, threads=1).total
+    found = digram.evaluate(tok, batch, threads=1).total
     assert found.as_dict() == pytest.approx(naive(tok, batch), rel=1e-9, abs=1e-9)
     assert found.lengths.tolist() == tok.count_batch(batch)
     assert found.times.sum() == found.tokens
@@ -149,16 +149,16 @@ def test_measures_of_many_texts(name: str) -> None:
 
 def test_white_space_is_that_of_the_patterns() -> None:
     """Python's own has four controls more, which are characters of a word to a pattern."""
-    found = TOK.evaluate("a\x1cb \x1f a\u3000b\x85c").total
+    found = digram.evaluate(TOK, "a\x1cb \x1f a\u3000b\x85c").total
     assert found.words == 5
     assert found.fertility == pytest.approx((found.tokens - 2) / 5, abs=0.5)
 
 
 def test_nothing_is_zero() -> None:
     for source in ([], "", ["", ""]):
-        found = TOK.evaluate(source).total.as_dict()
+        found = digram.evaluate(TOK, source).total.as_dict()
         assert set(found.values()) <= {0, found["documents"]}
-        assert "documents" in str(TOK.evaluate(source)) or found["documents"] == 1
+        assert "documents" in str(digram.evaluate(TOK, source)) or found["documents"] == 1
 
 
 def test_sources_of_all_kinds(tmp_path: Path) -> None:
@@ -176,8 +176,8 @@ def test_sources_of_all_kinds(tmp_path: Path) -> None:
         "files": digram.files(tmp_path / "*.txt"),
         "table": digram.table(pyarrow.table({"text": TEXTS})),
     }
-    expected = TOK.evaluate(TEXTS)
-    found = TOK.evaluate(sources)
+    expected = digram.evaluate(TOK, TEXTS)
+    found = digram.evaluate(TOK, sources)
     assert [*found.by_name] == [*sources]
     for one in found.by_name.values():
         assert one.as_dict() == expected.total.as_dict()
@@ -189,22 +189,22 @@ def test_sources_of_all_kinds(tmp_path: Path) -> None:
 
 def test_the_whole_is_the_sum_of_its_parts() -> None:
     parts = {"a": TEXTS[:2], "b": TEXTS[2:4], "c": TEXTS[4:]}
-    found = TOK.evaluate(parts)
-    assert found.total.as_dict() == TOK.evaluate(TEXTS).total.as_dict()
+    found = digram.evaluate(TOK, parts)
+    assert found.total.as_dict() == digram.evaluate(TOK, TEXTS).total.as_dict()
     assert found.total.lengths.tolist() == TOK.count_batch(TEXTS)
 
 
 def test_a_separator_cuts(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("low lower\nlowest\n", encoding="utf-8")
-    expected = TOK.evaluate(["low lower", "lowest"]).total.as_dict()
+    expected = digram.evaluate(TOK, ["low lower", "lowest"]).total.as_dict()
     for source in (path, digram.files(path), "low lower\nlowest\n"):
-        assert TOK.evaluate(source, separator="\n").total.as_dict() == expected
+        assert digram.evaluate(TOK, source, separator="\n").total.as_dict() == expected
 
 
 def test_threads_change_nothing() -> None:
     batch = [vocabularies.CORPUS * 400, *vocabularies.texts(50)]
-    one, two = (TOK.evaluate(batch, threads=threads).total for threads in (1, 2))
+    one, two = (digram.evaluate(TOK, batch, threads=threads).total for threads in (1, 2))
     assert one.as_dict() == two.as_dict()
     assert np.array_equal(one.times, two.times)
 
@@ -214,15 +214,15 @@ def test_skipped_records_are_counted(tmp_path: Path) -> None:
     path.write_text('{"text": "low"}\n{"text": 1}\n{}\n', encoding="utf-8")
     source = digram.files(path, on_error="skip")
     with pytest.warns(UserWarning, match="2 records were skipped"):
-        found = TOK.evaluate({"a": source, "b": "low"})
+        found = digram.evaluate(TOK, {"a": source, "b": "low"})
     assert (found.skipped, found.total.documents, found.as_dict()["skipped"]) == (2, 2, 2)
     with pytest.raises(digram.CorruptFileError, match=r"source\['a'\]: .*"):
-        TOK.evaluate({"a": path})
+        digram.evaluate(TOK, {"a": path})
 
 
 def test_special_tokens_stay_text() -> None:
     text = "a<|end|>b"
-    found = TOK.evaluate(text).total
+    found = digram.evaluate(TOK, text).total
     assert found.times[TOK.special_tokens["<|end|>"]] == 0
     assert found.tokens == TOK.count(text)
     assert found.vocab_size == len(TOK) - len(TOK.special_tokens)
@@ -230,7 +230,7 @@ def test_special_tokens_stay_text() -> None:
 
 def test_unknown_characters_are_not_covered() -> None:
     tok = digram.train("abc abc", unit="char", on_unknown=digram.Special("<unk>"), max_merges=3)
-    found = tok.evaluate("abc xyc").total
+    found = digram.evaluate(tok, "abc xyc").total
     assert found.coverage == 5 / 7
     assert found.whole_words == 0.5
     assert found.vocab_size == len(tok)  # text can become the unknown token too
@@ -238,15 +238,15 @@ def test_unknown_characters_are_not_covered() -> None:
 
 def test_bytes_in_place_of_a_character_do_not_cover_it() -> None:
     tok = digram.train("abc abc", unit="char", on_unknown="bytes", max_merges=3)
-    assert tok.evaluate("abc 中c").total.coverage == 5 / 6
+    assert digram.evaluate(tok, "abc 中c").total.coverage == 5 / 6
 
 
 def test_an_error_says_which_source() -> None:
     tok = digram.Tokenizer(vocabularies.SAMPLES["characters or an error"])
     with pytest.raises(digram.InvalidTextError, match=r"source\['b'\]: texts\[1\]: 'ж'"):
-        tok.evaluate({"a": ["low"], "b": ["low", "ж"]})
+        digram.evaluate(tok, {"a": ["low"], "b": ["low", "ж"]})
     with pytest.raises(TypeError, match=r"source\['a'\]: source\[0\] is of type int"):
-        tok.evaluate({"a": [1]})
+        digram.evaluate(tok, {"a": [1]})
 
 
 def test_files_are_looked_up_before_anything_is_read(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_files_are_looked_up_before_anything_is_read(tmp_path: Path) -> None:
         yield ""
 
     with pytest.raises(FileNotFoundError, match=r"none\.txt"):
-        TOK.evaluate({"a": never(), "b": tmp_path / "none.txt"})
+        digram.evaluate(TOK, {"a": never(), "b": tmp_path / "none.txt"})
 
 
 # --- parallel text
@@ -263,7 +263,7 @@ def test_files_are_looked_up_before_anything_is_read(tmp_path: Path) -> None:
 
 def test_parallel_text() -> None:
     lines = {"en": ["low", "lower"], "xx": ["中文", "字 中"], "en again": ["low", "lower"]}
-    found = TOK.evaluate(lines, reference="en").parallel
+    found = digram.evaluate(TOK, lines, reference="en").parallel
     assert found is not None
     each = {name: sum(map(TOK.count, texts)) / 2 for name, texts in lines.items()}
     assert found.tokens_per_line == each
@@ -286,12 +286,12 @@ def test_parallel_text() -> None:
 )
 def test_what_makes_no_sense_is_refused(source: Any, options: Any, message: str) -> None:
     with pytest.raises(digram.OptionError, match=message.replace(".", r"\.")):
-        TOK.evaluate(source, **options)
+        digram.evaluate(TOK, source, **options)
 
 
 def test_names_are_text() -> None:
     with pytest.raises(TypeError, match="the names of sources are str, not 1"):
-        TOK.evaluate({1: "a"})  # type: ignore[arg-type]
+        digram.evaluate(TOK, {1: "a"})  # type: ignore[arg-type]
 
 
 # --- how it is shown
@@ -307,7 +307,7 @@ def test_a_table_fits_a_terminal() -> None:
     long = "a name that is so long that no table of 80 columns can hold it beside the numbers"
     sources = {"en": ["low " * 1000] * 9, long: ["中" * 4000] * 9, "中文": ["x"] * 9}
     for reference in (None, "en"):
-        text = shown(TOK.evaluate(sources, reference=reference))
+        text = shown(digram.evaluate(TOK, sources, reference=reference))
         assert "…" in text
         assert "中文 " in text
     assert "Gini" in text
@@ -315,14 +315,14 @@ def test_a_table_fits_a_terminal() -> None:
 
 
 def test_as_plain_values() -> None:
-    found = TOK.evaluate({"a": "low", "b": "lowest"}, reference="a").as_dict()
+    found = digram.evaluate(TOK, {"a": "low", "b": "lowest"}, reference="a").as_dict()
     assert json.loads(json.dumps(found)) == found
     assert [*found] == ["vocab_size", "alpha", "skipped", "total", "by_name", "parallel"]
     assert found["parallel"]["premium"]["a"] == 1
-    assert TOK.evaluate("low").as_dict()["parallel"] is None
+    assert digram.evaluate(TOK, "low").as_dict()["parallel"] is None
 
 
 def test_repr() -> None:
-    assert repr(TOK.evaluate("low")).startswith("<digram.metrics.Evaluation: 1 token, 3 bytes")
-    many = TOK.evaluate({str(number): "a" for number in range(6)})
+    assert repr(digram.evaluate(TOK, "low")).startswith("<digram.Evaluation: 1 token, 3 bytes")
+    many = digram.evaluate(TOK, {str(number): "a" for number in range(6)})
     assert "by_name=['0', '1', '2', '...']" in repr(many)

@@ -12,7 +12,7 @@ from scipy.spatial import distance
 from strategies import cases
 
 import digram
-from digram.metrics import entropy, gini, jensen_shannon, renyi_efficiency, renyi_entropy
+from digram.analysis.metrics import entropy, gini, jensen_shannon, renyi_efficiency, renyi_entropy
 
 times = st.lists(st.integers(0, 1_000_000), max_size=30)
 some_times = times.filter(any)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import any_bytes, cases, texts
 
-from digram.metrics.kinds import _SCRIPTS, OTHER, OTHER_SCRIPTS, WORDS, Kinds, kind_of
+from digram.analysis.metrics.kinds import _SCRIPTS, OTHER, OTHER_SCRIPTS, WORDS, Kinds, kind_of
 
 
 @cases(150)

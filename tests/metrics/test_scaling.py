@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import digram
-from digram.metrics import scaling
-from digram.metrics.scaling import english_least, law, number_of, width_of
+from digram.analysis.metrics import scaling
+from digram.analysis.metrics.scaling import english_least, law, number_of, width_of
 
 # The first table of the paper, in thousands of tokens, for models beyond those it was found on.
 PUBLISHED = {

@@ -12,7 +12,7 @@ import pytest
 from oracles.published import ENCODINGS, encoding
 
 import digram
-from digram.metrics import Evaluation
+from digram.analysis.metrics import Evaluation
 
 Find = Callable[[str], Path]
 LINES = 997
@@ -64,7 +64,7 @@ def evaluated(
 ) -> Evaluated:
     name: str = request.param
     tok = digram.load(shared_data(f"vocabs/{name}.tiktoken"), encoding=name)
-    return Evaluated(name, tok.evaluate(flores, reference="eng_Latn", separator="\n"))
+    return Evaluated(name, digram.evaluate(tok, flores, reference="eng_Latn", separator="\n"))
 
 
 def test_tokens_of_each_language_are_tiktokens(evaluated: Evaluated) -> None:

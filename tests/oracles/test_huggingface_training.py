@@ -14,7 +14,7 @@ from oracles.texts import first_megabytes
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers, trainers
 
 import digram
-from digram.pretokenizers import NAMED
+from digram.pretokenizers.pretokenizer import NAMED
 
 Corpus = Callable[[str], list[str]]
 Model = dict[str, Any]

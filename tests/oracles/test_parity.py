@@ -14,7 +14,7 @@ from oracles.tally import compare_merges
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers, trainers
 
 import digram
-from digram.pretokenizers import NAMED
+from digram.pretokenizers.pretokenizer import NAMED
 
 Find = Callable[[str], Path]
 Texts = Mapping[str, Sequence[str]]

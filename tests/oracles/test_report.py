@@ -26,7 +26,7 @@ def flores(shared_data: Find) -> dict[str, Path]:
 def test_figures_are_tiktokens(flores: dict[str, Path], shared_data: Find) -> None:
     tok = digram.load(shared_data(f"vocabs/{NAME}.tiktoken"), encoding=NAME)
     text = flores["eng_Latn"].read_text(encoding="utf-8")
-    found = tok.report({"en": text}, parallel=flores, reference="eng_Latn")
+    found = digram.report(tok, {"en": text}, parallel=flores, reference="eng_Latn")
     costs = {language: counts[COLUMN] for language, counts in STATED.items()}
     rows = found.charts["premium"].data
     assert [row["language"] for row in rows] == sorted(costs, key=lambda name: costs[name])
@@ -41,7 +41,7 @@ def test_figures_are_tiktokens(flores: dict[str, Path], shared_data: Find) -> No
 def test_a_page_of_a_real_size(flores: dict[str, Path], shared_data: Find) -> None:
     med = digram.files(shared_data("corpora/med.txt"), separator="<|endoftext|>")
     tok = digram.train(med, vocab_size=8_000, special_tokens=["<|endoftext|>"])
-    found = tok.report({"med": med}, parallel=flores, reference="eng_Latn", title="med")
+    found = digram.report(tok, {"med": med}, parallel=flores, reference="eng_Latn", title="med")
     assert found.evaluation.total.documents == tok.training.documents  # type: ignore[union-attr]
     page = found.html()
     assert len(page.encode()) < 1_000_000

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import digram
-from digram.rules import Rules
+from digram.pretokenizers.rules import Rules
 
 tokenizers = pytest.importorskip("tokenizers")
 

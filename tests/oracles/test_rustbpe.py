@@ -11,7 +11,7 @@ from oracles.tally import FIGURES, Tally, compare_merges
 from oracles.texts import first_megabytes
 
 import digram
-from digram.pretokenizers import NAMED
+from digram.pretokenizers.pretokenizer import NAMED
 
 Corpus = Callable[[str], list[str]]
 

@@ -14,7 +14,7 @@ from oracles.texts import CORPORA, soups, with_endings
 from tokenizers import Regex, pre_tokenizers
 
 import digram
-from digram.pretokenizers import NAMED
+from digram.pretokenizers.pretokenizer import NAMED
 
 Corpus = Callable[[str], list[str]]
 Split = Callable[[str], list[str]]

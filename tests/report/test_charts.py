@@ -17,13 +17,13 @@ import pytest
 import vocabularies
 
 import digram
-from digram.drawing import harmless
-from digram.report import canvas, charts
+from digram.display import harmless
+from digram.reports import canvas, charts
 
 TOK = digram.Tokenizer(vocabularies.SAMPLES["cl100k"])
 TEXTS = {"prose": vocabularies.texts(30), "rest": ["low lower lowest 12345", "naïve 中文字"]}
 LINES = {"English": ["the cat", "low"], "Polish": ["ten kot", "niski"], "Chinese": ["猫", "低"]}
-FOUND = TOK.report(TEXTS, parallel=LINES, reference="English")
+FOUND = digram.report(TOK, TEXTS, parallel=LINES, reference="English")
 NAMES = ["curve", "premium", "ranks", "lengths", "kinds"]
 
 
@@ -39,7 +39,7 @@ def test_the_curve_is_that_of_smaller_tokenizers() -> None:
     for row in rows[:: len(rows) // 12]:
         name = row["source"]
         texts = [*TEXTS["prose"], *TEXTS["rest"]] if name == "all text" else TEXTS[name]
-        small = TOK.shrink(row["vocab_size"])
+        small = digram.shrink(TOK, row["vocab_size"])
         tokens = sum(small.count_batch(texts))
         assert row["tokens"] == tokens
         assert row["bytes_per_token"] == sum(len(t.encode()) for t in texts) / tokens
@@ -114,7 +114,7 @@ def test_what_a_figure_shows() -> None:
 def test_dots_stand_where_the_axis_says() -> None:
     """Equal ratios are equal distances, and beside the last dot is room for its label."""
     lines = {f"{number} times": ["ж" * number] for number in (1, 2, 3, 5, 9, 14)}
-    chart = TOK.report("low", parallel=lines, reference="1 times").charts["premium"]
+    chart = digram.report(TOK, "low", parallel=lines, reference="1 times").charts["premium"]
     dot = re.compile(rf'translate\(([\d.]+),[\d.]+\)" d="[^"]*" fill="{canvas.COLORS[0]}"')
     places = [float(x) for x in dot.findall(chart.svg())]
     logarithms = [math.log(row["premium"]) for row in chart.data]
@@ -129,7 +129,7 @@ def test_dots_stand_where_the_axis_says() -> None:
 def test_names_of_all_kinds_are_spelled() -> None:
     names = ["a\x1b[2J", "b\u202eevil", "<c>", "d\x00", "e\ufffe"]
     texts = {name: ["low lower", "low"] for name in names}
-    found = TOK.report(texts, parallel=texts, reference=names[0])
+    found = digram.report(TOK, texts, parallel=texts, reference=names[0])
     spelled = [harmless(name) for name in names]
     for name, field in (("curve", "source"), ("ranks", "source"), ("premium", "language")):
         chart = found.charts[name]
@@ -147,7 +147,7 @@ def test_an_altair_chart_may_be_changed() -> None:
 
 
 def test_more_texts_than_colours() -> None:
-    found = TOK.report({f"t{n}": ["low lower lowest"] for n in range(9)})
+    found = digram.report(TOK, {f"t{n}": ["low lower lowest"] for n in range(9)})
     drawn = found.charts["curve"].svg()
     assert "all text" in drawn
     assert "t0" in drawn
@@ -163,10 +163,10 @@ def test_another_ending_is_refused(tmp_path: Path) -> None:
 
 def test_without_altair(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(__import__("sys").modules, "altair", None)
-    found = TOK.report("low")
-    with pytest.raises(digram.OptionError, match=r"pip install 'digram\[plots\]'"):
+    found = digram.report(TOK, "low")
+    with pytest.raises(digram.OptionError, match=r'pip install "\.\[plots\]"'):
         found.save(tmp_path / "a.html")
-    with pytest.raises(digram.OptionError, match=r"pip install 'digram\[plots\]'"):
+    with pytest.raises(digram.OptionError, match=r'pip install "\.\[plots\]"'):
         found.charts["curve"].save(tmp_path / "a.svg")
     assert not [*tmp_path.iterdir()]
     # The numbers need no drawing.
@@ -184,5 +184,5 @@ def test_labels_are_apart() -> None:
 
 
 def test_no_figure_of_nothing() -> None:
-    assert [*TOK.report([]).charts] == ["lengths", "kinds"]
-    assert charts.charts(TOK.report([]))["lengths"].data[0]["of_text"] == 0
+    assert [*digram.report(TOK, []).charts] == ["lengths", "kinds"]
+    assert charts.charts(digram.report(TOK, []))["lengths"].data[0]["of_text"] == 0

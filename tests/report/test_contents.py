@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from strategies import cases, texts
 
 import digram
-from digram.metrics.kinds import kind_of
-from digram.report.contents import Group, contents, length_group
+from digram.analysis.metrics.kinds import kind_of
+from digram.reports.contents import Group, contents, length_group
 
 NAMES = ["gpt2", "no pretokenizer", "banana", "holes", "whole pretokens", "characters or bytes"]
 TOKENIZERS = {name: digram.Tokenizer(vocabularies.SAMPLES[name]) for name in NAMES}
@@ -36,7 +36,7 @@ def naive(tok: digram.Tokenizer, batch: list[str], name_of: str) -> dict[str, Gr
 @given(st.lists(texts, max_size=4), st.sampled_from(NAMES))
 def test_groups_are_sums_over_tokens(batch: list[str], name: str) -> None:
     tok = TOKENIZERS[name]
-    found = contents(tok, tok.evaluate(batch).total.times)
+    found = contents(tok, digram.evaluate(tok, batch).total.times)
     by_length, by_kind = naive(tok, batch, "length"), naive(tok, batch, "kind")
     assert {one.name: one for one in found.by_length if one.tokens} == by_length
     assert {one.name: one for one in found.by_kind} == by_kind
@@ -50,7 +50,7 @@ def test_the_most_the_least_and_the_longest(name: str) -> None:
     tok = TOKENIZERS[name]
     batch = vocabularies.texts(40)
     times = Counter(id for text in batch for id in tok.encode(text))
-    found = contents(tok, tok.evaluate(batch).total.times)
+    found = contents(tok, digram.evaluate(tok, batch).total.times)
     most = sorted((-count, id) for id, count in times.items())
     assert [(-one.times, one.id) for one in found.most] == most[: len(found.most)]
     made = {id for _, _, id in tok.definition.merges}
@@ -65,6 +65,8 @@ def test_the_most_the_least_and_the_longest(name: str) -> None:
 
 
 def test_lengths_that_no_token_has_are_there() -> None:
-    found = contents(TOKENIZERS["banana"], TOKENIZERS["banana"].evaluate("banana").total.times)
+    found = contents(
+        TOKENIZERS["banana"], digram.evaluate(TOKENIZERS["banana"], "banana").total.times
+    )
     names = [one.name for one in found.by_length]
     assert names == [str(length) for length in range(1, len(names) + 1)]

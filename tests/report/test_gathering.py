@@ -18,19 +18,19 @@ TEXTS = ["the cat sat", "low lower lowest", "naïve 中文字"]
 
 
 def test_it_is_what_the_parts_say() -> None:
-    found = TOK.report({"a": TEXTS, "b": "low"})
-    expected = TOK.evaluate({"a": TEXTS, "b": "low"})
+    found = digram.report(TOK, {"a": TEXTS, "b": "low"})
+    expected = digram.evaluate(TOK, {"a": TEXTS, "b": "low"})
     assert found.evaluation.as_dict() == expected.as_dict()
     assert [*found.curves] == ["a", "b", ""]
     for name, texts in (("a", TEXTS), ("b", ["low"]), ("", [*TEXTS, "low"])):
-        assert found.curves[name] == TOK.curve(texts, sizes=found.curves[name].sizes)
-    assert found.audit.as_dict() == TOK.audit([*TEXTS, "low"]).as_dict()
+        assert found.curves[name] == digram.curve(TOK, texts, sizes=found.curves[name].sizes)
+    assert found.audit.as_dict() == digram.audit(TOK, [*TEXTS, "low"]).as_dict()
     assert found.tokenizer["digest"] == TOK.digest
     assert found.parallel is None
 
 
 def test_one_source_needs_no_name() -> None:
-    found = TOK.report(TEXTS)
+    found = digram.report(TOK, TEXTS)
     assert [*found.evaluation.by_name] == [*found.curves] == [*found.samples] == ["corpus"]
 
 
@@ -45,12 +45,12 @@ def test_sources_of_all_kinds(tmp_path: Path) -> None:
         "table": digram.table(pyarrow.table({"text": TEXTS})),
         "list": TEXTS,
     }
-    found = TOK.report(sources)
-    expected = TOK.evaluate(TEXTS).total.as_dict()
+    found = digram.report(TOK, sources)
+    expected = digram.evaluate(TOK, TEXTS).total.as_dict()
     for name, one in found.evaluation.by_name.items():
         assert one.as_dict() == expected, name
         assert b"".join(found.samples[name].tokens) == TEXTS[0].encode()
-    cut = TOK.report(tmp_path / "a.txt", separator="\n")
+    cut = digram.report(TOK, tmp_path / "a.txt", separator="\n")
     assert cut.evaluation.total.as_dict() == expected
 
 
@@ -62,9 +62,9 @@ def test_parallel_files_are_lines(tmp_path: Path) -> None:
         {"en": digram.files(tmp_path / "en.txt"), "zh": "猫\n低".encode()},
         {"en": digram.files(tmp_path / "en.txt", separator="\n"), "zh": ("猫", "低")},
     ]
-    expected = TOK.evaluate(lists, reference="en").as_dict()
+    expected = digram.evaluate(TOK, lists, reference="en").as_dict()
     for lines in others:
-        found = TOK.report("low", parallel=lines, reference="en")
+        found = digram.report(TOK, "low", parallel=lines, reference="en")
         assert found.parallel is not None
         assert found.parallel.as_dict() == expected
         assert found.lines["en"].tokens == TOK.tokens(TOK.encode("the cat"))
@@ -88,26 +88,26 @@ def test_an_empty_parallel_line_is_a_line(form: str, tmp_path: Path) -> None:
 
     lists = {"en": ["", "the cat", "low"], "zh": ["猫", "", "低"], "sw": ["paka", "", ""]}
     english, chinese = source("en", lists["en"]), source("zh", lists["zh"])
-    found = TOK.report("low", parallel={"en": english, "zh": chinese}, reference="en")
+    found = digram.report(TOK, "low", parallel={"en": english, "zh": chinese}, reference="en")
     pair = {name: lists[name] for name in ("en", "zh")}
     assert found.parallel is not None
-    assert found.parallel.as_dict() == TOK.evaluate(pair, reference="en").as_dict()
+    assert found.parallel.as_dict() == digram.evaluate(TOK, pair, reference="en").as_dict()
     assert found.lines["en"].ids == TOK.encode("low")  # the first that both have
     assert found.lines["zh"].ids == TOK.encode("低")
     other = source("sw", lists["sw"])
-    found = TOK.report("low", parallel={"en": english, "sw": other}, reference="en")
+    found = digram.report(TOK, "low", parallel={"en": english, "sw": other}, reference="en")
     assert found.lines["en"].ids == []  # none is in both
     fewer = source("fewer", ["paka", "mkeka"])
     with pytest.raises(digram.OptionError, match="'fewer' has 2 texts and 'en' 3"):
-        TOK.report("low", parallel={"en": english, "fewer": fewer}, reference="en")
+        digram.report(TOK, "low", parallel={"en": english, "fewer": fewer}, reference="en")
 
 
 def test_the_end_of_the_last_line_begins_none() -> None:
     lines: dict[str, Any] = {"a": "the cat\n\nlow", "b": "the cat\n\nlow\n", "c": b"\n\n\n"}
-    found = TOK.report("low", parallel=lines, reference="a")
+    found = digram.report(TOK, "low", parallel=lines, reference="a")
     assert found.parallel is not None
     assert {one.documents for one in found.parallel.by_name.values()} == {3}
-    nothing = TOK.report("low", parallel={"a": "", "b": b""}, reference="a")
+    nothing = digram.report(TOK, "low", parallel={"a": "", "b": b""}, reference="a")
     assert nothing.parallel is not None
     assert nothing.parallel.total.documents == 0
 
@@ -117,7 +117,7 @@ def test_records_that_are_skipped_are_counted(tmp_path: Path) -> None:
     path.write_text('{"text": "low"}\n{"text": 1}\n{"text": ""}\n', encoding="utf-8")
     lines: dict[str, Any] = {"a": digram.files(path, on_error="skip"), "b": ["low", ""]}
     with pytest.warns(UserWarning, match="1 record was skipped"):
-        found = TOK.report("low", parallel=lines, reference="b")
+        found = digram.report(TOK, "low", parallel=lines, reference="b")
     assert found.parallel is not None
     assert (found.parallel.skipped, found.parallel.by_name["a"].documents) == (1, 2)
 
@@ -126,49 +126,49 @@ def test_what_can_be_read_once_is_refused() -> None:
     reader = pyarrow.table({"text": TEXTS}).to_reader()
     for source in (iter(TEXTS), (text for text in TEXTS), digram.table(reader)):
         with pytest.raises(digram.OptionError, match=r"corpus\['a'\]: .*read once"):
-            TOK.report({"a": source})
+            digram.report(TOK, {"a": source})
     with pytest.raises(digram.OptionError, match=r"parallel\['a'\]: .*read once"):
-        TOK.report("low", parallel={"a": iter(TEXTS)}, reference="a")
+        digram.report(TOK, "low", parallel={"a": iter(TEXTS)}, reference="a")
 
 
 def test_references_that_are_none() -> None:
     lines = {"en": ["low"], "zh": ["低"]}
     with pytest.raises(digram.OptionError, match="there are none"):
-        TOK.report(lines, reference="en")
+        digram.report(TOK, lines, reference="en")
     with pytest.raises(digram.OptionError, match="none is named"):
-        TOK.report("low", parallel=lines)
+        digram.report(TOK, "low", parallel=lines)
     with pytest.raises(digram.OptionError, match="none of the sources"):
-        TOK.report("low", parallel=lines, reference="sw")
+        digram.report(TOK, "low", parallel=lines, reference="sw")
     with pytest.raises(digram.OptionError, match="line by line"):
-        TOK.report("low", parallel={**lines, "sw": ["a", "b"]}, reference="en")
+        digram.report(TOK, "low", parallel={**lines, "sw": ["a", "b"]}, reference="en")
 
 
 def test_names_that_would_mix() -> None:
     """The sum of all texts has a place of its own, in the curves and in what is shown."""
     texts = {"a\x00": ["low"], "b": ["the the"]}
     with pytest.raises(digram.OptionError, match=r"corpus\[''\] has no name"):
-        TOK.report({**texts, "": ["the cat"]})
+        digram.report(TOK, {**texts, "": ["the cat"]})
     with pytest.raises(digram.OptionError, match=r"parallel\[''\] has no name"):
-        TOK.report("low", parallel={**texts, "": ["the cat"]}, reference="b")
+        digram.report(TOK, "low", parallel={**texts, "": ["the cat"]}, reference="b")
     with pytest.raises(digram.OptionError, match="'all text', and so are all texts together"):
-        TOK.report({**texts, "all text": ["the cat"]})
+        digram.report(TOK, {**texts, "all text": ["the cat"]})
     for argument in ("corpus", "parallel"):
         of: dict[str, Any] = {"corpus": "low", "reference": "b"} if argument == "parallel" else {}
         of[argument] = {**texts, "a␀": ["the cat"]}
         with pytest.raises(digram.OptionError, match=rf"'a␀', and so is {argument}\['a\\x00'\]"):
-            TOK.report(**of)
+            digram.report(TOK, **of)
     no_name: Any = 1
     with pytest.raises(TypeError, match="are str, not 1"):
-        TOK.report({**texts, no_name: ["the cat"]})
+        digram.report(TOK, {**texts, no_name: ["the cat"]})
     # Where there is no sum, nothing mixes with it.
-    alone = TOK.report(
-        {"all text": ["the cat"]}, parallel={"all text": ["a"]}, reference="all text"
+    alone = digram.report(
+        TOK, {"all text": ["the cat"]}, parallel={"all text": ["a"]}, reference="all text"
     )
     assert alone.curves.keys() == {"all text"}
 
 
 def test_as_dict_is_json() -> None:
-    found = TOK.report({"a": TEXTS}, parallel={"en": ["low"], "zh": ["低"]}, reference="en")
+    found = digram.report(TOK, {"a": TEXTS}, parallel={"en": ["low"], "zh": ["低"]}, reference="en")
     values = found.as_dict()
     assert json.loads(json.dumps(values)) == json.loads(json.dumps(values, sort_keys=True))
     assert values["evaluation"] == found.evaluation.as_dict()
@@ -178,7 +178,7 @@ def test_as_dict_is_json() -> None:
 
 
 def test_save_figures(tmp_path: Path) -> None:
-    found = TOK.report(TEXTS)
+    found = digram.report(TOK, TEXTS)
     paths = found.save_figures(tmp_path / "new" / "figures")
     assert {path.name for path in paths} == {
         f"{name}.{kind}" for name in found.charts for kind in ("svg", "png", "csv")

@@ -11,13 +11,13 @@ import vocabularies
 from markup import HOSTILE, Page, check
 
 import digram
-from digram.drawing import visible
-from digram.report import words
+from digram.display import visible
+from digram.reports import words
 
 TOK = digram.Tokenizer(vocabularies.SAMPLES["cl100k"])
 TEXTS = {"prose": vocabularies.texts(30), "rest": ["low lower lowest 12345"]}
 LINES = {"English": ["the cat", "low"], "Chinese": ["猫", "低"]}
-FOUND = TOK.report(TEXTS, parallel=LINES, reference="English", title="A & B")
+FOUND = digram.report(TOK, TEXTS, parallel=LINES, reference="English", title="A & B")
 PAGE = FOUND.html()
 
 
@@ -122,7 +122,7 @@ def test_samples_are_the_beginnings_of_the_texts() -> None:
 
 
 def test_a_long_text_is_shown_in_part() -> None:
-    found = TOK.report(["é lower " * 10_000]).samples["corpus"]
+    found = digram.report(TOK, ["é lower " * 10_000]).samples["corpus"]
     assert not found.is_whole
     assert 100 < len(found.ids) <= 160
     assert (
@@ -142,8 +142,8 @@ def test_hostile_texts_and_names() -> None:
     )
     sources = {f"{number}{text}": [text, text] for number, text in enumerate(HOSTILE)}
     assert len(sources) >= 50
-    found = tok.report(
-        sources, parallel=sources, reference=next(iter(sources)), title=" ".join(HOSTILE)
+    found = digram.report(
+        tok, sources, parallel=sources, reference=next(iter(sources)), title=" ".join(HOSTILE)
     )
     for sample, text in zip(found.samples.values(), HOSTILE, strict=True):
         assert b"".join(sample.tokens) == text.encode()
@@ -160,24 +160,25 @@ def test_hostile_texts_and_names() -> None:
 def test_a_hostile_pattern() -> None:
     pattern = digram.Regex("</code><script>|\\w+|\\s+|.")
     tok = digram.train("low lower low", max_merges=2, pretokenizer=pattern)
-    check(tok.report("low").html(), Document)
+    check(digram.report(tok, "low").html(), Document)
 
 
 @pytest.mark.parametrize("name", ["two merges make one token", "characters or bytes"])
 def test_vocabularies_of_all_kinds(name: str) -> None:
     tok = digram.Tokenizer(vocabularies.SAMPLES[name])
-    found = tok.report("low lower")
+    found = digram.report(tok, "low lower")
     check(found.html(), Document)
     assert bool(found.no_curve) == (name != "characters or bytes") == ("curve" not in found.charts)
     assert found.no_curve in texts_of(found.html())
 
 
 def test_nothing_to_measure() -> None:
-    check(TOK.report([]).html(), Document)
+    check(digram.report(TOK, []).html(), Document)
 
 
 def test_the_same_inputs_give_the_same_bytes(tmp_path: Path) -> None:
-    again = digram.Tokenizer(vocabularies.SAMPLES["cl100k"]).report(
+    again = digram.report(
+        digram.Tokenizer(vocabularies.SAMPLES["cl100k"]),
         {name: iter_free(texts) for name, texts in TEXTS.items()},
         parallel=LINES,
         reference="English",

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from strategies import cases, soups, texts
 
 from digram import Pretokenizer, Regex
-from digram.pretokenizers import NAMED
-from digram.seeing.cuts import Cut, alternatives, cuts
+from digram.analysis.explain.cuts import Cut, alternatives, cuts
+from digram.pretokenizers.pretokenizer import NAMED
 
 SINGLE = [name for name, one in NAMED.items() if len(one.patterns) == 1]
 

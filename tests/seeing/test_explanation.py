@@ -1,4 +1,4 @@
-"""`tok.explain`: each step is what the reference does, and the last one what `encode` gives."""
+"""`digram.explain`: each step is what the reference does, and the last one what `encode` gives."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from strategies import (
 from strategies import vocabularies as any_vocabularies
 
 import digram
-from digram import Special, SpecialTokenError, Tokenizer, seeing
-from digram.seeing import Merging
+from digram import Special, SpecialTokenError, Tokenizer
+from digram.analysis import explain
+from digram.analysis.explain import Merging
 
 TOKENIZERS = {name: Tokenizer(one) for name, one in vocabularies.SAMPLES.items()}
 
@@ -52,7 +53,7 @@ def check(one: Merging, merges: dict[tuple[bytes, bytes], int]) -> None:
 @given(any_vocabularies(), over("abcd", 24) | long_texts)
 def test_any_merges(vocabulary: Vocabulary, text: str) -> None:
     tok = Tokenizer(vocabulary.definition)
-    found = tok.explain(text)
+    found = digram.explain(tok, text)
     assert found.ids == tok.encode(text)
     # By ids, of which several merges may make the same: the reference's way at each step.
     ranks = {pair: rank for rank, pair in enumerate(vocabulary.merges)}
@@ -69,7 +70,7 @@ def test_any_merges(vocabulary: Vocabulary, text: str) -> None:
 @cases(250)
 @given(any_tokenizers, texts | any_bytes)
 def test_any_text(tok: Tokenizer, text: str | bytes) -> None:
-    found = tok.explain(text)
+    found = digram.explain(tok, text)
     data = text.encode() if isinstance(text, str) else text
     assert (found.text, found.ids) == (data, tok.encode(text))
     assert b"".join(one.pretoken for one in found.pretokens) == data
@@ -90,9 +91,9 @@ def test_every_kind_of_vocabulary(name: str) -> None:
             ids = tok.encode(text, special="parse")
         except digram.InvalidTextError:  # a character that this one does not know
             with pytest.raises(digram.InvalidTextError):
-                tok.explain(text, special="parse")
+                digram.explain(tok, text, special="parse")
             continue
-        found = tok.explain(text, special="parse")
+        found = digram.explain(tok, text, special="parse")
         assert found.ids == ids
         assert b"".join(one.pretoken for one in found.pretokens) == text.encode()
         assert json.loads(json.dumps(found.as_dict()))["ids"] == ids
@@ -104,47 +105,47 @@ def test_every_kind_of_vocabulary(name: str) -> None:
 @given(special_soups)
 def test_special_tokens_stand_between(text: str) -> None:
     tok = TOKENIZERS["holes"]
-    found = tok.explain(text, special="parse")
+    found = digram.explain(tok, text, special="parse")
     assert found.ids == tok.encode(text, special="parse")
     special = [one.pretoken.decode() for one in found.pretokens if one.how == "special"]
     assert special == [tok.token_bytes(id).decode() for id in found.ids if id in (257, 300)]
     assert all(not one.steps for one in found.pretokens if one.how == "special")
-    assert all(one.how == "merges" for one in tok.explain(text).pretokens)
+    assert all(one.how == "merges" for one in digram.explain(tok, text).pretokens)
 
 
 def test_special_tokens_are_not_allowed_here() -> None:
     with pytest.raises(SpecialTokenError):
-        TOKENIZERS["holes"].explain("a<a>", special="raise")
+        digram.explain(TOKENIZERS["holes"], "a<a>", special="raise")
 
 
 def test_whole_pretokens() -> None:
     tok = TOKENIZERS["whole pretokens"]
-    taken, joined = tok.explain("xyzzy banan").pretokens
+    taken, joined = digram.explain(tok, "xyzzy banan").pretokens
     assert (taken.how, taken.steps, taken.tokens) == ("whole", [], [b"xyzzy"])
     assert joined.how == "merges"
     assert "takes such pretokens whole (ignore_merges), though merges do not lead to it" in str(
-        tok.explain("xyzzy")
+        digram.explain(tok, "xyzzy")
     )
-    led = tok.explain("banan").pretokens[0]
+    led = digram.explain(tok, "banan").pretokens[0]
     assert (led.how, [step.merge.token for step in led.steps]) == (
         "whole",
         [b"an", b"an", b"anan", b"banan"],
     )
-    assert "Merges lead to the same:" in str(tok.explain("banan"))
+    assert "Merges lead to the same:" in str(digram.explain(tok, "banan"))
 
 
 def test_what_is_not_known_joins_nothing() -> None:
     tok = digram.train(
         "<unk>ab", unit="char", on_unknown=Special("?"), pretokenizer=None, max_merges=3
     )
-    one = tok.explain("aé<unk>").pretokens[0]
+    one = digram.explain(tok, "aé<unk>").pretokens[0]
     assert one.tokens == tok.tokens(tok.encode("aé<unk>"))
     assert b"?" in one.first
 
 
 def test_a_step_is_worked_out_by_itself() -> None:
     tok = digram.train("banana", max_merges=2, pretokenizer=None)
-    (one,) = tok.explain("banana").pretokens
+    (one,) = digram.explain(tok, "banana").pretokens
     last = one.steps[-1]
     assert (last.number, last.before, last.after) == (
         2,
@@ -156,14 +157,14 @@ def test_a_step_is_worked_out_by_itself() -> None:
 
 
 def test_no_text() -> None:
-    found = TOKENIZERS["gpt2"].explain("")
+    found = digram.explain(TOKENIZERS["gpt2"], "")
     assert (found.ids, found.pretokens, str(found)) == ([], [], "0 bytes, 0 pretokens, 0 tokens")
-    assert repr(found) == "<digram.seeing.Explanation: 0 pretokens, 0 merges, 0 tokens>"
+    assert repr(found) == "<digram.Explanation: 0 pretokens, 0 merges, 0 tokens>"
 
 
 def test_long_pretokens_are_shown_in_part() -> None:
     tok = digram.train("a" * 1000, max_merges=9, pretokenizer=None)
-    found = tok.explain("a" * 3000)
+    found = digram.explain(tok, "a" * 3000)
     shown = str(found)
     more = len(found.pretokens[0].steps) - 60
     assert f"... {more:,} more merges" in shown
@@ -175,7 +176,7 @@ def test_a_published_vocabulary(shared_data: Callable[[str], Path]) -> None:
     path = shared_data("vocabs/cl100k_base.tiktoken")
     tok = digram.load(path, encoding="cl100k_base")
     text = "The tokenizer's 12345 naïve words: 曖昧 <|endoftext|>"
-    found = tok.explain(text, special="parse")
+    found = digram.explain(tok, text, special="parse")
     assert found.ids == tok.encode(text, special="parse")
     merges = {pair: rank for rank, pair in enumerate(tok.merges)}
     for one in found.pretokens[:-1]:
@@ -183,4 +184,4 @@ def test_a_published_vocabulary(shared_data: Callable[[str], Path]) -> None:
             check(one, merges)
     assert {one.how for one in found.pretokens} == {"merges", "special"}
     assert all(s.merge.count is None for one in found.pretokens for s in one.steps)
-    assert isinstance(found, seeing.Explanation)
+    assert isinstance(found, explain.Explanation)

@@ -13,7 +13,7 @@ from strategies import any_tokenizers, cases, texts
 
 import digram
 from digram import Definition, Pretokenizer, Regex, Template, Tokenizer
-from digram.drawing import harmless
+from digram.display import harmless
 
 TOKENS = list(dict.fromkeys(text.encode() for text in HOSTILE))
 
@@ -58,13 +58,13 @@ def test_hostile_vocabularies() -> None:
     shown(TOK(TEXT))
     shown(TOK(HOSTILE))
     for text in HOSTILE:
-        shown(TOK.explain(text))
-        shown(TOK.explain(text, special="parse"))
-        shown(TOK.replay(text, special="parse"))
+        shown(digram.explain(TOK, text))
+        shown(digram.explain(TOK, text, special="parse"))
+        shown(digram.replay(TOK, text, special="parse"))
     for token in TOKENS:
         found = TOK.id_of(token)
         if found is not None:
-            shown(TOK.tree(token))
+            shown(digram.merge_tree(TOK, token))
 
 
 def test_hostile_names(tmp_path: Path) -> None:
@@ -72,21 +72,21 @@ def test_hostile_names(tmp_path: Path) -> None:
     folder.mkdir()
     path = folder / "a\u202e\x1b[2J' onmouseover='x'.txt"
     path.write_text(TEXT, encoding="utf-8")
-    page = shown(TOK.where(TOK.encode("</style>")[-1], path))
+    page = shown(digram.find_token(TOK, TOK.encode("</style>")[-1], path))
     assert "<script>alert(1)<" in "".join(page.text)
-    evaluation = TOK.evaluate({"<b>": "a", "\u202e\x1b[2J": "b", "c": "d\n"}, reference="c")
+    evaluation = digram.evaluate(TOK, {"<b>": "a", "\u202e\x1b[2J": "b", "c": "d\n"}, reference="c")
     assert "<b>" in "".join(shown(evaluation).text)
 
 
 def test_reports() -> None:
     tok = digram.train("the cat sat on the mat " * 9, vocab_size=268)
-    other = tok.shrink(262)
+    other = digram.shrink(tok, 262)
     for found in (
-        tok.compare(other, {"<b>": "the <i>cat\u202e", "שלום": "שלום mat"}),
-        tok.curve("the cat", sizes=[260, 268]),
-        tok.advise("the cat", parameters="7B"),
-        tok.advise("the cat", parameters="7B")["large"],
-        tok.audit("the cat <b>\u202e"),
+        digram.compare(tok, other, {"<b>": "the <i>cat\u202e", "שלום": "שלום mat"}),
+        digram.curve(tok, "the cat", sizes=[260, 268]),
+        digram.advise(digram.curve(tok, "the cat"), parameters="7B"),
+        digram.advise(digram.curve(tok, "the cat"), parameters="7B")["large"],
+        digram.audit(tok, "the cat <b>\u202e"),
         digram.plan("1 GB", 32_000),
         digram.Trainer().add("a cat, a cat").record(tok).drift("mats, mats", add=5),
     ):
@@ -101,8 +101,8 @@ def test_any_tokenizer_and_text(tok: Tokenizer, text: str) -> None:
     page = shown(encoding)
     titles = [title for title in page.titles if title.startswith("token ")]
     assert [int(title.split(", ")[1].removeprefix("id ")) for title in titles] == encoding.ids
-    shown(tok.explain(text))
-    shown(tok.replay(text))
+    shown(digram.explain(tok, text))
+    shown(digram.replay(tok, text))
     shown(tok)
 
 
@@ -110,7 +110,7 @@ def test_any_tokenizer_and_text(tok: Tokenizer, text: str) -> None:
 def test_every_kind_of_tokenizer(name: str) -> None:
     tok = Tokenizer(vocabularies.SAMPLES[name])
     assert f"{len(tok):,} tokens" in "".join(shown(tok).text)
-    shown(tok.tree(tok.vocab_size - 1))
+    shown(digram.merge_tree(tok, tok.vocab_size - 1))
 
 
 def test_what_the_template_added_is_framed() -> None:
@@ -129,5 +129,5 @@ def test_it_is_as_large_as_what_one_can_look_at() -> None:
     tok = digram.train("a b" * 100, max_merges=3, pretokenizer="gpt2")
     long = "ab " * 20_000
     assert len(tok(long)._repr_html_()) < 1_500_000
-    assert len(tok.explain(long)._repr_html_()) < 1_500_000
-    assert len(tok.replay(long)._repr_html_()) < 1_500_000
+    assert len(digram.explain(tok, long)._repr_html_()) < 1_500_000
+    assert len(digram.replay(tok, long)._repr_html_()) < 1_500_000

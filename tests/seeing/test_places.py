@@ -1,4 +1,4 @@
-"""`tok.where`: the words and places of a token, against all tokens of all texts gone through."""
+"""`digram.find_token`: the words and places of a token, against a search of all tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from strategies import any_corpora, any_tokenizers, cases
 
 import digram
 from digram import OptionError, TokenIdError, Tokenizer, VocabError
-from digram.seeing import looking
+from digram.analysis.explain import looking
 
 TEXTS = ["low low lower lowest", "the lowlands are low", "", "naïve 中文 low", "slow\nlow 123"]
 TOK = digram.train(TEXTS, max_merges=6, pretokenizer="gpt2")
@@ -48,7 +48,7 @@ def test_all_tokens_gone_through(
 ) -> None:
     made = [merge.id for merge in tok.merge_log] or [97]
     id = made[number % len(made)]
-    found = tok.where(id, texts, samples=samples)
+    found = digram.find_token(tok, id, texts, samples=samples)
     words, times = naive(tok, id, texts)
     assert ({one.word: one.count for one in found.words}, found.times) == (words, times)
     assert [one.count for one in found.words] == sorted(words.values(), reverse=True)
@@ -71,9 +71,9 @@ def test_all_tokens_gone_through(
 
 @pytest.mark.parametrize("batch", [1, 100, 1 << 20])
 def test_batches_of_any_size(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = TOK.where("low", TEXTS * 20).as_dict()
+    whole = digram.find_token(TOK, "low", TEXTS * 20).as_dict()
     monkeypatch.setattr(looking, "_BATCH", batch)
-    again = TOK.where("low", TEXTS * 20).as_dict()
+    again = digram.find_token(TOK, "low", TEXTS * 20).as_dict()
     assert {**again, "samples": 0} == {**whole, "samples": 0}
     assert {one["word"]["text"] for one in again["samples"]} == {
         one["word"]["text"] for one in whole["samples"]
@@ -85,7 +85,7 @@ def test_rare_words_are_left_out_where_there_are_many(monkeypatch: pytest.Monkey
     monkeypatch.setattr(looking, "_MOST_WORDS", 16)
     tok = digram.train("low", max_merges=2, pretokenizer="whitespace")
     texts = [f"low low{number % 97} low{number}\n" for number in range(300)]
-    found = tok.where("low", texts)
+    found = digram.find_token(tok, "low", texts)
     words, times = naive(tok, found.id, texts)
     assert found.times == times == 900
     assert len(found.words) <= 16
@@ -102,7 +102,7 @@ def test_files_of_all_kinds(tmp_path: Path) -> None:
     lines = [json.dumps({"text": text}) for text in TEXTS]
     (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
     parquet.write_table(pyarrow.table({"text": ["x", " low"]}), tmp_path / "c.parquet")
-    found = TOK.where(" low", digram.files(tmp_path))
+    found = digram.find_token(TOK, " low", digram.files(tmp_path))
     words, times = naive(TOK, found.id, ["a low wall", *TEXTS, "x", " low"])
     assert ({one.word: one.count for one in found.words}, found.times) == (words, times)
     assert found.documents == 8
@@ -118,38 +118,41 @@ def test_files_of_all_kinds(tmp_path: Path) -> None:
 def test_records_and_separators(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("one\ntwo low\nlow", encoding="utf-8")
-    found = TOK.where("low", path, separator="\n")
+    found = digram.find_token(TOK, "low", path, separator="\n")
     assert (found.documents, found.times) == (3, 1)
     bad = tmp_path / "b.jsonl"
     bad.write_text('{"text": "low"}\n{"text": 7}\n', encoding="utf-8")
     with pytest.warns(UserWarning, match="1 record was skipped"):
-        found = TOK.where("low", digram.files(bad, on_error="skip"))
+        found = digram.find_token(TOK, "low", digram.files(bad, on_error="skip"))
     assert (found.skipped, found.times) == (1, 1)
 
 
 def test_an_iterator_and_one_text() -> None:
-    assert TOK.where("low", iter(TEXTS)).as_dict() == TOK.where("low", TEXTS).as_dict()
-    assert TOK.where("low", "low").times == 1
+    assert (
+        digram.find_token(TOK, "low", iter(TEXTS)).as_dict()
+        == digram.find_token(TOK, "low", TEXTS).as_dict()
+    )
+    assert digram.find_token(TOK, "low", "low").times == 1
 
 
 def test_a_long_text_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "long.txt"
     path.write_text("a low wall\n" * 2_000_000, encoding="utf-8")
-    found = TOK.where(" low", path, samples=1)
+    found = digram.find_token(TOK, " low", path, samples=1)
     assert (found.documents, found.times, found.bytes) == (1, 2_000_000, 22_000_000)
     assert found.samples[0].offset == 1
 
 
 def test_the_unknown_token() -> None:
     tok = Tokenizer(vocabularies.SAMPLES["characters or unknown"])
-    found = tok.where("<unk>", ["low ☃ low ☃☃"])
+    found = digram.find_token(tok, "<unk>", ["low ☃ low ☃☃"])
     assert found.times == tok.encode("low ☃ low ☃☃").count(found.id)
     assert found.times > 0
 
 
 def test_context_ends_at_characters() -> None:
     text = "é" * 200 + " low " + "中" * 200
-    (sample,) = TOK.where(" low", [text]).samples
+    (sample,) = digram.find_token(TOK, " low", [text]).samples
     assert set(sample.before.decode()) == {"é"}
     assert set(sample.after.decode()) == {" ", "中"}
     assert len(sample.before) >= 90
@@ -157,20 +160,20 @@ def test_context_ends_at_characters() -> None:
 
 def test_what_cannot_be_looked_for() -> None:
     with pytest.raises(VocabError, match="is no token"):
-        TOK.where("nowhere", TEXTS)
+        digram.find_token(TOK, "nowhere", TEXTS)
     with pytest.raises(TokenIdError):
-        TOK.where(9999, TEXTS)
+        digram.find_token(TOK, 9999, TEXTS)
     with pytest.raises(OptionError, match="samples=-1 is not at least 0"):
-        TOK.where("low", TEXTS, samples=-1)
+        digram.find_token(TOK, "low", TEXTS, samples=-1)
     special = TOK.with_special_tokens(["<|end|>"])
     with pytest.raises(OptionError, match="is a special token, which no text becomes by itself"):
-        special.where("<|end|>", TEXTS)
+        digram.find_token(special, "<|end|>", TEXTS)
     with pytest.raises(FileNotFoundError):
-        TOK.where("low", Path("not there"))
+        digram.find_token(TOK, "low", Path("not there"))
 
 
 def test_nothing_found() -> None:
-    found = TOK.where("low", ["high"])
+    found = digram.find_token(TOK, "low", ["high"])
     assert (found.times, found.words, found.samples) == (0, [], [])
     assert str(found).splitlines()[0] == f"[low]  id {found.id}, stands 0 times"
-    assert repr(found) == f"<digram.seeing.Places: b'low', id={found.id}, 0 times in 0 words>"
+    assert repr(found) == f"<digram.Places: b'low', id={found.id}, 0 times in 0 words>"

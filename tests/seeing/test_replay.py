@@ -1,4 +1,4 @@
-"""`tok.replay`: after each frame the text is what the smaller tokenizer makes of it."""
+"""`digram.replay`: after each frame the text is what the smaller tokenizer makes of it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from strategies import vocabularies as any_vocabularies
 
 import digram
 from digram import OptionError, RunnerUp, Tokenizer, reference
-from digram.seeing import Replay
+from digram.analysis.explain import Replay
 
 TOKENIZERS = {name: Tokenizer(one) for name, one in vocabularies.SAMPLES.items()}
 
@@ -57,7 +57,7 @@ def check_places(found: Replay) -> None:
 def test_any_merges(vocabulary: Vocabulary, text: str) -> None:
     """Vocabularies that nobody trained too: at each rank what the merges up to it make."""
     tok = Tokenizer(vocabulary.definition)
-    found = tok.replay(text)
+    found = digram.replay(tok, text)
     order = list(vocabulary.merges.items())
     frames = {frame.merge.rank: frame for frame in found.frames}
     before = [bytes([byte]) for byte in text.encode()]
@@ -76,12 +76,12 @@ def test_any_merges(vocabulary: Vocabulary, text: str) -> None:
 @cases(150)
 @given(any_tokenizers, texts)
 def test_the_smaller_tokenizers_of_the_family(tok: Tokenizer, text: str) -> None:
-    found = tok.replay(text, pairs=1000)
+    found = digram.replay(tok, text, pairs=1000)
     assert found.base == 256
     assert found.tokens(-1) == [bytes([byte]) for byte in text.encode()]
     rank = -1
     for frame in found.frames:
-        small = tok.shrink(frame.vocab_size)
+        small = digram.shrink(tok, frame.vocab_size)
         assert len(small.merges) == frame.merge.rank + 1
         assert found.tokens(frame.number) == small.tokens(small.encode(text))
         assert frame.skipped == frame.merge.rank - rank - 1
@@ -92,7 +92,7 @@ def test_the_smaller_tokenizers_of_the_family(tok: Tokenizer, text: str) -> None
 
 def pairs_of(tok: Tokenizer, text: str, rank: int) -> Counter[tuple[bytes, bytes]]:
     """The pairs of a text with the merges before a rank, counted anew."""
-    tokens = tok.shrink(256 + rank) if rank else None
+    tokens = digram.shrink(tok, 256 + rank) if rank else None
     counts: Counter[tuple[bytes, bytes]] = Counter()
     for word in tok.pretokenize(text):
         data = word.encode()
@@ -108,7 +108,7 @@ def pairs_of(tok: Tokenizer, text: str, rank: int) -> Counter[tuple[bytes, bytes
 @given(any_tokenizers, texts)
 def test_pairs_counted_anew(tok: Tokenizer, text: str) -> None:
     ranks = {pair: rank for rank, pair in enumerate(tok.merges)}
-    for frame in tok.replay(text, pairs=1000).frames:
+    for frame in digram.replay(tok, text, pairs=1000).frames:
         counts = pairs_of(tok, text, frame.merge.rank)
         assert {(p.left, p.right): p.count for p in frame.pairs} == counts
         assert [p.count for p in frame.pairs] == sorted(counts.values(), reverse=True)
@@ -122,7 +122,7 @@ def test_on_its_own_corpus_it_is_training(corpus: list[str], ties: Ties) -> None
     """Each merge is the most frequent pair, and what came next is the next."""
     text = "\n".join(corpus)
     tok = digram.train(text, ties=ties, max_merges=12, runners_up=2, pretokenizer="gpt2")
-    found = tok.replay(text, pairs=3)
+    found = digram.replay(tok, text, pairs=3)
     assert [frame.merge for frame in found.frames] == tok.merge_log
     for frame in found.frames:
         assert frame.count == frame.merge.count == frame.pairs[0].count
@@ -139,7 +139,7 @@ def test_every_kind_of_vocabulary(name: str) -> None:
             ids = tok.encode(text, special="parse")
         except digram.InvalidTextError:
             continue
-        found = tok.replay(text, special="parse")
+        found = digram.replay(tok, text, special="parse")
         assert found.tokens() == tok.tokens(ids)
         plain = json.loads(json.dumps(found.as_dict()))
         left = {*plain["borders"]}
@@ -152,7 +152,7 @@ def test_every_kind_of_vocabulary(name: str) -> None:
 
 def test_special_tokens_stay() -> None:
     tok = TOKENIZERS["holes"]
-    found = tok.replay("an<a>an", special="parse")
+    found = digram.replay(tok, "an<a>an", special="parse")
     assert found.tokens(-1) == [b"a", b"n", b"<a>", b"a", b"n"]
     assert found.tokens() == [b"an", b"<a>", b"an"]
     assert found.frames[0].joined == [1, 6]
@@ -160,37 +160,37 @@ def test_special_tokens_stay() -> None:
 
 
 def test_places_that_overlap() -> None:
-    (frame,) = digram.train("aaa", max_merges=1, pretokenizer=None).replay("aaa").frames
+    (frame,) = digram.replay(digram.train("aaa", max_merges=1, pretokenizer=None), "aaa").frames
     assert (frame.count, frame.times, frame.joined) == (2, 1, [1])
 
 
 def test_what_came_next() -> None:
     tok = digram.train("banana", max_merges=1, pretokenizer=None, runners_up=1)
-    (frame,) = tok.replay("ban").frames
+    (frame,) = digram.replay(tok, "ban").frames
     assert (frame.merge.count, frame.merge.runners_up) == (2, (RunnerUp(b"n", b"a", 2),))
     assert [(p.left, p.right, p.count, p.rank) for p in frame.pairs] == [
         (b"b", b"a", 1, None),
         (b"a", b"n", 1, 0),
     ]
     assert frame.as_dict()["training"]["runners_up"] == [{"left": "6e", "right": "61", "count": 2}]
-    assert tok.replay("ban", pairs=0).frames[0].pairs == []
+    assert digram.replay(tok, "ban", pairs=0).frames[0].pairs == []
 
 
 def test_nothing_to_play() -> None:
     tok = digram.train("banana", max_merges=1, pretokenizer=None)
     for text in ("", "xyz"):
-        found = tok.replay(text)
+        found = digram.replay(tok, text)
         assert (found.frames, found.tokens(), found.merges) == ([], tok.tokens(tok.encode(text)), 1)
         assert str(found)
-    assert repr(found) == "<digram.seeing.Replay: 3 bytes, 0 frames of 1 merge>"
+    assert repr(found) == "<digram.Replay: 3 bytes, 0 frames of 1 merge>"
     with pytest.raises(OptionError, match="pairs=-1 is not at least 0"):
-        tok.replay("a", pairs=-1)
+        digram.replay(tok, "a", pairs=-1)
 
 
 @given(st.sampled_from(["characters or bytes", "characters or unknown"]), texts)
 def test_unknown_characters_join_nothing(name: str, text: str) -> None:
     tok: Any = TOKENIZERS[name]
-    found = tok.replay(text)
+    found = digram.replay(tok, text)
     assert found.tokens() == tok.tokens(tok.encode(text))
     known = {*tok.merges}
     assert {(f.merge.left, f.merge.right) for f in found.frames} <= known

@@ -1,4 +1,4 @@
-"""`tok.tree`: the parts of a token, down to what text is made of."""
+"""`digram.merge_tree`: the parts of a token, down to what text is made of."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from strategies import vocabularies as any_vocabularies
 
 import digram
 from digram import TokenIdError, Tokenizer, VocabError
-from digram.seeing import Tree
+from digram.analysis.explain import Tree
 
 
 def leaves(tree: Tree) -> list[bytes]:
@@ -30,7 +30,7 @@ def leaves(tree: Tree) -> list[bytes]:
 def test_parts_make_the_token(tok: Tokenizer) -> None:
     log = tok.merge_log
     for merge in log:
-        tree = tok.tree(merge.id)
+        tree = digram.merge_tree(tok, merge.id)
         assert (tree.id, tree.token, tree.kind) == (merge.id, merge.token, "merge")
         assert (tree.rank, tree.count) == (merge.rank, merge.count)
         assert tree.left is not None
@@ -39,7 +39,7 @@ def test_parts_make_the_token(tok: Tokenizer) -> None:
         assert leaves(tree) == tree.leaves == [bytes([byte]) for byte in merge.token]
         assert len([*tree.walk()]) == 2 * len(merge.token) - 1
         assert tree.as_dict()["nodes"][0]["rank"] == merge.rank
-        assert tok.tree(merge.token).as_dict() == tree.as_dict()
+        assert digram.merge_tree(tok, merge.token).as_dict() == tree.as_dict()
 
 
 @cases(200)
@@ -48,8 +48,8 @@ def test_the_merge_that_the_encoder_comes_to(vocabulary: Vocabulary) -> None:
     tok = Tokenizer(vocabulary.definition)
     for left, right in vocabulary.merges:
         token = tok.token_bytes(left) + tok.token_bytes(right)
-        tree = tok.tree(token)
-        steps = tok.explain(token).pretokens[0].steps
+        tree = digram.merge_tree(tok, token)
+        steps = digram.explain(tok, token).pretokens[0].steps
         if tok.encode(token) == [tree.id]:
             assert tree.rank == steps[-1].merge.rank
         else:
@@ -65,23 +65,23 @@ def test_kinds() -> None:
     }
     for name, tokens in kinds.items():
         tok = Tokenizer(vocabularies.SAMPLES[name])
-        assert {token: tok.tree(token).kind for token in tokens} == tokens
+        assert {token: digram.merge_tree(tok, token).kind for token in tokens} == tokens
     chars = Tokenizer(vocabularies.SAMPLES["characters or bytes"])
     assert chars.definition.byte_ids is not None
-    assert chars.tree(chars.definition.byte_ids[200]).kind == "byte"
+    assert digram.merge_tree(chars, chars.definition.byte_ids[200]).kind == "byte"
 
 
 def test_what_is_no_token() -> None:
     tok = digram.train("aa", max_merges=1)
     for wrong in (257, -1):
         with pytest.raises(TokenIdError, match=rf"{wrong} is not in this vocabulary \(0..256\)"):
-            tok.tree(wrong)
+            digram.merge_tree(tok, wrong)
     for text in ("aaa", b"aaa"):
         with pytest.raises(VocabError, match="is no token of this vocabulary"):
-            tok.tree(text)
+            digram.merge_tree(tok, text)
     for odd in (True, None, 1.5):
         with pytest.raises(TypeError, match="token is an id, a str or bytes"):
-            tok.tree(odd)  # type: ignore[arg-type]
+            digram.merge_tree(tok, odd)  # type: ignore[arg-type]
 
 
 def test_a_deep_tree_is_drawn_in_part() -> None:
@@ -96,7 +96,7 @@ def test_a_deep_tree_is_drawn_in_part() -> None:
     tok = Tokenizer(
         digram.Definition(tokens=known, merges=merges, pretokenizer=digram.Pretokenizer(None))
     )
-    tree = tok.tree(last)
+    tree = digram.merge_tree(tok, last)
     assert (tree.depth, len(tree.leaves)) == (600, 601)
     lines = str(tree).splitlines()
     assert len(lines) < 60
@@ -108,7 +108,7 @@ def test_a_deep_tree_is_drawn_in_part() -> None:
 def test_ranks_imply_the_merges(shared_data: Callable[[str], Path]) -> None:
     path = shared_data("vocabs/cl100k_base.tiktoken")
     tok = digram.load(path, encoding="cl100k_base")
-    tree = tok.tree(" tokenizer")
+    tree = digram.merge_tree(tok, " tokenizer")
     assert tree.left is not None
     assert tree.right is not None
     assert (tree.left.token, tree.right.token) == (b" token", b"izer")

@@ -18,7 +18,7 @@ import pytest
 from blake3 import blake3
 
 import digram
-from digram.sinks import FORMATS
+from digram.shards.formats import FORMATS
 
 TOK = digram.train("a", max_merges=0, special_tokens=["<|endoftext|>"])
 WIDE = TOK.with_special_tokens({"<|far|>": 70_000})
@@ -79,7 +79,9 @@ GOLDEN: dict[tuple[str, bool], dict[str, str]] = {
 
 def written(folder: Path, format: str, *, wide: bool = False, **options: Any) -> Path:
     """The one shard of the texts, without its suffix."""
-    found = (WIDE if wide else TOK).encode_files(TEXTS, folder / "out", format=format, **options)
+    found = digram.encode_files(
+        (WIDE if wide else TOK), TEXTS, folder / "out", format=format, **options
+    )
     assert found.format == format
     return folder / "out" / "tokens-000000"
 
@@ -189,7 +191,9 @@ def test_manifest(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"ab--c")
     (tmp_path / "b.txt").write_bytes(b"d")
     source = [tmp_path / "a.txt", tmp_path / "b.txt"]
-    TOK.encode_files(source, tmp_path / "out", format="nanogpt", separator="--", shard_tokens=3)
+    digram.encode_files(
+        TOK, source, tmp_path / "out", format="nanogpt", separator="--", shard_tokens=3
+    )
     assert json.loads((tmp_path / "out" / "manifest.json").read_bytes()) == {
         "digram_tokens": 1,
         "digram": digram.__version__,
@@ -281,7 +285,7 @@ def test_dolma_as_olmo_reads(tmp_path: Path) -> None:
     for name, text in {"b,1.txt": "ab--c", 'a"2.txt': "d"}.items():
         (tmp_path / name).write_text(text)
     source = [tmp_path / "b,1.txt", tmp_path / 'a"2.txt']
-    TOK.encode_files(source, tmp_path / "out", format="dolma", separator="--")
+    digram.encode_files(TOK, source, tmp_path / "out", format="dolma", separator="--")
     stem = tmp_path / "out" / "tokens-000000"
     ids = np.memmap(stem.with_suffix(".npy"), dtype=np.uint16, mode="r")
     packed = stem.with_suffix(".csv.gz").read_bytes()
@@ -326,14 +330,14 @@ def test_parquet_and_arrow_as_pyarrow_reads(tmp_path: Path, dtype: str | None) -
 def test_groups_do_not_follow_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str
 ) -> None:
-    monkeypatch.setattr("digram.sinks._columns.GROUP", 5)
+    monkeypatch.setattr("digram.shards.formats._columns.GROUP", 5)
     texts = ["ab", "", "cde", "a" * 20, "", "b"] * 4
     found = []
     for least in (1, 30, 1 << 20):
-        monkeypatch.setattr("digram.bulk.encoding.LEAST", least)
-        monkeypatch.setattr("digram.bulk.encoding.BATCH", least)
+        monkeypatch.setattr("digram.shards.encoding.LEAST", least)
+        monkeypatch.setattr("digram.shards.encoding.BATCH", least)
         out = tmp_path / str(least)
-        TOK.encode_files(texts, out, format=format, shard_tokens=60)
+        digram.encode_files(TOK, texts, out, format=format, shard_tokens=60)
         found.append([path.read_bytes() for path in sorted(out.iterdir())])
     assert found[0] == found[1] == found[2]
     if format == "arrow":

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import digram
-from digram.sinks import FORMATS, About, Documents, Run, megatron
-from digram.storage import NewFile
+from digram._util.storage import NewFile
+from digram.shards.formats import FORMATS, About, Documents, Run, megatron
 
 TOK = digram.train("a", max_merges=0, special_tokens=["<|endoftext|>"])
 
@@ -45,11 +45,13 @@ def test_a_run_with_such_a_document(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "a.txt").write_text("abc\nabcd")
     out = tmp_path / "out"
     with pytest.raises(digram.LimitExceededError, match="document 1 has 5 tokens") as caught:
-        TOK.encode_files(tmp_path / "a.txt", out, format="megatron", separator="\n", shard_tokens=4)
+        digram.encode_files(
+            TOK, tmp_path / "a.txt", out, format="megatron", separator="\n", shard_tokens=4
+        )
     assert caught.value.path == str(tmp_path / "a.txt")
     files = ["manifest.json", "manifest.jsonl", "tokens-000000.bin", "tokens-000000.idx"]
     assert sorted(path.name for path in out.iterdir()) == files
     found = digram.read_tokens(out / "tokens-000000.bin")
     assert [ids.tolist() for ids in found] == [[97, 98, 99, 256]]
-    fits = TOK.encode_files(["abc", "ab"], tmp_path / "fits", format="megatron")
+    fits = digram.encode_files(TOK, ["abc", "ab"], tmp_path / "fits", format="megatron")
     assert fits.tokens == 7  # of a file there may be more

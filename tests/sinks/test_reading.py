@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 import digram
-from digram.sinks import FORMATS
+from digram.shards.formats import FORMATS
 
 TOK = digram.train("a", max_merges=0, special_tokens=["<|endoftext|>"])
 TEXTS = ["ab", "", "cde", "f" * 30]
@@ -28,7 +28,7 @@ def alone(tmp_path: Path) -> Callable[[str], Path]:
 
     def make(format: str) -> Path:
         folder = tmp_path / format
-        [path] = TOK.encode_files(TEXTS, folder, format=format).paths
+        [path] = digram.encode_files(TOK, TEXTS, folder, format=format).paths
         (folder / "manifest.json").unlink()
         return path
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 import digram
+from digram.corpus import in_batches
+from digram.corpus.prefetch import Ahead
 from digram.errors import DigramError
-from digram.sources import in_batches
-from digram.sources.ahead import Ahead
 
 
 def readers() -> list[threading.Thread]:
@@ -160,7 +160,7 @@ def test_a_fork_is_told_and_may_begin_anew(large: Path) -> None:
 # Counts a file again and again; or begins to read one and ends.
 CHILD = """
 import signal, sys, digram
-from digram.sources import in_batches
+from digram.corpus import in_batches
 signal.signal(signal.SIGINT, signal.default_int_handler)  # some parents ignore it
 digram.count_pretokens(digram.files(sys.argv[1]))  # all is imported
 if sys.argv[2] == "end":

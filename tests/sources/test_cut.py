@@ -8,19 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from digram.sources import Unread, cut, read
+from digram.corpus import Unread, read, separators
 
 
 def check_long(blocks: list[bytes], separator: bytes, expected: list[bytes]) -> None:
     """Documents that are too long to be held come unread, and say the same."""
     for long in (0, 1, 4):
-        passed = list(cut.cut_blocks(blocks, separator, long=long))  # those that nobody reads too
+        passed = list(
+            separators.cut_blocks(blocks, separator, long=long)
+        )  # those that nobody reads too
         assert len(passed) == len(expected)
         assert all(
             isinstance(one, Unread) or one == text
             for one, text in zip(passed, expected, strict=True)
         )
-        again = cut.cut_blocks(blocks, separator, long=long)
+        again = separators.cut_blocks(blocks, separator, long=long)
         assert [t.whole() if isinstance(t, Unread) else t for t in again] == expected
 
 
@@ -35,7 +37,7 @@ def test_cutting_in_blocks_equals_cutting_the_whole(
     data = b"".join(pieces)
     blocks = [data[i : i + block] for i in range(0, len(data), block)]
     expected = [document for document in data.split(separator) if document]
-    assert list(cut.cut_blocks(blocks, separator)) == expected
+    assert list(separators.cut_blocks(blocks, separator)) == expected
     check_long(blocks, separator, expected)
 
 
@@ -46,7 +48,7 @@ def test_cutting_is_right_at_every_cut(separator: bytes) -> None:
     for first in range(len(data) + 1):
         for second in range(first, len(data) + 1):
             blocks = [data[:first], data[first:second], data[second:]]
-            assert list(cut.cut_blocks(blocks, separator)) == expected
+            assert list(separators.cut_blocks(blocks, separator)) == expected
     check_long(blocks, separator, expected)
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from children import read_in_a_child
 
+from digram.corpus import Files, Kind, documents, files, kind_of
 from digram.errors import OptionError
-from digram.sources import Files, Kind, documents, files, kind_of
 
 
 @pytest.fixture
@@ -215,7 +215,7 @@ def test_kinds(name: str, told: str | None, expected: Kind) -> None:
     assert kind_of(name, told) == expected
 
 
-@pytest.mark.parametrize("told", ["", "json", "jsonl.", "gz", "jsonl.zip", "text.gz.gz", "JSONL"])
+@pytest.mark.parametrize("told", ["", "yaml", "jsonl.", "gz", "jsonl.zip", "text.gz.gz", "JSONL"])
 def test_a_format_that_is_not_known(tmp_path: Path, told: str) -> None:
     (tmp_path / "a.txt").write_bytes(b"a")
     with pytest.raises(OptionError, match="is not known"):

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from strategies import cases
 
 import digram
+from digram.corpus.compression import unpacked
+from digram.corpus.file_types import PACKINGS, Packing
 from digram.errors import CorruptFileError, LimitExceededError
-from digram.sources.kinds import PACKINGS, Packing
-from digram.sources.packed import unpacked
 
 PACK: dict[Packing, Callable[[bytes], bytes]] = {
     "gz": gzip.compress,
@@ -48,7 +48,7 @@ def test_all_members_are_read_at_every_border(
 ) -> None:
     packed = b"".join(map(PACK[packing], members))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("digram.sources.packed.FIRST", first)
+        patch.setattr("digram.corpus.compression.FIRST", first)
         found = list(unpacked(in_blocks(packed, taken), packing, "a", size))
     assert b"".join(found) == b"".join(members)
     assert all(0 < len(block) <= size for block in found)

@@ -14,17 +14,21 @@ from strategies import cases, texts
 
 import digram
 from digram import _core
+from digram.corpus import Pass
+from digram.corpus.jsonl import json_lines
+from digram.corpus.reader import Records
 from digram.errors import CorruptFileError, OptionError
-from digram.sources import Pass
-from digram.sources.reading import Records
-from digram.sources.records import json_lines
 
 
 class _NoJsonError(ValueError):
     pass
 
 
-def oracle(line: bytes, field: list[str]) -> str | None:
+def decoded(item: bytes | list[bytes]) -> str | list[str]:
+    return item.decode() if isinstance(item, bytes) else [text.decode() for text in item]
+
+
+def oracle(line: bytes, field: list[str]) -> str | list[str] | None:
     """The text in a field, by Python's parser with what it allows beyond JSON refused."""
 
     def refuse(constant: str) -> None:
@@ -32,16 +36,30 @@ def oracle(line: bytes, field: list[str]) -> str | None:
 
     try:
         value = json.loads(line.decode(), parse_constant=refuse)
-        for name in field:
-            for key in value if isinstance(value, dict) else ():
-                key.encode()  # a lone surrogate is no character of a name either
-            value = value[name] if isinstance(value, dict) else None
-        if not isinstance(value, str):
+        if not isinstance(value, dict):
             return None
-        value.encode()
+        texts = within(value, field)
     except (ValueError, KeyError):
         return None
-    return value
+    return texts[0] if texts[1:] == [None] else texts  # type: ignore[return-value]
+
+
+def within(value: Any, field: list[str]) -> list[str | None]:
+    """The texts in a field; of a text that is in no list, a None behind it."""
+    if isinstance(value, list):
+        if not value:
+            raise _NoJsonError("an empty list")
+        return [text for item in value for text in within(item, field) if text is not None]
+    if not field:
+        if not isinstance(value, str):
+            raise _NoJsonError("no string")
+        value.encode()
+        return [value, None]
+    if not isinstance(value, dict):
+        raise _NoJsonError("no object")
+    for key in value:
+        key.encode()  # a lone surrogate is no character of a name either
+    return within(value[field[0]], field[1:])
 
 
 keys = st.sampled_from(["text", "meta", "a", "é", "t.x", ""])
@@ -76,7 +94,7 @@ def test_a_name_that_is_no_text_is_refused_where_names_are_compared() -> None:
         (rb'{"a": "\ud800", "text": "x"}', "x"),
     ):
         _, found, faults = _core.json_texts(line, ["text"])
-        assert [text.decode() for text in found] == ([] if expected is None else [expected])
+        assert [decoded(text) for text in found] == ([] if expected is None else [expected])
         assert len(faults) == (expected is None)
         assert oracle(line, ["text"]) == expected
 
@@ -88,7 +106,7 @@ def test_fields_are_what_the_parser_of_python_finds(given: list[bytes], field: l
     kept = [line for line in given if line.strip(b" \t\r")]
     expected = [oracle(line, field) for line in kept]
     assert found == len(kept)
-    assert [text.decode() for text in given_texts] == [
+    assert [decoded(text) for text in given_texts] == [
         text for text in expected if text is not None
     ]
     assert [record for _, record, *_ in faults] == [
@@ -107,7 +125,7 @@ def test_blocks_may_end_anywhere(given: list[str], size: int, ascii: bool, ended
     data += b"\n" * ended
     blocks = [data[at : at + size] for at in range(0, len(data), size)]
     found = json_lines(blocks, ("text",), Records("a", "raise", Pass()))
-    assert [text.decode() for text in found] == given
+    assert [decoded(text) for text in found] == given
 
 
 FAULTS: list[tuple[bytes, str]] = [
@@ -124,7 +142,11 @@ FAULTS: list[tuple[bytes, str]] = [
     (b'{"text": null}', 'the field "text" is null, not a string.'),
     (b'{"text": 1.5}', 'the field "text" is a number, not a string.'),
     (b'{"text": false}', 'the field "text" is true or false, not a string.'),
-    (b'{"text": ["two"]}', 'the field "text" is an array, not a string.'),
+    (b'{"text": ["two", 2]}', 'the field "text[1]" is a number, not a string.'),
+    (b'{"text": [["a", "b"], ["c", null]]}', 'the field "text[1][1]" is null, not a string.'),
+    (b'{"text": []}', 'the list "text" is empty.'),
+    (b'{"text": ["two", []]}', 'the list "text[1]" is empty.'),
+    (b'[{"text": "two"}]', "the record is an array, not an object."),
     (b'{"text": {"a": 1}}', 'the field "text" is an object, not a string.'),
     (b'"two"', "the record is a string, not an object."),
     (b"[" * 65 + b"]" * 65, "the record is nested more than 64 deep."),
@@ -218,5 +240,48 @@ def test_skipping_gives_what_is_right(tmp_path_factory: Any, given: list[bytes])
             found = list(texts)
     else:
         found = list(texts)
-    assert [text.decode() for text in found] == [text for text in expected if text is not None]
+    flat = [text for text in expected if text is not None]
+    assert [text.decode() for text in found] == [
+        text for one in flat for text in ([one] if isinstance(one, str) else one)
+    ]
     assert texts.skipped == wrong
+
+
+CHAT = """\
+{"messages": [{"role": "user", "content": "hi"}, {"role": "bot", "content": "how are you?"}]}
+{"messages": [{"role": "user", "content": "one"}, {"role": "bot", "content": null}]}
+{"messages": [{"content": "bye"}]}
+"""
+
+
+def test_the_texts_in_a_list_are_documents_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "chat.jsonl"
+    path.write_text(CHAT)
+    found = digram.files(path, field="messages.content")
+    with pytest.raises(CorruptFileError, match=r'record 2 .*"messages\[1\]\.content" is null'):
+        list(found)
+    skipping = iter(digram.files(path, field="messages.content", on_error="skip"))
+    with pytest.warns(UserWarning, match="^1 record was skipped"):
+        assert list(skipping) == [b"hi", b"how are you?", b"bye"]
+    cut = digram.files(path, field="messages.content", on_error="skip", separator=" ")
+    with pytest.warns(UserWarning, match="^1 record was skipped"):
+        assert list(cut) == [b"hi", b"how", b"are", b"you?", b"bye"]
+
+
+def test_texts_of_a_list_are_encoded_one_by_one_and_a_fault_names_the_record(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "chat.jsonl"
+    path.write_text(CHAT.replace("null", '"<|end|>"'))
+    tok = digram.train("hi bye one how are you", max_merges=9, special_tokens=["<|end|>"])
+    source = digram.files(path, field="messages.content")
+    done = digram.encode_files(tok, source, tmp_path / "out", format="megatron", end_of_text=None)
+    assert done.documents == 5
+    assert [tok.decode(ids) for ids in done] == [
+        "hi", "how are you?", "one", "<|end|>", "bye",
+    ]  # fmt: skip
+    with pytest.raises(digram.SpecialTokenError) as caught:
+        digram.encode_files(
+            tok, source, tmp_path / "out2", format="megatron", end_of_text=None, special="raise"
+        )
+    assert (caught.value.record, caught.value.offset) == (2, CHAT.index("\n") + 1)

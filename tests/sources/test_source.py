@@ -24,10 +24,7 @@ from strategies import cases
 from strategies import texts as texts_of_any_kind
 
 import digram
-from digram.counts.files import to_bytes as counts_to_bytes
-from digram.errors import CorruptFileError, InvalidTextError, OptionError
-from digram.pretokenizers import resolve
-from digram.sources import (
+from digram.corpus import (
     Files,
     Further,
     batches,
@@ -39,6 +36,9 @@ from digram.sources import (
     settled,
     total_bytes,
 )
+from digram.errors import CorruptFileError, InvalidTextError, OptionError
+from digram.pretokenizers.pretokenizer import resolve
+from digram.training.counts.files import to_bytes as counts_to_bytes
 
 
 @pytest.fixture
@@ -167,7 +167,9 @@ def test_a_text_that_is_cut_is_told_by_its_own_number(tmp_path: Path) -> None:
         assert str(caught.value).startswith("source[1] has a lone surrogate (U+D800) at index 5,")
         assert caught.value.index == 5
     with pytest.raises(InvalidTextError, match=r"^source\[1\]: the text has a lone surrogate"):
-        tok.encode_files(source, tmp_path / "out", format="npy", end_of_text=None, separator="--")
+        digram.encode_files(
+            tok, source, tmp_path / "out", format="npy", end_of_text=None, separator="--"
+        )
     with pytest.raises(InvalidTextError, match=r"^source has a lone surrogate \(U\+D800\) at"):
         digram.count_pretokens("a--\ud800", separator="--")
 
@@ -178,7 +180,7 @@ def test_the_remedy_for_records_is_one_that_every_call_takes(tmp_path: Path) -> 
     tok = digram.train("low lower", max_merges=1)
     for read in (
         lambda: digram.count_pretokens(path),
-        lambda: tok.encode_files(path, tmp_path / "out", format="npy", end_of_text=None),
+        lambda: digram.encode_files(tok, path, tmp_path / "out", format="npy", end_of_text=None),
     ):
         with pytest.raises(CorruptFileError, match=r'Pass digram.files\(path, on_error="skip"\)'):
             read()
@@ -404,7 +406,7 @@ def test_skipped_records_are_in_what_comes_of_it(tmp_path: Path) -> None:
     tok.save(tmp_path / "tok.json")
     loaded = digram.load(tmp_path / "tok.json")
     assert loaded.training == tok.training
-    assert tok.shrink(257).training.skipped == 2  # type: ignore[union-attr]
+    assert digram.shrink(tok, 257).training.skipped == 2  # type: ignore[union-attr]
     digram.train(clean, max_merges=2).save(tmp_path / "clean.json")
     assert "skipped" not in (tmp_path / "clean.json").read_text()
 
@@ -412,8 +414,8 @@ def test_skipped_records_are_in_what_comes_of_it(tmp_path: Path) -> None:
 def test_after_a_fault_the_same_call_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("digram.checkpoint.BETWEEN", 0.0)
-    monkeypatch.setattr("digram.sources.source.AHEAD", 1)
+    monkeypatch.setattr("digram.training.checkpoint.BETWEEN", 0.0)
+    monkeypatch.setattr("digram.corpus.source.AHEAD", 1)
     path, folder = tmp_path / "a.jsonl.gz", tmp_path / "run"
     good = [b'{"text": "the cat %d"}' % number for number in range(20)]
     path.write_bytes(gzip.compress(b"\n".join([*good[:15], b"{", *good[15:]])))

@@ -219,6 +219,44 @@ def test_files_that_are_damaged(tmp_path: Path, name: str) -> None:
         list(digram.files(path))
 
 
+@pytest.mark.parametrize("name", ["a.arrow", "a.ipc", "a.feather"])
+def test_an_end_in_the_middle(tmp_path: Path, name: str) -> None:
+    """A message of no length is the end: where one lost its length, rows would be missing."""
+    path = tmp_path / name
+    WRITE[name](pyarrow.table({"text": ROWS * 5}), path)
+    whole = path.read_bytes()
+    mark = b"\xff\xff\xff\xff"
+    at = whole.index(mark, whole.index(mark) + 4)  # the first is the schema
+    path.write_bytes(whole[: at + 4] + bytes(4) + whole[at + 8 :])
+    with pytest.raises(CorruptFileError, match=r"the batches end .* bytes before the file does"):
+        list(digram.files(path))
+    path.write_bytes(whole + whole)
+    with pytest.raises(CorruptFileError, match=r"the batches end .* bytes before the file does"):
+        list(digram.files(path))
+
+
+@pytest.mark.parametrize("dictionary", [True, False])
+@pytest.mark.parametrize("compression", ["none", "snappy"])
+def test_checksums_of_pages(tmp_path: Path, dictionary: bool, compression: str) -> None:
+    """Where a Parquet file has them, no page is read as other text."""
+    path = tmp_path / "a.parquet"
+    told: dict[str, Any] = {"use_dictionary": dictionary, "compression": compression}
+    parquet.write_table(pyarrow.table({"text": ROWS * 5}), path, write_page_checksum=True, **told)
+    whole = path.read_bytes()
+    chunk = parquet.ParquetFile(path).metadata.row_group(0).column(0)
+    start = chunk.dictionary_page_offset or chunk.data_page_offset
+    rows, refused = encoded([*ROWS * 5]), 0
+    for at in range(start, start + chunk.total_compressed_size):
+        changed = bytearray(whole)
+        changed[at] ^= 1 << at % 8
+        path.write_bytes(changed)
+        try:
+            assert list(digram.files(path)) == rows, at
+        except CorruptFileError:
+            refused += 1
+    assert refused > chunk.total_compressed_size // 2
+
+
 def test_fields_within_each_other(tmp_path: Path) -> None:
     table = pyarrow.table({"meta": [{"text": "one", "n": 1}, {"text": "two", "n": 2}]})
     for name, write in WRITE.items():
@@ -250,8 +288,8 @@ except digram.OptionError as error:
     assert done.stdout.splitlines() == [
         "[b'one']",
         "[b'one']",
-        "a.parquet: Parquet files are read by pyarrow, which is not installed. Install it, as with "
-        "pip install 'digram[arrow]'.",
+        "a.parquet: Parquet files are read by pyarrow, which is not installed. Install it in "
+        'the folder of digram\'s clone: pip install ".[arrow]".',
     ]
 
 
@@ -294,3 +332,13 @@ def test_long_rows_after_short_ones(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     parquet.write_table(pyarrow.table({"text": rows}), path)
     assert list(digram.files(path)) == [row.encode() for row in rows]
+
+
+def test_lists_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    rows = pyarrow.table({"messages": [[{"content": "a"}, {"content": "b"}]], "tags": [["a"]]})
+    parquet.write_table(rows, tmp_path / "a.parquet")
+    feather.write_feather(rows, tmp_path / "a.arrow")
+    for name in ("a.parquet", "a.arrow"):
+        for field in ("messages.content", "tags"):
+            with pytest.raises(OptionError, match="lists are read: flatten them, or write the row"):
+                list(digram.files(tmp_path / name, field=field))

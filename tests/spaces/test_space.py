@@ -22,8 +22,8 @@ from digram import (
     Special,
     TokenIdError,
 )
-from digram.sealed import digest
-from digram.spaces import Part
+from digram._util.json_files import digest
+from digram.multimodal.id_space import Part
 
 TEXT = "a cat sat on a mat, and the cat ate"
 MARKS = ["<image>", "</image>"]
@@ -71,7 +71,7 @@ def test_an_extended_tokenizer_keeps_its_blocks(multiple: int | None) -> None:
     )
     space = IdSpace.of(tok, markers={"image": ("<image>", "</image>")})
     ids = space.encode([("text", TEXT), ("image", [0, 15])])
-    grown = space.grow("text", tok.extend("mats and hats and rats", add=6)[0])
+    grown = space.grow("text", digram.extend(tok, "mats and hats and rats", add=6)[0])
     assert [part.content.tolist() for part in grown.split(ids)] == [
         part.content.tolist() for part in space.split(ids)
     ]
@@ -119,7 +119,7 @@ def test_tokens_never_come_in_place_of_a_range() -> None:
     """Extending uses ids that pad first, and here another range has them."""
     tok = digram.train(TEXT, max_merges=8, pad_to_multiple=64)
     space = IdSpace({"text": tok, "image": tok.reserved["unused"]})
-    grown = tok.extend("mats and hats and rats", add=6)[0]
+    grown = digram.extend(tok, "mats and hats and rats", add=6)[0]
     with pytest.raises(OptionError, match=r"'image'.* in place of tokens of 'text'"):
         space.grow("text", grown)
     kept = IdSpace({"text": tok, "action": range(40, 50)}, replace=["action"])
@@ -234,7 +234,7 @@ AUDIO = IdSpace({"text": PLAIN, "audio": 8}, codebooks={"audio": 2})
         (lambda: OF["picture"], OptionError, "no range 'picture'"),
         (lambda: [*OF], TypeError, "not iterable"),
         (lambda: IdSpace({}), OptionError, "one range at least"),
-        (lambda: IdSpace(["text"]), TypeError, "mapping of names"),  # type: ignore[arg-type]
+        (lambda: IdSpace(["text"]), TypeError, "dictionary of names"),  # type: ignore[arg-type]
         (lambda: IdSpace({"": 4}), OptionError, "no name"),
         (lambda: IdSpace({"a": 0}), OptionError, "not between 1"),
         (lambda: IdSpace({"a": True}), TypeError, "whole number"),
@@ -251,7 +251,7 @@ AUDIO = IdSpace({"text": PLAIN, "audio": 8}, codebooks={"audio": 2})
         (lambda: IdSpace({"a": 9}, room={"b": 1}), OptionError, "There are 'a'"),
         (lambda: IdSpace({"a": 9}, replace=["b"]), OptionError, "replace names 'b'"),
         (lambda: IdSpace({"a": 9}, replace="a"), TypeError, r"list of names, as in \['a'\]"),
-        (lambda: OF.with_ranges(["a"]), TypeError, "mapping of names"),  # type: ignore[arg-type]
+        (lambda: OF.with_ranges(["a"]), TypeError, "dictionary of names"),  # type: ignore[arg-type]
         (lambda: IdSpace({"a": 9}, codebooks={"a": 2}), OptionError, "codebooks of one size"),
         (lambda: IdSpace({"a": 8}, codebooks={"a": 2}, room={"a": 1}), OptionError, "not grow"),
         (lambda: IdSpace({"a": 9}, markers={"b": ("x", "y")}), OptionError, "markers names 'b'"),

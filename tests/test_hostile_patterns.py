@@ -1,0 +1,98 @@
+"""Patterns of others that are short, and whose automata are large: built soon, or refused soon."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import digram
+
+LARGE = {
+    "optional": "(?:a?){1,6000}b",
+    "steps": "a{1,30000}",
+    "states": "(a|b)*a(a|b){15}",
+    "bytes": "[a-z]" * 14_000,
+}
+"""By the reason to refuse them."""
+
+FITTING = {
+    "counted": "a{1,9000}",
+    "counted set": "[a-z]{1,9000}",
+    "alternatives": "(a|b|cd){1,900}",
+}
+
+SOON = 2.0
+"""Seconds of the processor: some tenths are what it takes."""
+
+
+def loaded(pattern: str, folder: Path) -> object:
+    path = folder / "tokenizer.json"
+    digram.train("low lower", vocab_size=258, pretokenizer="cl100k").save(path)
+    told = json.loads(path.read_text(encoding="utf-8"))
+    told["model"].pop("digram", None)  # the seal
+    told["pre_tokenizer"]["pretokenizers"][0]["pattern"] = {"Regex": pattern}
+    path.write_text(json.dumps(told), encoding="utf-8")
+    return digram.load(path)
+
+
+PLACES: dict[str, Callable[[str, Path], object]] = {
+    "a regex": lambda pattern, _: digram.pretokenize("a", digram.Regex(pattern)),
+    "regexes": lambda pattern, _: digram.pretokenize(
+        "a", [digram.Regex("b"), digram.Regex(pattern)]
+    ),
+    "a file": loaded,
+    "patterns of rules": lambda pattern, _: digram.Rules(patterns=[pattern]),
+    "forbidden": lambda pattern, _: digram.Rules(forbid=[digram.Regex(pattern)]),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", LARGE)
+def test_what_is_too_large_is_refused_soon(place: str, name: str, tmp_path: Path) -> None:
+    started = time.process_time()
+    with pytest.raises(digram.PatternError) as caught:
+        PLACES[place](LARGE[name], tmp_path)
+    assert time.process_time() - started < SOON
+    # The pattern, the size, the remedy.
+    message = str(caught.value)
+    assert json.dumps(LARGE[name][:20])[1:-1] in message, message
+    assert "more than" in message, message
+    assert "Shorten" in message or "Split" in message, message
+    assert len(message) < 600
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", FITTING)
+def test_what_fits_is_built_soon(place: str, name: str, tmp_path: Path) -> None:
+    started = time.process_time()
+    PLACES[place](FITTING[name], tmp_path)
+    assert time.process_time() - started < SOON
+
+
+def test_many_patterns_are_refused_together() -> None:
+    started = time.process_time()
+    with pytest.raises(digram.PatternError, match="after those of the patterns before it"):
+        digram.Rules(patterns=[f"[a-z]{{1,20}}{number}" for number in range(20_000)])
+    assert time.process_time() - started < 2 * SOON
+
+
+def test_other_threads_run_meanwhile() -> None:
+    ended = threading.Event()
+
+    def compile_it() -> None:
+        with pytest.raises(digram.PatternError):
+            digram.pretokenize("a", digram.Regex(LARGE["optional"]))
+        ended.set()
+
+    thread = threading.Thread(target=compile_it)
+    thread.start()
+    turns = 0
+    while not ended.wait(0.001):
+        turns += 1
+    thread.join()
+    assert turns > 10
