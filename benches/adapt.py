@@ -67,7 +67,7 @@ def measure(who: str, megabytes: float | None) -> dict[str, Any]:
         else:
             tok = digram.train(learn if who == "domain" else general, vocab_size=size)
     elif who == "extended":
-        tok, _ = base.extend(learn, add=MORE)
+        tok, _ = digram.extend(base, learn, add=MORE)
     else:
         tok = appended(base, learn)
     seconds = time.perf_counter() - started

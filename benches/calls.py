@@ -9,7 +9,7 @@ from typing import Any
 
 from benches.data import documents
 from benches.encode import title
-from benches.peers import PEERS
+from benches.peers import PEERS, ready
 from benches.run import Options, Task, disagreements, take_turns
 from benches.tables import markdown, number, times
 
@@ -25,7 +25,7 @@ def measure(who: str, size: int) -> dict[str, Any]:
     """The median of the microseconds that a call takes, on different stretches of English."""
     text = "".join(documents("en", 3)).encode("ascii", "ignore").decode()
     texts = [text[at : at + size] for at in range(0, min(len(text), 1_000 * size), size)]
-    encode = PEERS[who].load(ENCODING, 1).one
+    encode = ready(who, ENCODING, 1).one
     for short in texts[:100]:
         encode(short)
     taken = []

@@ -9,7 +9,7 @@ from typing import Any
 
 from benches.data import CORPORA, MB, documents
 from benches.encode import MEGABYTES, title
-from benches.peers import PEERS, Peer
+from benches.peers import PEERS, Peer, ready
 from benches.run import Options, Results, Task, disagreements, take_turns
 from benches.tables import markdown, number, times
 
@@ -24,7 +24,7 @@ COUNTERS = ("digram, lists", "digram, NumPy", "tiktoken", "rs-bpe")
 def measure(who: str, corpus: str, megabytes: float, what: str) -> dict[str, Any]:
     """Seconds to decode what the same program encoded, or to count; in a process of its own."""
     texts = documents(corpus, megabytes)
-    encoder = PEERS[who].load(ENCODING, 1)
+    encoder = ready(who, ENCODING, 1)
     out = encoder.batch(texts)
     size = sum(len(text.encode()) for text in texts)
     if what == "decode":

@@ -21,7 +21,7 @@ def measure(who: str, corpus: str, megabytes: float, threads: int) -> dict[str, 
     texts = documents(corpus, megabytes)
     tok = digram.load(vocabulary(ENCODING), encoding=ENCODING)
     tok.encode_batch(["A line, so that nothing is set up for the first time."], out="numpy")
-    tok.evaluate(["And one."])
+    digram.evaluate(tok, ["And one."])
     found: dict[str, Any] = {"size": sum(len(text.encode()) for text in texts)}
     for turn in ("seconds", "again"):
         started, worked = time.perf_counter(), time.process_time()
@@ -29,7 +29,7 @@ def measure(who: str, corpus: str, megabytes: float, threads: int) -> dict[str, 
             offsets = tok.encode_batch(texts, threads=threads, out="numpy").offsets
             lengths = offsets[1:] - offsets[:-1]
         else:
-            lengths = tok.evaluate(texts, threads=threads, progress=False).total.lengths
+            lengths = digram.evaluate(tok, texts, threads=threads, progress=False).total.lengths
         found[turn] = time.perf_counter() - started
         found[f"{turn} of processors"] = time.process_time() - worked
         found["digest"] = hashlib.sha256(lengths.tobytes()).hexdigest()
@@ -63,7 +63,7 @@ def run(options: Options) -> tuple[str, list[Task]]:
     header = ["", "text", "encode, s", "evaluate, s", "work", "again", "again", "work"]
     head = (
         f'## Evaluating\n\n{ENCODING}. Seconds of `tok.encode_batch(texts, out="numpy")` and of '
-        "`tok.evaluate(texts)`, the first time and again; work is how many times the processors' "
-        "time the latter takes."
+        "`digram.evaluate(tok, texts)`, the first time and again; work is how many times the "
+        "processors' time the latter takes."
     )
     return f"{head}\n\n{markdown(header, lines)}", wrong

@@ -87,7 +87,7 @@ def theirs(who: str, learn: Texts, dev: Texts, merges: int) -> Any:
     """A tokenizer of Hugging Face's trainer."""
     from tokenizers import Regex, Tokenizer, models, pre_tokenizers, trainers
 
-    from digram.pretokenizers import NAMED
+    from digram.pretokenizers.pretokenizer import NAMED
 
     options = dict(VARIANTS[who])
     window = options.pop("window", None)

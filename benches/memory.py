@@ -12,7 +12,7 @@ import numpy as np
 from benches.child import held, peak
 from benches.data import CORPORA, MB, folder, stream, vocabulary
 from benches.encode import title
-from benches.peers import PEERS
+from benches.peers import PEERS, ready
 from benches.run import Options, Task, disagreements, take_turns
 from benches.tables import markdown, number
 
@@ -55,16 +55,14 @@ def measure(who: str, way: str, megabytes: float, threads: int) -> dict[str, Any
 
     The peak of them, but for what is kept, which is what is held when all ids are gone.
     """
-    line = "A line, so that nothing is set up for the first time."
     tok: Any = None
     if way in ("batch", "kept"):
-        encoder = PEERS[who].load(ENCODING, threads)
-        encoder.batch([line])
+        encoder = ready(who, ENCODING, threads)
     else:
         import digram
 
         tok = digram.load(vocabulary(ENCODING), encoding=ENCODING)
-        tok.encode(line)
+        tok.encode("A line, so that nothing is set up for the first time.")
     memory = held if way == "kept" else peak
     before, started = memory(), perf_counter()
     parts: Iterator[Any]

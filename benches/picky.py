@@ -41,7 +41,7 @@ def measure(who: str, corpus: str, megabytes: float) -> dict[str, Any]:
     started = time.perf_counter()
     tok.encode_batch(learn, out="numpy", threads=1)
     encoding = time.perf_counter() - started
-    audit = tok.audit(learn, rare=10)
+    audit = digram.audit(tok, learn, rare=10)
     size = sum(len(text.encode()) for text in rest)
     return {
         "bytes per token": size / sum(tok.count_batch(rest)),

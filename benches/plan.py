@@ -20,11 +20,12 @@ from benches.child import peak
 from benches.data import MB, SEPARATOR, documents
 from benches.run import Options, Result, Task, take_turns
 from benches.tables import markdown, number
-from digram import _core, planning
-from digram.growth import Growth, Point, fitted, points
-from digram.pretokenizers import resolve
-from digram.sources import batches
-from digram.sources import documents as documents_of
+from digram import _core
+from digram.corpus import batches
+from digram.corpus import documents as documents_of
+from digram.pretokenizers.pretokenizer import resolve
+from digram.training import estimate
+from digram.training.heaps_law import Growth, Point, fitted, points
 
 CORPUS_OF = {"english": "en", "code": "code", "multilingual": "multi"}
 SIZES = (8_000, 32_000)
@@ -175,7 +176,7 @@ def _beside(kind: str, task: Task, result: Result) -> list[str]:
     import json
 
     said = json.loads(task.parameters)
-    plan = planning.plan(
+    plan = estimate.plan(
         result["text"], said["size"], kind=kind, pretokenizer=said["pattern"],
         memory=said["limit"] or "1 TB", cores=said["threads"],
     )  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 
 from benches.data import MB, SHAPES, shape
 from benches.encode import title
-from benches.peers import PEERS, Encoder, Peer
+from benches.peers import PEERS, Encoder, Peer, ready
 from benches.run import Options, Results, Task, disagreements, take_turns
 from benches.tables import markdown, number, times
 
@@ -22,7 +22,7 @@ SIZES = (1, 4)
 def measure(who: str, encoding: str, shape_name: str, megabytes: int) -> dict[str, Any]:
     """Seconds for one call on one thread, after one on a line of prose; in a process of its own."""
     text = shape(shape_name, megabytes * MB)
-    encoder = PEERS[who].load(encoding, 1)
+    encoder = ready(who, encoding, 1)
     encode = encoder.one
     if PEERS[who].package == "digram":  # whose `encode` shares so long a text among all cores
         encode = _of_batch(encoder)

@@ -26,7 +26,7 @@ BLOCK = 4 * MB  # bytes that the disk is given at once
 
 
 def _formats() -> list[str]:
-    from digram.sinks import FORMATS
+    from digram.shards.formats import FORMATS
 
     return [*FORMATS]
 
@@ -44,6 +44,8 @@ def measure(who: str, path: str, threads: int, size: int = 0) -> dict[str, Any]:
     """Seconds, bytes written, and a digest of all ids with the token after each document."""
     if who == DISK:
         return _disk(size)
+    import digram
+
     tok = _tokenizer(who)
     if who == MEMORY:
         documents = [one.encode() for one in stream(Path(path)) if one]
@@ -58,8 +60,8 @@ def measure(who: str, path: str, threads: int, size: int = 0) -> dict[str, Any]:
     folder = Path(tempfile.mkdtemp(dir=cache()))
     try:
         before, started = peak(), perf_counter()
-        found = tok.encode_files(
-            Path(path), folder / "out", format=who, separator=SEPARATOR, threads=threads
+        found = digram.encode_files(
+            tok, Path(path), folder / "out", format=who, separator=SEPARATOR, threads=threads
         )
         seconds, used = perf_counter() - started, peak() - before
         sha = hashlib.sha256()

@@ -179,7 +179,7 @@ def _tokenizers(path: Path, size: int, pattern: str, threads: int) -> Any:
 def _regex(pattern: str) -> str:
     if pattern == NONE:
         return "(?s:.+)"
-    from digram.pretokenizers import NAMED
+    from digram.pretokenizers.pretokenizer import NAMED
 
     return NAMED[pattern].patterns[0]
 

@@ -17,8 +17,8 @@ from io import TextIOWrapper
 from pathlib import Path
 
 import digram
-from digram.progress import amount
-from digram.terminal import chip, columns, render, use_color
+from digram._util.progress import amount
+from digram.display.terminal import chip, columns, render, use_color
 
 TOKENS = 8_000
 OUTPUT = Path("demo-output")

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import digram
-from digram.drawing.spelling import visible
+from digram.display.symbols import visible
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     """Train, extend, apply the plan, compare; the exit code."""
     general, domain = corpora(arguments)
     tok = digram.train(general, vocab_size=TOKENS)
-    grown, change = tok.extend(domain, add=MORE)
+    grown, change = digram.extend(tok, domain, add=MORE)
     print(f"{change}.")
     text = [*general, *domain]
     old, true = (embeddings(beside(one, text), WIDTH) for one in (tok, grown))
