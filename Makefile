@@ -9,7 +9,7 @@ CORPUS ?=
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup develop demo test test-elsewhere test-rest test-engines test-web lint format valgrind bench clean
+.PHONY: help setup develop demo test test-elsewhere test-rest test-engines test-web lint format valgrind bench bench-guard clean
 
 help:
 	@echo "make demo    train, save, load, encode, decode and show, on real text (CORPUS=path for your own)"
@@ -20,6 +20,7 @@ help:
 	@echo "make format  format the sources"
 	@echo "make valgrind  the core's tests, each access to memory checked"
 	@echo "make bench   ratios to the peers (DIGRAM_DATA=folder for the corpora)"
+	@echo "make bench-guard  has encoding become slower? minutes, on a quiet machine"
 	@echo "make develop build the core into $(VENV)"
 
 # One stamp a step: what was done is not done again.
@@ -86,7 +87,7 @@ $(ENGINES)/.tools: $(VENV)/.built requirements-engines.lock requirements-readers
 ENGINE_TESTS := PYSPARK_PYTHON=$(CURDIR)/$(ENGINES)/bin/python $(ENGINES)/bin/python -m pytest --quiet -W default
 
 test-engines: $(ENGINES)/.tools
-	$(ENGINE_TESTS) tests/engines python/digram/engines
+	$(ENGINE_TESTS) tests/engines python/digram/distributed
 	$(ENGINE_TESTS) tests/test_docs.py -k "every_block and frames"
 
 $(WEB)/.tools: $(VENV)/.built requirements-web.lock
@@ -124,10 +125,11 @@ valgrind:
 	  cargo test --quiet --package digram --lib --test encode --test long \
 	  -- --skip a_long_text_is_the_same --skip corpora
 
-bench: $(VENV)/.tools
+# Figures are those of wheels, so the core is built as for them.
+bench bench-guard: $(VENV)/.tools
 	$(BIN)/python -m pip install --quiet --group bench
-	$(BIN)/maturin develop --quiet --release  # as wheels are built
-	$(BIN)/python -m benches $(BENCH)
+	$(BIN)/maturin develop --quiet --release
+	$(BIN)/python -m benches$(if $(filter bench-guard,$@),.guard) $(BENCH)
 
 clean:
 	rm -rf $(VENV) $(ENGINES) $(WEB) target demo-output

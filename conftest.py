@@ -8,8 +8,8 @@ collect_ignore = [
     path
     for path, library in (
         ("tests/engines", "pyspark"),
-        ("python/digram/engines/spark.py", "pyspark"),
-        ("python/digram/engines/ray.py", "ray"),
+        ("python/digram/distributed/spark.py", "pyspark"),
+        ("python/digram/distributed/ray.py", "ray"),
         ("tests/web", "playwright"),
         ("python/digram/web", "uvicorn"),
     )
