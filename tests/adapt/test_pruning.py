@@ -116,7 +116,9 @@ def test_swapped_tokens_take_the_ids_of_those_that_went(
 ) -> None:
     assume(number <= len(tok.merges))
     after, change = digram.replace_tokens(tok, corpus, number, min_frequency=1)
-    assert after.vocab_size <= tok.vocab_size
+    assert after.vocab_size == tok.vocab_size
+    assert len(after) == len(tok)
+    assert len(change.added) == len(change.removed) <= number
     assert {*change.added} <= {*change.removed} | {
         id for id, new in enumerate(change.id_map.tolist()) if new != id
     }
@@ -257,6 +259,19 @@ def test_what_comes_back_has_its_own_id() -> None:
         assert all(new in (-1, id) for id, new in enumerate(change.id_map.tolist()))
         assert after.training is not None
         assert after.training.options["swapped"] == tok.digest
+
+
+def test_the_size_stays_where_there_is_little_to_learn() -> None:
+    tok = digram.train("low low lower lowest", max_merges=6)
+    one, change = digram.replace_tokens(tok, "ab ab", 3)
+    assert (one.vocab_size, len(one)) == (262, 262)
+    assert one.tokens(change.added) == [b"ab"]
+    assert len(change.removed) == 1
+    same, change = digram.replace_tokens(tok, "a b c", 3, keep=iter([b"low"]))
+    assert same is tok
+    assert change.added == change.removed == []
+    # So is a matrix that began with this vocabulary.
+    assert digram.Trainer.of(tok).add("ab ab").next(swap=3).tokenizer.vocab_size == 262
 
 
 def test_holes_at_the_end_are_none() -> None:

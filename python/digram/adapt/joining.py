@@ -155,30 +155,50 @@ def replace_tokens(
     >>> tok.count(notes), after.count(notes)
     (29, 17)
 
-    It is `prune`, then `extend`, and the new tokens take the ids of those that went, so a
-    model's matrices keep their size, and rows of tokens that stay keep their place. Where the
-    corpus asks for fewer tokens (`min_frequency`), ids stay free, and at the end are none. As
-    the order of ids is no longer that of merges, what needs that refuses the result: `shrink`,
-    and `.tiktoken` files. The corpus is counted once. The arguments are those of `prune` and
-    `extend`.
+    It is `prune`, then `extend`, and the new tokens take the ids of those that went. So the size
+    of the vocabulary is always that of before: a model's matrices keep theirs, and rows of tokens
+    that stay keep their place.
+
+    `number` is how many tokens are replaced at most. Where the corpus has fewer pairs that occur
+    `min_frequency` times, only so many tokens go as new ones take their place; where it has none,
+    the tokenizer stays as it is. A token that goes and is learned again is not replaced.
+    `len(change.added)` says how many were.
+
+    >>> same, change = digram.replace_tokens(tok, "at at", 6)
+    >>> print(change)
+    268 ids became 268, 0 tokens added, 0 removed
+
+    As the order of ids is no longer that of merges, what needs that refuses the result: `shrink`,
+    and `.tiktoken` files. The arguments are those of `prune` and `extend`. The corpus is counted
+    once. Where fewer are replaced than `number`, what remains of the cost comes again for each
+    number that is tried, most often once or twice.
     """
     instance("tok", tok, Tokenizer)
     check_by_rank(tok._settings.scheme, "swap")
     number = whole_number("number", number, 0)
     source = counted(tok, source, separator, threads, progress)
     multiple = multiple_of(tok.definition)
-    whole = _unpadded(tok.definition)
-    options: dict[str, Any] = {"threads": threads}
-    smaller, _ = prune(Tokenizer(whole), source, remove=number, keep=keep, compact=False, **options)
-    if not number:
-        return tok, Change.of(tok, tok)
+    whole, keep = _unpadded(tok.definition), keep if isinstance(keep, str | bytes) else [*keep]
     whole_characters = keeps_characters(tok, whole_characters)
-    options |= {
-        "min_frequency": min_frequency,
-        "whole_characters": whole_characters,
-        "progress": progress,
-    }
-    grown, change = extend(smaller, source, add=number, **options)
+    before = Tokenizer(whole)
+    while True:
+        smaller, _ = prune(before, source, remove=number, keep=keep, compact=False, threads=threads)
+        if not number:
+            return tok, Change.of(tok, tok)
+        grown, change = extend(
+            smaller,
+            source,
+            add=number,
+            min_frequency=min_frequency,
+            whole_characters=whole_characters,
+            threads=threads,
+            progress=progress,
+        )
+        if len(change.added) == number:
+            break
+        # There is less to learn: fewer may go, or ids were left without tokens. Some of what was
+        # learned may have been tokens that went, so fewer gone may be fewer learned again.
+        number = len(change.added)
     swapped = _at_free_ids(whole, grown.definition, change.added)
     if swapped.training is not None:
         said = {"swapped": tok.digest, "number": number, "min_frequency": min_frequency}
