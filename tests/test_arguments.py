@@ -46,7 +46,11 @@ NUMBERS: dict[str, tuple[Callable[[Any], object], str, int]] = {
     "max_merges": (lambda n: trained(max_merges=n), "max_merges", 0),
     "min_frequency": (lambda n: trained(min_frequency=n), "min_frequency", 1),
     "max_token_length": (lambda n: trained(max_token_length=n), "max_token_length", 1),
-    "limit_alphabet": (lambda n: trained(unit="char", limit_alphabet=n), "limit_alphabet", 1),
+    "limit_alphabet": (
+        lambda n: trained(unit="char", limit_alphabet=n, on_unknown="bytes"),
+        "limit_alphabet",
+        1,
+    ),
     "runners_up": (lambda n: trained(runners_up=n), "runners_up", 0),
     "window": (lambda n: fair(window=n), "window", 1),
     "global_merges": (lambda n: fair(global_merges=n), "global_merges", 0),

@@ -182,6 +182,7 @@ def test_the_most_frequent_characters_are_kept(
         max_merges=5,
         unit="char",
         limit_alphabet=limit,
+        on_unknown=Special("<unk>"),
         ties=ties,
         pretokenizer=pretokenizer,
     )
@@ -192,6 +193,7 @@ def test_the_most_frequent_characters_are_kept(
         max_merges=5,
         unit="char",
         alphabet=[character.decode() for character in base],
+        on_unknown=Special("<unk>"),
         ties=ties,
         pretokenizer=pretokenizer,
     )
@@ -218,7 +220,12 @@ def test_the_alphabet_is_that_of_hugging_face(tmp_path: Path) -> None:
             trainers.BpeTrainer(vocab_size=limit, limit_alphabet=limit, show_progress=False),
         )
         ours = digram.train(
-            text.strip(), max_merges=0, unit="char", limit_alphabet=limit, pretokenizer=None
+            text.strip(),
+            max_merges=0,
+            unit="char",
+            limit_alphabet=limit,
+            on_unknown=Special("<unk>"),
+            pretokenizer=None,
         )
         assert sorted(theirs.get_vocab()) == [t.decode() for t in ours.tokens(range(limit))]
 
@@ -229,6 +236,11 @@ def test_the_alphabet_is_that_of_hugging_face(tmp_path: Path) -> None:
         ({"limit_alphabet": 5}, r'limit_alphabet= is for unit="char"'),
         ({"limit_alphabet": 5, "unit": "char", "alphabet": "ab"}, "chooses among those"),
         ({"limit_alphabet": 0, "unit": "char"}, "limit_alphabet=0 is not at least 1"),
+        ({"limit_alphabet": 1, "unit": "char"}, r"leaves out 1 character of the corpus: 'b' \(U"),
+        (
+            {"alphabet": "xyz", "unit": "char"},
+            r"'a' \(U\+0061\), 'b' \(U\+0062\)\. .* Add them to a",
+        ),
     ],
 )
 def test_alphabets_that_make_no_sense(options: dict[str, Any], problem: str) -> None:

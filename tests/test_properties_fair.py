@@ -51,7 +51,8 @@ def check(tok: digram.Tokenizer, found: fair.Trained) -> None:
     record = tok.training
     assert record is not None
     assert record.languages is not None
-    assert tok.tokens(range(tok.vocab_size)) == found.tokens
+    special = [text.encode() for text in tok.special_tokens]
+    assert tok.tokens(range(tok.vocab_size)) == [*found.tokens, *special]
     assert [(left, right) for left, right, _ in tok.definition.merges] == [*found.merges]
     assert record.counts == found.counts == [merge.count for merge in tok.merge_log]
     assert [number(name) for name in record.languages] == found.languages
@@ -144,6 +145,7 @@ def test_characters_outside_the_alphabet_are_not_measured(
         dev=None if dev is None else named(texts[::-1]),
         unit="char",
         alphabet=alphabet,
+        on_unknown=digram.Special("<unk>"),
         pretokenizer=None,
         **limits,  # type: ignore[arg-type]
     )

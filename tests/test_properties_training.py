@@ -52,7 +52,8 @@ def check(tok: digram.Tokenizer, trained: reference.Trained) -> None:
     assert record.stop_reason == trained.stop_reason
     assert record.counts == trained.counts
     assert tok.merges == [(left, right) for left, right, _ in learned(trained)]
-    assert tok.tokens(range(tok.vocab_size)) == trained.tokens
+    special = [text.encode() for text in tok.special_tokens]
+    assert tok.tokens(range(tok.vocab_size)) == [*trained.tokens, *special]
 
 
 @cases(500)
@@ -132,11 +133,18 @@ def test_a_given_alphabet(
     """A character outside the alphabet is in no merge; what stands on its sides does not join."""
     base = [character.encode() for character in alphabet]
     trained = trained_reference(corpus, "char", base, ties, limits)
-    options = sized(limits, base)
+    options: dict[str, Any] = {"ties": ties, "unit": "char", "alphabet": alphabet}
+    options["pretokenizer"] = None
     tok = digram.train(
-        corpus, pretokenizer=None, ties=ties, unit="char", alphabet=alphabet, **options
+        corpus, on_unknown=digram.Special("<unk>"), **options, **sized(limits, [*base, b"<unk>"])
     )
     check(tok, trained)
+    # Without a token for it, only what has no such character is learned from.
+    if set("".join(corpus)) <= set(alphabet):
+        check(digram.train(corpus, **options, **sized(limits, base)), trained)
+    else:
+        with pytest.raises(digram.OptionError, match=r"^alphabet= leaves out "):
+            digram.train(corpus, **options, **sized(limits, base))
 
 
 @cases(250)

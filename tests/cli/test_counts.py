@@ -105,9 +105,30 @@ def test_training_takes_pretokenizer_and_unit_of_the_counts(
         "these counts were made with --pretokenizer gpt2, training asked for --pretokenizer o200k. "
         "Count again, or pass --pretokenizer gpt2."
     ) in result.stderr
-    result = run("train", counts, "--unit", "byte", *fallback, "-o", out)
+    result = run("train", counts, "--unit", "byte", "--max-merges", "9", "-o", out)
     assert result.exit_code == 3
     assert "--unit char" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("told", "option"),
+    [
+        (["--separator", "x"], "--separator"),
+        (["--field", "body"], "--field"),
+        (["--source-format", "jsonl"], "--source-format"),
+        (["--on-error", "skip"], "--on-error"),
+    ],
+)
+def test_how_text_is_read_is_not_for_counts(
+    run: Run, counted: Path, tmp_path: Path, told: list[str], option: str
+) -> None:
+    out = tmp_path / "tok.json"
+    for verb in (["train", counted], ["train-fair", "--language", f"en={counted}"]):
+        result = run(*verb, "--pretokenizer", "gpt2", "--max-merges", "9", "-o", out, *told)
+        assert result.exit_code == 2
+        assert f"{option} " in result.stderr
+        assert "digram counts make" in result.stderr
+        assert not out.exists()
 
 
 def test_training_on_several_files_of_counts(

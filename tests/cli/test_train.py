@@ -36,6 +36,20 @@ def test_it_learns_what_the_library_learns(run: Run, corpus: Path, tmp_path: Pat
     assert digram.load(out) == digram.train(corpus, vocab_size=300, special_tokens=["<|end|>"])
 
 
+def test_options_without_a_use_are_refused(run: Run, corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "tok.json"
+    for unused, remedy in (
+        (["--alphabet", "ab"], "Leave out --alphabet, or pass --unit char."),
+        (["--on-unknown", "bytes"], "Leave out --on-unknown, or pass --unit char."),
+        (["--unit", "char", "--byte-order", "gpt2"], "Leave out --byte-order, or --unit char."),
+        (["--unit", "char", "--alphabet", "ab"], "Add them to --alphabet, or pass --on-unknown"),
+    ):
+        result = run("train", corpus, "--max-merges", "9", "-o", out, "--allow-loss", *unused)
+        assert result.exit_code != 0
+        assert remedy in result.stderr, result.stderr
+        assert not out.exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "options"),
     [

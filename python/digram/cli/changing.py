@@ -84,7 +84,7 @@ def options(verb: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         common.check_stdout(output, as_json)
         tok = common.load(tokenizer, rest)
-        counts = corpus.counts_in(files)
+        counts = corpus.counts_in(files, told)
         text: Any = counts
         paths = tuple(map(Path, files))
         if counts is None:

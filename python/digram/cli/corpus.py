@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from digram.corpus import Files, Source, Stream
     from digram.training.counts import Counts
 
-__all__ = ["check_not_in_source", "counts_in", "stdin", "texts_in"]
+__all__ = ["check_not_in_source", "counts_in", "refuse_told", "stdin", "texts_in"]
 
 
 def texts_in(arguments: tuple[str, ...], told: common.Told) -> tuple[Source, tuple[Path, ...]]:
@@ -66,8 +66,11 @@ def _watched_stdin(told: common.Told) -> Stream:
     return replace(found, file=cast("BinaryIO", corpus.AsFile(blocks)))
 
 
-def counts_in(arguments: tuple[str, ...]) -> Counts | None:
-    """The counts of files, merged, where files of counts are named; None where they hold text."""
+def counts_in(arguments: tuple[str, ...], told: common.Told | None) -> Counts | None:
+    """The counts of files, merged, where files of counts are named; None where they hold text.
+
+    What is `told` of how text is read is refused beside counts, None where it is for other files.
+    """
     from digram.training.counts import Counts
     from digram.training.counts.files import holds_counts
 
@@ -80,7 +83,20 @@ def counts_in(arguments: tuple[str, ...]) -> Counts | None:
             f"{arguments[held.index(True)]} holds counts and {text} does not; count {text} first, "
             "with digram counts make."
         )
+    refuse_told(told)
     return Counts.merge([Counts.load(Path(name)) for name in arguments])
+
+
+def refuse_told(told: common.Told | None) -> None:
+    """Refuses options that say how text is read, where there are counts alone."""
+    usual = common.Told()
+    for name, value in (told or usual)._asdict().items():
+        if value != getattr(usual, name):
+            option = "--source-format" if name == "format" else f"--{name.replace('_', '-')}"
+            raise click.UsageError(
+                f"{option} says how text is read, and these are counts; give it to digram counts "
+                "make."
+            )
 
 
 def check_not_in_source(output: str, paths: tuple[Path, ...]) -> None:

@@ -122,7 +122,7 @@ def train(
     from digram.training.checkpoint import noted_merges
 
     options["superwords"] = _superwords(superwords, subwords, joins)
-    counts = corpus.counts_in(files)
+    counts = corpus.counts_in(files, told)
     if counts is not None and superwords is None:
         _as_counted(options, counts)
     elif not regex and pretokenizer is None:

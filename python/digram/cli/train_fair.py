@@ -134,6 +134,8 @@ def train_fair(
     )
     sources = {name: _source(files, told, output) for name, files in learn.items()}
     measured = {name: _source(files, told, output) for name, files in steer.items()}
+    if all(isinstance(one, digram.Counts) for one in (*sources.values(), *measured.values())):
+        corpus.refuse_told(told)
     started = time.perf_counter()
     tok = digram.train_fair(
         sources,
@@ -175,7 +177,7 @@ def _by_name(
 
 
 def _source(files: str, told: common.Told, output: str) -> Source | Counts:
-    counts = corpus.counts_in((files,))
+    counts = corpus.counts_in((files,), None)
     if counts is not None:
         return counts
     if files == "-":

@@ -40,11 +40,13 @@ class Shape:
     def start(self, counts: _core.Counts | _core.SortedCounts, unit: Unit) -> Start:
         """What merging starts from, and how much room it has."""
         special, unknown = self.special_tokens, self.on_unknown
-        if isinstance(unknown, Special) and unit == "char" and unknown.text not in special:
+        if isinstance(unknown, Special) and unknown.text not in special:
             special.append(unknown.text)
         self._reserved = blocks(self.reserve, self.pad_to_multiple, special)
         limits = self.limits
-        base = base_tokens(unit, self.alphabet, limits.limit_alphabet, self.byte_order, counts)
+        base = base_tokens(
+            unit, self.alphabet, limits.limit_alphabet, unknown, self.byte_order, counts
+        )
         reserved, shift = (
             sum(self._reserved.values()),
             len(special) if flag("special_first", self.special_first) else 0,
@@ -54,7 +56,7 @@ class Shape:
             size = begun.vocab_size
             room = room_for_merges(limits.vocab_size, size, len(special), reserved)
             return Start(begun, False, room, shift)
-        with_bytes = unit == "char" and unknown == "bytes"
+        with_bytes = unknown == "bytes"
         first = len(base) + 256 * with_bytes
         room = room_for_merges(limits.vocab_size, first, len(special), reserved)
         return Start(base, with_bytes, room, shift)
@@ -72,7 +74,7 @@ class Shape:
             pretokenizer=found.cut,
             special_tokens={text: first_special + i for i, text in enumerate(self.special_tokens)},
             unit=found.unit,
-            on_unknown=self.on_unknown if found.unit == "char" else "error",
+            on_unknown=self.on_unknown,
             byte_ids=list(range(shift, shift + 256)) if found.start.with_bytes else None,
             ignore_merges=self.ruled is not None,
             training=_preferred_first(record, len(given)),

@@ -19,6 +19,7 @@ __all__ = [
     "Limits",
     "Ties",
     "base_tokens",
+    "check_base",
     "check_choices",
     "checked_limits",
     "checked_picky",
@@ -149,30 +150,91 @@ def warn_of_a_path(source: object) -> None:
             )
 
 
-def base_tokens(
+def check_base(
     unit: Unit,
     alphabet: Iterable[str] | None,
     limit: int | None,
+    on_unknown: OnUnknown,
     byte_order: ByteOrder,
-    counts: _core.Counts | _core.SortedCounts,
-) -> str | bytes:
-    """The base tokens in the order of their ids, but for the bytes of a fallback."""
+) -> None:
+    """Refuses what says something of a base that this unit does not have."""
     if unit == "byte":
-        for name, value in (("alphabet", alphabet), ("limit_alphabet", limit)):
+        unknown = None if on_unknown == "error" else on_unknown
+        for name, value in (
+            ("alphabet", alphabet),
+            ("limit_alphabet", limit),
+            ("on_unknown", unknown),
+        ):
             if value is not None:
                 raise OptionError(
-                    f'{name}= is for unit="char"; the base of unit="byte" is the bytes.'
+                    f'{name}= is for unit="char"; the base of unit="byte" is the bytes, in which '
+                    "nothing is unknown.",
+                    value=value,
+                    hint=f'Leave out {name}=, or pass unit="char".',
                 )
-        return GPT2_BYTE_ORDER if byte_order == "gpt2" else bytes(range(256))
-    if alphabet is None:
-        return counts.characters(limit)
-    if limit is not None:
+        return
+    if byte_order != "value":
+        raise OptionError(
+            'byte_order= is for unit="byte"; the base of unit="char" is characters.',
+            value=byte_order,
+            hint='Leave out byte_order=, or unit="char".',
+        )
+    if alphabet is not None and limit is not None:
         raise OptionError(
             "alphabet= names the characters, and limit_alphabet= chooses among those of the "
             "corpus.",
             value=limit,
             hint="Give one of them.",
         )
+
+
+def base_tokens(
+    unit: Unit,
+    alphabet: Iterable[str] | None,
+    limit: int | None,
+    on_unknown: OnUnknown,
+    byte_order: ByteOrder,
+    counts: _core.Counts | _core.SortedCounts,
+) -> str | bytes:
+    """The base tokens in the order of their ids, but for the bytes of a fallback.
+
+    Raises `OptionError` where the corpus has other characters, and `on_unknown` is "error": such a
+    tokenizer could not encode the text that it was trained on.
+    """
+    check_base(unit, alphabet, limit, on_unknown, byte_order)
+    if unit == "byte":
+        return GPT2_BYTE_ORDER if byte_order == "gpt2" else bytes(range(256))
+    base = counts.characters(limit) if alphabet is None else _joined(alphabet)
+    if on_unknown == "error" and (alphabet is not None or limit is not None):
+        _check_all_known(base, "limit_alphabet" if alphabet is None else "alphabet", counts)
+    return base
+
+
+_SHOWN = 8  # characters that a message names
+
+
+def _check_all_known(base: str, argument: str, counts: _core.Counts | _core.SortedCounts) -> None:
+    """Refuses a base without some characters of the corpus."""
+    known = {*base}
+    missing = [character for character in counts.characters() if character not in known]
+    if not missing:
+        return
+    named = ", ".join(f"{show(one)} (U+{ord(one):04X})" for one in missing[:_SHOWN])
+    if len(missing) > _SHOWN:
+        named += f" and {len(missing) - _SHOWN:,} more"
+    ways = 'pass on_unknown="bytes" or on_unknown=digram.Special("<unk>")'
+    raise OptionError(
+        f"{argument}= leaves out {several(len(missing), 'character')} of the corpus: {named}. A "
+        "tokenizer of it could not encode the text that it was trained on.",
+        value=missing[0],
+        hint=f"Add {'it' if len(missing) == 1 else 'them'} to alphabet=, or {ways}."
+        if argument == "alphabet"
+        else f"Raise it, or {ways}.",
+    )
+
+
+def _joined(alphabet: Iterable[str]) -> str:
+    """The characters that are named, one after the other; `OptionError` for what is none."""
     characters = list(alphabet)
     for index, character in enumerate(characters):
         if not isinstance(character, str) or len(character) != 1:

@@ -11,12 +11,13 @@ from digram.errors import OptionError
 from digram.pretokenizers.pretokenizer import MISSING, Pretokenizer, PretokenizerLike, resolve
 from digram.pretokenizers.rules import Rules
 from digram.tokenizer.tokenizer import Merge, Tokenizer
-from digram.training.counts import Counts, Sources
+from digram.training.counts import Counts, Sources, check_unit
 from digram.training.id_layout import Shape, listed
 from digram.training.merge_loop import learned, plain
 from digram.training.options import (
     ByteOrder,
     Ties,
+    check_base,
     check_choices,
     checked_limits,
     checked_picky,
@@ -90,11 +91,14 @@ def train(
         limit_alphabet: for unit "char", keep so many characters, the most frequent ones (among
             equals the lowest code points); the others are unknown.
         on_unknown: for unit "char", what becomes of other characters when encoding: "error",
-            "bytes" (256 byte tokens come first) or `digram.Special("<unk>")`.
+            "bytes" (256 byte tokens come first) or `digram.Special("<unk>")`. With "error" the base
+            must have all characters of the corpus, white space too where the pretokenizer keeps
+            it: what was trained on can be encoded.
         special_tokens: they stand for no text; `special_first` gives them the first ids instead.
         reserve: numbers of ids to set aside, by name, as in {"image": 8192} (`tok.reserved`).
         pad_to_multiple: unused ids at the end make the size a multiple of this.
-        byte_order: "value", or "gpt2" for the base ids that Hugging Face's trainer gives.
+        byte_order: for unit "byte", "value", or "gpt2" for the base ids that Hugging Face's
+            trainer gives.
 
     When to stop, whichever comes first; `training.stop_reason` says which it was:
         vocab_size: this many tokens in all, reserved ones included, before padding.
@@ -146,7 +150,8 @@ def train(
     `runners_up` keeps with each merge so many of the pairs that came next, for `tok.merge_log`, of
     those that reach `min_frequency`; the tokenizer is the same with and without. `progress` draws a
     bar on stderr (by default where that is a terminal). Raises `OptionError` for options that make
-    no sense, `ConfigMismatchError` for counts that were made with another pretokenizer or unit,
+    no sense or have no use beside the others, and for a base that lacks characters of the corpus;
+    `ConfigMismatchError` for counts that were made with another pretokenizer or unit,
     `CheckpointError` for a folder of another run or a damaged one, `InvalidTextError` for text that
     is none, `CorruptFileError` for a record that holds no text or a file that is damaged, `OSError`
     for files that cannot be read. Memory: the distinct pretokens, and about 12 bytes for
@@ -162,6 +167,15 @@ def train(
         limit_alphabet,
         runners_up,
         threads,
+    )
+    made = source.unit if isinstance(source, Counts) else "byte"
+    alphabet = None if alphabet is None else list(alphabet)
+    check_base(
+        made if unit is None else check_unit(unit),
+        alphabet,
+        limits.limit_alphabet,
+        on_unknown,
+        byte_order,
     )
     ruled = _asked(source, pretokenizer, rules)
     pretokenizer = pretokenizer if rules is None else ruled
@@ -182,7 +196,7 @@ def train(
         limits,
         listed(special_tokens),
         special_first,
-        None if alphabet is None else list(alphabet),
+        alphabet,
         on_unknown,
         byte_order,
         reserve,

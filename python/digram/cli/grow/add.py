@@ -105,7 +105,7 @@ def add(
     """
     from digram.adapt.versions import edited
 
-    counts = corpus.counts_in(files)
+    counts = corpus.counts_in(files, told)
     source: Any = counts if counts is not None else corpus.texts_in(files, told)[0]
     begins = {name: value for name, value in described.items() if value}
     asked = [*begins, *(["unit"] if unit else []), *(["tokenizer"] if tokenizer else [])]

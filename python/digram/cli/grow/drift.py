@@ -92,5 +92,5 @@ def drift(
 
 
 def _source(files: tuple[str, ...], told: common.Told) -> Any:
-    counts = corpus.counts_in(files)
+    counts = corpus.counts_in(files, told)
     return corpus.texts_in(files, told)[0] if counts is None else counts

@@ -46,7 +46,7 @@ def forget(
         raise click.UsageError("name the files to forget, or with --name all that has that name.")
     source: Any = None
     if files:
-        source = corpus.counts_in(files)
+        source = corpus.counts_in(files, told)
         if source is None:
             source = corpus.texts_in(files, told)[0]
     after = edited(

@@ -135,6 +135,7 @@ class Counting:
         self, sources: Mapping[str, Any], weights: Mapping[str, Any] | None
     ) -> Counted:
         factors = _factors(weights, sources)
+        refuse_separator(self.separator, *sources.values())
         joiner = None
         if self.memory is not None:
             joiner = _core.Joiner(self.memory, self._folder(), have_first(sources))
@@ -229,9 +230,9 @@ class Counting:
         return tempfile.gettempdir() if self.checkpoint is None else self.checkpoint.folder
 
 
-def refuse_separator(separator: str | bytes | None) -> None:
-    """Counts were cut before; `OptionError` where they are to be cut again."""
-    if separator is not None:
+def refuse_separator(separator: str | bytes | None, *sources: object) -> None:
+    """Counts were cut before; `OptionError` where they are to be cut again, and nothing else is."""
+    if separator is not None and all(isinstance(one, Counts) for one in sources):
         raise OptionError(
             "separator= cuts text, and counts hold none.",
             value=separator,

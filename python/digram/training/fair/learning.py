@@ -11,7 +11,7 @@ from digram._util.progress import progress as progress_bar
 from digram.corpus import Source
 from digram.errors import placed
 from digram.tokenizer.tokenizer import Merge
-from digram.training.counts import Counting, Counts
+from digram.training.counts import Counting, Counts, refuse_separator
 from digram.training.fair.turns import Turns
 from digram.training.id_layout import Shape
 from digram.training.merge_loop import Learned, Reporter, most_merges
@@ -35,6 +35,7 @@ class Texts(NamedTuple):
 
 def counted(languages: Named, dev: Named | None, counting: Counting) -> Texts:
     """Counts each text by itself."""
+    refuse_separator(counting.separator, *languages.values(), *(dev or {}).values())
     found, skipped = _counted("languages", languages, [*languages], counting)
     if dev is None:
         return Texts(found, None, skipped)

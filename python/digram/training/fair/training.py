@@ -12,7 +12,7 @@ from digram.training.counts import Counting, Counts, check_unit
 from digram.training.fair.learning import counted, learned
 from digram.training.fair.turns import checked_turns
 from digram.training.id_layout import Shape, listed
-from digram.training.options import ByteOrder, Ties, check_choices, checked_limits
+from digram.training.options import ByteOrder, Ties, check_base, check_choices, checked_limits
 from digram.vocab.definition import OnUnknown, Unit
 
 __all__ = ["train_fair"]
@@ -114,11 +114,13 @@ def train_fair(
         0,
         threads,
     )
+    unit, alphabet = check_unit(unit), None if alphabet is None else list(alphabet)
+    check_base(unit, alphabet, limits.limit_alphabet, on_unknown, byte_order)
     shape = Shape(
         limits,
         listed(special_tokens),
         special_first,
-        None if alphabet is None else list(alphabet),
+        alphabet,
         on_unknown,
         byte_order,
         reserve,
@@ -131,7 +133,7 @@ def train_fair(
             value=cut.rules,
             hint="Give them to the tokenizer afterwards: tok.with_rules(rules).",
         )
-    counting = Counting(cut, check_unit(unit), separator, limits.threads, progress)
+    counting = Counting(cut, unit, separator, limits.threads, progress)
     texts = counted(languages, dev, counting)
     found = learned(texts, turns, shape, counting, ties, on_merge, progress)
     return shape.tokenizer(found, turns.options())
