@@ -306,7 +306,7 @@ def test_other_tokenizers_are_refused(tmp_path: Path) -> None:
     OF.save(path)
     with pytest.raises(ConfigMismatchError, match="another tokenizer"):
         IdSpace.load(path, tokenizers={"text": PLAIN})
-    with pytest.raises(OptionError, match="no range of text"):
+    with pytest.raises(OptionError, match="no range of a tokenizer"):
         IdSpace.load(path, tokenizers={"image": TOK})
 
 

@@ -12,6 +12,7 @@ from digram._util.storage import LARGEST, advise_on_full_disk, atomic_write, rea
 from digram._util.validation import instance, mapping
 from digram.errors import ConfigMismatchError, CorruptFileError, DigramError, OptionError, show
 from digram.multimodal.id_space.ranges import IdRange, Marker, whole
+from digram.multimodal.sequences import SequenceTokenizer
 from digram.tokenizer.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ def save(space: IdSpace, path: str | PathLike[str]) -> None:
         )
 
 
-def load(path: str | PathLike[str], tokenizers: Mapping[str, Tokenizer]) -> IdSpace:
+def load(
+    path: str | PathLike[str], tokenizers: Mapping[str, Tokenizer | SequenceTokenizer]
+) -> IdSpace:
     """Read a file; see `IdSpace.load`."""
     try:
         return _parsed(read_file(path), tokenizers)
@@ -71,7 +74,7 @@ def _plain(one: IdRange) -> dict[str, Any]:
     }
 
 
-def _parsed(data: bytes, tokenizers: Mapping[str, Tokenizer]) -> IdSpace:
+def _parsed(data: bytes, tokenizers: Mapping[str, Tokenizer | SequenceTokenizer]) -> IdSpace:
     from digram.multimodal.id_space.space import IdSpace
 
     said, stated = json_files.unsealed(data, "digram_id_space", "an id space", VERSION, _COPY)
@@ -148,17 +151,20 @@ def _text(value: Any) -> str:
     return value
 
 
-def _with_tokenizers(space: IdSpace, tokenizers: Mapping[str, Tokenizer]) -> IdSpace:
+def _with_tokenizers(
+    space: IdSpace, tokenizers: Mapping[str, Tokenizer | SequenceTokenizer]
+) -> IdSpace:
     from dataclasses import replace
 
     mapping("tokenizers", tokenizers, "ranges and their tokenizers")
     ranges = space.ranges
     for name, tok in tokenizers.items():
-        instance(f"tokenizers[{show(name)}]", tok, Tokenizer)
+        if not isinstance(tok, SequenceTokenizer):
+            instance(f"tokenizers[{show(name)}]", tok, Tokenizer)
         if name not in ranges or ranges[name].wanted is None:
             texts = ", ".join(repr(one.name) for one in ranges.values() if one.is_text) or "none"
             raise OptionError(
-                f"tokenizers names {show(name)}, which is no range of text.",
+                f"tokenizers names {show(name)}, which is no range of a tokenizer.",
                 value=name,
                 hint=f"There are {texts}.",
             )

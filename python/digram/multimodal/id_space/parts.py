@@ -12,6 +12,7 @@ import numpy as np
 from digram.errors import DigramError, OptionError, TokenIdError, placed, several, show
 from digram.multimodal.id_space.lookup import Lookup, whole_numbers
 from digram.multimodal.id_space.ranges import IdRange
+from digram.multimodal.sequences import SequenceTokenizer
 from digram.vocab.special_tokens import Special
 
 if TYPE_CHECKING:
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 
     Ids: TypeAlias = NDArray[np.int64]
 
-__all__ = ["Content", "Part", "decode", "encode", "split", "to_global"]
+__all__ = ["Content", "LocalPart", "Part", "decode", "encode", "split", "to_global"]
 
 Content: TypeAlias = "str | bytes | Sequence[str | bytes | Special] | ArrayLike"
-"""What a part holds: text, names, or local ids."""
+"""What a part holds: text, a sequence of numbers, names, or local ids."""
 
 
 class Part(NamedTuple):
@@ -30,6 +31,12 @@ class Part(NamedTuple):
 
     range: str
     content: Any
+
+
+class LocalPart(Part):
+    """A part whose content is local ids, where a range with a tokenizer of numbers takes others."""
+
+    __slots__ = ()
 
 
 def encode(
@@ -41,7 +48,8 @@ def encode(
     for place, part in enumerate(parts):
         try:
             of, content = _taken(ranges, part)
-            ids = to_global(of, _local(of, content), lookup)
+            local: Any = content if isinstance(part, LocalPart) else _local(of, content)
+            ids = to_global(of, local, lookup)
             _check_no_marker(of, ids, lookup)
             if of.begin is None or of.end is None:
                 _check_told_apart(of, ids, before)
@@ -148,6 +156,12 @@ def _local(of: IdRange, content: Content) -> ArrayLike:
     """The local ids of what a part holds, where that is text or names."""
     texts = str | bytes | Special
     several_texts = isinstance(content, list | tuple) and any(isinstance(x, texts) for x in content)
+    if isinstance(of.tokenizer, SequenceTokenizer):
+        if isinstance(content, texts) or several_texts:
+            raise TypeError(
+                f"the range {of.name!r} takes a sequence of numbers, not {show(content)}"
+            )
+        return of.tokenizer.encode_ids(content)  # type: ignore[arg-type]
     if not isinstance(content, texts) and not several_texts:
         return content  # type: ignore[return-value]
     if of.names is not None:
@@ -171,9 +185,9 @@ def _check_not_replaced(of: IdRange, ids: Ids, lookup: Lookup) -> None:
         index = int(other[0])
         id = int(ids[index]) - of.start
         token = ""
-        if of.tokenizer is not None:
+        if of.tokens is not None:
             with contextlib.suppress(TokenIdError):  # it may have none there
-                token = f", the token {of.tokenizer.token_bytes(id)!r},"
+                token = f", the token {of.tokens.token_bytes(id)!r},"
         raise TokenIdError(
             f"ids[{index}] = {id} of {of.name!r}{token} stands in the range "
             f"{lookup.names[which[index]]!r}.",
@@ -225,6 +239,8 @@ def _check_told_apart(of: IdRange, ids: Ids, before: str | None) -> None:
 def _part(of: IdRange, ids: Ids, start: int, stop: int) -> Part:
     """The local ids of `ids[start:stop]`, in a row for each frame where there are codebooks."""
     local = ids[start:stop] - of.start
+    if isinstance(of.tokenizer, SequenceTokenizer):
+        return LocalPart(of.name, local)
     if of.codebooks == 1:
         return Part(of.name, local)
     turn = np.arange(len(local)) % of.codebooks
@@ -247,6 +263,12 @@ def _part(of: IdRange, ids: Ids, start: int, stop: int) -> Part:
 
 
 def _shown(of: IdRange, local: Ids, errors: Literal["replace", "strict"]) -> Any:
+    if isinstance(of.tokenizer, SequenceTokenizer):
+        try:
+            return of.tokenizer.decode_ids(local)
+        except TokenIdError as error:
+            error.hint = "Look at the local ids, which split gives."
+            raise
     if of.tokenizer is not None:
         return of.tokenizer.decode(local.tolist(), errors=errors)
     if of.names is not None:

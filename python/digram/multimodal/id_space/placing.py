@@ -10,6 +10,7 @@ from typing import Any
 from digram._util.validation import mapping
 from digram.errors import OptionError, several, show
 from digram.multimodal.id_space.ranges import MOST, Holding, IdRange, whole
+from digram.multimodal.sequences import SequenceTokenizer
 from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["check_overlap", "check_replaced", "placed_ranges", "replacing", "resized"]
@@ -153,7 +154,7 @@ def _replaced(text: IdRange, other: IdRange) -> tuple[int, bytes] | None:
 
     Special tokens are none: text does not become them.
     """
-    tok = text.tokenizer
+    tok = text.tokens
     if tok is None or not text.holds(other):
         return None
     special, tokens = set(tok.special_tokens.values()), tok._model.tokens()
@@ -173,7 +174,7 @@ def _span(one: IdRange) -> str:
 def _held(name: str, holding: Holding) -> dict[str, Any]:
     """The fields of a range that say what it holds."""
     place = f"ranges[{name!r}]"
-    if isinstance(holding, Tokenizer):
+    if isinstance(holding, Tokenizer | SequenceTokenizer):
         return {"size": holding.vocab_size, "tokenizer": holding}
     if isinstance(holding, range):
         if holding.step != 1 or holding.start < 0:
@@ -221,10 +222,16 @@ def _check_same(old: IdRange, new: IdRange) -> None:
             f"which ids of {old.name!r} stay cannot be told without its tokenizer.",
             hint="Load the space with tokenizers=.",
         )
-    if old.tokenizer is not None and new.tokenizer is not None:
+    if old.tokens is not None and new.tokens is not None:
         from digram.adapt import Change
 
-        change = Change.of(old.tokenizer, new.tokenizer)  # what pads may become tokens
+        if _alphabet(old) != _alphabet(new):
+            raise OptionError(
+                f"the new tokenizer for {old.name!r} is of other symbols than the present one.",
+                value=new.tokenizer,
+                hint="Give one of the same kind, over the same symbols.",
+            )
+        change = Change.of(old.tokens, new.tokens)  # what pads may become tokens
         moved = (id for id, other in enumerate(change.id_map.tolist()) if other not in (-1, id))
         if gone := sorted([*change.removed, *moved]):
             raise OptionError(
@@ -233,6 +240,11 @@ def _check_same(old: IdRange, new: IdRange) -> None:
                 value=gone[0],
                 hint="Extend the present one (digram.extend, tok.with_special_tokens).",
             )
+
+
+def _alphabet(one: IdRange) -> Any:
+    """The numbers that a tokenizer of sequences is of; None for one of text."""
+    return one.tokenizer.alphabet if isinstance(one.tokenizer, SequenceTokenizer) else None
 
 
 def _unknown(option: str, name: Any, known: Iterable[str]) -> OptionError:

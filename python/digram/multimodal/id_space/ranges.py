@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 from digram.errors import OptionError, show
+from digram.multimodal.sequences import SequenceTokenizer
 from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["MOST", "Holding", "IdRange", "Marker", "whole"]
@@ -14,7 +15,7 @@ __all__ = ["MOST", "Holding", "IdRange", "Marker", "whole"]
 MOST = 1 << 31
 """Ids in all: those of 32 bits with a sign, as frameworks have them."""
 
-Holding: TypeAlias = int | range | Tokenizer | Sequence[str]
+Holding: TypeAlias = int | range | Tokenizer | SequenceTokenizer | Sequence[str]
 """What a range holds: so many ids, ids at a place of their own, a tokenizer's, or named ones."""
 
 
@@ -42,7 +43,7 @@ class IdRange:
     room: int = 0
     codebooks: int = 1
     names: tuple[str, ...] | None = None
-    tokenizer: Tokenizer | None = field(default=None, repr=False)
+    tokenizer: Tokenizer | SequenceTokenizer | None = field(default=None, repr=False)
     wanted: str | None = field(default=None, repr=False)
     begin: Marker | None = None
     end: Marker | None = None
@@ -68,6 +69,12 @@ class IdRange:
         return self.wanted if self.tokenizer is None else self.tokenizer.digest
 
     @property
+    def tokens(self) -> Tokenizer | None:
+        """The tokenizer that has the tokens: one of sequences rests on one of text."""
+        tok = self.tokenizer
+        return tok.tokenizer if isinstance(tok, SequenceTokenizer) else tok
+
+    @property
     def is_text(self) -> bool:
         """Whether the ids are those of a tokenizer."""
         return self.tokenizer is not None or self.wanted is not None
@@ -80,8 +87,8 @@ class IdRange:
     def named(self) -> dict[str, int]:
         """The global ids that have a name: those of `names`, and special tokens of text."""
         found = {name: self.start + place for place, name in enumerate(self.names or ())}
-        if self.tokenizer is not None:
-            found |= {text: self.start + id for text, id in self.tokenizer.special_tokens.items()}
+        if self.tokens is not None:
+            found |= {text: self.start + id for text, id in self.tokens.special_tokens.items()}
         return found
 
 

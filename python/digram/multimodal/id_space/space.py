@@ -22,6 +22,7 @@ from digram.multimodal.id_space.placing import (
     resized,
 )
 from digram.multimodal.id_space.ranges import MOST, Holding, IdRange, whole
+from digram.multimodal.sequences import SequenceTokenizer
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.vocab.reserved_ids import PADDING
 
@@ -60,8 +61,9 @@ class IdSpace:
     >>> space.decode(ids)
     [Part(range='text', content='a cat'), Part(range='image', content=array([   7, 8191]))]
 
-        ranges: what each name holds, placed one after the other: a number of ids, a tokenizer, a
-            list of names for ids (control tokens), or a `range` where the place is given.
+        ranges: what each name holds, placed one after the other: a number of ids, a tokenizer (of
+            text, or of numbers, as `digram.train_ids` gives it), a list of names for ids (control
+            tokens), or a `range` where the place is given.
         markers: for a range the names of the ids before and after each part of it, out of the
             names of a list, or the special tokens of a tokenizer.
         align: each range begins at a multiple of it, and `size` is one.
@@ -219,8 +221,16 @@ class IdSpace:
         """The global ids of interleaved parts, with their markers, in one array.
 
         A part is the name of a range and what it holds: text for a range with a tokenizer (`str`,
-        `bytes`, or a list of these and `digram.Special`), names for one that has names, else local
-        ids as `to_global` takes them. The text of special tokens stays text.
+        `bytes`, or a list of these and `digram.Special`), a sequence of numbers for one with a
+        tokenizer of numbers, names for one that has names, else local ids as `to_global` takes
+        them. The text of special tokens stays text.
+
+        >>> import digram
+        >>> codes = digram.train_ids([[7, 7, 9, 7, 7, 9]], symbols=16, max_merges=2)
+        >>> space = digram.IdSpace({"text": 256, "image": codes})
+        >>> ids = space.encode([("text", [97]), ("image", [7, 7, 9, 3])])
+        >>> ids.tolist(), space.decode(ids)[1].content.tolist()
+        ([97, 273, 259], [7, 7, 9, 3])
 
         What goes in can be told from what comes out: `split` gives the same local ids in the same
         parts. So markers cannot stand inside a part, and in a range without markers a part that is
@@ -241,21 +251,24 @@ class IdSpace:
          Part(range='image', content=array([], dtype=int64)),
          Part(range='image', content=array([0]))]
 
-        The exact inverse of `encode`: `encode(split(ids))` is `ids`. Arrays are int64, of shape
-        (frames, codebooks) where there are codebooks. Raises `TokenIdError` for an id in no range,
-        or in the wrong place: outside of its markers, inside those of another range, out of its
-        codebook's turn. A part that does not end, as at the length limit of a model, is one too:
-        `ids[: error.index]` is what stands before it.
+        The exact inverse of `encode`: `encode(split(ids))` is `ids`. So a part of a range with a
+        tokenizer of numbers is a `LocalPart`: its numbers are ids, and no sequence. Arrays are
+        int64, of shape (frames, codebooks) where there are codebooks. Raises `TokenIdError` for an
+        id in no range, or in the wrong place: outside of its markers, inside those of another
+        range, out of its codebook's turn. A part that does not end, as at the length limit of a
+        model, is one too: `ids[: error.index]` is what stands before it.
         """
         return parts.split(self._ranges, self._lookup, self._checked(ids, flat=True))
 
     def decode(
         self, ids: ArrayLike, *, errors: Literal["replace", "strict"] = "replace"
     ) -> list[Part]:
-        """The parts that global ids are made of: `split`, with texts and names in place of ids.
+        """The parts that global ids are made of: `split`, with what was said in place of ids.
 
-        Where a range has no tokenizer and no names, the content is its local ids. `errors` is as
-        for `Tokenizer.decode`: bytes that are no UTF-8 become U+FFFD, or raise.
+        That is text, a sequence of numbers, or names; where a range has no tokenizer and no names,
+        the content is its local ids. `errors` is as for `Tokenizer.decode`: bytes that are no UTF-8
+        become U+FFFD, or raise. Special tokens of a tokenizer of numbers stand for no number, and
+        are a `TokenIdError`.
         """
         return parts.decode(self._ranges, self.split(ids), errors)
 
@@ -338,11 +351,14 @@ class IdSpace:
 
     @classmethod
     def load(
-        cls, path: str | PathLike[str], *, tokenizers: Mapping[str, Tokenizer] | None = None
+        cls,
+        path: str | PathLike[str],
+        *,
+        tokenizers: Mapping[str, Tokenizer | SequenceTokenizer] | None = None,
     ) -> IdSpace:
-        """Read what `save` wrote, with the tokenizers of its text ranges.
+        """Read what `save` wrote, with the tokenizers of its ranges.
 
-        Without its tokenizer a range takes and gives ids in place of text. Raises
+        Without its tokenizer a range takes and gives ids in place of text or numbers. Raises
         `ConfigMismatchError` for a tokenizer that is not the one it was saved with,
         `CorruptFileError` for a file that is damaged or none of a space.
         """
