@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import doctest
-from itertools import accumulate, pairwise
+from collections.abc import Callable
+from itertools import pairwise
 from time import process_time
 from typing import Any
 
@@ -107,17 +108,18 @@ def test_fits(plain: digram.Tokenizer, special: list[str], text: str, off: int) 
             assert tok.fits(text, n, special=how) is (count <= n)
 
 
-def borders(tok: digram.Tokenizer, text: str | bytes, how: Any) -> list[int]:
-    """Where tokens end that do not end inside a character, in bytes."""
+def borders(tok: digram.Tokenizer, text: str | bytes, how: Any) -> list[tuple[int, int]]:
+    """Where tokens end between characters, in bytes, and how many have ended there."""
     data = text.encode() if isinstance(text, str) else text
-    ends, at = [0], 0
-    for id_ in tok.encode(text, special=how):
+    ends, at = [(0, 0)], 0
+    for number, id_ in enumerate(tok.encode(text, special=how), 1):
         token = tok.token_bytes(id_)
         if not data.startswith(token, at):  # the unknown token: it stands for one character
             token = data[at:].decode()[0].encode()
         at += len(token)
-        ends.append(at)
-    return [end for end in ends if end in character_borders(data)]
+        ends.append((at, number))
+    between = character_borders(data)
+    return [(place, ids) for place, ids in ends if place in between]
 
 
 def character_borders(data: bytes) -> set[int]:
@@ -136,16 +138,29 @@ def character_borders(data: bytes) -> set[int]:
     return found
 
 
-def longest(tok: digram.Tokenizer, text: Any, n: int, side: str, how: Any) -> Any:
-    """Try all borders, the longest piece first."""
+def step_back(pieces: list[Any], fits: Callable[[Any], bool]) -> Any:
+    """The first of the pieces that fits, or of those 1, 3, 7, ... behind it, at last the last."""
+    distance = 0
+    while not fits(pieces[distance]):
+        if distance == len(pieces) - 1:
+            return None
+        distance = min(2 * distance + 1, len(pieces) - 1)
+    return pieces[distance]
+
+
+def truncated(tok: digram.Tokenizer, text: Any, n: int, side: str, how: Any) -> Any:
+    """The tokens of the text that fit, and fewer where these have more ids of their own."""
+    if tok.count(text, special=how) <= n:
+        return text
     data = text.encode() if isinstance(text, str) else text
-    ends = borders(tok, text, how)
-    pieces = [data[:end] for end in reversed(ends)] if side == "right" else [data[e:] for e in ends]
-    for piece in pieces:
-        found = piece.decode() if isinstance(text, str) else piece
-        if tok.count(found, special=how) <= n:
-            return found
-    raise AssertionError
+    found = borders(tok, text, how)
+    if side == "right":
+        pieces = [data[:place] for place, ids in reversed(found) if ids <= n]
+    else:
+        total = found[-1][1]
+        pieces = [data[place:] for place, ids in found if total - ids <= n]
+    shown = [piece.decode() if isinstance(text, str) else piece for piece in pieces]
+    return step_back(shown, lambda piece: tok.count(piece, special=how) <= n)
 
 
 @cases(500)
@@ -169,7 +184,7 @@ def test_truncate(
 ) -> None:
     tok = plain.with_special_tokens(special)
     text = text[: 240 // times] * times
-    assert tok.truncate(text, n, side=side, special=how) == longest(tok, text, n, side, how)
+    assert tok.truncate(text, n, side=side, special=how) == truncated(tok, text, n, side, how)
 
 
 @cases(400)
@@ -182,7 +197,7 @@ def test_truncate(
     st.integers(0, 30),
 )
 def test_truncate_bytes(tok: digram.Tokenizer, data: bytes, side: Any, n: int) -> None:
-    assert tok.truncate(data, n, side=side) == longest(tok, data, n, side, "text")
+    assert tok.truncate(data, n, side=side) == truncated(tok, data, n, side, "text")
 
 
 @cases(300)
@@ -193,38 +208,48 @@ def test_truncate_long_runs(
     text = letter * times + end[:20]
     n = data.draw(st.integers(0, tok.count(text)))
     for side in ("left", "right"):
-        assert tok.truncate(text, n, side=side) == longest(tok, text, n, side, "text")
+        assert tok.truncate(text, n, side=side) == truncated(tok, text, n, side, "text")
 
 
-def beginning(tok: digram.Tokenizer, text: Any, size: int) -> Any:
-    """What `truncate` leaves of the first 8 bytes an id, or of twice as many if these fit."""
+def chunks(tok: digram.Tokenizer, text: Any, size: int, overlap: int) -> list[tuple[int, int]]:
+    """Where the chunks begin and end, in bytes."""
     data = text.encode() if isinstance(text, str) else text
-    width = 8 * size
-    while True:
-        end = max(at for at in character_borders(data) if at <= width)
-        part = data[:end].decode() if isinstance(text, str) else data[:end]
-        if end == len(data) or tok.count(part) > size:
-            return tok.truncate(part, size)
-        width *= 2
+    places = borders(tok, text, "text")
 
+    def count(start: int, end: int) -> int:
+        piece = data[start:end]
+        return tok.count(piece.decode() if isinstance(text, str) else piece)
 
-def chunks(
-    tok: digram.Tokenizer, text: Any, size: int, overlap: int
-) -> list[tuple[Any, int, int, int]]:
-    """By `truncate` alone."""
-    found: list[tuple[Any, int, int, int]] = []
+    def chunk(start: int) -> tuple[int, int] | None:
+        before = max(ids for place, ids in places if place <= start)
+        ends = [p for p, ids in reversed(places) if p > start and ids <= before + size]
+        pieces = [(start, end) for end in ends]
+        found: tuple[int, int] | None = None
+        if pieces:
+            found = step_back(pieces, lambda piece: count(*piece) <= size)
+        if found is None:
+            after = min(place for place, _ in places if place > start)
+            characters = [p for p in sorted(character_borders(data)) if start < p <= after]
+            pieces = [(start, end) for end in reversed(characters)]
+            found = step_back(pieces, lambda piece: count(*piece) <= size)
+        return found
+
+    def shared(start: int, end: int) -> int | None:
+        ids_at_end = max(ids for place, ids in places if place <= end)
+        last = max(place for place, _ in places if place <= end)
+        starts = [p for p, ids in places if start < p < last and ids_at_end - ids <= overlap]
+        return step_back(starts, lambda place: count(place, end) <= overlap) if starts else None
+
+    found: list[tuple[int, int]] = []
     done = 0
-    while done < len(text):
-        start = done
-        if found and overlap:
-            last = found[-1]
-            shared = last[2] - len(tok.truncate(last[0], overlap, side="left"))
-            more = shared > last[1] and shared + len(beginning(tok, text[shared:], size)) > done
-            start = shared if more else done
-        piece = beginning(tok, text[start:], size)
-        assert start + len(piece) > done
-        done = start + len(piece)
-        found.append((piece, start, done, tok.count(piece)))
+    while done < len(data):
+        start = shared(*found[-1]) if found and overlap else None
+        piece = chunk(start) if start is not None else None
+        if piece is None or piece[1] <= done:
+            piece = chunk(done)
+        assert piece is not None
+        found.append(piece)
+        done = piece[1]
     return found
 
 
@@ -236,9 +261,12 @@ def test_chunks(tok: digram.Tokenizer, text: str, size: int, overlap: int, times
     kinds: list[Any] = [text] if tok.unit == "char" else [text, text.encode()]
     for kind in kinds:
         found = tok.chunks(kind, size, overlap=overlap)
-        assert [(c.text, c.start, c.end, c.count) for c in found] == chunks(
-            tok, kind, size, overlap
-        )
+        starts = [
+            len(kind[: c.start].encode()) if isinstance(kind, str) else c.start for c in found
+        ]
+        ends = [len(kind[: c.end].encode()) if isinstance(kind, str) else c.end for c in found]
+        assert list(zip(starts, ends, strict=True)) == chunks(tok, kind, size, overlap)
+        assert all(c.text == kind[c.start : c.end] for c in found)
         assert (
             kind[:0].join(
                 c.text[(found[n - 1].end if n else 0) - c.start :] for n, c in enumerate(found)
@@ -360,6 +388,26 @@ def test_a_failed_append_changes_nothing() -> None:
     assert counter.count == tok.count("ab ab ab")
 
 
+@pytest.mark.parametrize("options", [{"picky": 0.5}, {"rules": digram.Rules(["aab"])}])
+def test_a_counter_refuses_to_take_the_square_of_a_text(options: dict[str, Any]) -> None:
+    tok = digram.train("a" * 99 + "aab", pretokenizer=None, max_merges=5, **options)
+    text = "a" * 300_000
+    counter = tok.counter()
+
+    def append_and_count() -> None:
+        for at in range(0, len(text), 5):
+            counter.append(text[at : at + 5])
+            assert counter.count > 0
+
+    with pytest.raises(digram.LimitExceededError, match=r"have no place to cut.*Count less often"):
+        append_and_count()
+    assert "cannot be counted" in repr(counter)
+    once = tok.counter()
+    for at in range(0, len(text), 5):
+        once.append(text[at : at + 5])
+    assert once.count == tok.count(text)
+
+
 def test_intervals_and_running_counts_show_their_numbers() -> None:
     tok = digram.train("ab ab", max_merges=1)
     assert repr(tok.intervals("ab é")) == "<digram.Intervals: 4 characters, 4 tokens>"
@@ -371,7 +419,7 @@ def test_intervals_and_running_counts_show_their_numbers() -> None:
     counter.append("ab")
     assert repr(counter) == "<digram.RunningCount: 1 token>"
     odd = digram.train("ab", max_merges=1, unit="char").counter("abx")
-    assert repr(odd) == "<digram.RunningCount: of a text that cannot be encoded>"
+    assert repr(odd) == "<digram.RunningCount: of a text that cannot be counted>"
 
 
 def test_errors() -> None:
@@ -461,7 +509,7 @@ def test_the_examples_of_the_compiled_classes_run() -> None:
 
 def test_borders_are_the_ends_of_tokens() -> None:
     tok = digram.train("low low", max_merges=2, pretokenizer=None)
-    assert borders(tok, "low é", "text") == list(accumulate([0, 3, 1, 2]))
+    assert borders(tok, "low é", "text") == [(0, 0), (3, 1), (4, 2), (6, 4)]
 
 
 def test_truncate_by_a_pattern_that_looks_behind() -> None:
@@ -473,4 +521,4 @@ def test_truncate_by_a_pattern_that_looks_behind() -> None:
     assert tok.truncate(text, 64, side="left") == "a" * 7 + "b" * 60
     for n in range(tok.count(text)):
         for side in ("left", "right"):
-            assert tok.truncate(text, n, side=side) == longest(tok, text, n, side, "text")
+            assert tok.truncate(text, n, side=side) == truncated(tok, text, n, side, "text")

@@ -428,7 +428,8 @@ def test_text_before_may_make_a_term_of_what_was_there() -> None:
     for letter in reversed("on insulin glargine"):
         counter.prepend(letter)
     assert counter.count == tok.count("on insulin glargine") == 3
-    assert tok.truncate("preinsulin glargine", 5, side="left") == "insulin glargine"
+    assert tok.truncate("on insulin glargine now", 5, side="left") == " insulin glargine now"
+    assert tok.truncate("preinsulin glargine", 17, side="left") == "einsulin glargine"
     tok = digram.train(["x"], max_merges=1, rules=digram.Rules(units=["mg", "mg/dL"]))
     counter = tok.counter("/dL")
     counter.prepend("mg")

@@ -42,10 +42,10 @@ def truncate(
 ) -> None:
     """Cut a text from FILE or stdin down to N tokens.
 
-    What goes to stdout is the longest beginning of it (with --side left, the longest end) that has
-    at most N tokens of its own, as digram count tells. It is cut where a token ends and never
-    inside a character; its bytes are those of the input, and no line feed is added. The text is
-    held in memory.
+    What goes to stdout is its first N tokens, with --side left its last N; a few less where these
+    have more than N tokens as a text of their own, as digram count tells. It is cut where a token
+    ends and never inside a character; its bytes are those of the input, and no line feed is added.
+    The text is held in memory.
     """
     with common.open_input(file) as text:
         common.emit_bytes(tok.truncate(text.read(), n, side=side, special=special))

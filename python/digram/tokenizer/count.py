@@ -114,7 +114,7 @@ class CountingCore(Core):
         side: Literal["left", "right"] = "right",
         special: OnSpecial = "text",
     ) -> str | bytes:
-        """The longest beginning of `text` that has at most `n` ids of its own.
+        """Cut `text` to its first `n` tokens, or to its last `n` with `side="left"`.
 
         >>> import digram
         >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer=None)
@@ -123,16 +123,15 @@ class CountingCore(Core):
         >>> tok.truncate("so low", 3), tok.truncate("so low", 3, side="left")
         ('so ', 'o low')
 
-        It ends where a token of `text` ends, and never inside a character. `side="left"` cuts off
-        the left side: the longest end of `text`, which begins where a token begins. `bytes` give
-        `bytes`. What is returned has its own ids: they need not be a slice of those of `text`, but
-        there are no more than `n`. That holds for `special=` too, as in `encode`.
+        A text of at most `n` ids is returned as it is. `bytes` give `bytes`. The cut is where a
+        token of `text` ends, and never inside a character. What is returned is a text of its own,
+        whose ids need not be a slice of those of `text`: where they would be more than `n`, 1, 3,
+        7, … tokens fewer are kept, until they are not. So `count` of it, with the same `special`,
+        is at most `n`.
 
         From the right, no more of the text is looked at than has `n` ids, and what stands with them
         up to the next place where every text is cut; an error after that is not met. Takes time
-        near-linear in what is looked at, one pretoken of a megabyte included; but the square of
-        what a pattern of your own splits that looks behind, or far ahead, and of words without end
-        under rules. Raises `OptionError` if `n` is negative.
+        near-linear in what is looked at. Raises `OptionError` if `n` is negative.
         """
         n = whole_number("n", n, 0)
         choice("side", side, "left", "right")
@@ -154,16 +153,16 @@ class CountingCore(Core):
         >>> tok.chunks("low lower low", 4, overlap=2)[1]
         Chunk(text='lower ', start=4, end=10, count=4)
 
-        A chunk is what `truncate` gives for what is left; of that, 8 bytes for each of `size` ids
-        are looked at, or 16, or 32, … where it takes so many to have more ids. It begins with the
-        longest end of the chunk before that has at most `overlap` ids of its own, so neighbours
-        share that; where the chunk would not go on beyond the one before, or would begin where that
-        does, it begins at its end. An empty text has no chunks. Special tokens in the text stay
-        text.
+        A chunk is the next `size` tokens of `text`, so it ends where a token does, and never inside
+        a character; where these have more than `size` ids as a text of their own, 1, 3, 7, … tokens
+        fewer. A token that alone has more is cut between its characters. A chunk begins with the
+        last `overlap` tokens of the chunk before, or fewer in the same way, so neighbours share at
+        most `overlap` ids; where it would not go on beyond the chunk before, or would begin where
+        that does, it begins at its end. An empty text has no chunks. Special tokens in the text
+        stay text.
 
-        The time is near-linear in the text, but where that of `truncate` is not. Raises
-        `LimitExceededError` where one character has more than `size` ids, `OptionError` unless
-        0 <= `overlap` < `size`.
+        The time is near-linear in the text. Raises `LimitExceededError` where one character has
+        more than `size` ids, `OptionError` unless 0 <= `overlap` < `size`.
         """
         size, overlap = whole_number("size", size, 1), whole_number("overlap", overlap, 0)
         if overlap >= size:

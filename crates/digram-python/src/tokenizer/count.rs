@@ -56,7 +56,7 @@ impl Core {
         Ok((array(py, found.0)?, array(py, found.1)?))
     }
 
-    /// The longest beginning or end of a text with at most so many ids. See `digram.Tokenizer`.
+    /// The first or last tokens of a text. See `digram.Tokenizer`.
     #[pyo3(signature = (text, n, left, special=None))]
     fn _truncate<'py>(
         &self,

@@ -233,6 +233,11 @@ impl RunningCount {
     }
 
     /// The number of ids of the whole text: equal to `tok.count(text)`.
+    ///
+    /// Encodes what stands before the first place where every text is cut, and after the last; of a
+    /// long stretch without such a place only its end. Under rules, PickyBPE, superwords and patterns
+    /// that look behind it encodes all of that stretch: of stretches over 16 KiB at most 64 MiB in all,
+    /// and 64 times the text. Beyond that it raises `LimitExceededError`.
     #[getter]
     fn count(&self, py: Python<'_>) -> PyResult<usize> {
         let signals = Signals::new();
@@ -249,9 +254,9 @@ impl RunningCount {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         match self.count(py) {
             Ok(count) => Ok(format!("<digram.RunningCount: {}>", errors::several(py, count, "token")?)),
-            // A text that cannot be encoded is no reason why it cannot be shown; Ctrl-C is one.
+            // A text that cannot be counted is no reason why it cannot be shown; Ctrl-C is one.
             Err(error) if error.is_instance_of::<PyException>(py) => {
-                Ok("<digram.RunningCount: of a text that cannot be encoded>".into())
+                Ok("<digram.RunningCount: of a text that cannot be counted>".into())
             }
             Err(error) => Err(error),
         }

@@ -20,8 +20,8 @@ use crate::room;
 use crate::vocabulary::{TokenId, Vocabulary};
 use crate::watch::{Paced, Watch};
 
+use super::Sink;
 use super::cuts::Cuts;
-use super::{Seam, Sink};
 
 /// Events, and the numbers that base tokens have there.
 pub(super) struct Numbered {
@@ -74,22 +74,7 @@ impl Numbered {
             short(symbols.map(|(number, _)| number), &self.events, sink);
             return Ok(());
         }
-        merge(symbols, len, &self.events, scratch, watch, sink, None)
-    }
-
-    /// The same, and appends to `seams` the places that no token ever spanned, and the end of the run:
-    /// each by its bytes and ids from the start of the run.
-    pub(super) fn merge_with_seams(
-        &self,
-        symbols: impl Iterator<Item = (TokenId, usize)>,
-        len: usize,
-        scratch: &mut Scratch,
-        watch: &dyn Watch,
-        sink: &mut impl Sink,
-        seams: &mut Vec<Seam>,
-    ) -> Result<()> {
-        let symbols = symbols.map(|(id, width)| (self.numbers[id as usize], width));
-        merge(symbols, len, &self.events, scratch, watch, sink, Some(seams))
+        merge(symbols, len, &self.events, scratch, watch, sink)
     }
 }
 
@@ -161,7 +146,6 @@ fn merge(
     scratch: &mut Scratch,
     watch: &dyn Watch,
     sink: &mut impl Sink,
-    seams: Option<&mut Vec<Seam>>,
 ) -> Result<()> {
     if u32::try_from(len).is_err() {
         return Err(Error::Limit {
@@ -177,13 +161,8 @@ fn merge(
         list.resize(len, INSIDE);
     }
     queue.clear();
-    let mut spanned = Vec::new();
-    if seams.is_some() {
-        room::reserve(&mut spanned, len)?;
-        spanned.resize(len, false);
-    }
-    let mut run = Run { starts, ends, queue, events, spanned };
-    let done = run.go(symbols, watch).and_then(|()| run.emit(watch, sink, seams));
+    let mut run = Run { starts, ends, queue, events };
+    let done = run.go(symbols, watch).and_then(|()| run.emit(watch, sink));
     // Also where the watch stopped the work: what is kept must stay small.
     scratch.queue.clear();
     scratch.queue.shrink_to(KEEP);
@@ -201,8 +180,6 @@ struct Run<'a> {
     ends: &'a mut [u32],
     queue: &'a mut BinaryHeap<Reverse<(Time, u32)>>,
     events: &'a Events,
-    /// For each place whether a token ever went over it; empty if that is not asked for.
-    spanned: Vec<bool>,
 }
 
 impl Run<'_> {
@@ -229,9 +206,6 @@ impl Run<'_> {
                         continue;
                     }
                     self.starts[middle] = INSIDE;
-                    if let Some(spanned) = self.spanned.get_mut(middle) {
-                        *spanned = true;
-                    }
                     self.starts[at] = merge.id;
                     let end = middle + self.len_of(merge.right);
                     self.ends[end - 1] = merge.id;
@@ -288,22 +262,15 @@ impl Run<'_> {
         if time == NEVER { Ok(()) } else { room::push(self.queue, Reverse((time, at as u32))) }
     }
 
-    /// Emits the tokens that are left, and the places that none ever spanned if these are asked for.
-    fn emit(&self, watch: &dyn Watch, sink: &mut impl Sink, mut seams: Option<&mut Vec<Seam>>) -> Result<()> {
-        let (mut at, mut count, mut paced) = (0, 0, Paced::new(watch));
+    /// Emits the tokens that are left.
+    fn emit(&self, watch: &dyn Watch, sink: &mut impl Sink) -> Result<()> {
+        let (mut at, mut paced) = (0, Paced::new(watch));
         while at < self.starts.len() {
             paced.after(1)?;
             let token = self.starts[at];
             sink.reserve(1)?;
             sink.one(self.events.id(token));
             at += self.len_of(token);
-            count += 1;
-            if let Some(seams) = &mut seams
-                && !self.spanned.get(at).is_some_and(|spanned| *spanned)
-            {
-                room::reserve(seams, 1)?;
-                seams.push(Seam { place: at, count });
-            }
         }
         Ok(())
     }

@@ -25,7 +25,7 @@ use crate::vocabulary::{TokenId, Vocabulary};
 use crate::watch::{Paced, Unwatched, Watch};
 
 use super::short::{self, SHORT};
-use super::{AT_ONCE, Encoder, Scratch, Sink, Unit, long};
+use super::{Encoder, Scratch, Sink, Unit, long};
 
 /// Fewer merges before the first that reaches over the borders of words are not worth a layer.
 const LEAST_LOWER: usize = 1 << 8;
@@ -95,11 +95,6 @@ impl Layers {
         Ok(Layers { lower, words, upper, beside })
     }
 
-    /// How a pretoken is cut into words, for words that join.
-    pub(super) fn words(&self) -> Option<&Pretokenizer> {
-        self.words.as_deref()
-    }
-
     /// The tokens that neither a word nor words that join become, in rising order.
     pub(super) fn unreachable(&self) -> Result<Vec<TokenId>> {
         let parts: HashMap<TokenId, (TokenId, TokenId)> =
@@ -164,26 +159,6 @@ impl Layers {
             self.put_words(pretoken, start, ends, run, scratch, watch, sink)
         })?;
         self.join(run, scratch, watch, sink)
-    }
-
-    /// The same of a pretoken whose words end at `ends`.
-    pub(super) fn encode_cut(
-        &self,
-        pretoken: &[u8],
-        ends: &[usize],
-        scratch: &mut Scratch,
-        watch: &dyn Watch,
-        sink: &mut impl Sink,
-    ) -> Result<()> {
-        scratch.with_list(|scratch, run| {
-            let mut start = 0;
-            for ends in ends.chunks(AT_ONCE) {
-                watch.check()?;
-                self.put_words(pretoken, start, ends, run, scratch, watch, sink)?;
-                start = ends[ends.len() - 1];
-            }
-            self.join(run, scratch, watch, sink)
-        })
     }
 
     /// Adds words that end at `ends`, the first of which begins at `start`.

@@ -31,7 +31,6 @@ mod whole;
 
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
-use std::sync::Arc;
 
 use automaton::{Automaton, Notes};
 use borders::{Between, Borders};
@@ -39,7 +38,6 @@ use effort::Effort;
 use rules::Finder;
 use runs::Runs;
 
-pub(crate) use parts::Suffixes;
 pub use rules::{Found, Rules, SEPARATORS};
 pub(crate) use tasks::{ALONE_BYTES, Part, TASK_BYTES, cuts, parts, tasks};
 pub(crate) use whole::WholeMatch;
@@ -165,8 +163,6 @@ impl Pattern {
 /// has none.
 pub struct Pretokenizer {
     stages: Vec<Compiled>,
-    /// The stages behind the rules, where there are some.
-    behind_rules: Option<Arc<Pretokenizer>>,
     has_borders: bool,
     joins_words: bool,
     /// Those with a border between them.
@@ -190,10 +186,7 @@ impl Pretokenizer {
     /// The steps that it takes to compile all patterns together are limited, so that patterns of
     /// others end soon: with an error if they are too large.
     pub fn watched(all: &[Stage], watch: &dyn Watch) -> Result<Pretokenizer> {
-        Pretokenizer::compiled(all, &mut Effort::new(watch))
-    }
-
-    fn compiled(all: &[Stage], effort: &mut Effort) -> Result<Pretokenizer> {
+        let effort = &mut Effort::new(watch);
         let compile = |stage: &Stage| {
             Ok(match stage {
                 Stage::Pattern(pattern) => Compiled::Pattern(Pattern::new(pattern, effort)?),
@@ -202,17 +195,13 @@ impl Pretokenizer {
             })
         };
         let stages: Vec<Compiled> = all.iter().map(compile).collect::<Result<_>>()?;
-        let behind_rules = match all {
-            [Stage::Rules(_), rest @ ..] => Some(Arc::new(Pretokenizer::compiled(rest, effort)?)),
-            _ => None,
-        };
         let patterns = || stages.iter().filter_map(Compiled::pattern);
         let has_borders = patterns().any(|pattern| pattern.borders.are_there());
         let joins_words = patterns().all(|pattern| Borders::may_be_inside(&pattern.automaton));
         let ascii = AsciiPairs::of(|before, after| {
             first_but_gaps(stages.iter().map(|stage| stage.between_any(&[before, after])))
         });
-        Ok(Pretokenizer { stages, behind_rules, has_borders, joins_words, ascii })
+        Ok(Pretokenizer { stages, has_borders, joins_words, ascii })
     }
 
     /// Whether no text is ever cut.

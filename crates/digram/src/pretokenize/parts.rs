@@ -6,7 +6,6 @@
 //! state at the same place end together.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use super::automaton::{Automaton, DEAD, Notes};
 use super::{Compiled, GoesOn, Pattern, Pretokenizer};
@@ -39,27 +38,9 @@ impl Pretokenizer {
         Ok(whole)
     }
 
-    /// How many bytes at the start of a text are a run of digits that are grouped from the right, before
-    /// any other split; 0 for other pretokenizers.
-    pub(crate) fn grouped_from_right(&self, text: &[u8]) -> usize {
-        let Some(Compiled::ThreesFromRight(digits)) = self.stages.first() else { return 0 };
-        let mut at = 0;
-        while at < text.len() && digits.automaton.may_begin(&text[at..]) {
-            at += digits.automaton.alphabet().first(&text[at..]).1;
-        }
-        at
-    }
-
     /// Whether rules come first.
     pub(super) fn has_rules(&self) -> bool {
         self.stages.iter().any(|stage| matches!(stage, Compiled::Rules(_)))
-    }
-
-    /// How a text and all of its parts are cut, if rules cut nothing out of any of them: as without
-    /// them.
-    pub(crate) fn where_rules_are_idle(&self, text: &[u8]) -> Option<&Arc<Pretokenizer>> {
-        let Some(Compiled::Rules(rules)) = self.stages.first() else { return None };
-        self.behind_rules.as_ref().filter(|_| rules.are_idle(text))
     }
 
     /// Whether a pretoken is a term or unit of rules, which is a token and never split.
@@ -71,11 +52,6 @@ impl Pretokenizer {
     pub(crate) fn looks_behind(&self) -> bool {
         self.has_rules()
             || self.stages.iter().filter_map(Compiled::pattern).any(|found| found.automaton.looks_behind())
-    }
-
-    /// Whether text is cut once, by a pattern.
-    pub(crate) fn is_one_split(&self) -> bool {
-        self.stages.len() == 1 && !self.has_rules()
     }
 
     /// Whether the pretokens of a text are, from the start of any of them on, those of what is left.

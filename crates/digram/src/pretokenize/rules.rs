@@ -170,30 +170,6 @@ impl Finder {
         if last < at { visit(&text[last..at], None) } else { ControlFlow::Continue(()) }
     }
 
-    /// Whether nothing is found in a text and in any part of it, since nothing of what is looked for
-    /// stands in it.
-    pub(super) fn are_idle(&self, text: &[u8]) -> bool {
-        let mut before = Before { kind: Kind::Other, separates: false };
-        let mut at = 0;
-        while at < text.len() {
-            let (c, width) = decode(&text[at..]);
-            let c = c.unwrap_or(char::REPLACEMENT_CHARACTER);
-            let kind = self.kind(c);
-            let has_unit = before.separates || before.kind == Kind::Number && kind != Kind::Number;
-            if !self.patterns.is_empty()
-                || self.whole_numbers && kind == Kind::Number
-                || self.terms.longest(text, at, |_| true).is_some()
-                || has_unit && self.units.longest(text, at, |_| true).is_some()
-            {
-                return false;
-            }
-            let separates = before.kind == Kind::Number && SEPARATORS.contains(&c);
-            before = Before { kind, separates };
-            at += width;
-        }
-        true
-    }
-
     /// Whether a piece is a term, with a space before it or without, or a unit.
     pub(super) fn are_of(&self, piece: &[u8]) -> bool {
         let start = usize::from(piece.starts_with(b" "));
@@ -442,16 +418,5 @@ mod tests {
         {
             assert_eq!(finder.are_of(piece.as_bytes()), expected, "{piece}");
         }
-    }
-
-    #[test]
-    fn rules_are_idle_where_nothing_of_them_stands() {
-        let finder = made(&Rules { patterns: Vec::new(), ..rules() });
-        for (text, expected) in
-            [("aaaa", true), ("environs", false), ("mgmg", true), ("5 mg", false), ("5  mg", true)]
-        {
-            assert_eq!(finder.are_idle(text.as_bytes()), expected, "{text}");
-        }
-        assert!(!made(&rules()).are_idle(b"aaaa"));
     }
 }

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use super::borders::{Borders, step_back};
 use super::{Side, Tokenizer};
 use crate::error::{Error, Result};
 use crate::room;
 use crate::special::OnSpecial;
-use crate::utf8::{character_until, decode};
+use crate::utf8::decode;
 use crate::watch::Watch;
 
 /// A piece of a text and the number of ids of its own.
@@ -18,42 +19,34 @@ pub struct Chunk {
     pub count: usize,
 }
 
-/// So many bytes of what is left are looked at for each id that a chunk may have, or twice as many if
-/// these are too few, and so on. To look at all of a long pretoken for each chunk of it would take
-/// time in its square.
-const BYTES_OF_ONE: usize = 8;
-
 impl Tokenizer {
-    /// Pieces of a text that cover it, each with at most `size` ids of its own: the longest
-    /// beginning of a stretch of what is left that has more.
+    /// Pieces of a text that cover it, each with at most `size` ids of its own.
     ///
-    /// Each begins with the longest end of the one before that has at most `overlap` ids of its
-    /// own, unless it could not go on beyond the one before with it. Fails with [`Error::Limit`]
-    /// where not even one character fits.
+    /// Each is the next `size` tokens of the text, and ends and begins between characters; where they
+    /// have more ids as a text of their own than as a part of the whole, 1, 3, 7, … fewer. Where one
+    /// token alone has too many it is cut between its characters in the same way.
+    ///
+    /// Each begins with the last `overlap` tokens of the one before, or 1, 3, 7, … fewer, so that
+    /// these have at most `overlap` ids of their own; but at its end where it could not begin behind
+    /// the beginning of the one before, or go on beyond its end. Fails with [`Error::Limit`] where
+    /// one character has more than `size` ids. Takes time near-linear in the text.
     pub fn chunks(&self, text: &[u8], size: usize, overlap: usize, watch: &dyn Watch) -> Result<Vec<Chunk>> {
+        let mut borders = Borders::new(self, text, Side::Right, OnSpecial::Text, watch)?;
         let mut chunks: Vec<Chunk> = Vec::new();
         let mut done = 0;
         while done < text.len() {
             // A chunk of a few ids is too little to be interrupted in.
             watch.check()?;
-            let mut next = None;
-            if let Some(before) = chunks.last()
-                && overlap > 0
-            {
-                let shared = self.within(text, before.range.clone(), |text| {
-                    self.truncate(text, overlap, Side::Left, OnSpecial::Text, watch)
-                })?;
-                // A shared piece that is all of the chunk would only make it grow.
-                if shared.start > before.range.start {
-                    next = Some(self.beginning_at(text, shared.start, size, watch)?)
-                        .filter(|range| range.end > done);
-                }
-            }
-            let range = match next {
-                Some(range) => range,
-                None => self.beginning_at(text, done, size, watch)?,
+            let shared = match chunks.last() {
+                Some(before) if overlap > 0 => shared(&mut borders, &before.range, overlap)?,
+                _ => None,
             };
-            if range.end <= done {
+            let next = shared.map(|start| chunk(&mut borders, text, start, size)).transpose()?.flatten();
+            let next = match next.filter(|found| found.range.end > done) {
+                Some(found) => Some(found),
+                None => chunk(&mut borders, text, done, size)?,
+            };
+            let Some(next) = next else {
                 let character = &text[done..done + decode(&text[done..]).1];
                 return Err(Error::Limit {
                     reason: format!(
@@ -61,42 +54,66 @@ impl Tokenizer {
                         String::from_utf8_lossy(character)
                     ),
                 });
-            }
-            done = range.end;
-            let count = self.count(&text[range.clone()], OnSpecial::Text, watch);
-            let count = count.map_err(|error| error.shifted(range.start))?;
+            };
+            done = next.range.end;
+            borders.forget_before(borders.number_where(|border| border.place <= next.range.start));
             room::reserve(&mut chunks, 1)?;
-            chunks.push(Chunk { range, count });
+            chunks.push(next);
         }
         Ok(chunks)
     }
+}
 
-    fn beginning_at(
-        &self,
-        text: &[u8],
-        start: usize,
-        size: usize,
-        watch: &dyn Watch,
-    ) -> Result<Range<usize>> {
-        let mut width = size.saturating_mul(BYTES_OF_ONE);
-        let end = loop {
-            let end = start + character_until(&text[start..], width.min(text.len() - start));
-            if end == text.len() || !self.fits(&text[start..end], size, OnSpecial::Text, watch)? {
-                break end;
-            }
-            width = width.saturating_mul(2);
-        };
-        self.within(text, start..end, |text| self.truncate(text, size, Side::Right, OnSpecial::Text, watch))
+/// The chunk that begins at a place; nothing if not even a character fits.
+fn chunk(borders: &mut Borders<'_>, text: &[u8], start: usize, size: usize) -> Result<Option<Chunk>> {
+    let first = borders.number_where(|border| border.place <= start);
+    let last = borders.farthest(borders.get(first).count.saturating_add(size))?;
+    if let Some(most) = last.checked_sub(first + 1)
+        && let Some(found) =
+            longest(borders, start, size, most, |borders, distance| borders.get(last - distance).place)?
+    {
+        return Ok(Some(found));
     }
+    let token = start..borders.get(first + 1).place;
+    let mut ends = Vec::new();
+    let mut at = token.start;
+    while at < token.end {
+        at += decode(&text[at..token.end]).1;
+        room::reserve(&mut ends, 1)?;
+        ends.push(at);
+    }
+    longest(borders, start, size, ends.len() - 1, |_, distance| ends[ends.len() - 1 - distance])
+}
 
-    /// What `find` finds in a part of the text, told in places of the whole.
-    fn within(
-        &self,
-        text: &[u8],
-        part: Range<usize>,
-        find: impl FnOnce(&[u8]) -> Result<Range<usize>>,
-    ) -> Result<Range<usize>> {
-        let found = find(&text[part.clone()]).map_err(|error| error.shifted(part.start))?;
-        Ok(part.start + found.start..part.start + found.end)
-    }
+/// The first chunk from `start` that fits, of those that end so many places before the farthest.
+fn longest(
+    borders: &mut Borders<'_>,
+    start: usize,
+    size: usize,
+    most: usize,
+    end: impl Fn(&Borders<'_>, usize) -> usize,
+) -> Result<Option<Chunk>> {
+    let mut count = 0;
+    let found = step_back(most, |distance| {
+        count = borders.count(start..end(borders, distance))?;
+        Ok(count <= size)
+    })?;
+    Ok(found.map(|distance| Chunk { range: start..end(borders, distance), count }))
+}
+
+/// Where the end of a chunk begins that the next one is to share, if there is one.
+fn shared(borders: &mut Borders<'_>, chunk: &Range<usize>, overlap: usize) -> Result<Option<usize>> {
+    let end = borders.number_where(|border| border.place <= chunk.end);
+    let count = borders.get(end).count;
+    let first = 1 + borders
+        .number_where(|border| border.place <= chunk.start)
+        .max(borders.number_where(|border| border.count.saturating_add(overlap) < count));
+    // A shared piece that is all of the chunk would only make it grow, and an empty one is none.
+    let Some(most) = end.checked_sub(first + 1) else { return Ok(None) };
+    let place = |borders: &Borders<'_>, distance| borders.get(first + distance).place;
+    let found = step_back(most, |distance| {
+        let start = place(borders, distance);
+        Ok(borders.count(start..chunk.end)? <= overlap)
+    })?;
+    Ok(found.map(|distance| place(borders, distance)))
 }

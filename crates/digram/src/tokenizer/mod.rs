@@ -1,6 +1,7 @@
 //! A tokenizer: an immutable value that encodes and decodes.
 
 mod batch;
+mod borders;
 mod chunks;
 mod cuts;
 mod decode;
@@ -9,14 +10,11 @@ mod dropout;
 mod fits;
 mod intervals;
 mod pretokens;
-mod recount;
 mod running;
 mod slots;
 mod spans;
 mod stream;
-mod stretch;
 mod tail;
-mod threes;
 mod truncate;
 #[cfg(test)]
 mod ways;
@@ -81,8 +79,6 @@ pub struct Tokenizer {
     /// The most bytes of text that one id stands for.
     most_bytes: usize,
     ignore_merges: bool,
-    /// The same where rules are idle, made at the first use.
-    idle: Lazy<Option<Box<Tokenizer>>>,
     /// What threads worked in, for the next call.
     kept: Kept,
 }
@@ -148,19 +144,8 @@ impl Tokenizer {
         let encoder = Encoder::new(model, unit, &pretokenizer, ignore_merges, scheme, ordinary)?;
         // A character that no token holds becomes one id too.
         let most_bytes = all.iter().map(|(_, token)| token.len()).fold(char::MAX.len_utf8(), usize::max);
-        let (index, slots, idle, kept) = (Lazy::new(), Lazy::new(), Lazy::new(), Kept::default());
-        Ok(Tokenizer {
-            encoder,
-            pretokenizer,
-            special,
-            all,
-            index,
-            slots,
-            most_bytes,
-            ignore_merges,
-            idle,
-            kept,
-        })
+        let (index, slots, kept) = (Lazy::new(), Lazy::new(), Kept::default());
+        Ok(Tokenizer { encoder, pretokenizer, special, all, index, slots, most_bytes, ignore_merges, kept })
     }
 
     /// One more than the highest id.
@@ -191,26 +176,6 @@ impl Tokenizer {
         }
         let all = || TokenIndex::new(&self.all.iter().collect::<Vec<_>>());
         self.encoder.whole(bytes).or_else(|| self.index.get_or_make(all).get(bytes))
-    }
-
-    /// A tokenizer without rules and special tokens that gives the same ids for a text and all of its
-    /// parts, if that is so since rules find nothing there.
-    fn where_rules_are_idle(&self, text: &[u8]) -> Option<&Tokenizer> {
-        let pretokenizer =
-            self.pretokenizer.where_rules_are_idle(text).filter(|_| self.encoder.is_by_rank())?;
-        let make = || {
-            let (model, unit) = (self.model(), self.unit().clone());
-            let made = Tokenizer::with_model(
-                model,
-                Vec::new(),
-                unit,
-                pretokenizer.clone(),
-                self.ignore_merges,
-                None,
-            );
-            made.ok().map(Box::new)
-        };
-        self.idle.get_or_make(make).as_deref()
     }
 
     /// The token that a pretoken becomes, if it becomes one alone.

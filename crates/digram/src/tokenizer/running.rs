@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Tokenizer;
 use super::tail::Tail;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::room;
 use crate::utf8::{complete, is_inside};
 use crate::watch::{Watch, first_of, last_of};
@@ -26,7 +26,19 @@ pub struct Running {
     /// The number of ids of each end, if it was asked for since it changed.
     of_left: Option<usize>,
     of_right: Option<usize>,
+    /// How much text there is, in bytes.
+    len: usize,
+    /// How many bytes of long ends were encoded to answer.
+    encoded: usize,
 }
+
+/// An end of at most so many bytes is encoded as often as it takes.
+const SHORT: usize = 1 << 14;
+
+/// Of longer ends so many bytes are encoded, and so many times the text: or many small chunks of a
+/// text that is cut nowhere would take the square of its length.
+const ENCODED: usize = 1 << 26;
+const TIMES: usize = 64;
 
 /// Bytes that grow at both ends, each of which is moved few times however small the chunks are.
 #[derive(Debug, Default)]
@@ -93,7 +105,7 @@ impl Running {
         // Places farther back were looked at when their neighbours came.
         let grown = self.settle_right(tokenizer, before.saturating_sub(INSIDE)..usize::MAX, watch);
         match grown {
-            Ok(()) => self.of_right = None,
+            Ok(()) => (self.of_right, self.len) = (None, self.len + chunk.len()),
             Err(_) => self.right.truncate(before),
         }
         grown
@@ -128,7 +140,7 @@ impl Running {
             self.left.prepend(chunk)?;
             let grown = self.settle_left(tokenizer, places, watch);
             match grown {
-                Ok(()) => self.of_left = None,
+                Ok(()) => (self.of_left, self.len) = (None, self.len + chunk.len()),
                 Err(_) => self.left.forget(chunk.len()),
             }
             return grown;
@@ -137,7 +149,10 @@ impl Running {
         self.right.prepend(chunk)?;
         let grown = self.settle_right(tokenizer, places, watch);
         match grown {
-            Ok(()) => (self.tail, self.of_right) = (Tail::default(), None),
+            Ok(()) => {
+                (self.tail, self.of_right) = (Tail::default(), None);
+                self.len += chunk.len();
+            }
             Err(_) => self.right.forget(chunk.len()),
         }
         grown
@@ -158,19 +173,45 @@ impl Running {
     /// The number of ids of the whole text.
     ///
     /// Asked after each of many small appends, it takes near-linear time in all: of a pretoken that
-    /// has no end only the last is encoded again.
+    /// has no end only the last is encoded again. Where the tokenizer is of a kind for which that
+    /// cannot be, and the text has no place to cut, it fails with [`Error::Limit`] before it has taken
+    /// much longer.
     pub fn count(&mut self, tokenizer: &Tokenizer, watch: &dyn Watch) -> Result<usize> {
         let mut scratch = tokenizer.kept.lend();
         let left = match self.of_left {
             Some(count) => count,
-            None => tokenizer.count_ordinary(self.left.get(), &mut scratch, watch)?,
+            None => {
+                self.allow(self.left.get().len())?;
+                tokenizer.count_ordinary(self.left.get(), &mut scratch, watch)?
+            }
         };
         self.of_left = Some(left);
         let right = match self.of_right {
             Some(count) => count,
-            None => self.tail.count(tokenizer, self.right.get(), &mut scratch, watch)?,
+            None => {
+                self.allow(self.tail.rest_of(self.right.get()).len())?;
+                self.tail.count(tokenizer, self.right.get(), &mut scratch, watch)?
+            }
         };
         self.of_right = Some(right);
         Ok(left + self.middle + right)
+    }
+
+    /// Fails if so many bytes more would be too much work for this text.
+    fn allow(&mut self, bytes: usize) -> Result<()> {
+        if bytes <= SHORT {
+            return Ok(());
+        }
+        let encoded = self.encoded.saturating_add(bytes);
+        if encoded > ENCODED.saturating_add(self.len.saturating_mul(TIMES)) {
+            return Err(Error::Limit {
+                reason: format!(
+                    "{bytes} bytes of the text have no place to cut, so each count encodes all of them; {encoded} bytes would have been encoded for a text of {}. Count less often.",
+                    self.len
+                ),
+            });
+        }
+        self.encoded = encoded;
+        Ok(())
     }
 }

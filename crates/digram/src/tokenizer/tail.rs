@@ -45,6 +45,11 @@ impl Default for Tail {
 }
 
 impl Tail {
+    /// What is encoded of a text at the next question.
+    pub(super) fn rest_of<'t>(&self, text: &'t [u8]) -> &'t [u8] {
+        &text[self.start..]
+    }
+
     /// The number of ids of a text without special tokens, which begins with the text of the call
     /// before.
     pub(super) fn count(
@@ -55,7 +60,7 @@ impl Tail {
         watch: &dyn Watch,
     ) -> Result<usize> {
         loop {
-            let rest = &text[self.start..];
+            let rest = self.rest_of(text);
             let mut ids = Vec::new();
             tokenizer
                 .each_ordinary(rest, 0, GoesOn::No, scratch, watch, &mut ids)
