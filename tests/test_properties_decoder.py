@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import threading
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -44,6 +45,68 @@ def test_the_texts_join_to_the_whole(
     one_by_one = [decoder.push(id_) for id_ in ids]
     assert "".join(one_by_one) + decoder.finish() == tok.decode(ids)
     assert decoder.finish() == ""
+
+
+SPECIAL = digram.train(
+    "the cat sat", max_merges=6, special_tokens=["<s>", "</s>"], reserve={"image": 3}
+)
+MIXED = st.lists(st.integers(0, SPECIAL.vocab_size - 1) | st.integers(262, 266), max_size=12)
+
+
+@cases(400)
+@given(st.sampled_from([SPECIAL, digram.shrink(SPECIAL, 264)]), st.lists(MIXED), SIZES)
+def test_special_tokens_are_left_out(
+    tok: digram.Tokenizer, batch: list[list[int]], sizes: list[int]
+) -> None:
+    batch = [[id for id in ids if id < tok.vocab_size] for ids in batch]
+    special = {*tok.special_tokens.values()}
+    plain = [[id for id in ids if id not in special] for ids in batch]
+    skip: Any = {"skip_special_tokens": True}
+    for ids, rest in zip(batch, plain, strict=True):
+        for form in (ids, tuple(ids), np.array(ids, np.int64), iter(ids)):
+            assert tok.decode(form, **skip) == tok.decode(rest)
+        assert tok.decode_bytes(ids, **skip) == tok.decode_bytes(rest)
+        assert tok.decode(ids, skip_special_tokens=False) == tok.decode(ids)
+        decoder = tok.decoder(**skip)
+        joined = "".join(decoder.extend(piece) for piece in pieces(ids, sizes))
+        assert joined + decoder.finish() == tok.decode(rest)
+        assert "".join(map(decoder.push, ids)) + decoder.finish() == tok.decode(rest)
+    flat = np.array([id for ids in batch for id in ids], np.uint32)
+    offsets = np.cumsum([0, *map(len, batch)]).astype(np.uint64)
+    for many in (batch, digram.FlatIds(flat, offsets)):
+        assert tok.decode_batch(many, **skip) == tok.decode_batch(plain)
+
+
+def test_what_is_no_id_has_its_place_among_all() -> None:
+    holes = digram.Tokenizer(SPECIAL.definition).with_special_tokens({"<far>": 300})
+    end = SPECIAL.special_tokens["</s>"]
+    for wrong in (280, 301, 2**40, -1):
+        ids = [end, 97, end, wrong]
+        calls: list[Callable[[], object]] = [
+            lambda: holes.decode(ids, skip_special_tokens=True),  # noqa: B023
+            lambda: holes.decode_bytes(ids, skip_special_tokens=True),  # noqa: B023
+            lambda: holes.decoder(skip_special_tokens=True).extend(ids),  # noqa: B023
+        ]
+        for call in calls:
+            with pytest.raises(digram.TokenIdError, match=rf"ids\[3\] = {wrong} ") as caught:
+                call()
+            assert caught.value.index == 3
+        with pytest.raises(digram.TokenIdError, match=rf"batch\[1\]: ids\[3\] = {wrong} "):
+            holes.decode_batch([[97], ids], skip_special_tokens=True)
+    with pytest.raises(digram.InvalidTextError, match="byte 1"):
+        holes.decode([97, end, 0xFF], errors="strict", skip_special_tokens=True)
+    wrong_kind: Any = "yes"
+    calls = [
+        lambda: holes.decode([97], skip_special_tokens=wrong_kind),
+        lambda: holes.decode_bytes([97], skip_special_tokens=wrong_kind),
+        lambda: holes.decode_batch([[97]], skip_special_tokens=wrong_kind),
+        lambda: holes.decoder(skip_special_tokens=wrong_kind),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match=r"^skip_special_tokens is True or False, not 'yes'"):
+            call()
+    one: Any = np.True_
+    assert holes.decode([97, end], skip_special_tokens=one) == "a"
 
 
 BEGINNINGS = {

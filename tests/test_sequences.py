@@ -151,19 +151,19 @@ def test_special_tokens_stand_for_no_symbol() -> None:
     assert tok.tokenizer.special_tokens == {"<a>": 3, "<b>": 4}
     ids = [3, 2, 4, 4, 0]
     for form in (ids, tuple(ids), np.array(ids), np.array(ids, "u1")):
-        assert tok.decode_ids(form, skip_special=True).tolist() == [5, 9, 5]
+        assert tok.decode_ids(form, skip_special_tokens=True).tolist() == [5, 9, 5]
         assert tok.symbols(form) == [(), (5, 9), (), (), (5,)]
         with pytest.raises(digram.TokenIdError) as told:
             tok.decode_ids(form[1:])
         assert (told.value.index, told.value.value) == (1, 4)
         assert "ids[1] = 4 is the special token '<b>'" in str(told.value)
-        assert "skip_special=True" in str(told.value)
+        assert "skip_special_tokens=True" in str(told.value)
     assert tok.decode_ids([2, 0]).tolist() == [5, 9, 5]
-    assert tok.decode_ids([3], skip_special=True).tolist() == []
+    assert tok.decode_ids([3], skip_special_tokens=True).tolist() == []
     assert tok.decode_ids([]).tolist() == []
     for skip in (False, True):
         with pytest.raises(digram.TokenIdError, match=r"ids\[2\] = 5 is not in this vocabulary"):
-            tok.decode_ids([3, 2, 5], skip_special=skip)
+            tok.decode_ids([3, 2, 5], skip_special_tokens=skip)
 
 
 def test_special_tokens_are_not_spelled_as_symbols_are() -> None:

@@ -59,6 +59,30 @@ def test_files_and_special_tokens(
     parsed = run("encode", "-t", tok_path, path, "--special", "parse")
     assert parsed.stdout.split()[-1] == str(end)
     assert run("decode", "-t", tok_path, input=parsed.stdout).stdout == "the<|end|>"
+    skip = "--skip-special-tokens"
+    assert run("decode", "-t", tok_path, skip, input=parsed.stdout).stdout == "the"
+    assert run("decode", "-t", tok_path, skip, "--lines", input=parsed.stdout).stdout == "the\n"
+    shards = tmp_path / "shards"
+    assert (
+        run(
+            "encode",
+            "-t",
+            tok_path,
+            path,
+            "-o",
+            shards,
+            "--format",
+            "megatron",
+            "--end-of-text",
+            "<|end|>",
+        ).exit_code
+        == 0
+    )
+    for more in ([], ["--lines"], ["--documents", "0"]):
+        said = run("decode", "-t", tok_path, shards, *more).stdout
+        left = run("decode", "-t", tok_path, shards, skip, *more).stdout
+        assert said.removesuffix("\n") == "the<|end|><|end|>"
+        assert left.removesuffix("\n") == "the<|end|>"  # the text, without what ends a document
     refused = run("encode", "-t", tok_path, path, "--special", "raise")
     assert (refused.exit_code, refused.stdout) == (3, "")
 

@@ -135,6 +135,8 @@ def test_hugging_face_gives_the_same_ids_and_text(sample: Any) -> None:
         assert found == ids, text
         if "<unk>" not in definition.special_tokens:
             assert theirs.decode(ids, skip_special_tokens=False) == ours.decode(ids) == text
+        mixed = [*definition.special_tokens.values(), *ids, *definition.special_tokens.values()]
+        assert theirs.decode(mixed) == ours.decode(mixed, skip_special_tokens=True)
     for text, token_id in definition.special_tokens.items():
         assert theirs.token_to_id(text) == token_id
     assert theirs.get_vocab_size() == len(ours)

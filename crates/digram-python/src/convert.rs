@@ -243,6 +243,15 @@ fn append_plain(list: &Bound<'_, PyList>, start: usize, until: usize, ids: &mut 
     })
 }
 
+/// True or False, as all of digram takes them.
+pub(crate) fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if let Ok(value) = value.cast::<PyBool>() {
+        return Ok(value.is_true());
+    }
+    let checks = value.py().import("digram._util.validation")?;
+    checks.getattr("flag")?.call1((name, value))?.extract()
+}
+
 /// One id, as the argument of `push`; told in errors as the first of a sequence.
 pub(crate) fn one_id(item: &Bound<'_, PyAny>, vocab_size: usize) -> PyResult<u32> {
     id(item, 0, vocab_size).map_err(|error| {

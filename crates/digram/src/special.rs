@@ -22,6 +22,8 @@ pub enum OnSpecial<'a> {
 #[derive(Debug, Clone)]
 pub struct SpecialTokens {
     tokens: Vec<(String, TokenId)>,
+    /// Rising.
+    ids: Vec<TokenId>,
     finder: Option<AhoCorasick>,
 }
 
@@ -52,12 +54,19 @@ impl SpecialTokens {
                     })
             })
             .transpose()?;
-        Ok(SpecialTokens { tokens, finder })
+        Ok(SpecialTokens { tokens, ids, finder })
     }
 
     /// The special tokens with their ids, in the order given.
     pub fn tokens(&self) -> &[(String, TokenId)] {
         &self.tokens
+    }
+
+    /// Whether an id is that of one of them.
+    #[inline]
+    pub fn has(&self, id: TokenId) -> bool {
+        // They mostly stand together, above all others.
+        self.ids.first().is_some_and(|&first| id >= first) && self.ids.binary_search(&id).is_ok()
     }
 
     /// The length of the longest text, in bytes.

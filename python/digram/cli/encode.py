@@ -157,6 +157,7 @@ def _encode_lines(tok: Tokenizer, text: BufferedReader, special: Any, threads: i
 @_input
 @common.with_tokenizer
 @click.option("--lines", is_flag=True, help="One line of text for each line of ids.")
+@click.option("--skip-special-tokens", is_flag=True, help="Leave special tokens out of the text.")
 @_raw
 @click.option(
     "--documents",
@@ -166,7 +167,13 @@ def _encode_lines(tok: Tokenizer, text: BufferedReader, special: Any, threads: i
     "N; one number is that document.",
 )
 def decode(
-    *, tok: Tokenizer, file: str, lines: bool, raw: str | None, documents: slice | None
+    *,
+    tok: Tokenizer,
+    file: str,
+    lines: bool,
+    skip_special_tokens: bool,
+    raw: str | None,
+    documents: slice | None,
 ) -> None:
     """Turn ids from FILE or stdin into text on stdout.
 
@@ -177,7 +184,7 @@ def decode(
     if documents is not None or Path(file).is_dir():
         if raw:
             raise click.UsageError("--raw is for ids without a format; leave it out here.")
-        for text in training_files.texts(tok, file, documents, lines=lines):
+        for text in training_files.texts(tok, file, documents, lines, skip_special_tokens):
             common.emit_bytes(text + b"\n" if lines else text)
         return
     if lines and raw:
@@ -189,16 +196,16 @@ def decode(
         else:
             chunks = _decimal_ids(stream if lines else _blocks(stream))
         for ids in chunks:
-            text = _decoded(tok, ids, done)
+            text = _decoded(tok, ids, done, skip_special_tokens)
             common.emit_bytes(text + b"\n" if lines else text, flush=True)
             done += len(ids)
 
 
-def _decoded(tok: Tokenizer, ids: list[int], before: int) -> bytes:
+def _decoded(tok: Tokenizer, ids: list[int], before: int, skip: bool) -> bytes:
     from digram.errors import TokenIdError
 
     try:
-        return tok.decode_bytes(ids)
+        return tok.decode_bytes(ids, skip_special_tokens=skip)
     except TokenIdError as error:
         if error.index is None or not before:
             raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -87,6 +88,7 @@ def write(
     """Encode files into a folder, and say what was written."""
     import digram
 
+    common.check_folder("-o", output)
     if format_ is None:
         raise click.UsageError(f"say which files with --format: {', '.join(FORMATS)}.")
     end: Any = ... if end_of_text is None else None if end_of_text == "none" else end_of_text
@@ -133,22 +135,25 @@ def numbers(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
     return slice(first, stop)
 
 
-def texts(tok: Tokenizer, path: str, chosen: slice | None, *, lines: bool) -> Iterator[bytes]:
+def texts(
+    tok: Tokenizer, path: str, chosen: slice | None, lines: bool, skip: bool
+) -> Iterator[bytes]:
     """What training files say: a text a document, or any parts where nothing goes between them."""
     from digram.shards import read_tokens
 
+    decoded = partial(tok.decode_bytes, skip_special_tokens=skip)
     found = read_tokens(path)
     _check_whose(found, tok, path)
     if chosen is not None:
         for number in _numbers(found, chosen, path):
-            yield tok.decode_bytes(found[number])
+            yield decoded(found[number])
     elif lines:
-        yield from (tok.decode_bytes(ids) for ids in found)
+        yield from map(decoded, found)
     else:  # where documents end is of no matter, and not every file tells
         for number in range(len(found.paths)):
             ids = found.shard(number)
             for start in range(0, len(ids), _PART):
-                yield tok.decode_bytes(ids[start : start + _PART])
+                yield decoded(ids[start : start + _PART])
 
 
 def _check_whose(found: TokenFiles, tok: Tokenizer, path: str) -> None:

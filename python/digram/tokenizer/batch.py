@@ -10,6 +10,7 @@ from digram._core import ArrowIds, Core
 from digram._util.validation import (
     check_threads,
     choice,
+    flag,
     refuse_one,
     several_texts,
     whole_number,
@@ -224,6 +225,7 @@ class BatchingCore(Core):
         batch: Iterable[Iterable[SupportsIndex]] | FlatIds | ArrowIds,
         *,
         errors: Literal["replace", "strict"] = "replace",
+        skip_special_tokens: bool = False,
         threads: int | None = None,
     ) -> list[str]:
         """The texts of several sequences of ids, in their order: what `decode` gives for each.
@@ -235,11 +237,12 @@ class BatchingCore(Core):
         >>> tok.decode_batch(tok.encode_batch(["a", "", "ab"], out="numpy"))
         ['a', '', 'ab']
 
-        Takes what `encode_batch` gives in any of its forms. Runs without the GIL on `threads`
+        Takes what `encode_batch` gives in any of its forms. `skip_special_tokens` is as for
+        `decode`. Runs without the GIL on `threads`
         threads (all cores by default). An error of one sequence names its place in `batch`; raises
         `OptionError` for offsets that do not rise within the ids.
         """
-        threads = check_threads(threads)
+        threads, skip = check_threads(threads), flag("skip_special_tokens", skip_special_tokens)
         if isinstance(batch, FlatIds):
-            return self._decode_batch(batch.ids, batch.offsets, errors, threads)
-        return self._decode_batch(batch, None, errors, threads)
+            return self._decode_batch(batch.ids, batch.offsets, errors, threads, skip)
+        return self._decode_batch(batch, None, errors, threads, skip)

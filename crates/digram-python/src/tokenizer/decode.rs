@@ -11,7 +11,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::{Core, KEEP_GIL};
 use crate::arrow::ArrowIds;
-use crate::convert::append_ids;
+use crate::convert::{append_ids, flag};
 use crate::errors;
 use crate::objects::{BETWEEN_SIGNALS, Turns, bytes as bytes_object, collected, list, reserve, string};
 use crate::watch::Signals;
@@ -23,24 +23,37 @@ const WAVE: usize = 1 << 15;
 #[pymethods]
 impl Core {
     /// The text of ids. See `digram.Tokenizer`.
-    #[pyo3(signature = (ids, *, errors="replace"))]
+    #[pyo3(
+        signature = (ids, *, errors="replace", skip_special_tokens=None),
+        text_signature = "($self, ids, *, errors=\"replace\", skip_special_tokens=False)"
+    )]
     fn decode<'py>(
         &self,
         py: Python<'py>,
         ids: &Bound<'py, PyAny>,
         errors: &str,
+        skip_special_tokens: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyString>> {
         let on_invalid = on_invalid(py, errors)?;
-        text(py, &self.bytes_of(py, ids)?, on_invalid)
+        text(py, &self.bytes_of(py, ids, skips(skip_special_tokens)?)?, on_invalid)
     }
 
     /// The bytes of ids. See `digram.Tokenizer`.
-    fn decode_bytes<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        bytes_object(py, &self.bytes_of(py, ids)?)
+    #[pyo3(
+        signature = (ids, *, skip_special_tokens=None),
+        text_signature = "($self, ids, *, skip_special_tokens=False)"
+    )]
+    fn decode_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        skip_special_tokens: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        bytes_object(py, &self.bytes_of(py, ids, skips(skip_special_tokens)?)?)
     }
 
     /// The texts of several sequences of ids; with `offsets` `batch` is all their ids, flat.
-    #[pyo3(signature = (batch, offsets=None, errors="replace", threads=None))]
+    #[pyo3(signature = (batch, offsets=None, errors="replace", threads=None, skip_special_tokens=false))]
     fn _decode_batch<'py>(
         &self,
         py: Python<'py>,
@@ -48,6 +61,7 @@ impl Core {
         offsets: Option<&Bound<'py, PyAny>>,
         errors: &str,
         threads: Option<usize>,
+        skip_special_tokens: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let on_invalid = on_invalid(py, errors)?;
         let threads = crate::threads::threads(py, threads)?;
@@ -56,6 +70,10 @@ impl Core {
             None => self.id_batch(batch)?,
         };
         let signals = Signals::new();
+        let (ids, ranges) = match skip_special_tokens {
+            true => self.without_special(py, &ids, &ranges, &signals)?,
+            false => (ids, ranges),
+        };
         let mut texts: Vec<Bound<'py, PyString>> = Vec::new();
         reserve(&mut texts, ranges.len())?;
         let mut rest = &ranges[..];
@@ -82,14 +100,49 @@ impl Core {
 }
 
 impl Core {
-    fn bytes_of(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    fn bytes_of(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, skip: bool) -> PyResult<Vec<u8>> {
         let ids = self.ids(ids)?;
         let mut bytes = Vec::new();
         let signals = Signals::new();
-        let mut decode = || self.tokenizer.decode(&ids, &signals, &mut bytes);
+        let mut decode = || match skip {
+            true => {
+                let kept = self.tokenizer.without_special(&ids, &signals)?;
+                self.tokenizer.decode(&kept, &signals, &mut bytes)
+            }
+            false => self.tokenizer.decode(&ids, &signals, &mut bytes),
+        };
         let decoded = if ids.len() < KEEP_GIL { decode() } else { py.detach(decode) };
         decoded.map_err(|error| signals.error(py, error, None))?;
         Ok(bytes)
+    }
+
+    /// Several sequences without their special tokens.
+    fn without_special(
+        &self,
+        py: Python<'_>,
+        ids: &[u32],
+        ranges: &[Range<usize>],
+        signals: &Signals,
+    ) -> PyResult<(Vec<u32>, Vec<Range<usize>>)> {
+        let (mut kept, mut places) = (Vec::new(), Vec::new());
+        reserve(&mut kept, ids.len())?;
+        reserve(&mut places, ranges.len())?;
+        let mut check = BETWEEN_SIGNALS;
+        for (index, range) in ranges.iter().enumerate() {
+            if range.start + index >= check {
+                check = range.start + index + BETWEEN_SIGNALS;
+                py.check_signals()?;
+            }
+            let start = kept.len();
+            let some = self
+                .tokenizer
+                .without_special(&ids[range.clone()], signals)
+                .map_err(|error| in_batch(py, index, signals.error(py, error, None)))?;
+            reserve(&mut kept, some.len())?;
+            kept.extend_from_slice(&some);
+            places.push(start..kept.len());
+        }
+        Ok((kept, places))
     }
 
     /// Several sequences of ids, one after the other, and where each of them is: from an iterable of
@@ -192,6 +245,11 @@ fn replaced(bytes: &[u8]) -> PyResult<String> {
         }
     }
     Ok(text)
+}
+
+/// Whether special tokens are left out; not where nothing is said.
+pub(super) fn skips(asked: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
+    asked.map_or(Ok(false), |value| flag("skip_special_tokens", value))
 }
 
 pub(super) fn on_invalid(py: Python<'_>, errors: &str) -> PyResult<OnInvalid> {

@@ -4,7 +4,7 @@ use digram::tokenizer;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::decode::on_invalid;
+use super::decode::{on_invalid, skips};
 use super::{Core, KEEP_GIL};
 use crate::convert;
 use crate::errors;
@@ -30,6 +30,7 @@ use crate::watch::Signals;
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct Decoder {
     core: Py<Core>,
+    skip_special: bool,
     state: InTurn<tokenizer::Decoder>,
 }
 
@@ -95,7 +96,10 @@ impl Decoder {
         let state: &mut tokenizer::Decoder = &mut taken;
         let core = &self.core.get().tokenizer;
         let signals = Signals::new();
-        let mut take = || state.push(core, ids, &signals);
+        let mut take = || match self.skip_special {
+            true => state.push(core, &core.without_special(ids, &signals)?, &signals),
+            false => state.push(core, ids, &signals),
+        };
         let taken = if ids.len() < KEEP_GIL { take() } else { py.detach(take) };
         taken.map_err(|error| signals.error(py, error, None))
     }
@@ -104,9 +108,17 @@ impl Decoder {
 #[pymethods]
 impl Core {
     /// A decoder for ids as they come. See `digram.Tokenizer`.
-    #[pyo3(signature = (*, errors="replace"))]
-    fn decoder(slf: Bound<'_, Self>, errors: &str) -> PyResult<Decoder> {
+    #[pyo3(
+        signature = (*, errors="replace", skip_special_tokens=None),
+        text_signature = "($self, *, errors=\"replace\", skip_special_tokens=False)"
+    )]
+    fn decoder(
+        slf: Bound<'_, Self>,
+        errors: &str,
+        skip_special_tokens: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Decoder> {
         let state = tokenizer::Decoder::new(on_invalid(slf.py(), errors)?);
-        Ok(Decoder { core: slf.unbind(), state: InTurn::new("decoder", state) })
+        let skip_special = skips(skip_special_tokens)?;
+        Ok(Decoder { core: slf.unbind(), skip_special, state: InTurn::new("decoder", state) })
     }
 }

@@ -35,6 +35,29 @@ impl FlatBytes {
 }
 
 impl Tokenizer {
+    /// The ids that are no special tokens, in order. An id without a token is an error, with its
+    /// place among all of them.
+    pub fn without_special(&self, ids: &[TokenId], watch: &dyn Watch) -> Result<Vec<TokenId>> {
+        let mut kept = Vec::new();
+        room::reserve(&mut kept, ids.len())?;
+        for (number, some) in ids.chunks(BETWEEN_CHECKS).enumerate() {
+            if number > 0 {
+                watch.check()?;
+            }
+            for (index, &id) in some.iter().enumerate() {
+                if self.special_tokens().has(id) {
+                    continue;
+                }
+                if self.token(id).is_none() {
+                    let vocab_size = self.all.size() as u32;
+                    return Err(Error::TokenId { index: number * BETWEEN_CHECKS + index, id, vocab_size });
+                }
+                kept.push(id);
+            }
+        }
+        Ok(kept)
+    }
+
     /// Appends the bytes of `ids` to `bytes`; on an error `bytes` is as it was.
     pub fn decode(&self, ids: &[TokenId], watch: &dyn Watch, bytes: &mut Vec<u8>) -> Result<()> {
         let before = bytes.len();

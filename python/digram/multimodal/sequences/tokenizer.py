@@ -98,24 +98,25 @@ class SequenceTokenizer:
         return self.tokenizer.encode_batch(texts, threads=threads, out="numpy")
 
     def decode_ids(
-        self, ids: Sequence[int] | NDArray[Any], *, skip_special: bool = False
+        self, ids: Sequence[int] | NDArray[Any], *, skip_special_tokens: bool = False
     ) -> NDArray[np.uint32]:
         """The sequence that ids stand for.
 
         >>> import digram
         >>> tok = digram.train_ids([[5, 9, 5, 9]], max_merges=1, special_tokens=["<end>"])
-        >>> tok.decode_ids([2, 0, 3], skip_special=True).tolist()
+        >>> tok.decode_ids([2, 0, 3], skip_special_tokens=True).tolist()
         [5, 9, 5]
 
-        Special tokens stand for no symbol: `skip_special` leaves them out. Raises `TokenIdError`,
-        with the place, for one of them otherwise, and for an id that is none. Linear in the ids.
+        Special tokens stand for no symbol: `skip_special_tokens` leaves them out. Raises
+        `TokenIdError`, with the place, for one of them otherwise, and for an id that is none.
+        Linear in the ids.
         """
         if self.tokenizer.special_tokens:
-            ids = self._without_special(ids, skip_special)
+            ids = self._without_special(ids, skip_special_tokens)
         return self.alphabet.sequence(self.tokenizer.decode(ids))
 
     def _without_special(
-        self, ids: Sequence[int] | NDArray[Any], skip_special: bool
+        self, ids: Sequence[int] | NDArray[Any], skip_special_tokens: bool
     ) -> NDArray[np.uint32]:
         import numpy as np
 
@@ -123,14 +124,14 @@ class SequenceTokenizer:
         names = {id: name for name, id in self.tokenizer.special_tokens.items()}
         plain = np.asarray(ids, np.uint32)
         special = np.isin(plain, [*names])
-        if special.any() and not skip_special:
+        if special.any() and not skip_special_tokens:
             at = int(special.argmax())
             id = int(plain[at])
             raise TokenIdError(
                 f"ids[{at}] = {id} is the special token {names[id]!r}, which stands for no symbol.",
                 index=at,
                 value=id,
-                hint="Pass skip_special=True to leave special tokens out.",
+                hint="Pass skip_special_tokens=True to leave special tokens out.",
             )
         return plain[~special]
 
