@@ -16,6 +16,7 @@ from digram.pretokenizers.rules import Rules
 from digram.tokenizer.batch import BatchingCore
 from digram.tokenizer.count import CountingCore
 from digram.tokenizer.encoding import CallableCore, Layout
+from digram.tokenizer.vocabulary import Vocabulary
 from digram.vocab.definition import Unit, check_record
 from digram.vocab.packed import Compact, Settings, compacted
 from digram.vocab.picky import Event, made, single_symbols, told
@@ -208,6 +209,23 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         becomes it unless `special=` allows that, and it decodes to its name.
         """
         return dict(self._settings.reserved or {})
+
+    @property
+    def vocab(self) -> Vocabulary:
+        """The ids of all tokens by their bytes: a read-only mapping, in order of id.
+
+        >>> import digram
+        >>> tok = digram.train("low low", vocab_size=259, special_tokens=["<s>"])
+        >>> len(tok.vocab), tok.vocab[b"low"], b"slow" in tok.vocab
+        (259, 257, False)
+        >>> {id: token for token, id in tok.vocab.items() if id > 255}
+        {256: b'lo', 257: b'low', 258: b'<s>'}
+
+        Special tokens are there by their text, and ids without a token are not, so it may be
+        shorter than `vocab_size`. Of ids whose tokens have the same bytes it holds the one that
+        `id_of` gives. Nothing is copied until it is iterated over; that takes some 0.1 µs a token.
+        """
+        return Vocabulary(self)
 
     def token_bytes(self, id: int) -> bytes:
         """The bytes of a token; those of a special token are its text in UTF-8.
