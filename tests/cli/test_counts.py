@@ -240,3 +240,11 @@ def test_faults(run: Run, corpus: Path, counted: Path, tmp_path: Path) -> None:
     packed = run("counts", "make", tmp_path / "texts.jsonl", "-o", counted)
     assert packed.exit_code == 3
     assert "Pass --on-error skip to skip and count" in packed.stderr
+
+
+def test_counts_do_not_go_to_stdout(run: Run, corpus: Path, counted: Path) -> None:
+    for verb in (["make", corpus], ["merge", counted, counted]):
+        result = run("counts", *verb, "-o", "-")
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert "-o - would be stdout, and files cannot go there" in result.stderr
+        assert not Path("-").exists()

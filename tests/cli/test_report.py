@@ -56,6 +56,19 @@ def test_json(run: Run, files: Path, tok: digram.Tokenizer, tok_path: str) -> No
     assert json.loads(done.stdout) == json.loads(json.dumps(expected))
 
 
+def test_the_page_goes_to_stdout(
+    process: Run, files: Path, tok: digram.Tokenizer, tok_path: str
+) -> None:
+    corpus = ["--corpus", f"en={files}/lines/en.txt", "--corpus", f"zh={files}/lines/zh.txt"]
+    done = process("report", "-t", tok_path, *corpus, "--reference", "en", "-o", "-", cwd=files)
+    assert done.returncode == 0, done.stderr
+    texts = {name: files / "lines" / f"{name}.txt" for name in ("en", "zh")}
+    found = digram.report(tok, texts, reference="en", title="tokenizer")
+    assert done.stdout.decode() == found.html()
+    assert done.stderr == b""
+    assert not (files / "-").exists()
+
+
 def test_wrong_usage(run: Run, files: Path, tok_path: str) -> None:
     corpus = ["--corpus", files / "prose.txt"]
     wrong: list[tuple[list[Any], str]] = [
@@ -65,7 +78,9 @@ def test_wrong_usage(run: Run, files: Path, tok_path: str) -> None:
         (["-t", tok_path, "--corpus", "=x", "--json"], "is not NAME=FILES"),
         (["-t", tok_path, "--corpus", "x=", "--json"], "is not NAME=FILES"),
         (["-t", tok_path, *corpus, *corpus, "--json"], "name of two texts"),
-        (["-t", tok_path, *corpus, "--reference", "en", "--json"], "--parallel"),
+        (["-t", tok_path, *corpus, "--reference", "en", "--json"], "none of the sources"),
+        (["-t", tok_path, *corpus, "-o", "-", "--json"], "stdout"),
+        (["-t", tok_path, *corpus, "--figures", "-"], "files cannot go there"),
         (["-t", tok_path, *corpus, "--parallel", files / "lines", "--json"], "Pass --reference"),
     ]
     for arguments, message in wrong:

@@ -58,6 +58,7 @@ PRINTING = [
     "grow drift g a.txt",
     "plan 1GB --vocab-size 3000",
     "convert -t t.json -o -",
+    "report -t t.json --corpus a.txt -o -",
 ]
 
 

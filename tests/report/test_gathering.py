@@ -131,10 +131,27 @@ def test_what_can_be_read_once_is_refused() -> None:
         digram.report(TOK, "low", parallel={"a": iter(TEXTS)}, reference="a")
 
 
+def test_a_reference_makes_the_texts_parallel() -> None:
+    texts = {"en": ["the low", "", "mat"], "zh": ["低", "墊", "子子"]}
+    found = digram.report(TOK, texts, reference="en")
+    assert found.parallel is not None
+    assert found.parallel.as_dict() == digram.evaluate(TOK, texts, reference="en").as_dict()
+    both = digram.report(TOK, texts, parallel=texts, reference="en")
+    assert found.as_dict() == both.as_dict()
+    assert found.html() == both.html()
+    assert digram.report(TOK, texts).parallel is None
+    joined = {name: "\n".join(lines) for name, lines in texts.items()}
+    again = digram.report(TOK, joined, reference="en").parallel
+    assert again is not None
+    assert again.by_name["zh"].tokens == found.parallel.by_name["zh"].tokens
+    with pytest.raises(digram.OptionError, match="none of the sources"):
+        digram.report(TOK, texts, reference="sw")
+    with pytest.raises(digram.OptionError, match="line by line"):
+        digram.report(TOK, {**texts, "sw": ["a"]}, reference="en")
+
+
 def test_references_that_are_none() -> None:
     lines = {"en": ["low"], "zh": ["低"]}
-    with pytest.raises(digram.OptionError, match="there are none"):
-        digram.report(TOK, lines, reference="en")
     with pytest.raises(digram.OptionError, match="none is named"):
         digram.report(TOK, "low", parallel=lines)
     with pytest.raises(digram.OptionError, match="none of the sources"):

@@ -33,6 +33,7 @@ __all__ = [
     "Verbs",
     "allow_loss_option",
     "by_option",
+    "check_folder",
     "check_stdout",
     "color_option",
     "described_options",
@@ -40,6 +41,7 @@ __all__ = [
     "emit_bytes",
     "emit_json",
     "emit_table",
+    "emit_whole",
     "example",
     "files",
     "format_option",
@@ -394,6 +396,14 @@ def pretokenizer_spelled(pretokenizer: Pretokenizer) -> str:
     return shlex.join(words)
 
 
+def check_folder(option: str, path: str | None) -> None:
+    """Refuses stdout for what is written as files."""
+    if path == "-":
+        raise click.UsageError(
+            f"{option} - would be stdout, and files cannot go there; ./- is a file of that name."
+        )
+
+
 def check_stdout(output: str | None, as_json: bool) -> None:
     """Refuses two things that both want stdout."""
     if output == "-" and as_json:
@@ -425,13 +435,18 @@ def save(tok: Tokenizer, output: str, format_: str | None, allow_loss: bool) -> 
         tok.save(saved, format=format_, allow_loss=allow_loss)
         if saved.is_dir():
             raise click.UsageError("this format is a folder of files and cannot go to stdout.")
-        try:
-            emit_bytes(saved.read_bytes(), flush=True)
-        except BrokenPipeError:
-            # Unlike text, of which a reader may have had enough, a part of a tokenizer is none.
-            raise OSError(
-                errno.EIO, "whoever reads it stopped before the tokenizer was written", "stdout"
-            ) from None
+        emit_whole(saved.read_bytes(), "the tokenizer")
+
+
+def emit_whole(data: bytes, what: str) -> None:
+    """Write to stdout what is of use as a whole."""
+    try:
+        emit_bytes(data, flush=True)
+    except BrokenPipeError:
+        # Unlike text, of which a reader may have had enough, a part of it is none.
+        raise OSError(
+            errno.EIO, f"whoever reads it stopped before {what} was written", "stdout"
+        ) from None
 
 
 def unescaped(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:

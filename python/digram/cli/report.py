@@ -41,9 +41,14 @@ __all__ = ["report"]
     help="Text that says the same in several languages, line by line, named as with --corpus.",
 )
 @click.option(
-    "--reference", metavar="NAME", help="The parallel text that the others are compared with."
+    "--reference",
+    metavar="NAME",
+    help="The parallel text that the others are compared with; without --parallel one of --corpus, "
+    "whose texts are parallel then.",
 )
-@click.option("-o", "--output", metavar="PATH", help="The page to write, as in report.html.")
+@click.option(
+    "-o", "--output", metavar="PATH", help="The page to write, as in report.html, or - for stdout."
+)
 @click.option(
     "--figures",
     metavar="FOLDER",
@@ -77,6 +82,8 @@ def report(
     """
     import digram
 
+    common.check_stdout(output, as_json)
+    common.check_folder("--figures", figures)
     if not (output or figures or as_json):
         raise click.UsageError(
             "say what to write: a page with -o report.html, --figures FOLDER, or --json."
@@ -86,15 +93,19 @@ def report(
 
         check_installed()  # before anything is read
     tok = common.load(tokenizer, dict(described))
+    # A reference alone is one of the corpus, which is cut where lines end then.
+    lines = parallel or (corpus if reference is not None else ())
     found = digram.report(
         tok,
         _by_name("--corpus", corpus, told),
-        parallel=_by_name("--parallel", parallel, told._replace(separator=None)) or None,
+        parallel=_by_name("--parallel", lines, told._replace(separator=None)) or None,
         reference=reference,
         title=title or Path(common.with_encoding(tokenizer)[0]).stem,
         threads=threads,
     )
-    if output is not None:
+    if output == "-":
+        common.emit_whole(found.html().encode(), "the page")
+    elif output is not None:
         found.save(output)
         common.log(f"Saved {output}")
     if figures is not None:

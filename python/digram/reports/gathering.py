@@ -158,7 +158,8 @@ def report(
         corpus: a source as for `evaluate`, or several by name, each of which can be read again.
         parallel: texts by name that say the same line by line, as for `evaluate`; files and
             strings are cut where lines end.
-        reference: the one of these that the others are compared with.
+        reference: the one of these that the others are compared with. Without `parallel` the texts
+            of `corpus` are the parallel ones, as in `evaluate(tok, texts, reference=...)`.
         title: what the page is called.
         separator: cuts files of `corpus` into documents.
 
@@ -174,6 +175,8 @@ def report(
     texts = dict(corpus) if isinstance(corpus, Mapping) else {"corpus": corpus}
     if parallel is not None:
         mapping("parallel", parallel, "names and texts")
+    elif reference is not None:
+        parallel = texts
     title = several(len(tok), "token") if title is None else word("title", title)
     lines = None if parallel is None else {n: by_line(one) for n, one in parallel.items()}
     _check(texts, lines, reference)
@@ -209,12 +212,6 @@ def _check(
     for argument, sources in (("corpus", texts), ("parallel", lines or {})):
         for name, one in sources.items():
             check_readable_again(f"{argument}[{name!r}]", one)
-    if lines is None and reference is not None:
-        raise OptionError(
-            f"reference={show(reference)} is for parallel texts, and there are none.",
-            value=reference,
-            hint="Texts that say the same line by line are passed as parallel=.",
-        )
     if lines is not None and reference is None:
         raise OptionError(
             "parallel texts are compared with one of them, and none is named.",

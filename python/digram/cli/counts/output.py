@@ -27,6 +27,7 @@ output_option = click.option(
 
 def rehearse(output: str) -> None:
     """What would fail at the end fails now, not after an hour."""
+    common.check_folder("-o", output)
     parent = Path(output).parent
     if not parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(parent))
