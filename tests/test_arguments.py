@@ -139,8 +139,6 @@ PARTS: list[str | bytes | digram.Special] = ["a", digram.Special("<s>")]
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: TOK.encode_batch([PARTS]),  # type: ignore[list-item]
-        lambda: TOK.count_batch([PARTS]),  # type: ignore[list-item]
         lambda: TOK.encode_batch(PARTS),  # type: ignore[arg-type]
         lambda: TOK.fits(PARTS, 3),  # type: ignore[arg-type]
         lambda: TOK.truncate(PARTS, 3),  # type: ignore[call-overload]

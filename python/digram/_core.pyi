@@ -413,7 +413,7 @@ class Core:
     def special_tokens(self) -> dict[str, int]: ...
     def _encode_batch(
         self,
-        texts: Sequence[_Text],
+        texts: Sequence[_Text | Sequence[_Text | Special]],
         special: _OnSpecial | None = None,
         threads: int | None = None,
         dropout: float | None = None,
@@ -421,7 +421,7 @@ class Core:
     ) -> list[list[int]]: ...
     def _encode_batch_numpy(
         self,
-        texts: Sequence[_Text],
+        texts: Sequence[_Text | Sequence[_Text | Special]],
         special: _OnSpecial | None = None,
         threads: int | None = None,
         dropout: float | None = None,
@@ -436,7 +436,7 @@ class Core:
     ) -> EncodedDocuments: ...
     def _encode_batch_arrow(
         self,
-        texts: Sequence[_Text],
+        texts: Sequence[_Text | Sequence[_Text | Special]],
         special: _OnSpecial | None = None,
         threads: int | None = None,
         dropout: float | None = None,
@@ -460,10 +460,16 @@ class Core:
         place: Callable[[int], str] | None = None,
     ) -> Encoded: ...
     def _count_batch(
-        self, texts: Sequence[_Text], special: _OnSpecial | None = None, threads: int | None = None
+        self,
+        texts: Sequence[_Text | Sequence[_Text | Special]],
+        special: _OnSpecial | None = None,
+        threads: int | None = None,
     ) -> list[int]: ...
     def _count_batch_numpy(
-        self, texts: Sequence[_Text], special: _OnSpecial | None = None, threads: int | None = None
+        self,
+        texts: Sequence[_Text | Sequence[_Text | Special]],
+        special: _OnSpecial | None = None,
+        threads: int | None = None,
     ) -> NDArray[np.uint64]: ...
     def _histogram_batch(
         self, texts: Sequence[_Text], special: _OnSpecial | None = None, threads: int | None = None

@@ -12,6 +12,7 @@ use crate::errors::{self, kind, shown};
 use crate::objects::{BETWEEN_SIGNALS, Turns, bytes, collected, integer, list, reserve, tuple};
 
 /// A text as Python gave it, borrowed.
+#[derive(Clone, Copy)]
 pub(crate) enum Text<'a> {
     Str(&'a str),
     Bytes(&'a [u8]),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import operator
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from digram._core import LEAST_MEMORY
 from digram.errors import InvalidTextError, OptionError, show
@@ -40,17 +42,67 @@ _MOST_DIGITS = 128  # of a number of 64 bits, or of one divided by such a one; w
 _MOST_BYTES = 1e24
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kMGTPE]?)(i?)(?:B|bytes)?\s*", re.IGNORECASE)
 
+P = ParamSpec("P")
+T = TypeVar("T")
 
-def several_texts(texts: Iterable[str | bytes], one: str) -> list[str | bytes]:
+
+def several_texts(texts: Iterable[T], one: str) -> list[T]:
     """The texts as a list; `one` is the call for a single text."""
     refuse_one(texts, one)
     return texts if isinstance(texts, list) else list(texts)
 
 
-def refuse_one(texts: Iterable[str | bytes], one: str) -> None:
+def refuse_one(texts: object, one: str) -> None:
     """Refuses one text, which is no batch of letters; `one` is the call for it."""
     if isinstance(texts, str | bytes):
         raise TypeError(f"texts is several texts; pass one text to {one}, or put it in a list")
+    if is_frame(texts):
+        raise TypeError("texts is several texts, not a table; pass one of its columns")
+
+
+def is_frame(source: object) -> bool:
+    """Whether it is a data frame: to iterate over one of pandas gives the names of its columns."""
+    kind = type(source)
+    return hasattr(kind, "columns") and (
+        hasattr(kind, "iloc") or hasattr(kind, "__arrow_c_stream__")
+    )
+
+
+def takes_no(**remedies: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Tells who passes an option that a call does not have, but its neighbours do, what to do.
+
+    >>> @takes_no(rules="Cut the text by them before.")
+    ... def count(text, *, unit="byte"): ...
+    >>> count("a", rules=1)
+    Traceback (most recent call last):
+        ...
+    TypeError: count() takes no rules=. Cut the text by them before. It takes unit=.
+    >>> count("a", units=1)
+    Traceback (most recent call last):
+        ...
+    TypeError: count() takes no units=; did you mean unit=? It takes unit=.
+    """
+
+    def telling(call: Callable[P, T]) -> Callable[P, T]:
+        parameters = inspect.signature(call).parameters.values()
+        names = [one.name for one in parameters]
+        options = ", ".join(f"{one.name}=" for one in parameters if one.kind is one.KEYWORD_ONLY)
+
+        @functools.wraps(call)
+        def called(*args: P.args, **given: P.kwargs) -> T:
+            for name in given:
+                if name not in names:
+                    import difflib
+
+                    near = difflib.get_close_matches(name, names, 1)
+                    what = f"; did you mean {near[0]}=?" if near else "."
+                    what = f". {remedies[name]}" if name in remedies else what
+                    raise TypeError(f"{call.__name__}() takes no {name}={what} It takes {options}.")
+            return call(*args, **given)
+
+        return called
+
+    return telling
 
 
 def choice(name: str, value: Any, *allowed: str | None) -> None:

@@ -16,7 +16,7 @@ from digram._util.validation import (
     whole_number,
 )
 from digram.tokenizer.stream import each_chunk, each_text
-from digram.vocab.special_tokens import OnSpecial, rule_of
+from digram.vocab.special_tokens import OnSpecial, TextOrParts, rule_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +43,7 @@ class BatchingCore(Core):
     @overload
     def encode_batch(
         self,
-        texts: Iterable[str | bytes],
+        texts: Iterable[TextOrParts],
         *,
         special: OnSpecial = "text",
         threads: int | None = None,
@@ -54,7 +54,7 @@ class BatchingCore(Core):
     @overload
     def encode_batch(
         self,
-        texts: Iterable[str | bytes],
+        texts: Iterable[TextOrParts],
         *,
         special: OnSpecial = "text",
         threads: int | None = None,
@@ -65,7 +65,7 @@ class BatchingCore(Core):
     @overload
     def encode_batch(
         self,
-        texts: Iterable[str | bytes],
+        texts: Iterable[TextOrParts],
         *,
         special: OnSpecial = "text",
         threads: int | None = None,
@@ -75,7 +75,7 @@ class BatchingCore(Core):
     ) -> ArrowIds: ...
     def encode_batch(
         self,
-        texts: Iterable[str | bytes],
+        texts: Iterable[TextOrParts],
         *,
         special: OnSpecial = "text",
         threads: int | None = None,
@@ -99,6 +99,13 @@ class BatchingCore(Core):
         gives the same memory as Arrow lists, to be taken without a copy by pyarrow, polars, duckdb
         and all else that knows the PyCapsule protocol.
 
+        As for `encode`, a text may be given in parts, in a list of its own, with `digram.Special`
+        between them:
+
+        >>> chat = tok.with_special_tokens(["<|user|>"])
+        >>> chat.encode_batch([[digram.Special("<|user|>"), "a"], "b"])
+        [[256, 97], [98]]
+
         With `dropout`, text i gets the ids of `encode(text, dropout=dropout, seed=seed + i)`, the
         seed modulo 2**64, on any number of threads.
         """
@@ -114,7 +121,7 @@ class BatchingCore(Core):
     @overload
     def encode_iter(
         self,
-        texts: Iterable[str | bytes],
+        texts: Iterable[TextOrParts],
         *,
         special: OnSpecial = "text",
         threads: int | None = None,
@@ -125,7 +132,7 @@ class BatchingCore(Core):
     @overload
     def encode_iter(
         self,
-        texts: Iterable[str | bytes],
+        texts: Iterable[TextOrParts],
         *,
         special: OnSpecial = "text",
         threads: int | None = None,
@@ -135,7 +142,7 @@ class BatchingCore(Core):
     ) -> Iterator[NDArray[np.uint32]]: ...
     def encode_iter(
         self,
-        texts: Iterable[str | bytes],
+        texts: Iterable[TextOrParts],
         *,
         special: OnSpecial = "text",
         threads: int | None = None,
@@ -165,7 +172,7 @@ class BatchingCore(Core):
         self._encode_batch([], rule_of(special), threads, dropout, seed)
         first_seed = None if seed is None else index(seed)
 
-        def encode(batch: list[str | bytes], first: int) -> list[list[int]] | FlatIds:
+        def encode(batch: list[TextOrParts], first: int) -> list[list[int]] | FlatIds:
             seed = None if first_seed is None else (first_seed + first) % SEEDS
             return self.encode_batch(
                 batch, special=special, threads=threads, out=out, dropout=dropout, seed=seed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar, overload
 from digram._core import Core
 from digram._util.validation import check_threads, choice, several_texts, whole_number
 from digram.errors import OptionError
-from digram.vocab.special_tokens import OnSpecial, rule_of
+from digram.vocab.special_tokens import OnSpecial, TextOrParts, rule_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +41,7 @@ class CountingCore(Core):
     @overload
     def count_batch(
         self,
-        texts: Iterable[str | bytes],
+        texts: Iterable[TextOrParts],
         *,
         special: OnSpecial = "text",
         threads: int | None = None,
@@ -50,7 +50,7 @@ class CountingCore(Core):
     @overload
     def count_batch(
         self,
-        texts: Iterable[str | bytes],
+        texts: Iterable[TextOrParts],
         *,
         special: OnSpecial = "text",
         threads: int | None = None,
@@ -58,7 +58,7 @@ class CountingCore(Core):
     ) -> NDArray[np.uint64]: ...
     def count_batch(
         self,
-        texts: Iterable[str | bytes],
+        texts: Iterable[TextOrParts],
         *,
         special: OnSpecial = "text",
         threads: int | None = None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from digram._core import Stream
     from digram.tokenizer.batch import FlatIds
+    from digram.vocab.special_tokens import Special, TextOrParts
 
 __all__ = ["each_chunk", "each_text"]
 
@@ -30,8 +31,8 @@ def each_chunk(stream: Stream, chunks: Iterable[str | bytes], out: str) -> Itera
 
 
 def each_text(
-    encode: Callable[[list[str | bytes], int], list[list[int]] | FlatIds],
-    texts: Iterable[str | bytes],
+    encode: Callable[[list[TextOrParts], int], list[list[int]] | FlatIds],
+    texts: Iterable[TextOrParts],
     out: str,
 ) -> Iterator[Any]:
     """The ids of each text. `encode` gets some of them at once, and the number of the first."""
@@ -50,14 +51,21 @@ def each_text(
             yield from (ids[a:b] for a, b in pairwise(ends))
 
 
-def _batches(texts: Iterable[str | bytes]) -> Iterator[list[str | bytes]]:
-    batch: list[str | bytes] = []
+def _batches(texts: Iterable[TextOrParts]) -> Iterator[list[TextOrParts]]:
+    batch: list[TextOrParts] = []
     length = 0
     for text in texts:
         batch.append(text)
-        length += len(text)
+        length += len(text) if isinstance(text, str | bytes) else _length(text)
         if length >= BATCH_LENGTH or len(batch) >= BATCH_TEXTS:
             yield batch
             batch, length = [], 0
     if batch:
         yield batch
+
+
+def _length(parts: Iterable[str | bytes | Special]) -> int:
+    """Of a text in parts, which the core looks at more closely."""
+    if not isinstance(parts, list | tuple):
+        return 1
+    return sum(len(part) if isinstance(part, str | bytes) else 1 for part in parts)

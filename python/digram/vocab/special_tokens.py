@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from digram._util.validation import word
 
-__all__ = ["OnSpecial", "Special", "rule_of"]
+__all__ = ["OnSpecial", "Special", "TextOrParts", "rule_of"]
 
 OnSpecial = Literal["text", "parse", "raise"] | Collection[str]
 """What becomes of text that spells a special token; a collection names those that are parsed."""
@@ -30,6 +30,10 @@ class Special:
 
     def __post_init__(self) -> None:
         word("the text of a special token", self.text)
+
+
+TextOrParts: TypeAlias = str | bytes | Sequence[str | bytes | Special]
+"""A text, or the parts of one in a list or tuple, which special tokens may stand between."""
 
 
 def rule_of(special: OnSpecial) -> OnSpecial | None:

@@ -108,6 +108,10 @@ impl Core {
         special: Option<&Bound<'_, PyAny>>,
         threads: Option<usize>,
     ) -> PyResult<Vec<u64>> {
+        if let Some(parts) = self.in_parts(texts)? {
+            let (special, threads) = (Special::new(self, special)?, crate::threads::threads(py, threads)?);
+            return self.count_in_parts(py, texts, &parts, &special, threads);
+        }
         self.with_texts(py, texts, special, threads, |texts, special, threads, watch| {
             self.tokenizer.count_batch(texts, special, threads, watch)
         })

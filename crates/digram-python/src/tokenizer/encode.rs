@@ -295,6 +295,10 @@ impl Core {
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Vec<u32>, Vec<u64>)> {
         let dropout = with_dropout(dropout, seed)?;
+        if let Some(parts) = self.in_parts(objects)? {
+            let (special, threads) = (Special::new(self, special)?, crate::threads::threads(py, threads)?);
+            return self.encode_in_parts(py, objects, &parts, &special, threads, dropout.as_ref());
+        }
         self.with_texts(py, objects, special, threads, |texts, special, threads, watch| match &dropout {
             None => self.tokenizer.encode_batch(texts, special, threads, watch),
             Some(dropout) => {

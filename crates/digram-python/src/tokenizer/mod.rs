@@ -7,6 +7,7 @@ mod dropout;
 mod encode;
 mod encoded;
 mod measure;
+mod parts;
 mod special;
 mod stream;
 

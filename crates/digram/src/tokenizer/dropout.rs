@@ -24,7 +24,8 @@ impl WithDropout {
         WithDropout::of(dropout, 0)
     }
 
-    fn of(dropout: &Dropout, text: usize) -> WithDropout {
+    /// All choices for the text of this number among several.
+    pub fn of(dropout: &Dropout, text: usize) -> WithDropout {
         WithDropout { choices: dropout.choices(text), scratch: DropoutScratch::default() }
     }
 }
