@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
+from digram._util.validation import is_frame
 from digram.corpus.file_source import Files, Stream, Streams, files, with_separator
 from digram.corpus.prefetch import Ahead
 from digram.corpus.reader import Pass, Reading
@@ -219,10 +220,11 @@ def _found(source: Source | Streams, separator: str | bytes | None) -> _Found:
         return cut_texts([source] if cut is None else _characters([source], "source"), cut)
     if isinstance(source, Table):
         return source if cut is None else replace(source, separator=cut)
-    if isinstance(source, Mapping) or not isinstance(source, Iterable):
+    if isinstance(source, Mapping) or not isinstance(source, Iterable) or is_frame(source):
+        hint = _OF_A_TABLE if is_table(source) or is_frame(source) else ""
         raise TypeError(
             f"a source is a text, a Path, digram.files(...), digram.table(...), or an iterable of "
-            f"texts or Paths, not {kind_name(source)}{_OF_A_TABLE if is_table(source) else ''}."
+            f"texts or Paths, not {kind_name(source)}{hint}."
         )
     items = iter(source)
     start: list[Any] = list(itertools.islice(items, 1))
