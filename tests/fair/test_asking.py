@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -123,3 +124,35 @@ def test_languages_stay_with_their_merges() -> None:
     pruned, change = digram.prune(tok, "low chini", remove=2)
     kept = [merge for merge in tok.merge_log if merge.id not in change.removed]
     assert [merge.language for merge in pruned.merge_log] == [merge.language for merge in kept]
+
+
+@pytest.mark.parametrize(
+    ("option", "remedy"),
+    [
+        ("rules", "Give them to the tokenizer afterwards: tok.with_rules(rules)."),
+        ("weights", "dev= or ratios= say how."),
+        ("memory_limit", "digram.count_pretokens"),
+        ("checkpoint", "save the counts"),
+        ("runners_up", "digram.train has it"),
+        ("picky", "digram.train has it"),
+        ("superwords", "digram.train has it"),
+        ("vocabsize", "did you mean vocab_size=?"),
+        ("nonsense", "It takes dev=, ratios=,"),
+    ],
+)
+def test_what_it_does_not_take(option: str, remedy: str) -> None:
+    wrong: Any = {option: 1}
+    with pytest.raises(TypeError) as caught:
+        digram.train_fair({"en": "the cat"}, max_merges=1, **wrong)
+    assert str(caught.value).startswith(f"train_fair() takes no {option}=")
+    assert remedy in str(caught.value)
+    assert str(caught.value).endswith("progress=.")
+
+
+def test_every_option_of_training_is_taken_or_told_of() -> None:
+    of_train = inspect.signature(digram.train).parameters
+    named = {name for name, one in of_train.items() if one.kind is one.KEYWORD_ONLY}
+    for option in named - inspect.signature(digram.train_fair).parameters.keys():
+        wrong: Any = {option: None}
+        with pytest.raises(TypeError, match=rf"takes no {option}=\. [A-Z].* It takes "):
+            digram.train_fair({"en": "the cat"}, max_merges=1, **wrong)

@@ -31,6 +31,7 @@ from digram.training.counts import (
     weights_without_names,
 )
 from digram.training.options import Limits
+from digram.training.spelled_tokens import Spotter
 from digram.vocab.definition import StopReason, TrainingRecord, Unit
 from digram.vocab.picky import Picked, learn_events
 from digram.vocab.schemes import Scheme
@@ -163,6 +164,7 @@ def learned(
     on_merge: Callable[[Merge], object] | None,
     progress: bool | None,
     picky: float | None = None,
+    spotter: Spotter | None = None,
 ) -> Learned:
     """Count a source and learn from it.
 
@@ -186,8 +188,10 @@ def learned(
         if checkpoint is not None:
             point = _opened(checkpoint, cut, unit, separator, source, weights, decides)
             used.enter_context(point)
-        counting = Counting(cut, unit, separator, limits.threads, progress, memory, point)
+        counting = Counting(cut, unit, separator, limits.threads, progress, memory, point, spotter)
         counts, skipped = counting.count(source, weights)
+        if spotter is not None:
+            spotter.warn()
         if point is not None:
             # Of one source the text has a sum.
             point.begin(counts.digest() if isinstance(source, Counts | Mapping) else "")

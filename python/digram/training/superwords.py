@@ -32,6 +32,7 @@ from digram.training.counts import (
 )
 from digram.training.merge_loop import Learned, Reporter, Start, merged, unknown_first
 from digram.training.options import Limits
+from digram.training.spelled_tokens import Spotter
 from digram.vocab.definition import Definition, Unit
 from digram.vocab.schemes import Superwords
 
@@ -254,13 +255,14 @@ def learned_superwords(
     weights: Mapping[str, Any] | None,
     on_merge: Callable[[Merge], object] | None,
     progress: bool | None,
+    spotter: Spotter | None = None,
 ) -> Learned:
     """Count a source and learn words and superwords from it; the arguments are those of `train`."""
     if check_unit("byte" if unit is None else unit) != "byte":
         raise OptionError('superwords are learned over bytes: leave out unit="char".', value=unit)
     cut = resolve(LINES if way.pretokenizer is MISSING else way.pretokenizer)
     words = _cut_of_words(pretokenizer)
-    counted = _counted(source, cut, words, ties, limits, separator, weights, progress)
+    counted = _counted(source, cut, words, ties, limits, separator, weights, progress, spotter)
     begun = start(counted.words, "byte")
     how = _How(begun, cut, words, limits, ties, on_merge, progress)
     return (
@@ -277,6 +279,7 @@ def _counted(
     separator: str | bytes | None,
     weights: Mapping[str, Any] | None,
     progress: bool | None,
+    spotter: Spotter | None,
 ) -> _Counted:
     if isinstance(source, Counts):
         made = (source.pretokenizer, source.unit)
@@ -288,8 +291,10 @@ def _counted(
         held: _core.Counts | _core.SortedCounts = source._held
     else:
         known = not isinstance(source, Mapping) or have_first(source)
-        counting = Counting(cut, "byte", separator, limits.threads, progress, None, None)
+        counting = Counting(cut, "byte", separator, limits.threads, progress, None, None, spotter)
         held, skipped = counting.count(settled(source, separator), weights)
+        if spotter is not None:
+            spotter.warn()
     if ties == "first_seen" and not known:
         raise unknown_first()
     pieces = held.to_memory() if isinstance(held, _core.SortedCounts) else held

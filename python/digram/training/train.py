@@ -23,6 +23,7 @@ from digram.training.options import (
     checked_picky,
     warn_of_a_path,
 )
+from digram.training.spelled_tokens import Spotter
 from digram.training.superwords import SuperwordsLike, learned_superwords, named
 from digram.vocab.definition import OnUnknown, Unit
 
@@ -95,6 +96,8 @@ def train(
             must have all characters of the corpus, white space too where the pretokenizer keeps
             it: what was trained on can be encoded.
         special_tokens: they stand for no text; `special_first` gives them the first ids instead.
+            Text that spells one is learned from as any text, with a warning that says how often it
+            was seen; `separator` cuts it out where it ends documents. Counts do not tell.
         reserve: numbers of ids to set aside, by name, as in {"image": 8192} (`tok.reserved`).
         pad_to_multiple: unused ids at the end make the size a multiple of this.
         byte_order: for unit "byte", "value", or "gpt2" for the base ids that Hugging Face's
@@ -203,6 +206,7 @@ def train(
         pad_to_multiple,
         ruled if ruled.rules is not None else None,
     )
+    spotter = Spotter(shape.special_tokens) if shape.special_tokens else None
     said = {
         **({} if picky is None else {"picky": picky}),
         **({} if weights is None else {"weights": plain(weights)}),
@@ -234,6 +238,7 @@ def train(
             weights=weights,
             on_merge=on_merge,
             progress=progress,
+            spotter=spotter,
         )
         return shape.tokenizer(found, {**said, "superwords": way.said(pretokenizer)})
     found = learned(
@@ -260,6 +265,7 @@ def train(
         on_merge=on_merge,
         progress=progress,
         picky=picky,
+        spotter=spotter,
     )
     return shape.tokenizer(found, said)
 

@@ -29,6 +29,7 @@ from digram.pretokenizers.pretokenizer import Pretokenizer, Regex, resolve
 from digram.training.checkpoint import Checkpoint
 from digram.training.counts.settings import fingerprint
 from digram.training.counts.value import Counts, check_made, check_unit
+from digram.training.spelled_tokens import Spotter
 from digram.vocab.definition import Unit
 
 __all__ = [
@@ -115,6 +116,7 @@ class Counting:
     progress: bool | None
     memory: int | None = None
     checkpoint: Checkpoint | None = None
+    spotter: Spotter | None = None
 
     def count(self, source: Sources | Counts, weights: Mapping[str, Any] | None) -> Counted:
         """The counts of one source, which is settled, or of several; or those that are there.
@@ -179,6 +181,7 @@ class Counting:
         most = None if memory is None else memory // 4
         reading = in_batches(source, self.separator, splitter.last_border, most)
         texts = _checked(reading) if self.unit == "char" else reading
+        texts = texts if self.spotter is None else self.spotter.over(texts)
         if point is None:
             limit = None if memory is None else (memory, self._folder())
             counter = _core.Counter(splitter, memory=limit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from digram._util.validation import takes_no
 from digram.corpus import Source
 from digram.errors import OptionError
 from digram.pretokenizers.pretokenizer import MISSING, PretokenizerLike, resolve
@@ -13,11 +14,25 @@ from digram.training.fair.learning import counted, learned
 from digram.training.fair.turns import checked_turns
 from digram.training.id_layout import Shape, listed
 from digram.training.options import ByteOrder, Ties, check_base, check_choices, checked_limits
+from digram.training.spelled_tokens import Spotter
 from digram.vocab.definition import OnUnknown, Unit
 
 __all__ = ["train_fair"]
 
 
+_COUNTED = "Count each language before, by digram.count_pretokens within it."
+_IN_TURNS = "Languages take turns without it; digram.train has it."
+
+
+@takes_no(
+    rules="Give them to the tokenizer afterwards: tok.with_rules(rules).",
+    weights="Turns weigh the languages: dev= or ratios= say how.",
+    memory_limit=_COUNTED,
+    checkpoint="Count each language before, by digram.count_pretokens, and save the counts.",
+    runners_up=_IN_TURNS,
+    picky=_IN_TURNS,
+    superwords=_IN_TURNS,
+)
 def train_fair(
     languages: Mapping[str, Source | Counts],
     *,
@@ -133,7 +148,10 @@ def train_fair(
             value=cut.rules,
             hint="Give them to the tokenizer afterwards: tok.with_rules(rules).",
         )
-    counting = Counting(cut, unit, separator, limits.threads, progress)
+    spotter = Spotter(shape.special_tokens) if shape.special_tokens else None
+    counting = Counting(cut, unit, separator, limits.threads, progress, spotter=spotter)
     texts = counted(languages, dev, counting)
+    if spotter is not None:
+        spotter.warn()
     found = learned(texts, turns, shape, counting, ties, on_merge, progress)
     return shape.tokenizer(found, turns.options())
