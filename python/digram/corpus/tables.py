@@ -26,6 +26,7 @@ _ROWS = 1 << 16  # of a column that is a dictionary, which is copied each time a
 _MOST_ROWS = 256
 """Rows that are decoded together at most, however short those before were: where a long row stands
 in a dictionary once, nothing tells how often it comes. 1,024 are no faster, 64 are slower."""
+_FLATTEN = "Of tables no lists are read: flatten them, or write the rows as lines of JSON."
 _MAGIC = b"ARROW1\0\0"  # of Arrow's file format; after it comes what the format for streams has
 _TAIL = 10  # bytes after its footer: how long that is, and the same without the zeros
 
@@ -60,7 +61,17 @@ class Table:
             for rows in _rows(self.data, self.column)
             for text in _texts(rows, self.column, records, numbered)
         )
-        return cut_texts(found, self.separator)
+        return cut_texts(_advised(found), self.separator)
+
+
+def _advised(texts: Iterator[bytes]) -> Iterator[bytes]:
+    """The same texts; a column of lists is refused with what to do."""
+    try:
+        yield from texts
+    except OptionError as error:
+        if "List(" in error.message and error.hint is None:
+            error.hint = _FLATTEN
+        raise
 
 
 def table(data: Any, column: str | Iterable[str] = "text", *, on_error: OnError = "raise") -> Table:
@@ -347,9 +358,7 @@ def _check_columns(schema: Any, column: tuple[str, ...], path: str | os.PathLike
         error.path = os.fspath(path)
         remedy = "Name a column of strings or bytes with field=."
         if "List(" in error.message:
-            remedy = (
-                "Of tables no lists are read: flatten them, or write the rows as lines of JSON."
-            )
+            remedy = _FLATTEN
         error.hint = f"{error.hint or ''} {remedy}".lstrip()
         raise
 
