@@ -17,6 +17,13 @@ LARGE = {
     "steps": "a{1,30000}",
     "states": "(a|b)*a(a|b){15}",
     "bytes": "[a-z]" * 14_000,
+    # What takes long before there is an automaton: other forms of each character of large sets.
+    "folded": "(?i)" + r"\p{any}" * 7_000,
+    "folded alternatives": "(?i)" + "|".join([r"\p{L}"] * 9_000),
+    "folded, and not taken": "(?:(?i:" + r"\p{L}" * 10_000 + ")){0}a",
+    "folded in sets": "(?i)" + ("[" * 48 + r"\p{L}" + "]" * 48) * 500,
+    "seen ahead": "(?!(?i)" + r"\p{L}" * 10_000 + ")a",
+    "no alternatives": "(?:(?:" + "|" * 60_000 + ")x){1,9000}",
 }
 """By the reason to refuse them."""
 
@@ -24,6 +31,9 @@ FITTING = {
     "counted": "a{1,9000}",
     "counted set": "[a-z]{1,9000}",
     "alternatives": "(a|b|cd){1,900}",
+    "large sets": "|".join([r"\p{L}", r"\P{Lu}"] * 4_000),
+    "large set": "[" + r"\p{L}\p{Lu}\p{N}\P{L}" * 2_000 + "]",
+    "folded sets": "(?i)(?:" + "|".join([r"[^\s\p{L}]+", r"\p{Lu}+"] * 200) + ")",
 }
 
 SOON = 2.0

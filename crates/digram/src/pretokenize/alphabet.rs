@@ -1,7 +1,7 @@
 //! Character classes: all of Unicode folded into the few classes that a pattern can tell apart.
 
-use regex_syntax::hir::ClassUnicode;
-
+use super::set::Set;
+use super::unicode;
 use crate::utf8;
 
 /// Number of code points, surrogates included (they never occur in decoded text).
@@ -30,19 +30,19 @@ impl Alphabet {
     pub(super) const MAX_SETS: usize = 128;
 
     /// How many steps that takes.
-    pub(super) fn steps(sets: &[ClassUnicode]) -> usize {
-        CODE_POINTS / BLOCK + sets.iter().map(|set| 16 * set.ranges().len()).sum::<usize>()
+    pub(super) fn steps(sets: &[Set]) -> usize {
+        CODE_POINTS / BLOCK + sets.iter().map(|set| 16 * set.len()).sum::<usize>()
     }
 
     /// Builds the alphabet that tells `sets` apart; `None` if that takes more than 256 classes.
-    pub(super) fn new(sets: &[ClassUnicode]) -> Option<Alphabet> {
+    pub(super) fn new(sets: &[Set]) -> Option<Alphabet> {
         assert!(sets.len() <= Self::MAX_SETS);
         // Walk over the borders of all sets; between two borders nothing tells characters apart.
         let mut borders = vec![(0, 0u128), (CODE_POINTS, 0)];
         for (number, set) in sets.iter().enumerate() {
-            for range in set.iter() {
-                borders.push((range.start() as usize, 1 << number));
-                borders.push((range.end() as usize + 1, 1 << number));
+            for &(first, last) in set.ranges() {
+                borders.push((first as usize, 1 << number));
+                borders.push((last as usize + 1, 1 << number));
             }
         }
         borders.sort_unstable();
@@ -112,8 +112,9 @@ impl Alphabet {
         for (block, times) in self.classes.iter().zip(blocks) {
             block.iter().for_each(|&class| characters[class as usize] += times);
         }
-        let white_space = ('\0'..='\u{ffff}').filter(|c| c.is_whitespace());
-        white_space.for_each(|c| characters[self.class(c) as usize] -= 1);
+        let white_space = unicode::space();
+        let all = white_space.ranges().iter().flat_map(|&(first, last)| first..=last);
+        all.for_each(|c| characters[self.class(c) as usize] -= 1);
         characters.iter().map(|&others| others == 0).collect()
     }
 
@@ -141,34 +142,22 @@ impl Alphabet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use regex_syntax::hir::{Class as HirClass, HirKind};
-
-    fn set(pattern: &str) -> ClassUnicode {
-        match regex_syntax::parse(pattern).unwrap().into_kind() {
-            HirKind::Class(HirClass::Unicode(class)) => class,
-            other => panic!("{other:?}"),
-        }
-    }
-
     #[test]
     fn every_character_is_in_the_sets_that_hold_it() {
-        let sets = [set(r"\p{L}"), set(r"[^\s\p{L}]"), set(r"[a-f0-9]"), set(r"\p{Lu}"), set(r"[^a]")];
+        let letters = unicode::alone("L").unwrap();
+        let hex = Set::new(vec![('a', 'f'), ('0', '9')]);
+        let others = unicode::space().union(&letters).negated();
+        let sets = [letters, others, hex, unicode::alone("Lu").unwrap(), Set::one('a').negated()];
         let alphabet = Alphabet::new(&sets).unwrap();
         for (number, set) in sets.iter().enumerate() {
             let mut expected = vec![false; CODE_POINTS];
-            for range in set.iter() {
-                expected[range.start() as usize..=range.end() as usize].fill(true);
+            for &(first, last) in set.ranges() {
+                expected[first as usize..=last as usize].fill(true);
             }
             for c in '\0'..=char::MAX {
                 let class = alphabet.class(c) as usize;
                 assert_eq!(alphabet.holds(number, class), expected[c as usize], "{c:?}");
             }
         }
-    }
-
-    #[test]
-    fn the_tables_are_those_of_unicode_16() {
-        let letters: usize = set(r"\p{L}").iter().map(|r| r.end() as usize - r.start() as usize + 1).sum();
-        assert_eq!(letters, 141_028);
     }
 }

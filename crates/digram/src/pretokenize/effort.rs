@@ -50,7 +50,8 @@ impl Stopped {
             Stopped::Refused(reason) => reason,
             Stopped::TooMuch => format!(
                 "its automaton is too large: to build it, after those of the patterns before it, takes more \
-                 than {MOST_STEPS} steps. Shorten its counted repetitions, or use fewer patterns."
+                 than {MOST_STEPS} steps. Shorten its counted repetitions, name fewer sets of characters, or \
+                 use fewer patterns."
             ),
         };
         Error::Pattern { pattern: pattern.to_owned(), reason }

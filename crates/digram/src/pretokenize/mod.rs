@@ -19,14 +19,18 @@ mod effort;
 mod ends;
 mod grouping;
 mod kinds;
+mod node;
 mod partition;
 mod parts;
 mod pattern;
 mod questions;
 mod rules;
 mod runs;
+mod set;
+mod syntax;
 mod tasks;
 mod trie;
+mod unicode;
 mod whole;
 
 use std::convert::Infallible;

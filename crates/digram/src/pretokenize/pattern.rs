@@ -1,13 +1,15 @@
 //! From the text of a regex to a small program over character sets.
 //!
-//! The syntax is that of the `regex` crate, parsed by its own parser, plus one character of
-//! look-ahead: `(?!X)` and `(?=X)` where X is one character or one set, as in `\s+(?!\S)`.
+//! The syntax is that of the `regex` crate, plus one character of look-ahead: `(?!X)` and `(?=X)`
+//! where X is one character or one set, as in `\s+(?!\S)`.
 
 use hashbrown::HashMap;
-use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look};
 
 use super::alphabet::Alphabet;
 use super::effort::{Effort, Stopped};
+use super::node::{Look, Node, RANGE_STEPS, Sets};
+use super::set::Set;
+use super::{syntax, unicode};
 
 /// One instruction; targets are indices into the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +54,7 @@ pub(super) struct Program {
     pub(super) insts: Vec<Inst>,
     pub(super) start: u16,
     /// The sets that the instructions name by number.
-    pub(super) sets: Vec<ClassUnicode>,
+    pub(super) sets: Vec<Set>,
 }
 
 /// Repetitions are written out, so that `a{1,1000}` costs a thousand instructions.
@@ -60,6 +62,9 @@ const MAX_INSTRUCTIONS: usize = 20_000;
 
 /// The most bytes of a pattern: the published ones have 500 at most.
 const MAX_BYTES: usize = 1 << 16;
+
+/// The most characters of a look-ahead that an error shows.
+const SHOWN: usize = 60;
 
 type Result<T> = std::result::Result<T, Stopped>;
 
@@ -70,15 +75,28 @@ pub(super) fn compile(pattern: &str, effort: &mut Effort) -> Result<Program> {
             format!("it has {} bytes, more than {MAX_BYTES}. Split with several patterns.", pattern.len());
         return Err(reason.into());
     }
-    let (source, conditions) = lift_lookahead(pattern)?;
-    let hir = regex_syntax::ParserBuilder::new()
-        .nest_limit(100)
-        .build()
-        .parse(&source)
-        .map_err(|error| explain(&error))?;
-    let mut compiler =
-        Compiler { insts: vec![Inst::Match], sets: Vec::new(), known: HashMap::new(), conditions, effort };
-    let start = compiler.hir(&hir, 0)?;
+    let (source, conditions) = lift_lookahead(pattern, effort)?;
+    let mut sets = Sets::default();
+    let node = syntax::read(&source, &mut sets, effort)?;
+    program(&node, &sets, conditions, effort)
+}
+
+/// The program of a tree. Characters that stand for look-ahead are conditions.
+fn program(
+    node: &Node,
+    sets: &Sets,
+    conditions: HashMap<char, Lifted>,
+    effort: &mut Effort,
+) -> Result<Program> {
+    let mut compiler = Compiler {
+        insts: vec![Inst::Match],
+        sets: Vec::new(),
+        known: HashMap::new(),
+        pattern_sets: sets,
+        conditions,
+        effort,
+    };
+    let start = compiler.node(node, 0)?;
     let Compiler { insts, sets, conditions, .. } = compiler;
     if conditions.values().any(|lifted| !lifted.used) {
         return Err("look-ahead is not supported inside a set of characters.".into());
@@ -86,30 +104,16 @@ pub(super) fn compile(pattern: &str, effort: &mut Effort) -> Result<Program> {
     Ok(Program { insts, start, sets })
 }
 
-/// The parser's own words, on one line and without its drawing of the place.
-fn explain(error: &regex_syntax::Error) -> String {
-    let text = match error {
-        regex_syntax::Error::Parse(error) => {
-            format!("{} (at byte {})", error.kind(), error.span().start.offset)
-        }
-        regex_syntax::Error::Translate(error) => {
-            format!("{} (at byte {})", error.kind(), error.span().start.offset)
-        }
-        _ => error.to_string(),
-    };
-    format!("{text}. Write it without, or split with several patterns one after the other.")
-}
-
 /// A look-ahead that was taken out of a pattern before parsing.
 struct Lifted {
     negate: bool,
-    set: ClassUnicode,
+    set: Set,
     used: bool,
 }
 
 /// Replaces each `(?!X)` and `(?=X)` by a noncharacter that occurs nowhere else in the pattern,
 /// since the parser knows no look-around; returns what each stands for.
-fn lift_lookahead(pattern: &str) -> Result<(String, HashMap<char, Lifted>)> {
+fn lift_lookahead(pattern: &str, effort: &mut Effort) -> Result<(String, HashMap<char, Lifted>)> {
     let mut free = ('\u{fdd0}'..='\u{fdef}').filter(|&c| !pattern.contains(c));
     let mut source = String::with_capacity(pattern.len());
     let mut conditions = HashMap::new();
@@ -140,9 +144,7 @@ fn lift_lookahead(pattern: &str) -> Result<(String, HashMap<char, Lifted>)> {
         let negate = rest.starts_with("(?!");
         if in_set == 0 && (negate || rest.starts_with("(?=")) {
             let body = lookahead_body(&rest[3..]).ok_or("a look-ahead is not closed.")?;
-            let set = single_character(body).ok_or_else(|| {
-                format!("look-ahead can see one character or set, as in (?!\\S), not {body:?}.")
-            })?;
+            let set = single_character(body, effort)?;
             let mark = free.next().ok_or("it has too many look-aheads (more than 32).")?;
             source.push_str(&format!("(?-i:{mark})"));
             conditions.insert(mark, Lifted { negate, set, used: false });
@@ -184,35 +186,34 @@ fn lookahead_body(text: &str) -> Option<&str> {
     None
 }
 
-/// The set of characters that a pattern of one character stands for.
-pub(super) fn single_character(pattern: &str) -> Option<ClassUnicode> {
-    let hir = regex_syntax::parse(pattern).ok()?;
-    match hir.kind() {
-        HirKind::Class(Class::Unicode(set)) => Some(set.clone()),
-        HirKind::Class(Class::Bytes(set)) => set.to_unicode_class(),
-        HirKind::Literal(literal) => {
-            let mut chars = std::str::from_utf8(&literal.0).ok()?.chars();
-            let c = chars.next()?;
-            chars.next().is_none().then(|| one(c))
-        }
-        _ => None,
-    }
+/// The set of characters that a look-ahead may see.
+fn single_character(body: &str, effort: &mut Effort) -> Result<Set> {
+    let mut sets = Sets::default();
+    let found = match syntax::read(body, &mut sets, effort) {
+        Ok(Node::Set(set)) => Some(sets.get(set).clone()),
+        Ok(Node::Literal(text)) if text.len() == 1 => Some(Set::one(text[0])),
+        Ok(_) | Err(Stopped::Refused(_)) => None,
+        Err(stopped) => return Err(stopped),
+    };
+    found.ok_or_else(|| {
+        let start: String = body.chars().take(SHOWN).collect();
+        let rest = if start.len() < body.len() { "…" } else { "" };
+        format!("look-ahead can see one character or set, as in (?!\\S), not {start:?}{rest}.").into()
+    })
 }
 
-fn one(c: char) -> ClassUnicode {
-    ClassUnicode::new([ClassUnicodeRange::new(c, c)])
-}
-
-struct Compiler<'e, 'w> {
+struct Compiler<'s, 'e, 'w> {
     insts: Vec<Inst>,
-    sets: Vec<ClassUnicode>,
-    known: HashMap<Vec<(char, char)>, usize>,
+    sets: Vec<Set>,
+    known: HashMap<Set, usize>,
+    /// Those that the tree names by number.
+    pattern_sets: &'s Sets,
     conditions: HashMap<char, Lifted>,
     effort: &'e mut Effort<'w>,
 }
 
 /// Programs are built back to front: each piece is given the place to go on at.
-impl Compiler<'_, '_> {
+impl Compiler<'_, '_, '_> {
     fn push(&mut self, inst: Inst) -> Result<u16> {
         if self.insts.len() >= MAX_INSTRUCTIONS {
             return Err(format!(
@@ -224,48 +225,40 @@ impl Compiler<'_, '_> {
         Ok((self.insts.len() - 1) as u16)
     }
 
-    fn set(&mut self, set: ClassUnicode) -> Result<usize> {
-        self.effort.after(4 * set.ranges().len())?;
-        let key: Vec<(char, char)> = set.iter().map(|range| (range.start(), range.end())).collect();
+    fn set(&mut self, set: &Set) -> Result<usize> {
+        self.effort.after(RANGE_STEPS * set.len())?;
         let next = self.sets.len();
-        let number = *self.known.entry(key).or_insert(next);
-        if number == next {
-            if next == Alphabet::MAX_SETS {
-                return Err(format!("it has more than {} sets of characters.", Alphabet::MAX_SETS).into());
-            }
-            self.sets.push(set);
+        if let Some(&number) = self.known.get(set) {
+            return Ok(number);
         }
-        Ok(number)
+        if next == Alphabet::MAX_SETS {
+            return Err(format!("it has more than {} sets of characters.", Alphabet::MAX_SETS).into());
+        }
+        self.known.insert(set.clone(), next);
+        self.sets.push(set.clone());
+        Ok(next)
     }
 
-    fn hir(&mut self, hir: &Hir, then: u16) -> Result<u16> {
-        match hir.kind() {
-            HirKind::Empty => Ok(then),
-            HirKind::Literal(literal) => {
-                let text = std::str::from_utf8(&literal.0)
-                    .map_err(|_| "it names single bytes; write characters.")?;
-                text.chars().rev().try_fold(then, |then, c| self.character(c, then))
-            }
-            HirKind::Class(Class::Unicode(set)) => {
-                let set = self.set(set.clone())?;
+    fn node(&mut self, node: &Node, then: u16) -> Result<u16> {
+        self.effort.after(1)?;
+        match node {
+            Node::Empty => Ok(then),
+            Node::Literal(text) => text.iter().rev().try_fold(then, |then, &c| self.character(c, then)),
+            Node::Set(set) => {
+                let set = self.set(self.pattern_sets.get(*set))?;
                 self.push(Inst::Take { set, then })
             }
-            HirKind::Class(Class::Bytes(set)) => {
-                let set = set.to_unicode_class().ok_or("it names single bytes; write characters.")?;
-                let set = self.set(set)?;
-                self.push(Inst::Take { set, then })
-            }
-            HirKind::Look(look) => {
+            Node::Look(look) => {
                 let condition = self.look(*look)?;
                 self.push(Inst::If { condition, then })
             }
-            HirKind::Repetition(repetition) => {
-                self.repeat(&repetition.sub, repetition.min, repetition.max, repetition.greedy, then)
-            }
-            HirKind::Capture(capture) => self.hir(&capture.sub, then),
-            HirKind::Concat(parts) => parts.iter().rev().try_fold(then, |then, part| self.hir(part, then)),
-            HirKind::Alternation(parts) => {
-                let targets = parts.iter().map(|part| self.hir(part, then)).collect::<Result<_>>()?;
+            Node::Repeat { part, min, max, greedy } => self.repeat(part, *min, *max, *greedy, then),
+            Node::Group(_, part) => self.node(part, then),
+            Node::Concat(parts) => parts.iter().rev().try_fold(then, |then, part| self.node(part, then)),
+            Node::Alternation(parts) => {
+                // Of parts that match nothing the list of targets is all there is.
+                self.effort.after(4 * parts.len())?;
+                let targets = parts.iter().map(|part| self.node(part, then)).collect::<Result<_>>()?;
                 self.push(Inst::Split(targets))
             }
         }
@@ -275,16 +268,16 @@ impl Compiler<'_, '_> {
         if let Some(lifted) = self.conditions.get_mut(&c) {
             lifted.used = true;
             let (negate, set) = (lifted.negate, lifted.set.clone());
-            let set = self.set(set)?;
+            let set = self.set(&set)?;
             let condition = if negate { Condition::NotNext(set) } else { Condition::Next(set) };
             return self.push(Inst::If { condition, then });
         }
-        let set = self.set(one(c))?;
+        let set = self.set(&Set::one(c))?;
         self.push(Inst::Take { set, then })
     }
 
-    fn repeat(&mut self, sub: &Hir, min: u32, max: Option<u32>, greedy: bool, then: u16) -> Result<u16> {
-        if sub.properties().minimum_len() == Some(0) && max.is_none() {
+    fn repeat(&mut self, sub: &Node, min: u32, max: Option<u32>, greedy: bool, then: u16) -> Result<u16> {
+        if max.is_none() && sub.may_be_empty(self.pattern_sets) == Some(true) {
             return Err("it repeats without end a part that can match nothing.".into());
         }
         let split = |inside: u16, after: u16| {
@@ -295,32 +288,32 @@ impl Compiler<'_, '_> {
             None => {
                 // The loop points back at itself, so its place is taken before its body is known.
                 let again = self.push(Inst::Split(Vec::new()))?;
-                let body = self.hir(sub, again)?;
+                let body = self.node(sub, again)?;
                 self.insts[usize::from(again)] = split(body, then);
                 then = again;
             }
             Some(max) => {
                 let after = then;
                 for _ in min..max {
-                    let body = self.hir(sub, then)?;
+                    let body = self.node(sub, then)?;
                     then = self.push(split(body, after))?;
                 }
             }
         }
-        (0..min).try_fold(then, |then, _| self.hir(sub, then))
+        (0..min).try_fold(then, |then, _| self.node(sub, then))
     }
 
     fn look(&mut self, look: Look) -> Result<Condition> {
         Ok(match look {
             Look::Start => Condition::Start,
             Look::End => Condition::End,
-            Look::StartLF => Condition::LineStart { newline: self.set(one('\n'))? },
-            Look::EndLF => Condition::LineEnd { newline: self.set(one('\n'))? },
-            Look::WordUnicode | Look::WordUnicodeNegate => {
-                let word = single_character(r"\w").expect("\\w is a set");
-                Condition::WordBorder { word: self.set(word)?, negate: look == Look::WordUnicodeNegate }
-            }
-            _ => return Err("this kind of anchor is not supported; use ^, $, \\b or \\B.".into()),
+            Look::LineStart => Condition::LineStart { newline: self.set(&Set::one('\n'))? },
+            Look::LineEnd => Condition::LineEnd { newline: self.set(&Set::one('\n'))? },
+            Look::WordBorder | Look::NotWordBorder => Condition::WordBorder {
+                word: self.set(&unicode::word())?,
+                negate: look == Look::NotWordBorder,
+            },
+            Look::Other => return Err("this kind of anchor is not supported; use ^, $, \\b or \\B.".into()),
         })
     }
 }

@@ -15,8 +15,9 @@ use super::alphabet::Alphabet;
 use super::automaton::{Automaton, DEAD, Notes};
 use super::borders::Between;
 use super::effort::{Effort, Stopped};
-use super::pattern::single_character;
+use super::set::Set;
 use super::trie::Trie;
+use super::unicode;
 use super::{ASCII_PAIRS, BETWEEN_PAUSES};
 use crate::error::Result;
 use crate::utf8::{decode, is_inside};
@@ -65,7 +66,10 @@ enum Kind {
 }
 
 /// The characters of the first two kinds.
-const KINDS: [&str; 2] = [r"[\p{L}\p{M}]", r"\p{N}"];
+fn kinds() -> [Set; 2] {
+    let category = |name| unicode::alone(name).expect("a general category");
+    [category("L").union(&category("M")), category("N")]
+}
 
 /// What stands before a place.
 #[derive(Clone, Copy)]
@@ -111,8 +115,7 @@ impl Finder {
         }
         let mut finder = Finder {
             ascii: [Kind::Other; 128],
-            kinds: Alphabet::new(&KINDS.map(|set| single_character(set).expect("a set")))
-                .expect("no more than three classes"),
+            kinds: Alphabet::new(&kinds()).expect("no more than three classes"),
             terms: Trie::new(rules.terms.iter().map(String::as_str)),
             units: Trie::new(rules.units.iter().map(String::as_str)),
             spans: patterns.iter().map(spans).collect(),

@@ -1,0 +1,225 @@
+//! A pattern as a tree of what it matches, made simple while it is built.
+//!
+//! Simple, since what a pattern can tell apart makes its automaton large: `a|b|c` is one set, as
+//! `[abc]` is, and what alternatives begin with alike is written once.
+
+use hashbrown::HashMap;
+
+use super::effort::{Effort, Stopped};
+use super::set::Set;
+
+/// Steps that a range of a set costs wherever something is done with it.
+pub(super) const RANGE_STEPS: usize = 4;
+
+/// What a part of a pattern matches. Sets are told by number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Node {
+    Empty,
+    Literal(Vec<char>),
+    /// A character of a set that has none, or several.
+    Set(usize),
+    Look(Look),
+    Repeat {
+        part: Box<Node>,
+        min: u32,
+        max: Option<u32>,
+        greedy: bool,
+    },
+    /// A group that captures, by its number. It is a part of its own.
+    Group(u32, Box<Node>),
+    Concat(Vec<Node>),
+    Alternation(Vec<Node>),
+}
+
+/// What is asked about a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    Start,
+    End,
+    LineStart,
+    LineEnd,
+    WordBorder,
+    NotWordBorder,
+    /// What our automata do not ask.
+    Other,
+}
+
+/// The sets of a pattern, each once.
+#[derive(Default)]
+pub(super) struct Sets {
+    all: Vec<Set>,
+    numbers: HashMap<Set, usize>,
+}
+
+impl Sets {
+    pub(super) fn number(&mut self, set: Set, effort: &mut Effort) -> Result<usize, Stopped> {
+        effort.after(1 + RANGE_STEPS * set.len())?;
+        let next = self.all.len();
+        let number = *self.numbers.entry(set.clone()).or_insert(next);
+        if number == next {
+            self.all.push(set);
+        }
+        Ok(number)
+    }
+
+    pub(super) fn get(&self, number: usize) -> &Set {
+        &self.all[number]
+    }
+}
+
+impl Node {
+    /// One character of a set.
+    pub(super) fn set(set: Set, sets: &mut Sets, effort: &mut Effort) -> Result<Node, Stopped> {
+        match set.single() {
+            Some(c) => Ok(Node::Literal(vec![c])),
+            None => sets.number(set, effort).map(Node::Set),
+        }
+    }
+
+    /// One after the other. What is simple already in them stays as it is.
+    pub(super) fn concat(parts: Vec<Node>) -> Node {
+        let mut joined: Vec<Node> = Vec::with_capacity(parts.len());
+        let mut add = |part: Node| match (joined.last_mut(), part) {
+            (_, Node::Empty) => {}
+            (Some(Node::Literal(before)), Node::Literal(text)) => before.extend(text),
+            (_, part) => joined.push(part),
+        };
+        for part in parts {
+            match part {
+                Node::Concat(parts) => parts.into_iter().for_each(&mut add),
+                part => add(part),
+            }
+        }
+        match joined.len() {
+            0 => Node::Empty,
+            1 => joined.remove(0),
+            _ => Node::Concat(joined),
+        }
+    }
+
+    /// One of two parts or more, those before preferred.
+    pub(super) fn alternation(
+        parts: Vec<Node>,
+        sets: &mut Sets,
+        effort: &mut Effort,
+    ) -> Result<Node, Stopped> {
+        effort.after(parts.len())?;
+        let mut all = Vec::with_capacity(parts.len());
+        for part in parts {
+            match part {
+                Node::Alternation(parts) => all.extend(parts),
+                part => all.push(part),
+            }
+        }
+        effort.after(all.len())?;
+        if all.len() == 1 {
+            return Ok(all.remove(0));
+        }
+        if let Some(set) = one_set(&all, sets, effort)? {
+            return Node::set(set, sets, effort);
+        }
+        let alike = alike_at_the_start(&all, effort)?;
+        if alike == 0 {
+            return Ok(Node::Alternation(all));
+        }
+        let mut start = Vec::new();
+        let mut ends = Vec::with_capacity(all.len());
+        for part in all {
+            let Node::Concat(mut parts) = part else { unreachable!("only those begin alike") };
+            ends.push(Node::concat(parts.split_off(alike)));
+            start = parts;
+        }
+        start.push(Node::alternation(ends, sets, effort)?);
+        Ok(Node::concat(start))
+    }
+
+    /// A part again and again.
+    pub(super) fn repeat(part: Node, min: u32, max: Option<u32>, greedy: bool) -> Node {
+        // What matches nothing but places matches none the better for being repeated.
+        let (min, max) = match part.is_place() {
+            true => (min.min(1), Some(max.map_or(1, |max| max.min(1)))),
+            false => (min, max),
+        };
+        match (min, max) {
+            (0, Some(0)) => Node::Empty,
+            (1, Some(1)) => part,
+            _ => Node::Repeat { part: Box::new(part), min, max, greedy },
+        }
+    }
+
+    /// Whether it never takes a character.
+    fn is_place(&self) -> bool {
+        match self {
+            Node::Empty | Node::Look(_) => true,
+            Node::Literal(_) | Node::Set(_) => false,
+            Node::Repeat { part, .. } | Node::Group(_, part) => part.is_place(),
+            Node::Concat(parts) | Node::Alternation(parts) => parts.iter().all(Node::is_place),
+        }
+    }
+
+    /// Whether it can match without taking a character; `None` if a part of it cannot match at all.
+    pub(super) fn may_be_empty(&self, sets: &Sets) -> Option<bool> {
+        let all = |parts: &[Node]| -> Option<Vec<bool>> {
+            parts.iter().map(|part| part.may_be_empty(sets)).collect()
+        };
+        match self {
+            Node::Empty | Node::Look(_) => Some(true),
+            Node::Literal(_) => Some(false),
+            Node::Set(set) => (!sets.get(*set).is_empty()).then_some(false),
+            Node::Repeat { part, min, .. } => part.may_be_empty(sets).map(|may| may || *min == 0),
+            Node::Group(_, part) => part.may_be_empty(sets),
+            Node::Concat(parts) => all(parts).map(|may| may.iter().all(|&may| may)),
+            Node::Alternation(parts) => all(parts).map(|may| may.iter().any(|&may| may)),
+        }
+    }
+
+    /// How many parts it is made of: the work that it takes to go through them.
+    fn size(&self) -> usize {
+        match self {
+            Node::Literal(text) => 1 + text.len(),
+            Node::Repeat { part, .. } | Node::Group(_, part) => 1 + part.size(),
+            Node::Concat(parts) | Node::Alternation(parts) => 1 + parts.iter().map(Node::size).sum::<usize>(),
+            _ => 1,
+        }
+    }
+}
+
+/// The one set that alternatives are: if each is one character, or each a set.
+fn one_set(parts: &[Node], sets: &Sets, effort: &mut Effort) -> Result<Option<Set>, Stopped> {
+    let single = |part: &Node| match part {
+        Node::Literal(text) if text.len() == 1 => Some((text[0], text[0])),
+        _ => None,
+    };
+    if let Some(ranges) = parts.iter().map(single).collect::<Option<Vec<_>>>() {
+        effort.after(RANGE_STEPS * ranges.len())?;
+        return Ok(Some(Set::new(ranges)));
+    }
+    let mut ranges = Vec::new();
+    for part in parts {
+        let Node::Set(set) = part else { return Ok(None) };
+        let set = sets.get(*set);
+        effort.after(RANGE_STEPS * set.len())?;
+        ranges.extend_from_slice(set.ranges());
+    }
+    Ok(Some(Set::new(ranges)))
+}
+
+/// How many parts all alternatives begin with alike.
+fn alike_at_the_start(parts: &[Node], effort: &mut Effort) -> Result<usize, Stopped> {
+    let of = |part: &Node| match part {
+        Node::Concat(parts) => parts.len(),
+        _ => 0,
+    };
+    let Some(mut alike) = parts.iter().map(of).min() else { return Ok(0) };
+    let Some((Node::Concat(first), others)) = parts.split_first() else { return Ok(0) };
+    for other in others {
+        let Node::Concat(other) = other else { return Ok(0) };
+        let same = first.iter().zip(other).take(alike).take_while(|(one, other)| one == other);
+        alike = same.count();
+        if alike == 0 {
+            return Ok(0);
+        }
+        effort.after(first[..alike].iter().map(Node::size).sum())?;
+    }
+    Ok(alike)
+}

@@ -1,0 +1,563 @@
+//! From the text of a regex to a tree of what it matches.
+//!
+//! The syntax is that of the `regex` crate, read by its own parser. What it means is said here, by
+//! tables of one version of Unicode and in steps that are counted: folding the case of a thousand
+//! large sets takes longer than all that comes after it.
+
+use regex_syntax::ast::{self, Ast, ClassPerlKind, ClassSet, ClassSetBinaryOpKind, ClassSetItem, Flag, Span};
+
+use super::effort::{Effort, Stopped};
+use super::node::{Look, Node, RANGE_STEPS, Sets};
+use super::set::Set;
+use super::unicode::{self, Case, Unknown};
+
+type Result<T> = std::result::Result<T, Stopped>;
+
+/// How deep groups, sets and repeats may stand in each other.
+const MOST_DEPTH: u32 = 100;
+
+/// The steps of the parser for a byte, of which each may become a part of the tree.
+const BYTE_STEPS: usize = 16;
+
+/// The tree of a pattern without look-around.
+pub(super) fn read(pattern: &str, sets: &mut Sets, effort: &mut Effort) -> Result<Node> {
+    effort.after(BYTE_STEPS * pattern.len())?;
+    let ast = ast::parse::ParserBuilder::new()
+        .nest_limit(MOST_DEPTH)
+        .build()
+        .parse(pattern)
+        .map_err(|error| refused(error.span(), error.kind()))?;
+    Reader { flags: Flags::default(), case: None, sets, effort }.node(&ast)
+}
+
+/// What cannot be read, in the parser's own words, and where.
+fn refused(span: &Span, what: &dyn std::fmt::Display) -> Stopped {
+    let at = span.start.offset;
+    format!("{what} (at byte {at}). Write it without, or split with several patterns one after the other.")
+        .into()
+}
+
+const NOT_UTF8: &str = "pattern can match invalid UTF-8";
+const NOT_UNICODE: &str = "Unicode not allowed here";
+
+/// What letters in groups such as `(?i)` turn on and off.
+#[derive(Clone, Copy)]
+struct Flags {
+    any_case: bool,
+    multi_line: bool,
+    dot_takes_newline: bool,
+    lazy: bool,
+    unicode: bool,
+    crlf: bool,
+}
+
+impl Default for Flags {
+    fn default() -> Flags {
+        let off = false;
+        Flags { any_case: off, multi_line: off, dot_takes_newline: off, lazy: off, unicode: true, crlf: off }
+    }
+}
+
+impl Flags {
+    fn set(&mut self, flags: &ast::Flags) {
+        let mut on = true;
+        for item in &flags.items {
+            match item.kind {
+                ast::FlagsItemKind::Negation => on = false,
+                ast::FlagsItemKind::Flag(Flag::CaseInsensitive) => self.any_case = on,
+                ast::FlagsItemKind::Flag(Flag::MultiLine) => self.multi_line = on,
+                ast::FlagsItemKind::Flag(Flag::DotMatchesNewLine) => self.dot_takes_newline = on,
+                ast::FlagsItemKind::Flag(Flag::SwapGreed) => self.lazy = on,
+                ast::FlagsItemKind::Flag(Flag::Unicode) => self.unicode = on,
+                ast::FlagsItemKind::Flag(Flag::CRLF) => self.crlf = on,
+                // The parser itself obeys it.
+                ast::FlagsItemKind::Flag(Flag::IgnoreWhitespace) => {}
+            }
+        }
+    }
+}
+
+struct Reader<'e, 'w> {
+    flags: Flags,
+    /// Made when it is first asked for.
+    case: Option<Case>,
+    sets: &'e mut Sets,
+    effort: &'e mut Effort<'w>,
+}
+
+/// Goes as deep as the parser allows.
+impl Reader<'_, '_> {
+    fn node(&mut self, ast: &Ast) -> Result<Node> {
+        self.effort.after(1)?;
+        match ast {
+            Ast::Empty(_) => Ok(Node::Empty),
+            Ast::Flags(flags) => {
+                self.flags.set(&flags.flags);
+                Ok(Node::Empty)
+            }
+            Ast::Literal(literal) => self.literal(literal),
+            Ast::Dot(span) => self.dot(span),
+            Ast::Assertion(assertion) => Ok(Node::Look(self.look(&assertion.kind))),
+            Ast::ClassUnicode(class) => {
+                let set = self.property(class)?;
+                self.set(set)
+            }
+            Ast::ClassPerl(class) => {
+                let set = self.perl(class)?;
+                self.set(set)
+            }
+            Ast::ClassBracketed(class) => {
+                let set = self.brackets(class)?;
+                self.set(set)
+            }
+            Ast::Repetition(repetition) => {
+                let part = self.node(&repetition.ast)?;
+                let (min, max) = match &repetition.op.kind {
+                    ast::RepetitionKind::ZeroOrOne => (0, Some(1)),
+                    ast::RepetitionKind::ZeroOrMore => (0, None),
+                    ast::RepetitionKind::OneOrMore => (1, None),
+                    ast::RepetitionKind::Range(ast::RepetitionRange::Exactly(times)) => {
+                        (*times, Some(*times))
+                    }
+                    ast::RepetitionKind::Range(ast::RepetitionRange::AtLeast(min)) => (*min, None),
+                    ast::RepetitionKind::Range(ast::RepetitionRange::Bounded(min, max)) => (*min, Some(*max)),
+                };
+                Ok(Node::repeat(part, min, max, repetition.greedy != self.flags.lazy))
+            }
+            Ast::Group(group) => {
+                let outside = self.flags;
+                if let Some(flags) = group.flags() {
+                    self.flags.set(flags);
+                }
+                let part = self.node(&group.ast)?;
+                self.flags = outside;
+                Ok(match group.capture_index() {
+                    Some(index) => Node::Group(index, Box::new(part)),
+                    None => part,
+                })
+            }
+            Ast::Concat(concat) => {
+                let parts = concat.asts.iter().map(|part| self.node(part)).collect::<Result<_>>()?;
+                Ok(Node::concat(parts))
+            }
+            Ast::Alternation(alternation) => {
+                let parts = alternation.asts.iter().map(|part| self.node(part)).collect::<Result<_>>()?;
+                Node::alternation(parts, self.sets, self.effort)
+            }
+        }
+    }
+
+    fn set(&mut self, set: Set) -> Result<Node> {
+        Node::set(set, self.sets, self.effort)
+    }
+
+    /// The character of a literal. One that names a byte outside of ASCII is none where bytes are
+    /// meant.
+    fn character(&self, literal: &ast::Literal) -> Result<char> {
+        match literal.byte() {
+            Some(128..) if !self.flags.unicode => Err(refused(&literal.span, &NOT_UTF8)),
+            _ => Ok(literal.c),
+        }
+    }
+
+    fn literal(&mut self, literal: &ast::Literal) -> Result<Node> {
+        let c = self.character(literal)?;
+        if !self.flags.any_case {
+            return Ok(Node::Literal(vec![c]));
+        }
+        let set = self.folded(Set::one(c))?;
+        self.set(set)
+    }
+
+    fn dot(&mut self, span: &Span) -> Result<Node> {
+        if !self.flags.unicode {
+            return Err(refused(span, &NOT_UTF8));
+        }
+        let left_out: &[char] = match (self.flags.dot_takes_newline, self.flags.crlf) {
+            (true, _) => &[],
+            (false, true) => &['\n', '\r'],
+            (false, false) => &['\n'],
+        };
+        self.set(Set::new(left_out.iter().map(|&c| (c, c)).collect()).negated())
+    }
+
+    fn look(&self, kind: &ast::AssertionKind) -> Look {
+        let Flags { multi_line, crlf, unicode, .. } = self.flags;
+        match kind {
+            ast::AssertionKind::StartText => Look::Start,
+            ast::AssertionKind::EndText => Look::End,
+            ast::AssertionKind::StartLine if !multi_line => Look::Start,
+            ast::AssertionKind::EndLine if !multi_line => Look::End,
+            ast::AssertionKind::StartLine if !crlf => Look::LineStart,
+            ast::AssertionKind::EndLine if !crlf => Look::LineEnd,
+            ast::AssertionKind::WordBoundary if unicode => Look::WordBorder,
+            ast::AssertionKind::NotWordBoundary if unicode => Look::NotWordBorder,
+            _ => Look::Other,
+        }
+    }
+
+    /// The set with what differs from its characters in case alone.
+    fn folded(&mut self, set: Set) -> Result<Set> {
+        if !self.flags.any_case {
+            return Ok(set);
+        }
+        let mut ranges = set.ranges().to_vec();
+        if self.flags.unicode {
+            if self.case.is_none() {
+                self.effort.after(Case::STEPS)?;
+            }
+            let others = self.case.get_or_insert_with(Case::new).others(&set);
+            ranges.extend(others.map(|c| (c, c)));
+        } else {
+            let ascii = ('a'..='z').chain('A'..='Z').filter(|&c| set.holds(c));
+            ranges.extend(
+                ascii
+                    .map(|c| if c < 'a' { c.to_ascii_lowercase() } else { c.to_ascii_uppercase() })
+                    .map(|c| (c, c)),
+            );
+        }
+        self.effort.after(RANGE_STEPS * ranges.len())?;
+        Ok(Set::new(ranges))
+    }
+
+    /// The set, or what is not in it. Of bytes there would be some that are no UTF-8.
+    fn negated(&mut self, set: Set, negated: bool, span: &Span) -> Result<Set> {
+        if !negated {
+            return Ok(set);
+        }
+        if !self.flags.unicode {
+            return Err(refused(span, &NOT_UTF8));
+        }
+        self.effort.after(RANGE_STEPS * set.len())?;
+        Ok(set.negated())
+    }
+
+    /// `\p{…}`
+    fn property(&mut self, class: &ast::ClassUnicode) -> Result<Set> {
+        if !self.flags.unicode {
+            return Err(refused(&class.span, &NOT_UNICODE));
+        }
+        let found = match &class.kind {
+            ast::ClassUnicodeKind::OneLetter(c) => unicode::alone(c.encode_utf8(&mut [0; 4])),
+            ast::ClassUnicodeKind::Named(name) => unicode::alone(name),
+            ast::ClassUnicodeKind::NamedValue { name, value, .. } => unicode::by_value(name, value),
+        };
+        let set = found.map_err(|unknown| {
+            let what = match unknown {
+                Unknown::Property => "Unicode property not found",
+                Unknown::Value => "Unicode property value not found",
+            };
+            refused(&class.span, &what)
+        })?;
+        self.effort.after(RANGE_STEPS * set.len())?;
+        let set = self.folded(set)?;
+        self.negated(set, class.is_negated(), &class.span)
+    }
+
+    /// `\w`, `\s`, `\d`, which hold all forms of each of their characters.
+    fn perl(&mut self, class: &ast::ClassPerl) -> Result<Set> {
+        let set = match (self.flags.unicode, &class.kind) {
+            (true, ClassPerlKind::Word) => unicode::word(),
+            (true, ClassPerlKind::Space) => unicode::space(),
+            (true, ClassPerlKind::Digit) => unicode::digit(),
+            (false, ClassPerlKind::Word) => ascii(&ast::ClassAsciiKind::Word),
+            (false, ClassPerlKind::Space) => ascii(&ast::ClassAsciiKind::Space),
+            (false, ClassPerlKind::Digit) => ascii(&ast::ClassAsciiKind::Digit),
+        };
+        self.effort.after(RANGE_STEPS * set.len())?;
+        self.negated(set, class.negated, &class.span)
+    }
+
+    /// `[…]`
+    fn brackets(&mut self, class: &ast::ClassBracketed) -> Result<Set> {
+        let set = self.class_set(&class.kind)?;
+        let set = self.folded(set)?;
+        self.negated(set, class.negated, &class.span)
+    }
+
+    fn class_set(&mut self, class: &ClassSet) -> Result<Set> {
+        self.effort.after(1)?;
+        match class {
+            ClassSet::Item(item) => {
+                let mut ranges = Vec::new();
+                self.item(item, &mut ranges)?;
+                self.effort.after(RANGE_STEPS * ranges.len())?;
+                Ok(Set::new(ranges))
+            }
+            ClassSet::BinaryOp(operation) => {
+                let (one, other) = (self.class_set(&operation.lhs)?, self.class_set(&operation.rhs)?);
+                let (one, other) = (self.folded(one)?, self.folded(other)?);
+                self.effort.after(RANGE_STEPS * (one.len() + other.len()))?;
+                Ok(match operation.kind {
+                    ClassSetBinaryOpKind::Intersection => one.intersection(&other),
+                    ClassSetBinaryOpKind::Difference => one.difference(&other),
+                    ClassSetBinaryOpKind::SymmetricDifference => {
+                        one.difference(&other).union(&other.difference(&one))
+                    }
+                })
+            }
+        }
+    }
+
+    /// Adds what one item of a set holds.
+    fn item(&mut self, item: &ClassSetItem, ranges: &mut Vec<(char, char)>) -> Result<()> {
+        self.effort.after(1)?;
+        let set = match item {
+            ClassSetItem::Empty(_) => return Ok(()),
+            ClassSetItem::Union(union) => {
+                return union.items.iter().try_for_each(|item| self.item(item, ranges));
+            }
+            ClassSetItem::Literal(literal) => {
+                let c = self.item_character(literal)?;
+                ranges.push((c, c));
+                return Ok(());
+            }
+            ClassSetItem::Range(range) => {
+                ranges.push((self.item_character(&range.start)?, self.item_character(&range.end)?));
+                return Ok(());
+            }
+            ClassSetItem::Ascii(class) => {
+                let set = self.folded(ascii(&class.kind))?;
+                self.negated(set, class.negated, &class.span)?
+            }
+            ClassSetItem::Unicode(class) => self.property(class)?,
+            ClassSetItem::Perl(class) => self.perl(class)?,
+            ClassSetItem::Bracketed(class) => self.brackets(class)?,
+        };
+        self.effort.after(set.len())?;
+        ranges.extend_from_slice(set.ranges());
+        Ok(())
+    }
+
+    /// A character in a set, where bytes are meant one of ASCII.
+    fn item_character(&self, literal: &ast::Literal) -> Result<char> {
+        let c = self.character(literal)?;
+        if self.flags.unicode || c.is_ascii() { Ok(c) } else { Err(refused(&literal.span, &NOT_UNICODE)) }
+    }
+}
+
+/// `[:alpha:]` and its like.
+fn ascii(kind: &ast::ClassAsciiKind) -> Set {
+    use ast::ClassAsciiKind as Kind;
+    let ranges: &[(char, char)] = match kind {
+        Kind::Alnum => &[('0', '9'), ('A', 'Z'), ('a', 'z')],
+        Kind::Alpha => &[('A', 'Z'), ('a', 'z')],
+        Kind::Ascii => &[('\0', '\x7f')],
+        Kind::Blank => &[('\t', '\t'), (' ', ' ')],
+        Kind::Cntrl => &[('\0', '\x1f'), ('\x7f', '\x7f')],
+        Kind::Digit => &[('0', '9')],
+        Kind::Graph => &[('!', '~')],
+        Kind::Lower => &[('a', 'z')],
+        Kind::Print => &[(' ', '~')],
+        Kind::Punct => &[('!', '/'), (':', '@'), ('[', '`'), ('{', '~')],
+        Kind::Space => &[('\t', '\r'), (' ', ' ')],
+        Kind::Upper => &[('A', 'Z')],
+        Kind::Word => &[('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')],
+        Kind::Xdigit => &[('0', '9'), ('A', 'F'), ('a', 'f')],
+    };
+    Set::new(ranges.to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use regex_syntax::hir::{self, Hir, HirKind};
+
+    use super::*;
+    use crate::watch::Unwatched;
+
+    /// The same tree by what regex-syntax makes of a pattern, with its own tables.
+    fn theirs(hir: &Hir, sets: &mut Sets, effort: &mut Effort) -> Node {
+        let mut set = |set: &hir::ClassUnicode| {
+            let ranges = set.iter().map(|range| (range.start(), range.end())).collect();
+            Node::Set(sets.number(Set::new(ranges), effort).unwrap())
+        };
+        match hir.kind() {
+            HirKind::Empty => Node::Empty,
+            HirKind::Literal(text) => Node::Literal(std::str::from_utf8(&text.0).unwrap().chars().collect()),
+            HirKind::Class(hir::Class::Unicode(class)) => set(class),
+            HirKind::Class(hir::Class::Bytes(class)) => set(&class.to_unicode_class().unwrap()),
+            HirKind::Look(look) => Node::Look(match look {
+                hir::Look::Start => Look::Start,
+                hir::Look::End => Look::End,
+                hir::Look::StartLF => Look::LineStart,
+                hir::Look::EndLF => Look::LineEnd,
+                hir::Look::WordUnicode => Look::WordBorder,
+                hir::Look::WordUnicodeNegate => Look::NotWordBorder,
+                _ => Look::Other,
+            }),
+            HirKind::Repetition(repetition) => Node::Repeat {
+                part: Box::new(theirs(&repetition.sub, sets, effort)),
+                min: repetition.min,
+                max: repetition.max,
+                greedy: repetition.greedy,
+            },
+            HirKind::Capture(group) => Node::Group(group.index, Box::new(theirs(&group.sub, sets, effort))),
+            HirKind::Concat(parts) => {
+                Node::Concat(parts.iter().map(|part| theirs(part, sets, effort)).collect())
+            }
+            HirKind::Alternation(parts) => {
+                Node::Alternation(parts.iter().map(|part| theirs(part, sets, effort)).collect())
+            }
+        }
+    }
+
+    /// What stands in patterns, and some of what cannot.
+    const ATOMS: [&str; 58] = [
+        "a",
+        "b",
+        "k",
+        "K",
+        "ſ",
+        "ß",
+        "é",
+        "É",
+        "Σ",
+        "ab",
+        "abc",
+        "1",
+        " ",
+        "-",
+        "#",
+        "語",
+        r"\n",
+        r"\x61",
+        r"\xe9",
+        r"\xFF",
+        r"\u00e9",
+        r"\x{1F600}",
+        r"\w",
+        r"\W",
+        r"\s",
+        r"\S",
+        r"\d",
+        r"\D",
+        r"\pL",
+        r"\PN",
+        r"\p{Lu}",
+        r"\P{Ll}",
+        r"\p{Greek}",
+        r"\p{gc=Lt}",
+        r"\p{scx!=Latn}",
+        r"\p{age:3.0}",
+        r"\p{Any}",
+        r"\P{any}",
+        r"\p{Nope}",
+        r"\p{sc=Nope}",
+        ".",
+        "^",
+        "$",
+        r"\A",
+        r"\z",
+        r"\b",
+        r"\B",
+        r"\<",
+        "(?i)",
+        "(?-i)",
+        "(?s)",
+        "(?m)",
+        "(?U)",
+        "(?R)",
+        "(?x)",
+        "(?u)",
+        "(?-u)",
+        "]",
+    ];
+
+    const ITEMS: [&str; 33] = [
+        "a",
+        "b",
+        "k",
+        "ſ",
+        "é",
+        "a-c",
+        "A-Z",
+        "b-y",
+        "à-ÿ",
+        "α-ω",
+        "\u{d000}-\u{f000}",
+        "-",
+        "^",
+        "&",
+        r"\]",
+        r"\xe9",
+        r"\x41-\x5a",
+        r"\xFF",
+        r"\w",
+        r"\W",
+        r"\s",
+        r"\D",
+        r"\p{Lu}",
+        r"\P{L}",
+        r"\p{Greek}",
+        r"\p{gc!=Lo}",
+        "[:alpha:]",
+        "[:^upper:]",
+        "[:lower:]",
+        "[:word:]",
+        "z-a",
+        r"\b",
+        "",
+    ];
+
+    fn class() -> impl Strategy<Value = String> {
+        let item = proptest::sample::select(&ITEMS[..]).prop_map(String::from);
+        let open = proptest::sample::select(&["[", "[^"][..]);
+        let items = move |inner: BoxedStrategy<String>| {
+            (
+                open.clone(),
+                proptest::collection::vec(inner, 1..4),
+                proptest::sample::select(&["", "", "&&", "--", "~~"][..]),
+            )
+                .prop_map(|(open, items, operation)| format!("{open}{}]", items.join(operation)))
+        };
+        let flat = items(item.boxed());
+        flat.prop_recursive(3, 12, 3, move |inner| {
+            let item = proptest::sample::select(&ITEMS[..]).prop_map(String::from);
+            items(prop_oneof![item, inner].boxed())
+        })
+    }
+
+    fn patterns() -> impl Strategy<Value = String> {
+        let atom = prop_oneof![
+            6 => proptest::sample::select(&ATOMS[..]).prop_map(String::from),
+            2 => class(),
+        ];
+        let repeats = vec!["", "", "", "*", "+", "?", "{2}", "{0}", "{1}", "{0,3}", "{2,}", "{3,1}"];
+        let groups =
+            vec!["(?:", "(?:", "(", "(?P<n>", "(?i:", "(?-i:", "(?-u:", "(?s:", "(?m:", "(?U:", "(?x: "];
+        atom.prop_recursive(5, 40, 4, move |inner| {
+            let parts = proptest::collection::vec(inner.clone(), 0..4);
+            prop_oneof![
+                parts.clone().prop_map(|parts| parts.concat()),
+                parts.clone().prop_map(|parts| parts.join("|")),
+                (inner.clone(), parts).prop_map(|(start, parts)| {
+                    format!(
+                        "(?:{})",
+                        parts.iter().map(|part| format!("{start}+{part}")).collect::<Vec<_>>().join("|")
+                    )
+                }),
+                (proptest::sample::select(groups.clone()), inner.clone())
+                    .prop_map(|(group, inner)| format!("{group}{inner})")),
+                (inner, proptest::sample::select(repeats.clone()), proptest::sample::select(&["", "?"][..]))
+                    .prop_map(|(inner, repeat, lazy)| format!("(?:{inner}){repeat}{lazy}")),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn trees_are_those_of_regex_syntax(pattern in patterns()) {
+            let (mut sets, effort) = (Sets::default(), &mut Effort::new(&Unwatched));
+            let ours = read(&pattern, &mut sets, effort);
+            let parsed = regex_syntax::ParserBuilder::new().nest_limit(MOST_DEPTH).build().parse(&pattern);
+            match (ours, parsed) {
+                (Ok(ours), Ok(hir)) => prop_assert_eq!(ours, theirs(&hir, &mut sets, effort), "{}", pattern),
+                (Err(Stopped::Refused(_)), Err(_)) => {}
+                (ours, parsed) => prop_assert!(false, "{}: {:?} {:?}", pattern, ours, parsed),
+            }
+        }
+    }
+}

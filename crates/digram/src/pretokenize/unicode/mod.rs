@@ -1,0 +1,236 @@
+//! Unicode's properties of characters, as far as patterns name them.
+//!
+//! They are those of one version, whatever the parser of patterns brings along, since ids depend on
+//! which characters are letters.
+
+mod tables;
+
+use super::set::Set;
+
+/// What `\w` stands for.
+pub(super) fn word() -> Set {
+    set(tables::WORD)
+}
+
+/// What `\s` stands for.
+pub(super) fn space() -> Set {
+    set(tables::SPACE)
+}
+
+/// What `\d` stands for.
+pub(super) fn digit() -> Set {
+    set(tables::DIGIT)
+}
+
+/// What is not known of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unknown {
+    Property,
+    Value,
+}
+
+/// The characters of a property that stands alone, or of a general category or script.
+pub(super) fn alone(name: &str) -> Result<Set, Unknown> {
+    find(tables::ALONE, &plain(name)).map(set).ok_or(Unknown::Property)
+}
+
+/// The characters of which a property has a value.
+pub(super) fn by_value(property: &str, value: &str) -> Result<Set, Unknown> {
+    let values = find(tables::BY_VALUE, &plain(property)).ok_or(Unknown::Property)?;
+    let number = find(values, &plain(value)).ok_or(Unknown::Value)?;
+    if usize::from(number) >= tables::AGES {
+        return Ok(set(number));
+    }
+    // A version has the characters of all before it.
+    Ok(Set::new((0..=number).flat_map(|age| set(age).ranges().to_vec()).collect()))
+}
+
+fn find<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
+    table.binary_search_by_key(&name, |&(known, _)| known).ok().map(|found| table[found].1)
+}
+
+/// A name without what does not matter in it: case, spaces, hyphens, low lines, and `is` before it.
+/// So `\p{Is_Greek}` is `\p{greek}`.
+fn plain(name: &str) -> String {
+    let bytes = name.as_bytes();
+    let is = bytes.get(..2).is_some_and(|start| start.eq_ignore_ascii_case(b"is"));
+    let rest = if is { &bytes[2..] } else { bytes };
+    let kept = rest.iter().filter(|byte| byte.is_ascii() && !b" _-".contains(byte));
+    let plain: String = kept.map(|byte| byte.to_ascii_lowercase() as char).collect();
+    // The name of a property that is known by no other: no category with `is` before it.
+    if is && plain == "c" { "isc".into() } else { plain }
+}
+
+/// The set of a number, written as in the generator.
+fn set(number: u16) -> Set {
+    let mut numbers = Numbers(tables::SETS[usize::from(number)].bytes());
+    let (mut ranges, mut at) = (Vec::new(), 0);
+    while let Some(left_out) = numbers.next() {
+        let first = at + left_out;
+        at = first + numbers.next().expect("two numbers a range");
+        ranges.push((character(first), character(at - 1)));
+    }
+    Set::new(ranges)
+}
+
+fn character(code: u32) -> char {
+    char::from_u32(code).expect("a character")
+}
+
+/// Which characters differ in case alone, one to one: each with each other form of it, in order.
+pub(super) struct Case(Vec<(char, char)>);
+
+impl Case {
+    /// How many steps it takes to find them.
+    pub(super) const STEPS: usize = 1 << 13;
+
+    pub(super) fn new() -> Case {
+        let mut numbers = Numbers(tables::CASE.bytes());
+        let (mut pairs, mut at) = (Vec::new(), 0);
+        while let Some(further) = numbers.next() {
+            at += further;
+            let away = numbers.next().expect("two numbers a pair");
+            let other = if away % 2 == 0 { at + away / 2 } else { at - away / 2 };
+            pairs.push((character(at), character(other)));
+        }
+        Case(pairs)
+    }
+
+    /// The other forms of the characters of a set.
+    pub(super) fn others(&self, set: &Set) -> impl Iterator<Item = char> {
+        set.ranges().iter().flat_map(|&(first, last)| {
+            let start = self.0.partition_point(|&(c, _)| c < first);
+            let until = self.0[start..].partition_point(|&(c, _)| c <= last);
+            self.0[start..start + until].iter().map(|&(_, other)| other)
+        })
+    }
+}
+
+/// Numbers in digits of five bits, lowest first.
+struct Numbers<I>(I);
+
+impl<I: Iterator<Item = u8>> Iterator for Numbers<I> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        let (mut number, mut shift) = (0, 0);
+        loop {
+            let digit = u32::from(self.0.next()? - b'0');
+            number |= (digit & 31) << shift;
+            if digit < 32 {
+                return Some(number);
+            }
+            shift += 5;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use regex_syntax::hir::{Class, HirKind};
+
+    /// The set of a pattern by the tables of regex-syntax.
+    fn theirs(pattern: &str) -> Option<Set> {
+        match regex_syntax::parse(pattern).ok()?.into_kind() {
+            HirKind::Class(Class::Unicode(set)) => {
+                Some(Set::new(set.iter().map(|range| (range.start(), range.end())).collect()))
+            }
+            HirKind::Class(Class::Bytes(set)) if set.ranges().is_empty() => Some(Set::default()),
+            HirKind::Literal(text) => Some(Set::one(std::str::from_utf8(&text.0).ok()?.chars().next()?)),
+            other => panic!("{pattern}: {other:?}"),
+        }
+    }
+
+    /// Whether the tables of regex-syntax are those of a later version than ours.
+    fn theirs_are_later() -> bool {
+        regex_syntax::parse(r"\p{age=17.0}").is_ok()
+    }
+
+    #[test]
+    fn every_name_has_the_characters_that_regex_syntax_gives_it() {
+        if theirs_are_later() {
+            return;
+        }
+        for &(name, _) in tables::ALONE {
+            assert_eq!(alone(name).ok(), theirs(&format!(r"\p{{{name}}}")), "{name}");
+        }
+        for &(property, values) in tables::BY_VALUE {
+            for &(value, _) in values {
+                let found = theirs(&format!(r"\p{{{property}={value}}}"));
+                assert_eq!(by_value(property, value).ok(), found, "{property}={value}");
+            }
+        }
+        let classes = [(word(), r"\w"), (space(), r"\s"), (digit(), r"\d")];
+        for (ours, pattern) in classes {
+            assert_eq!(Some(ours), theirs(pattern), "{pattern}");
+        }
+    }
+
+    /// Of all names that are that short, as well.
+    #[test]
+    fn no_name_is_missing() {
+        if theirs_are_later() {
+            return;
+        }
+        let letters = || ('a'..='z').map(String::from).chain([String::new()]);
+        let two = || letters().flat_map(|first| letters().map(move |second| first.clone() + &second));
+        for name in two().flat_map(|two| letters().map(move |third| two.clone() + &third)) {
+            if name.is_empty() || alone(&name).is_ok() {
+                continue;
+            }
+            assert!(regex_syntax::parse(&format!(r"\p{{{name}}}")).is_err(), "{name}");
+        }
+        for &(property, values) in tables::BY_VALUE {
+            for &(value, _) in tables::ALONE.iter().chain(values).chain(&[("cs", 0), ("hrkt", 0), ("y", 0)]) {
+                let ours = by_value(property, value).is_ok();
+                let pattern = format!(r"\p{{{property}={value}}}");
+                assert_eq!(ours, regex_syntax::parse(&pattern).is_ok(), "{pattern}");
+                let alone_too = format!(r"\p{{{property}}}");
+                assert_eq!(alone(property).is_ok(), regex_syntax::parse(&alone_too).is_ok(), "{property}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_may_be_written_in_many_ways() {
+        for (name, same) in
+            [("Is_Greek", "greek"), ("white SPACE", "space"), ("Old-Italic", "ital"), ("é_L", "L")]
+        {
+            assert_eq!(alone(name), alone(same), "{name}");
+            assert!(alone(name).is_ok(), "{name}");
+        }
+        assert_eq!(alone("isc"), Err(Unknown::Property));
+        assert_eq!(by_value("gc", "x"), Err(Unknown::Value));
+        assert_eq!(by_value("x", "L"), Err(Unknown::Property));
+        assert_eq!(by_value("Age", "V3_0"), by_value("age", "3.0"));
+    }
+
+    #[test]
+    fn every_character_has_the_other_forms_that_regex_syntax_gives_it() {
+        if theirs_are_later() {
+            return;
+        }
+        let case = Case::new();
+        for c in ('\0'..=char::MAX).filter(|c| !c.is_ascii_punctuation()) {
+            let mut forms: Vec<(char, char)> =
+                case.others(&Set::one(c)).map(|other| (other, other)).collect();
+            // What the standard library says has no other form, and we too: that is most.
+            if forms.is_empty() && c.to_lowercase().eq([c]) && c.to_uppercase().eq([c]) {
+                continue;
+            }
+            forms.push((c, c));
+            assert_eq!(theirs(&format!("(?i){c}")), Some(Set::new(forms)), "{c:?}");
+        }
+    }
+
+    #[test]
+    fn the_version_is_16() {
+        let count =
+            |set: Set| set.ranges().iter().map(|&(first, last)| (first..=last).count()).sum::<usize>();
+        assert_eq!(count(alone("L").unwrap()), 141_028);
+        // Those that are taken, and 66 that never will be.
+        assert_eq!(count(by_value("age", "16.0").unwrap()), count(alone("assigned").unwrap()) + 66);
+        assert_eq!(by_value("age", "17.0"), Err(Unknown::Value));
+    }
+}
