@@ -17,23 +17,25 @@ LARGE = {
     "steps": "a{1,30000}",
     "states": "(a|b)*a(a|b){15}",
     "bytes": "[a-z]" * 14_000,
-    # What takes long before there is an automaton: other forms of each character of large sets.
+    "no alternatives": "(?:(?:" + "|" * 60_000 + ")x){1,9000}",
+}
+"""By the reason to refuse them."""
+
+FOLDED = {
     "folded": "(?i)" + r"\p{any}" * 7_000,
     "folded alternatives": "(?i)" + "|".join([r"\p{L}"] * 9_000),
     "folded, and not taken": "(?:(?i:" + r"\p{L}" * 10_000 + ")){0}a",
     "folded in sets": "(?i)" + ("[" * 48 + r"\p{L}" + "]" * 48) * 500,
     "seen ahead": "(?!(?i)" + r"\p{L}" * 10_000 + ")a",
-    "no alternatives": "(?:(?:" + "|" * 60_000 + ")x){1,9000}",
 }
-"""By the reason to refuse them."""
+"""What takes long before there is an automaton: other forms of each character of large sets."""
 
 FITTING = {
     "counted": "a{1,9000}",
     "counted set": "[a-z]{1,9000}",
     "alternatives": "(a|b|cd){1,900}",
-    "large sets": "|".join([r"\p{L}", r"\P{Lu}"] * 4_000),
+    "large sets": "|".join([r"\p{L}", r"\P{Lu}"] * 1_500),
     "large set": "[" + r"\p{L}\p{Lu}\p{N}\P{L}" * 2_000 + "]",
-    "folded sets": "(?i)(?:" + "|".join([r"[^\s\p{L}]+", r"\p{Lu}+"] * 200) + ")",
 }
 
 SOON = 2.0
@@ -74,6 +76,16 @@ def test_what_is_too_large_is_refused_soon(place: str, name: str, tmp_path: Path
     assert "more than" in message, message
     assert "Shorten" in message or "Split" in message, message
     assert len(message) < 600
+
+
+@pytest.mark.parametrize("name", FOLDED)
+def test_case_is_folded_in_so_many_steps(name: str) -> None:
+    started = time.process_time()
+    with pytest.raises(digram.PatternError, match="more than 67108864 steps"):
+        digram.pretokenize("a", digram.Regex(FOLDED[name]))
+    assert time.process_time() - started < SOON
+    some = "(?i)(?:" + "|".join([r"[^\s\p{L}]+", r"\p{Lu}+"] * 200) + ")"
+    assert digram.pretokenize("aB1", digram.Regex(some)) == ["aB", "1"]
 
 
 @pytest.mark.parametrize("place", PLACES)

@@ -63,6 +63,7 @@ impl Line {
 
     /// The same when it is known which halves of the keys are those of the one asked for: a bit
     /// each, the lowest first.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn chosen(&self, same: u32) -> (TokenId, bool) {
         // Every second bit is that of a key; where there is none, what is found is no id.

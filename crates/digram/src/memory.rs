@@ -44,22 +44,18 @@ impl Way {
 
     /// All that this processor has, the fastest first.
     pub(crate) fn available() -> Vec<Way> {
-        let mut ways = vec![Way::Plain];
+        // All that have the first have the others; what is asked for is what is used.
         #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
         {
-            // All that have the first have the others; what is asked for is what is used.
-            if is_x86_feature_detected!("avx2")
-                && is_x86_feature_detected!("bmi1")
-                && is_x86_feature_detected!("bmi2")
-                && is_x86_feature_detected!("lzcnt")
-            {
-                ways.insert(0, Way::Avx2);
-                if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
-                    ways.insert(0, Way::Avx512);
-                }
-            }
+            let has_more = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
+            let best = if has_more { &[Way::Avx512][..] } else { &[] };
+            return [best, &[Way::Avx2, Way::Plain]].concat();
         }
-        ways
+        vec![Way::Plain]
     }
 }
 

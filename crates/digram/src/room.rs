@@ -26,6 +26,11 @@ pub fn check(bytes: usize) -> Result<()> {
     Ok(())
 }
 
+/// So many bytes, or as many as there can be at all where addresses are shorter than files.
+pub(crate) fn most(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
 /// Whether a thread can begin.
 ///
 /// Before it does anything, the system gives it memory that is mapped for it alone, and ends the

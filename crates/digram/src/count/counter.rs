@@ -7,6 +7,7 @@ use hashbrown::DefaultHashBuilder;
 
 use crate::error::{Error, Result};
 use crate::pretokenize::{ALONE_BYTES, Pretokenizer, TASK_BYTES, cuts, parts, tasks};
+use crate::room::most;
 use crate::watch::{Paced, Watch, in_parallel};
 
 use super::folder::Folder;
@@ -175,7 +176,7 @@ impl Counter {
     /// Makes room for so many threads, or for fewer if there is not enough memory.
     fn share(&mut self, threads: usize, watch: &dyn Watch) -> Result<usize> {
         let Some(memory) = self.memory else { return Ok(threads) };
-        let threads = threads.min(memory as usize / OF_THREAD);
+        let threads = threads.min(most(memory) / OF_THREAD);
         if threads > self.threads {
             self.threads = threads;
             // Those of a larger share go.
@@ -187,7 +188,7 @@ impl Counter {
 
     /// What the tables of each thread may take: a quarter of all is left for merging and the rest.
     fn memory_of_each(&self) -> usize {
-        self.memory.map_or(usize::MAX, |memory| memory as usize / 4 * 3 / self.threads)
+        self.memory.map_or(usize::MAX, |memory| most(memory) / 4 * 3 / self.threads)
     }
 
     fn spill_all(&mut self, watch: &dyn Watch) -> Result<()> {

@@ -11,6 +11,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::room;
 
 use super::Piece;
 use super::digest::{FACTORS, mixed};
@@ -197,7 +198,10 @@ impl Reader {
             return Err(self.corrupt("the file ends early."));
         }
         let mut block = std::mem::take(&mut self.block);
-        block.resize(len as usize, 0);
+        let bytes = room::most(len);
+        let more = bytes.saturating_sub(block.len());
+        room::reserve(&mut block, more)?;
+        block.resize(bytes, 0);
         self.read(&mut block)?;
         self.offset -= len;
         self.block = block;

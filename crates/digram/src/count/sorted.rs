@@ -48,7 +48,7 @@ impl SortedCounts {
         if u32::try_from(self.run.pieces).is_err() {
             return Err(Error::TooManyPretokens);
         }
-        room::check(usize::try_from(self.in_memory()).unwrap_or(usize::MAX))?;
+        room::check(room::most(self.in_memory()))?;
         let mut bytes = Vec::with_capacity(self.run.text as usize);
         let mut entries = Vec::with_capacity(self.run.pieces as usize);
         let mut paced = Paced::new(watch);

@@ -7,6 +7,7 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::error::Result;
+use crate::room::most;
 use crate::watch::Watch;
 
 use super::Piece;
@@ -48,7 +49,7 @@ struct Runs {
 impl Spill {
     /// Those of these names. Merging them takes a sixteenth of the memory.
     pub(crate) fn new(folder: impl Into<Arc<Folder>>, runs: &[String], memory: Option<u64>) -> Spill {
-        let block = memory.map_or(BLOCK[1], |bytes| (bytes / OF_BLOCK) as usize).clamp(BLOCK[0], BLOCK[1]);
+        let block = memory.map_or(BLOCK[1], |bytes| most(bytes / OF_BLOCK)).clamp(BLOCK[0], BLOCK[1]);
         let runs = Runs { levels: vec![runs.to_vec()], ..Runs::default() };
         Spill { folder: folder.into(), block, runs: Mutex::new(runs) }
     }

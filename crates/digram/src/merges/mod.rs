@@ -130,7 +130,7 @@ impl Merges {
                     return false;
                 }
                 self.slots[at] = pair << BITS | u64::from(rank);
-                self.filter.insert(hash as u64);
+                self.filter.insert(hash);
             }
         }
         self.first_id = match (rank, self.first_id) {
@@ -155,7 +155,7 @@ impl Merges {
             None => {
                 let pair = pack(left, right);
                 let hash = hash(pair, self.seeds);
-                if !self.filter.may_hold(hash as u64) {
+                if !self.filter.may_hold(hash) {
                     return NO_RANK;
                 }
                 match self.slots[self.probe(pair, hash)] {
@@ -184,8 +184,8 @@ impl Merges {
 
     /// The slot of a pair, or the free one where it would stand.
     #[inline]
-    fn probe(&self, pair: u64, hash: usize) -> usize {
-        let mut at = hash & self.mask;
+    fn probe(&self, pair: u64, hash: u64) -> usize {
+        let mut at = hash as usize & self.mask;
         while self.slots[at] != FREE && self.slots[at] >> BITS != pair {
             at = (at + 1) & self.mask;
         }
@@ -207,9 +207,9 @@ fn pack(left: TokenId, right: TokenId) -> u64 {
 }
 
 #[inline]
-fn hash(pair: u64, seeds: [u64; 2]) -> usize {
+fn hash(pair: u64, seeds: [u64; 2]) -> u64 {
     let product = u128::from(pair ^ seeds[0]) * u128::from(seeds[1]);
-    ((product >> 64) as u64 ^ product as u64) as usize
+    (product >> 64) as u64 ^ product as u64
 }
 
 /// For each token the ranks of the first and of the last merge that make it.
@@ -223,4 +223,34 @@ fn spans(merges: &[Merge], size: usize) -> (Vec<Option<Rank>>, Vec<Option<Rank>>
         }
     }
     (first, last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_pairs_share_a_place_in_all_tables() {
+        // With numbers that are known, the place of a pair is as well: here the pairs that one such
+        // table has in its first places.
+        const COUNT: usize = 1 << 13;
+        let known = [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9];
+        let mask = (COUNT * 2).next_power_of_two() - 1;
+        let pairs = (0..1_600u32).flat_map(|left| (0..1_600).map(move |right| (LOW as u32 + left, right)));
+        let together: Vec<(u32, u32)> = pairs
+            .filter(|&(left, right)| hash(pack(left, right), known) as usize & mask < 64)
+            .take(COUNT)
+            .collect();
+        assert_eq!(together.len(), COUNT);
+        let longest = |seeds: [u64; 2]| {
+            let mut merges = Merges { seeds, ..Merges::with_capacity(COUNT) };
+            together.iter().for_each(|&(left, right)| assert!(merges.push(Merge { left, right, id: 2_000 })));
+            merges.slots.split(|&slot| slot == FREE).map(<[u64]>::len).max().unwrap()
+        };
+        assert!(longest(known) >= COUNT);
+        for _ in 0..3 {
+            let longest = longest(seeds());
+            assert!(longest < 1_000, "{longest} places in a row are taken");
+        }
+    }
 }

@@ -34,11 +34,13 @@ pub(super) struct Questions {
     told: [Told; MOST_KINDS * MOST_KINDS],
     /// The same for vectors: for each question and each kind before a bit for each of the lower
     /// eight kinds, then for each of the upper eight.
+    #[cfg(target_arch = "x86_64")]
     rows: [[[u8; MOST_KINDS]; 2]; Told::QUESTIONS],
     way: Way,
 }
 
 /// For each of the lower eight kinds its bit, then for each of the upper eight.
+#[cfg(target_arch = "x86_64")]
 const COLUMNS: [[u8; MOST_KINDS]; 2] = {
     let mut columns = [[0; MOST_KINDS]; 2];
     let mut kind = 0;
@@ -53,6 +55,7 @@ impl Questions {
     /// The tables of the kinds of the ASCII characters and of what pairs of them tell; and a byte
     /// to be marked.
     pub(super) fn new(kinds: [u8; 128], told: [Told; MOST_KINDS * MOST_KINDS], marked: u8) -> Questions {
+        #[cfg(target_arch = "x86_64")]
         let row = |question: usize, half: usize, before: usize| {
             let holds = |here: &usize| told[before * MOST_KINDS + 8 * half + here].holds(question as u8);
             (0..8).filter(holds).fold(0, |bits, here| bits | 1 << here)
@@ -61,6 +64,7 @@ impl Questions {
             kinds,
             marked,
             told,
+            #[cfg(target_arch = "x86_64")]
             rows: std::array::from_fn(|question| {
                 std::array::from_fn(|half| std::array::from_fn(|before| row(question, half, before)))
             }),

@@ -90,7 +90,7 @@ impl Case {
         while let Some(further) = numbers.next() {
             at += further;
             let away = numbers.next().expect("two numbers a pair");
-            let other = if away % 2 == 0 { at + away / 2 } else { at - away / 2 };
+            let other = if away.is_multiple_of(2) { at + away / 2 } else { at - away / 2 };
             pairs.push((character(at), character(other)));
         }
         Case(pairs)

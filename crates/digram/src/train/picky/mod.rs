@@ -84,7 +84,7 @@ pub fn train_picky(
         return refuse("PickyBPE starts from single symbols, not from the tokens of a tokenizer.".into());
     }
     let counts = counts.to_memory(watch)?;
-    room::check(counts.distinct_bytes().saturating_mul(OF_BYTE) as usize)?;
+    room::check(room::most(counts.distinct_bytes().saturating_mul(OF_BYTE)))?;
     let corpus = |order| Corpus::new(&counts, &options.base, order, watch);
     match options.ties {
         Ties::Ids => Picker::new(corpus(Order::ByCount)?, options, picky, SmallestIds).learn(on_merge, watch),
