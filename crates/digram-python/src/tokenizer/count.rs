@@ -17,7 +17,7 @@ type Histogram<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>);
 
 #[pymethods]
 impl Core {
-    /// How many ids each of several texts has. See `digram.Tokenizer`.
+    /// How many ids each of several texts has: `count_batch` documents it.
     #[pyo3(signature = (texts, special=None, threads=None))]
     fn _count_batch<'py>(
         &self,
@@ -56,7 +56,7 @@ impl Core {
         Ok((array(py, found.0)?, array(py, found.1)?))
     }
 
-    /// The first or last tokens of a text. See `digram.Tokenizer`.
+    /// The first or last tokens of a text: `truncate` documents it.
     #[pyo3(signature = (text, n, left, special=None))]
     fn _truncate<'py>(
         &self,
@@ -81,7 +81,7 @@ impl Core {
         }
     }
 
-    /// Whether a text has at most so many ids. See `digram.Tokenizer`.
+    /// Whether a text has at most so many ids: `fits` documents it.
     #[pyo3(signature = (text, n, special=None))]
     fn _fits(
         &self,

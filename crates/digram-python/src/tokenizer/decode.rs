@@ -22,7 +22,34 @@ const WAVE: usize = 1 << 15;
 
 #[pymethods]
 impl Core {
-    /// The text of ids. See `digram.Tokenizer`.
+    /// Decode token ids: the text that they stand for.
+    ///
+    /// >>> import digram
+    /// >>> tok = digram.train("low low lower lowest", vocab_size=258, pretokenizer="whitespace")
+    /// >>> tok.decode([257, 101, 114])
+    /// 'lower'
+    ///
+    /// `ids` is a list, a NumPy array of any type of integers, or any iterable of integers. A special
+    /// token becomes its text, or nothing with `skip_special_tokens=True`:
+    ///
+    /// >>> chat = tok.with_special_tokens(["<|end|>"])
+    /// >>> chat.decode([257, 258]), chat.decode([257, 258], skip_special_tokens=True)
+    /// ('low<|end|>', 'low')
+    ///
+    /// The bytes of tokens need not be whole characters: `errors` says what
+    /// becomes of bytes that are not UTF-8. "replace" (the default) puts U+FFFD for them, as
+    /// `bytes.decode` does, and "strict" raises `InvalidTextError` with their place:
+    ///
+    /// >>> tok.decode([257, 0xE2, 0x82])
+    /// 'low\ufffd'
+    /// >>> tok.decode([257, 0xE2, 0x82], errors="strict")
+    /// Traceback (most recent call last):
+    ///     ...
+    /// digram.errors.InvalidTextError: the tokens' bytes are not UTF-8 at byte 3 of the decoded text. ...
+    ///
+    /// Raises `TokenIdError` for an id that is not in the vocabulary, with its index. Takes time linear
+    /// in the text; from 16,384 ids on it runs without the GIL. `decode_batch` decodes several
+    /// sequences on all cores, `decoder` ids that come one by one.
     #[pyo3(
         signature = (ids, *, errors="replace", skip_special_tokens=None),
         text_signature = "($self, ids, *, errors=\"replace\", skip_special_tokens=False)"
@@ -38,7 +65,17 @@ impl Core {
         text(py, &self.bytes_of(py, ids, skips(skip_special_tokens)?)?, on_invalid)
     }
 
-    /// The bytes of ids. See `digram.Tokenizer`.
+    /// Decode token ids to bytes: the bytes of their tokens, joined.
+    ///
+    /// >>> import digram
+    /// >>> tok = digram.train("low low lower lowest", vocab_size=258, pretokenizer="whitespace")
+    /// >>> tok.decode_bytes([257, 0xE2, 0x82])
+    /// b'low\xe2\x82'
+    ///
+    /// Nothing is replaced, so `tok.decode_bytes(tok.encode(data)) == data` for all bytes in a
+    /// vocabulary of bytes. `ids` are those of `decode`; a special token becomes its text in UTF-8, or
+    /// nothing with `skip_special_tokens=True`. Raises `TokenIdError` for an id that is not in the
+    /// vocabulary, with its index. Takes time linear in the bytes.
     #[pyo3(
         signature = (ids, *, skip_special_tokens=None),
         text_signature = "($self, ids, *, skip_special_tokens=False)"

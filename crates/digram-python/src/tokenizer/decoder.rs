@@ -107,7 +107,20 @@ impl Decoder {
 
 #[pymethods]
 impl Core {
-    /// A decoder for ids as they come. See `digram.Tokenizer`.
+    /// Make a `digram.Decoder`, which decodes ids one by one, as a model generates them.
+    ///
+    /// >>> import digram
+    /// >>> tok = digram.train("any text", max_merges=0)
+    /// >>> decoder = tok.decoder()
+    /// >>> [decoder.push(id) for id in tok.encode("né!")]
+    /// ['n', '', 'é', '!']
+    /// >>> decoder.finish()
+    /// ''
+    ///
+    /// A character of which only some bytes have come is held back, so that each text that `push` gives
+    /// can be shown at once. `errors` and `skip_special_tokens` are those of `decode`. One decoder serves one stream and takes
+    /// memory of a fixed size. `push` raises `TokenIdError` for an id that is not in the vocabulary, and
+    /// `InvalidTextError` with errors="strict".
     #[pyo3(
         signature = (*, errors="replace", skip_special_tokens=None),
         text_signature = "($self, *, errors=\"replace\", skip_special_tokens=False)"

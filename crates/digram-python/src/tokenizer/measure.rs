@@ -14,7 +14,7 @@ use crate::watch::Signals;
 
 #[pymethods]
 impl Core {
-    /// The chunks of a text, each as text, start, end, count. See `digram.Tokenizer`.
+    /// The chunks of a text, each as text, start, end, count: `chunks` documents it.
     fn _chunks<'py>(
         &self,
         py: Python<'py>,
@@ -40,7 +40,19 @@ impl Core {
         list(py, chunks.into_iter().map(chunk), &mut Turns::new())
     }
 
-    /// Counts of intervals of a text. See `digram.Tokenizer`.
+    /// Prepare a text, so that the tokens of any part of it are counted quickly: a `digram.Intervals`.
+    ///
+    /// >>> import digram
+    /// >>> tok = digram.train("low low lower lowest", vocab_size=258, pretokenizer="whitespace")
+    /// >>> text = "low lower so low"
+    /// >>> intervals = tok.intervals(text)
+    /// >>> intervals.count(4, 9), tok.count(text[4:9])
+    /// (3, 3)
+    ///
+    /// `text` is a `str`, and intervals count characters; or `bytes`, and they count bytes. Special
+    /// tokens in it stay text. The first call takes time and memory linear in the text; after that, the
+    /// time of `count` does not grow with the interval. Raises `InvalidTextError` as `encode` does, and
+    /// `TypeError` for the parts of a text in a list.
     fn intervals(slf: Bound<'_, Self>, text: Bound<'_, PyAny>) -> PyResult<Intervals> {
         let py = slf.py();
         let content = Text::new(&text)?;
@@ -52,7 +64,18 @@ impl Core {
         Ok(Intervals { core: slf.unbind(), text: text.unbind(), counted, places })
     }
 
-    /// A running count. See `digram.Tokenizer`.
+    /// Make a `digram.RunningCount`: the number of tokens of a text that grows at either end.
+    ///
+    /// >>> import digram
+    /// >>> tok = digram.train("low low lower lowest", vocab_size=258, pretokenizer="whitespace")
+    /// >>> counter = tok.counter("low")
+    /// >>> counter.append("er")
+    /// >>> counter.count, tok.count("lower")
+    /// (3, 3)
+    ///
+    /// `text` is how the text begins, "" by default. Special tokens in it stay text. The text is not
+    /// held, only its two ends. What is appended takes time linear in itself, and asking for the count
+    /// after it a bounded time. Raises `InvalidTextError` as `encode` does.
     #[pyo3(signature = (text=None), text_signature = "($self, text='')")]
     fn counter(slf: Bound<'_, Self>, text: Option<&Bound<'_, PyAny>>) -> PyResult<RunningCount> {
         let py = slf.py();

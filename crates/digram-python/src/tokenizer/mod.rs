@@ -92,7 +92,17 @@ impl Core {
         })
     }
 
-    /// The bytes of each id. See `digram.Tokenizer`.
+    /// The bytes of the token of each id, as a list.
+    ///
+    /// >>> import digram
+    /// >>> tok = digram.train("low low lower lowest", vocab_size=258, pretokenizer="whitespace")
+    /// >>> tok.tokens(tok.encode("lower"))
+    /// [b'low', b'e', b'r']
+    ///
+    /// `ids` are those of `decode`. Tokens are bytes, since one may be part of a character; that of a
+    /// special token is its text in UTF-8. They join to `tok.decode_bytes(ids)`. `tok.token_bytes(id)`
+    /// is that of one id. Raises `TokenIdError` for an id that is not in the vocabulary, with its index.
+    /// Takes time linear in the ids.
     fn tokens<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let ids = self.ids(ids)?;
         let token = |(index, &id): (usize, &u32)| {
@@ -105,7 +115,17 @@ impl Core {
         list(py, ids.iter().enumerate().map(token), &mut Turns::new())
     }
 
-    /// The id of a token, or `None`. See `digram.Tokenizer`.
+    /// The id of a token, or None where the vocabulary has no such token.
+    ///
+    /// >>> import digram
+    /// >>> tok = digram.train("low low lower lowest", vocab_size=258, pretokenizer="whitespace")
+    /// >>> tok.id_of("low"), tok.id_of(b"lo"), tok.id_of("lowest")
+    /// (257, 256, None)
+    /// >>> tok.token_bytes(257)
+    /// b'low'
+    ///
+    /// `token` is a `str` or `bytes`; a special token is found by its text. The text is looked up as
+    /// it is and not encoded: "lowest" is no token, though it can be encoded. Takes constant time.
     fn id_of(&self, token: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
         Ok(self.tokenizer.id_of(Text::new(token)?.bytes()))
     }
@@ -133,7 +153,15 @@ impl Core {
         Ok(dict)
     }
 
-    /// The ids that no text becomes by merging. See `digram.Tokenizer`.
+    /// The ids of tokens that no text becomes by merging, in rising order.
+    ///
+    /// >>> import digram
+    /// >>> digram.train("low low lower", vocab_size=258).unreachable()
+    /// []
+    ///
+    /// Vocabularies that other programs made, or that were changed by hand, have such tokens.
+    /// `digram.audit` says more of each. Special tokens are not among them. The ids are found when
+    /// the tokenizer is made; the call copies them.
     fn unreachable(&self) -> Vec<u32> {
         let mut ids = self.tokenizer.unreachable().to_vec();
         ids.extend(self.tokenizer.empty());
