@@ -5,17 +5,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 ENGINES := .venv-engines
 WEB := .venv-web
+DOCS := .venv-docs
 CORPUS ?=
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup develop demo test test-elsewhere test-rest test-engines test-web lint format valgrind bench bench-guard clean
+.PHONY: help setup develop demo test test-elsewhere test-rest test-engines test-web lint format docs valgrind bench bench-guard clean
 
 help:
 	@echo "make demo    train, save, load, encode, decode and show, on real text (CORPUS=path for your own)"
 	@echo "make test    all tests"
 	@echo "make test-engines  those of Spark, Ray, Dask and data frames, in an environment of their own"
 	@echo "make test-web  those of the page, in an environment of their own, in Chromium where there is one"
+	@echo "make docs    the documentation as a site in site/, in an environment of its own"
 	@echo "make lint    formatting, lint and types"
 	@echo "make format  format the sources"
 	@echo "make valgrind  the core's tests, each access to memory checked"
@@ -103,6 +105,20 @@ test-web: $(WEB)/.tools
 	$(WEB)/bin/python -m pytest --quiet -rs tests/web python/digram/web $(PYTEST_ARGS)
 	$(WEB)/bin/python -m pytest --quiet tests/test_docs.py -k "every_block and page.md"
 
+$(DOCS)/.tools: $(VENV)/.built requirements-docs.lock
+	$(PYTHON) -m venv --clear $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(DOCS)/bin/python -m pip install --quiet -r requirements-docs.lock
+	@$(call takes-digram,$(DOCS))
+	@touch $@
+
+# Signatures come from the sources, docstrings of the core from its library. A link that leads nowhere is
+# an error, as is a page that the navigation does not name.
+docs: $(DOCS)/.tools
+	$(DOCS)/bin/python -m doctest website/docstrings.py
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs --quiet build
+	@echo "built: open site/index.html"
+
 lint: $(VENV)/.tools
 	cargo fmt --check
 	cargo clippy --quiet --workspace --all-targets -- --deny warnings
@@ -132,4 +148,4 @@ bench bench-guard: $(VENV)/.tools
 	$(BIN)/python -m benches$(if $(filter bench-guard,$@),.guard) $(BENCH)
 
 clean:
-	rm -rf $(VENV) $(ENGINES) $(WEB) target demo-output
+	rm -rf $(VENV) $(ENGINES) $(WEB) $(DOCS) site target demo-output

@@ -37,12 +37,17 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
 @pytest.fixture(scope="session")
-def data_dir() -> Path:
+def data_folder() -> Path:
+    """The folder of corpora and published vocabularies, whether it is there or not."""
+    return Path(os.environ.get("DIGRAM_DATA", HERE.parents[1] / "shared" / "data"))
+
+
+@pytest.fixture(scope="session")
+def data_dir(data_folder: Path) -> Path:
     """The folder of corpora and published vocabularies; the test is skipped where it is absent."""
-    folder = Path(os.environ.get("DIGRAM_DATA", HERE.parents[1] / "shared" / "data"))
-    if not folder.is_dir():
-        pytest.skip(f"{folder} is not there; set DIGRAM_DATA to the folder of test data")
-    return folder
+    if not data_folder.is_dir():
+        pytest.skip(f"{data_folder} is not there; set DIGRAM_DATA to the folder of test data")
+    return data_folder
 
 
 @pytest.fixture(scope="session")

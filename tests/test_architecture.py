@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import digram
-
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "python" / "digram"
 CORE = ROOT / "crates" / "digram" / "src"
@@ -124,10 +122,3 @@ def test_contributing_names_every_room() -> None:
     tracked = {".ci", "benches", "crates", "docs", "examples", "python", "testdata", "tests"}
     rooms |= {name for name in tracked if (ROOT / name).exists()}
     assert {name for name in rooms if f"`{name}" not in contributing} == set()
-
-
-def test_the_documentation_lists_the_public_surface() -> None:
-    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    surface = index.partition("## The public surface")[2].partition("\n## ")[0]
-    assert sorted(re.findall(r"^\| `(\w+)", surface, flags=re.MULTILINE)) == sorted(digram.__all__)
-    assert list(digram.__all__) == sorted(digram.__all__)

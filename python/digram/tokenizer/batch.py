@@ -107,7 +107,8 @@ class BatchingCore(Core):
         [[256, 97], [98]]
 
         With `dropout`, text i gets the ids of `encode(text, dropout=dropout, seed=seed + i)`, the
-        seed modulo 2**64, on any number of threads.
+        seed modulo 2**64, on any number of threads. Raises what `encode` raises; the error names
+        the text, and nothing is returned of the others.
         """
         batch, rule = several_texts(texts, "encode"), rule_of(special)
         threads = check_threads(threads)

@@ -230,7 +230,12 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
     def token_bytes(self, id: int) -> bytes:
         """The bytes of a token; those of a special token are its text in UTF-8.
 
-        Raises `TokenIdError` for an id that is not in the vocabulary.
+        >>> import digram
+        >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")
+        >>> tok.token_bytes(257), tok.id_of(b"low")
+        (b'low', 257)
+
+        Raises `TokenIdError` for an id that is not in the vocabulary. `tokens` takes several ids.
         """
         return self.tokens([id])[0]
 
