@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import griffe
@@ -23,7 +24,9 @@ def markdown(docstring: str) -> str:
     lines, example, argument = list[str](), False, False
     for line in docstring.splitlines():
         found = None if example else ARGUMENT.fullmatch(line)
-        if found and (argument or not lines or not lines[-1].strip()):
+        if found:
+            if not argument and lines and lines[-1].strip():
+                lines.append("")
             lines.append(f"- `{found[1]}`: {found[2]}")
             argument = True
             continue
@@ -49,28 +52,45 @@ class Markdown(griffe.Extension):
             obj.docstring.value = markdown(obj.docstring.value)
 
 
-class Names(griffe.Extension):
-    """Writes out the short names that the types of the compiled core have in its stub."""
+class Types(griffe.Extension):
+    """Writes out names of types that say no more than their value: of choices, and private ones."""
 
     def on_package(self, *, pkg: griffe.Module, **_more: Any) -> None:
-        core = pkg["_core"]
-        types = {
-            name: str(member.value)
-            for name, member in core.attributes.items()
-            if name.startswith("_") and not name.startswith("__") and member.value is not None
-        }
-        for kind in core.classes.values():
-            for method in kind.functions.values():
-                method.labels.discard("method descriptor")
-                for parameter in method.parameters:
-                    parameter.annotation = _written_out(parameter.annotation, types)
-                method.returns = _written_out(method.returns, types)
+        for function in _functions(pkg):
+            function.labels.discard("method descriptor")
+            for parameter in function.parameters:
+                parameter.annotation = _written_out(parameter.annotation, pkg)
+            function.returns = _written_out(function.returns, pkg)
+            for overload in function.overloads or ():
+                for parameter in overload.parameters:
+                    parameter.annotation = _written_out(parameter.annotation, pkg)
 
 
-def _written_out(annotation: Any, types: dict[str, str]) -> Any:
-    text = str(annotation)
-    while short := re.search(r"\b_\w+", text):
-        if short[0] not in types:
-            return annotation
-        text = text.replace(short[0], types[short[0]])
-    return annotation if annotation is None or text == str(annotation) else text
+def _functions(scope: griffe.Object) -> Iterator[griffe.Function]:
+    for member in scope.members.values():
+        if isinstance(member, griffe.Function):
+            yield member
+        elif isinstance(member, griffe.Class | griffe.Module):
+            yield from _functions(member)
+
+
+def _written_out(annotation: Any, pkg: griffe.Module) -> Any:
+    if not isinstance(annotation, griffe.Expr):
+        return annotation
+    parts = [_value(part, pkg) for part in annotation.iterate(flat=True)]
+    text = "".join(parts)
+    return annotation if text == str(annotation) else text
+
+
+def _value(part: Any, pkg: griffe.Module) -> str:
+    """What a name stands for, if it is one of ours and that says more than the name."""
+    if isinstance(part, griffe.ExprName) and part.canonical_path.startswith("digram."):
+        try:
+            named = pkg[part.canonical_path.removeprefix("digram.")]
+        except KeyError:
+            return str(part)
+        if named.is_attribute and named.value is not None:
+            value = str(named.value)
+            if value.startswith("Literal[") or named.name.startswith("_"):
+                return value
+    return str(part)

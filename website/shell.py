@@ -24,8 +24,12 @@ def verb(name: str) -> str:
     lines = ["", f"## digram {name}", "", "```text", " ".join(usage.split()), "```", ""]
     lines += [_prose(inspect.cleandoc(command.help or "")), ""]
     options = [record for option in command.params if (record := option.get_help_record(context))]
-    lines += ["| option | |", "|---|---|"]
-    lines += [f"| `{option}` | {_cell(text)} |" for option, text in options if text]
+    if isinstance(command, click.Group):
+        verbs = command.list_commands(context)
+        lines += [f"- [`{name} {verb}`](#digram-{name}-{verb})" for verb in verbs]
+    else:
+        lines += ["| option | |", "|---|---|"]
+        lines += [f"| `{option}` | {_cell(text)} |" for option, text in options if text]
     example = re.sub(r"^ *(\x08|Example:) *$", "", command.epilog or "", flags=re.MULTILINE)
     lines += [
         "",
