@@ -259,7 +259,7 @@ impl RunningCount {
     ///
     /// Encodes what stands before the first place where every text is cut, and after the last; of a
     /// long stretch without such a place only its end. Under rules, PickyBPE, superwords and patterns
-    /// that look behind it encodes all of that stretch: of stretches over 16 KiB at most 64 MiB in all,
+    /// that look behind it encodes all of that stretch: of stretches over 16 KiB at most 32 MiB in all,
     /// and 64 times the text. Beyond that it raises `LimitExceededError`.
     #[getter]
     fn count(&self, py: Python<'_>) -> PyResult<usize> {

@@ -15,7 +15,7 @@ use digram::Tokenizer;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use digram::encode::{Kernel, OnUnknown, Unit};
+use digram::encode::{KernelKind, OnUnknown, Unit};
 use digram::vocabulary::Vocabulary;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -187,9 +187,9 @@ impl Core {
     #[getter]
     fn _kernel(&self) -> &'static str {
         match self.tokenizer.kernel() {
-            Kernel::Ranked => "ranked",
-            Kernel::Layered => "layered",
-            Kernel::Events => "events",
+            KernelKind::Ranked => "ranked",
+            KernelKind::Layered => "layered",
+            KernelKind::Events => "events",
         }
     }
 

@@ -1,9 +1,7 @@
 //! Memory that a thread works in.
 
-use super::cache::Cache;
-use super::events;
-use super::group::Group;
-use super::long;
+use super::kernels::{events, long};
+use super::lookup::{Cache, Group};
 use crate::vocabulary::TokenId;
 
 /// Longer lists of ids are given back to the system.

@@ -4,8 +4,7 @@ use crate::error::Result;
 use crate::room;
 use crate::vocabulary::TokenId;
 
-use super::group::Group;
-use super::singles::Packed;
+use super::lookup::{Group, Packed};
 
 /// To a list, or to nowhere if they are counted only: all, or each.
 pub(crate) trait Sink {

@@ -21,7 +21,7 @@ mod ways;
 
 use std::sync::Arc;
 
-use crate::encode::{AT_ONCE, Encoder, Kept, Kernel, OnUnknown, Scheme, Scratch, Sink, Tally, Unit};
+use crate::encode::{AT_ONCE, Encoder, Kept, KernelKind, OnUnknown, Scheme, Scratch, Sink, Tally, Unit};
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
 use crate::lazy::Lazy;
@@ -199,7 +199,7 @@ impl Tokenizer {
     }
 
     /// How pretokens that are no tokens are encoded. It decides the speed, never the ids.
-    pub fn kernel(&self) -> Kernel {
+    pub fn kernel(&self) -> KernelKind {
         self.encoder.kernel()
     }
 

@@ -37,7 +37,7 @@ const SHORT: usize = 1 << 14;
 
 /// Of longer ends so many bytes are encoded, and so many times the text: or many small chunks of a
 /// text that is cut nowhere would take the square of its length.
-const ENCODED: usize = 1 << 26;
+const ENCODED: usize = 1 << 25;
 const TIMES: usize = 64;
 
 /// Bytes that grow at both ends, each of which is moved few times however small the chunks are.

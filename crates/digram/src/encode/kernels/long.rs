@@ -27,7 +27,7 @@ const INSIDE: TokenId = TokenId::MAX;
 
 /// Memory that a thread reuses from one long run to the next.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub(in crate::encode) struct Scratch {
     places: Vec<TokenId>,
     queue: Queue,
 }

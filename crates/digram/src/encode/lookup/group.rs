@@ -52,7 +52,7 @@ impl Default for Group {
 
 impl Group {
     /// Keeps memory for no more than so many ids.
-    pub(super) fn trim(&mut self, most: usize) {
+    pub(in crate::encode) fn trim(&mut self, most: usize) {
         if self.many.capacity() > most {
             self.many = Vec::new();
         }
@@ -90,14 +90,14 @@ impl Group {
 
     /// How many ids there are.
     #[inline]
-    pub(super) fn count(&self) -> usize {
+    pub(in crate::encode) fn count(&self) -> usize {
         let misses = self.missing.count_ones() as usize;
         self.len - misses + self.counts[..misses].iter().map(|&count| count as usize).sum::<usize>()
     }
 
     /// Calls `visit` with the ids of all, some at a time, in their order.
     #[inline]
-    pub(super) fn each(&self, mut visit: impl FnMut(&[TokenId])) {
+    pub(in crate::encode) fn each(&self, mut visit: impl FnMut(&[TokenId])) {
         let (mut done, mut many) = (0, &self.many[..]);
         for (miss, number) in bits(self.missing).enumerate() {
             visit(&self.ids[done..number]);
@@ -116,7 +116,7 @@ impl Group {
 
     /// Appends the ids of all to `ids`.
     #[inline]
-    pub(super) fn append_to(&self, ids: &mut Vec<TokenId>) {
+    pub(in crate::encode) fn append_to(&self, ids: &mut Vec<TokenId>) {
         let (before, count) = (ids.len(), self.count());
         ids.reserve(count + STRIDE);
         let room = ids.spare_capacity_mut();

@@ -17,6 +17,7 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::bits::Bits;
 use crate::error::{Error, Result};
+use crate::memory::Way;
 use crate::merges::{Merge, Merges, Rank};
 use crate::model::Model;
 use crate::pretokenize::{GoesOn, Pretokenizer};
@@ -24,30 +25,35 @@ use crate::room;
 use crate::vocabulary::{TokenId, Vocabulary};
 use crate::watch::{Paced, Unwatched, Watch};
 
+use super::super::build::Ordinary;
+use super::super::symbols::Symbols;
+use super::super::{Encoder, Scratch, Sink};
+use super::long;
 use super::short::{self, SHORT};
-use super::{Encoder, Scratch, Sink, Unit, long};
 
 /// Fewer merges before the first that reaches over the borders of words are not worth a layer.
 const LEAST_LOWER: usize = 1 << 8;
 
 /// An encoder of the lower merges, and the upper ones.
-pub(super) struct Layers {
+pub(in crate::encode) struct Layered {
     lower: Encoder,
+    vocabulary: Arc<Vocabulary>,
+    way: Way,
     /// How a pretoken is cut into words, for words that join.
     words: Option<Arc<Pretokenizer>>,
     upper: Merges,
     beside: Beside,
 }
 
-impl Layers {
+impl Layered {
     /// Words that join: the merges of these ranks join them.
-    pub(super) fn of_words(
+    pub(in crate::encode) fn of_words(
         model: &Model,
-        unit: Unit,
+        symbols: &Arc<Symbols>,
         words: Arc<Pretokenizer>,
         ranks: &[Rank],
-        ordinary: impl Fn(TokenId) -> bool,
-    ) -> Result<Layers> {
+        ordinary: Ordinary<'_>,
+    ) -> Result<Layered> {
         let all = model.merges.in_order();
         let is_rising = ranks.windows(2).all(|pair| pair[0] < pair[1]);
         if !is_rising || ranks.last().is_some_and(|&rank| rank as usize >= all.len()) {
@@ -55,16 +61,16 @@ impl Layers {
             return Err(Error::Vocabulary { reason: reason.into() });
         }
         let is_upper = |rank: usize| ranks.binary_search(&(rank as Rank)).is_ok();
-        Layers::new(model, unit, Some(words), is_upper, ordinary)
+        Layered::new(model, symbols, Some(words), is_upper, ordinary)
     }
 
     /// The same result as by rank alone, where that is quicker so: for a pretokenizer that joins words.
-    pub(super) fn by_rank(
+    pub(in crate::encode) fn by_rank(
         model: &Model,
-        unit: &Unit,
+        symbols: &Arc<Symbols>,
         pretokenizer: &Pretokenizer,
-        ordinary: impl Fn(TokenId) -> bool,
-    ) -> Result<Option<Layers>> {
+        ordinary: Ordinary<'_>,
+    ) -> Result<Option<Layered>> {
         if !pretokenizer.joins_words() {
             return Ok(None);
         }
@@ -72,16 +78,16 @@ impl Layers {
         let Some(first) = first.filter(|&rank| rank >= LEAST_LOWER && model.merges.is_rising()) else {
             return Ok(None);
         };
-        Layers::new(model, unit.clone(), None, |rank| rank >= first, ordinary).map(Some)
+        Layered::new(model, symbols, None, |rank| rank >= first, ordinary).map(Some)
     }
 
     fn new(
         model: &Model,
-        unit: Unit,
+        symbols: &Arc<Symbols>,
         words: Option<Arc<Pretokenizer>>,
         is_upper: impl Fn(usize) -> bool,
-        ordinary: impl Fn(TokenId) -> bool,
-    ) -> Result<Layers> {
+        ordinary: Ordinary<'_>,
+    ) -> Result<Layered> {
         let all = model.merges.in_order();
         let (mut upper, mut lower) = (Vec::new(), Vec::with_capacity(all.len()));
         for (rank, merge) in all.iter().enumerate() {
@@ -90,19 +96,20 @@ impl Layers {
         let beside = Beside::new(&upper, &lower);
         let upper = Merges::new(upper, &model.vocabulary)?;
         let lower = Arc::new(Merges::new(lower, &model.vocabulary)?);
-        let model = Model { vocabulary: model.vocabulary.clone(), merges: lower, known: None };
-        let lower = Encoder::of_one_layer(model, unit, false, None, ordinary)?;
-        Ok(Layers { lower, words, upper, beside })
+        let vocabulary = model.vocabulary.clone();
+        let model = Model { vocabulary: vocabulary.clone(), merges: lower, known: None };
+        let lower = Encoder::by_rank(model, symbols.clone(), None, false, ordinary)?;
+        Ok(Layered { lower, vocabulary, way: Way::best(), words, upper, beside })
     }
 
     /// The tokens that neither a word nor words that join become, in rising order.
-    pub(super) fn unreachable(&self) -> Result<Vec<TokenId>> {
+    pub(in crate::encode) fn unreachable(&self) -> Result<Vec<TokenId>> {
         let parts: HashMap<TokenId, (TokenId, TokenId)> =
             self.upper.in_order().iter().map(|merge| (merge.id, (merge.left, merge.right))).collect();
-        let is_word = |id: TokenId| self.lower.unreachable.binary_search(&id).is_err();
+        let is_word = |id: TokenId| self.lower.unreachable().binary_search(&id).is_err();
         let mut unreachable = Vec::new();
         let (mut scratch, mut ids) = (Scratch::new(), Vec::new());
-        for &id in self.lower.unreachable.iter() {
+        for &id in self.lower.unreachable() {
             let (mut run, mut left) = (Vec::new(), vec![id]);
             while let Some(id) = left.pop() {
                 match parts.get(&id) {
@@ -134,7 +141,7 @@ impl Layers {
         scratch.with_list(|scratch, run| match &self.words {
             Some(words) => self.encode_words(words, &text[start..end], run, scratch, watch, sink),
             None => scratch.with_list(|scratch, ids| {
-                self.lower.encode_in_pieces(text, start, end, scratch, watch, ids)?;
+                self.lower.lookup.encode_in_pieces(text, start, end, scratch, watch, ids)?;
                 let mut paced = Paced::new(watch);
                 ids.iter().try_for_each(|&id| {
                     paced.after(1)?;
@@ -176,11 +183,12 @@ impl Layers {
     ) -> Result<()> {
         ends.iter().try_for_each(|&end| {
             let from = std::mem::replace(&mut start, end);
-            match self.lower.whole.get_in(pretoken, from, end) {
+            match self.lower.lookup.whole(pretoken, from, end) {
                 Some(id) => self.put(id, run, scratch, watch, sink),
                 None => {
                     self.join(run, scratch, watch, sink)?;
                     self.lower
+                        .lookup
                         .encode_alone(pretoken, from, end, scratch, watch, sink)
                         .map_err(|error| error.shifted(from))
                 }
@@ -224,10 +232,10 @@ impl Layers {
         match run.len() {
             0 => {}
             1 => sink.one(run[0]),
-            2..=16 => short::merge::<16>(symbols(), &self.upper, self.lower.way, sink),
-            17..=SHORT => short::merge::<SHORT>(symbols(), &self.upper, self.lower.way, sink),
+            2..=16 => short::merge::<16>(symbols(), &self.upper, self.way, sink),
+            17..=SHORT => short::merge::<SHORT>(symbols(), &self.upper, self.way, sink),
             _ => {
-                let vocabulary = &*self.lower.vocabulary;
+                let vocabulary = &*self.vocabulary;
                 let with_lengths = symbols().map(|id| (id, vocabulary.len_of(id)));
                 let len = with_lengths.clone().map(|(_, len)| len).sum();
                 long::merge(with_lengths, len, &self.upper, vocabulary, &mut scratch.long, watch, sink)?;
@@ -288,6 +296,7 @@ fn hash(left: TokenId, right: TokenId) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::Unit;
     use super::super::naive;
     use super::*;
 
@@ -324,7 +333,8 @@ mod tests {
             let model = Model::new(vocabulary, merges.clone()).unwrap();
             let first = next(merges.len() + 1);
             let unit = Unit::Byte { ids };
-            let layers = Layers::new(&model, unit, None, |rank| rank >= first, |_| true).unwrap();
+            let symbols = Arc::new(Symbols::new(unit, &model.vocabulary, |_| true).unwrap());
+            let layers = Layered::new(&model, &symbols, None, |rank| rank >= first, &|_| true).unwrap();
             let mut scratch = Scratch::new();
             for _ in 0..40 {
                 // Also such as are long enough for the way of long runs.

@@ -11,6 +11,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use hashbrown::HashMap;
 
@@ -20,61 +21,82 @@ use crate::room;
 use crate::vocabulary::{TokenId, Vocabulary};
 use crate::watch::{Paced, Watch};
 
+use super::super::cuts::Cuts;
+use super::super::symbols::{Join, Symbols};
 use super::Sink;
-use super::cuts::Cuts;
 
 /// Events, and the numbers that base tokens have there.
-pub(super) struct Numbered {
+pub(in crate::encode) struct ByEvents {
+    symbols: Arc<Symbols>,
     events: Events,
     /// By id; of no meaning for tokens that are none of the base.
     numbers: Vec<u32>,
 }
 
-impl Numbered {
-    /// Checks events. `base` are the base tokens by their numbers, and `tokens` all that a text can
-    /// become.
-    pub(super) fn new<'t>(
-        base: &[TokenId],
-        tokens: impl Iterator<Item = (TokenId, &'t [u8])>,
+impl ByEvents {
+    /// Checks events of a vocabulary.
+    pub(in crate::encode) fn new(
+        symbols: Arc<Symbols>,
         events: &[Event],
         vocabulary: &Vocabulary,
-    ) -> Result<Numbered> {
+        ordinary: impl Fn(TokenId) -> bool,
+    ) -> Result<ByEvents> {
+        let base = symbols.base();
         let mut numbers = vec![0; vocabulary.size()];
-        (0..).zip(base).for_each(|(number, &id)| numbers[id as usize] = number);
+        (0..).zip(&base).for_each(|(number, &id)| numbers[id as usize] = number);
         let bytes = |id: TokenId| vocabulary.get(id).expect("base tokens are tokens").to_vec();
+        let tokens = vocabulary.iter().filter(|(id, _)| ordinary(*id));
         let ids: HashMap<&[u8], TokenId> = tokens.map(|(id, token)| (token, id)).collect();
         let events = Events::new(base.iter().map(|&id| bytes(id)).collect(), events, |number, token| {
             base.get(number).or_else(|| ids.get(token)).copied()
         })?;
-        Ok(Numbered { events, numbers })
+        Ok(ByEvents { symbols, events, numbers })
     }
 
     /// The places that merges may cross.
-    pub(super) fn cuts(&self) -> Cuts {
+    pub(in crate::encode) fn cuts(&self) -> Cuts {
         Cuts::new(self.events.vocabulary(), &self.events.merges().collect::<Vec<_>>())
     }
 
-    /// Applies the events to base tokens, given with their lengths, that are `len` bytes long, and
-    /// emits the ids of what is left.
+    /// Emits the ids of a piece of text.
     ///
     /// Takes 8 bytes of memory for each byte, and 8 more for each place of an event; little of it
     /// stays in `scratch`, also where the work is stopped.
     #[inline]
-    pub(super) fn merge(
+    pub(super) fn encode(
         &self,
-        symbols: impl Iterator<Item = (TokenId, usize)>,
-        len: usize,
-        scratch: &mut Scratch,
+        piece: &[u8],
+        scratch: &mut super::super::Scratch,
         watch: &dyn Watch,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let symbols = symbols.map(|(id, width)| (self.numbers[id as usize], width));
+        let mut playing = Playing { by: self, scratch: &mut scratch.events, watch };
+        self.symbols.join(piece, &mut playing, watch, sink)
+    }
+}
+
+struct Playing<'a> {
+    by: &'a ByEvents,
+    scratch: &'a mut Scratch,
+    watch: &'a dyn Watch,
+}
+
+impl Join for Playing<'_> {
+    #[inline]
+    fn join(
+        &mut self,
+        symbols: impl Iterator<Item = (TokenId, usize)>,
+        len: usize,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let ByEvents { events, numbers, .. } = self.by;
+        let symbols = symbols.map(|(id, width)| (numbers[id as usize], width));
         if len <= SHORT {
             sink.reserve(len)?;
-            short(symbols.map(|(number, _)| number), &self.events, sink);
+            short(symbols.map(|(number, _)| number), events, sink);
             return Ok(());
         }
-        merge(symbols, len, &self.events, scratch, watch, sink)
+        merge(symbols, len, events, self.scratch, self.watch, sink)
     }
 }
 
@@ -130,7 +152,7 @@ const INSIDE: u32 = u32::MAX;
 
 /// Memory that a thread reuses from one run to the next.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub(in crate::encode) struct Scratch {
     starts: Vec<u32>,
     ends: Vec<u32>,
     queue: BinaryHeap<Reverse<(Time, u32)>>,

@@ -39,7 +39,7 @@ pub(super) const FEW_IDS: usize = 3;
 pub(super) const MOST_IDS: usize = 7;
 
 /// What was merged, by its bytes.
-pub(super) struct Cache {
+pub(in crate::encode) struct Cache {
     short: Table<Short>,
     words: Table<Word>,
     phrases: HashMap<Box<[u8]>, Box<[TokenId]>>,
@@ -48,7 +48,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    pub(super) fn new() -> Cache {
+    pub(in crate::encode) fn new() -> Cache {
         Cache {
             short: Table::new(MOST_SHORT),
             words: Table::new(MOST_WORDS),
@@ -58,7 +58,7 @@ impl Cache {
     }
 
     /// How many bytes all of it takes.
-    pub(super) fn bytes(&self) -> usize {
+    pub(in crate::encode) fn bytes(&self) -> usize {
         size_of_val(&*self.short.sets) + size_of_val(&*self.words.sets) + self.phrase_bytes
     }
 

@@ -15,13 +15,13 @@ const CHARACTERS: usize = 1 << 16;
 
 /// Up to three ids and how many they are.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Packed(u64);
+pub(in crate::encode) struct Packed(u64);
 
 impl Packed {
     /// Stands for ids that are not known or do not fit.
     const NONE: Packed = Packed(0);
 
-    pub(super) const MOST: usize = 3;
+    pub(in crate::encode) const MOST: usize = 3;
 
     /// The published vocabularies stay below 2^19.
     const ID_BITS: u32 = 20;
@@ -36,7 +36,7 @@ impl Packed {
 
     /// The ids, anything behind them, and how many they are.
     #[inline]
-    pub(super) fn ids(self) -> ([TokenId; Packed::MOST], usize) {
+    pub(in crate::encode) fn ids(self) -> ([TokenId; Packed::MOST], usize) {
         let id =
             |at: usize| (self.0 >> (at as u32 * Packed::ID_BITS)) as TokenId & ((1 << Packed::ID_BITS) - 1);
         (std::array::from_fn(id), (self.0 >> (3 * Packed::ID_BITS)) as usize)
