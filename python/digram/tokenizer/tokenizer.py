@@ -108,6 +108,12 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
             ids = settings.byte_ids
             if not isinstance(ids, list) or not all(type(id) is int for id in ids):
                 raise TypeError(f"byte_ids is a list of ids, not {show(ids)}")
+            if len(ids) != 256 or not 0 <= min(ids) <= max(ids) < _MOST_IDS:
+                raise VocabError(
+                    f"byte_ids are not 256 ids from 0 to {_MOST_IDS - 1:,}, but {show(ids)}.",
+                    value=ids,
+                    hint="Give the id of each byte, in the order of the bytes.",
+                )
         for text, id in special_tokens.items():
             if not 0 <= any_number(f"special_tokens[{show(text)}]", id) < _MOST_IDS:
                 raise VocabError(
