@@ -20,7 +20,7 @@ from digram._util import json_files
 
 ALIKE = [number * (2**61 - 1) for number in range(1, 100_001)]
 SOON = 10.0
-"""Seconds of the processor: one to three are what it takes, and minutes if each is compared with the others."""
+"""Seconds of the processor: one or two are what it takes, and minutes if all are compared."""
 
 TOK = digram.train("low lower", vocab_size=259, special_tokens=["<e>"])
 CHARACTERS = digram.train("low lower", vocab_size=9, unit="char")
