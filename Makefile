@@ -113,10 +113,10 @@ $(DOCS)/.tools: $(VENV)/.built requirements-docs.lock
 	@touch $@
 
 # Signatures come from the sources, docstrings of the core from its library. A link that leads nowhere is
-# an error, as is a page that the navigation does not name.
+# an error, as is a page that the navigation does not name (but not with --quiet, so it is not).
 docs: $(DOCS)/.tools
 	$(DOCS)/bin/python -m doctest website/docstrings.py
-	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs --quiet build
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build
 	@echo "built: open site/index.html"
 
 lint: $(VENV)/.tools
