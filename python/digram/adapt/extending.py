@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from digram import _core
-from digram._util.validation import flag, instance, memory_in_bytes, whole_number
+from digram._util.validation import flag, instance, whole_number
 from digram.adapt.change import Change
 from digram.adapt.padding import unpadded
 from digram.tokenizer.tokenizer import Merge, Tokenizer
 from digram.training.counts import Counts, Sources
 from digram.training.merge_loop import Learned, Start, learned, plain
-from digram.training.options import Ties, check_choices, checked_limits, warn_of_a_path
+from digram.training.options import RunOptions, Ties, TrainOptions, warn_of_a_path
 from digram.vocab.definition import Definition, TrainingRecord, Unit
 from digram.vocab.reserved_ids import padded
 from digram.vocab.schemes import check_by_rank
@@ -67,16 +67,22 @@ def extend(
     """
     instance("tok", tok, Tokenizer)
     check_by_rank(tok._settings.scheme, "extend")
-    check_choices("error", ties, "value")
-    limits = checked_limits(
-        None,
-        whole_number("add", add, 1),
-        min_frequency,
-        max_token_length,
-        keeps_characters(tok, whole_characters),
-        None,
-        runners_up,
-        threads,
+    options = TrainOptions(
+        max_merges=whole_number("add", add, 1),
+        min_frequency=min_frequency,
+        max_token_length=max_token_length,
+        whole_characters=keeps_characters(tok, whole_characters),
+        ties=ties,
+        runners_up=runners_up,
+        unit=tok.unit,
+        pretokenizer=tok.pretokenizer,
+    )
+    run = RunOptions(
+        threads=threads,
+        memory_limit=memory_limit,
+        checkpoint=checkpoint,
+        on_merge=on_merge,
+        progress=progress,
     )
     warn_of_a_path(source)
     start, multiple = unpadded(tok)
@@ -88,34 +94,22 @@ def extend(
     found = learned(
         source,
         begin,
-        pretokenizer=tok.pretokenizer,
-        unit=tok.unit,
-        limits=limits,
-        decides={
-            "extends": start.digest,
-            "ties": ties,
-            "min_frequency": limits.min_frequency,
-            "max_token_length": limits.max_token_length,
-            "whole_characters": limits.whole_characters or None,
-        },
-        ties=ties,
+        options,
+        run,
+        decides={"extends": start.digest, **options.decides()},
         separator=separator,
         weights=weights,
-        memory=memory_in_bytes(memory_limit),
-        checkpoint=checkpoint,
-        on_merge=on_merge,
-        progress=progress,
     )
-    options = {
+    said = {
         "extends": tok.digest,
-        "add": add,
-        "min_frequency": limits.min_frequency,
-        "max_token_length": limits.max_token_length,
-        **({"whole_characters": True} if limits.whole_characters else {}),
+        "add": options.max_merges,
+        "min_frequency": options.min_frequency,
+        "max_token_length": options.max_token_length,
+        **({"whole_characters": True} if options.whole_characters else {}),
         **({} if weights is None else {"weights": plain(weights)}),
         **({} if multiple is None else {"pad_to_multiple": multiple}),
     }
-    after = Tokenizer(padded(_grown(whole, found, options), multiple))
+    after = Tokenizer(padded(_grown(whole, found, said), multiple))
     return after, Change.of(tok, after)
 
 

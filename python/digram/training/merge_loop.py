@@ -16,7 +16,7 @@ from digram._util.storage import advise_on_full_disk
 from digram._util.validation import fraction, mapping
 from digram.corpus import file_stamps, separator_of, settled
 from digram.errors import OptionError, several, show
-from digram.pretokenizers.pretokenizer import MISSING, Pretokenizer, PretokenizerLike, resolve
+from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.tokenizer.tokenizer import Merge, RunnerUp, Tokenizer
 from digram.training.checkpoint import Checkpoint
 from digram.training.counts import (
@@ -24,13 +24,12 @@ from digram.training.counts import (
     Counts,
     Sources,
     check_made,
-    check_unit,
     have_first,
     made_with,
     refuse_separator,
     weights_without_names,
 )
-from digram.training.options import Limits
+from digram.training.options import RunOptions, TrainOptions
 from digram.training.spelled_tokens import Spotter
 from digram.vocab.definition import StopReason, TrainingRecord, Unit
 from digram.vocab.picky import Picked, learn_events
@@ -108,9 +107,8 @@ class Learned(NamedTuple):
         found: _Merged,
         corpus: _core.Counts | _core.SortedCounts,
         skipped: int,
-        ties: str,
         limit: int | None,
-        limits: Limits,
+        options: TrainOptions,
     ) -> Learned:
         """With final ids, and the reason to stop as a tokenizer says it."""
         shift = start.shift
@@ -123,11 +121,11 @@ class Learned(NamedTuple):
             tokens,
             [(a + shift, b + shift, id + shift) for a, b, id in merges],
             counts,
-            runners_up if limits.runners_up else None,
+            runners_up if options.runners_up else None,
             "vocab_size" if stop == "max_merges" and limit == start.room else stop,
             corpus,
             skipped,
-            ties,
+            options.ties,
         )
 
     def record(self, options: dict[str, Any]) -> TrainingRecord:
@@ -151,44 +149,38 @@ class Learned(NamedTuple):
 def learned(
     source: Sources | Counts,
     start: Callable[[_core.Counts | _core.SortedCounts, Unit], Start],
+    options: TrainOptions,
+    run: RunOptions,
     *,
-    pretokenizer: PretokenizerLike,
-    unit: Unit | None,
-    limits: Limits,
     decides: Mapping[str, Any],
-    ties: str,
     separator: str | bytes | None,
     weights: Mapping[str, Any] | None,
-    memory: int | None,
-    checkpoint: str | os.PathLike[str] | None,
-    on_merge: Callable[[Merge], object] | None,
-    progress: bool | None,
-    picky: float | None = None,
     spotter: Spotter | None = None,
 ) -> Learned:
     """Count a source and learn from it.
 
     `start` says of the counts what merging starts from. `decides` are the options that the merges
-    depend on, as a checkpoint knows the run by; the other arguments are those of `digram.train`.
+    depend on, as a checkpoint knows the run by.
     """
+    cut, unit = options.pretokenizer, options.unit
     if isinstance(source, Counts):
-        cut, unit = _made(source, pretokenizer, unit, separator, weights)
-        known = source.has_first
+        _check_counts(source, options, separator, weights)
+        cut, unit, known = source.pretokenizer, source.unit, source.has_first
     else:
-        unit = check_unit("byte" if unit is None else unit)
-        cut = resolve("o200k" if pretokenizer is MISSING else pretokenizer)
         known = not isinstance(source, Mapping) or have_first(source)
         source = settled(source, separator)
-    if ties == "first_seen" and not known:
+    if options.ties == "first_seen" and not known:
         raise unknown_first()
 
     with contextlib.ExitStack() as used:
         used.enter_context(advise_on_full_disk())
         point = None
-        if checkpoint is not None:
-            point = _opened(checkpoint, cut, unit, separator, source, weights, decides)
+        if run.checkpoint is not None:
+            point = _opened(run.checkpoint, cut, unit, separator, source, weights, decides)
             used.enter_context(point)
-        counting = Counting(cut, unit, separator, limits.threads, progress, memory, point, spotter)
+        counting = Counting(
+            cut, unit, separator, run.threads, run.progress, run.memory, point, spotter
+        )
         counts, skipped = counting.count(source, weights)
         if spotter is not None:
             spotter.warn()
@@ -196,10 +188,10 @@ def learned(
             # Of one source the text has a sum.
             point.begin(counts.digest() if isinstance(source, Counts | Mapping) else "")
         begun = start(counts, unit)
-        limit = most_merges(begun, limits)
-        _say_where_from(point, limit, progress)
-        if picky is not None:
-            picked = _picked(counts, begun, picky, limits, ties, progress)
+        limit = most_merges(begun, options)
+        _say_where_from(point, limit, run.progress)
+        if options.picky is not None:
+            picked = _picked(counts, begun, options.picky, options, run.progress)
             return Learned(
                 begun,
                 cut,
@@ -211,7 +203,7 @@ def learned(
                 picked.stop_reason,
                 counts,
                 skipped,
-                ties,
+                options.ties,
                 picked.scheme,
             )
         old = begun.base._model.merges() if isinstance(begun.base, Tokenizer) else []
@@ -219,28 +211,26 @@ def learned(
             counts,
             begun,
             limit,
-            limits,
-            ties,
-            memory=None if memory is None else (memory, _folder(point)),
+            options,
+            memory=None if run.memory is None else (run.memory, _folder(point)),
             journal=None if point is None else point.journal,
             forbid=cut.rules._forbidden() if cut.rules and cut.rules.forbid else None,
-            on_merge=None if on_merge is None else Reporter(on_merge, begun, len(old)),
-            progress=progress,
+            on_merge=None if run.on_merge is None else Reporter(run.on_merge, begun, len(old)),
+            progress=run.progress,
         )
-    return Learned.of(begun, cut, unit, found, counts, skipped, ties, limit, limits)
+    return Learned.of(begun, cut, unit, found, counts, skipped, limit, options)
 
 
-def most_merges(begun: Start, limits: Limits) -> int | None:
+def most_merges(begun: Start, options: TrainOptions) -> int | None:
     """After how many merges it ends at the latest."""
-    return min((n for n in (begun.room, limits.max_merges) if n is not None), default=None)
+    return min((n for n in (begun.room, options.max_merges) if n is not None), default=None)
 
 
 def merged(
     counts: _core.Counts | _core.SortedCounts,
     begun: Start,
     limit: int | None,
-    limits: Limits,
-    ties: str,
+    options: TrainOptions,
     *,
     memory: tuple[int, str | os.PathLike[str]] | None = None,
     journal: str | os.PathLike[str] | None = None,
@@ -257,12 +247,12 @@ def merged(
             begun.base,
             with_bytes=begun.with_bytes,
             max_merges=limit,
-            min_frequency=1 if limits.min_frequency is None else limits.min_frequency,
-            max_token_length=limits.max_token_length,
-            whole_characters=limits.whole_characters,
+            min_frequency=options.floor,
+            max_token_length=options.max_token_length,
+            whole_characters=options.whole_characters,
             forbid=forbid,
-            ties=ties,
-            runners_up=limits.runners_up,
+            ties=options.ties,
+            runners_up=options.runners_up,
             memory=memory,
             journal=journal,
             on_merge=on_merge,
@@ -276,14 +266,13 @@ def _picked(
     counts: _core.Counts | _core.SortedCounts,
     begun: Start,
     threshold: float,
-    limits: Limits,
-    ties: str,
+    options: TrainOptions,
     progress: bool | None,
 ) -> Picked:
     """What PickyBPE learns from counts, beside a bar."""
     assert not isinstance(begun.base, Tokenizer), "PickyBPE starts from single symbols"
     has_size = begun.room is not None
-    total, most = begun.room if has_size else limits.max_merges, 0
+    total, most = begun.room if has_size else options.max_merges, 0
     with progress_bar(
         "Merging", total=total, unit="tokens" if has_size else "merges", enabled=progress
     ) as advance:
@@ -301,33 +290,27 @@ def _picked(
             with_bytes=begun.with_bytes,
             threshold=threshold,
             room=begun.room,
-            max_merges=limits.max_merges,
-            min_frequency=1 if limits.min_frequency is None else limits.min_frequency,
-            max_token_length=limits.max_token_length,
-            whole_characters=limits.whole_characters,
-            ties=ties,
+            max_merges=options.max_merges,
+            min_frequency=options.floor,
+            max_token_length=options.max_token_length,
+            whole_characters=options.whole_characters,
+            ties=options.ties,
             on_progress=made,
         )
 
 
-def _made(
+def _check_counts(
     counts: Counts,
-    pretokenizer: PretokenizerLike,
-    unit: Unit | None,
+    options: TrainOptions,
     separator: str | bytes | None,
     weights: Mapping[str, Any] | None,
-) -> tuple[Pretokenizer, Unit]:
-    """How counts were made, if that is what was asked for."""
-    made = counts.pretokenizer, counts.unit
-    asked = (
-        counts.pretokenizer if pretokenizer is MISSING else resolve(pretokenizer),
-        counts.unit if unit is None else check_unit(unit),
-    )
+) -> None:
+    """Refuses counts that were made otherwise than is asked for."""
+    made, asked = (counts.pretokenizer, counts.unit), (options.pretokenizer, options.unit)
     check_made(made, asked, "these counts", "training asked for")
     refuse_separator(separator)
     if weights is not None:
         raise weights_without_names()
-    return made
 
 
 def unknown_first() -> OptionError:

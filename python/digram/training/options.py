@@ -1,28 +1,37 @@
-"""What training is asked for: checked, and brought into the form of the core."""
+"""What training is asked for, as values that check themselves."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from numbers import Real
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 from digram import _core
-from digram._util.validation import check_threads, choice, flag, real_number, whole_number
+from digram._util.validation import (
+    check_threads,
+    choice,
+    flag,
+    memory_in_bytes,
+    real_number,
+    whole_number,
+)
 from digram.errors import OptionError, several, show
+from digram.pretokenizers.pretokenizer import Pretokenizer, resolve
+from digram.tokenizer.tokenizer import Merge
+from digram.training.counts import check_unit
 from digram.vocab.definition import OnUnknown, Unit
 from digram.vocab.special_tokens import Special
 
 __all__ = [
     "ByteOrder",
-    "Limits",
+    "RunOptions",
     "Ties",
+    "TrainOptions",
     "base_tokens",
-    "check_base",
-    "check_choices",
-    "checked_limits",
-    "checked_picky",
+    "refuse_beside_picky",
     "room_for_merges",
     "warn_of_a_path",
 ]
@@ -36,78 +45,213 @@ GPT2_BYTE_ORDER = bytes([*range(33, 127), *range(161, 173), *range(174, 256)])
 GPT2_BYTE_ORDER += bytes(byte for byte in range(256) if byte not in GPT2_BYTE_ORDER)
 
 
-def check_choices(on_unknown: OnUnknown, ties: str, byte_order: str) -> None:
-    """Refuses what is none of the words."""
-    choice("ties", ties, *get_args(Ties))
-    choice("byte_order", byte_order, *get_args(ByteOrder))
-    named = isinstance(on_unknown, str) and on_unknown in ("error", "bytes")
-    if not isinstance(on_unknown, Special) and not named:
-        raise OptionError(
-            f"on_unknown={show(on_unknown)} is not known.",
-            value=on_unknown,
-            hint='Pass "error", "bytes", or a token as digram.Special("<unk>").',
-        )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainOptions:
+    """What the tokens of a training run depend on, beside its text.
 
+    >>> options = TrainOptions(vocab_size=300, special_tokens=["<|end|>"])
+    >>> options.ties, options.special_tokens
+    ('ids', ('<|end|>',))
+    >>> TrainOptions(vocab_size=0)
+    Traceback (most recent call last):
+    digram.errors.OptionError: vocab_size=0 is not at least 1.
 
-class Limits(NamedTuple):
-    """The numbers that training is asked for, as the core takes them."""
-
-    vocab_size: int | None
-    max_merges: int | None
-    min_frequency: int | None
-    max_token_length: int | None
-    whole_characters: bool
-    limit_alphabet: int | None
-    runners_up: int
-    threads: int | None
-
-
-def checked_limits(
-    vocab_size: int | None,
-    max_merges: int | None,
-    min_frequency: int | None,
-    max_token_length: int | None,
-    whole_characters: bool,
-    limit_alphabet: int | None,
-    runners_up: int,
-    threads: int | None,
-) -> Limits:
-    """The same numbers as plain ints, which together say when training ends.
-
-    Raises `TypeError` for what is no whole number; `OptionError` for one that is too small, and
-    where nothing would stop training before every pretoken is one token.
+    The fields are the arguments of `digram.train` with the same names. It checks itself, and brings
+    them into the form in which they are used: numbers are plain ints, lists are tuples. Raises
+    `TypeError` and `OptionError` as `train` does.
     """
 
-    def number(name: str, value: int | None, least: int) -> int | None:
-        return None if value is None else whole_number(name, value, least)
+    vocab_size: int | None = None
+    min_frequency: int | None = None
+    max_merges: int | None = None
+    max_token_length: int | None = None
+    whole_characters: bool = False
+    ties: Ties = "ids"
+    runners_up: int = 0
+    unit: Unit = "byte"
+    alphabet: Iterable[str] | None = None
+    limit_alphabet: int | None = None
+    on_unknown: OnUnknown = "error"
+    byte_order: ByteOrder = "value"
+    pretokenizer: Pretokenizer = field(default_factory=lambda: resolve("o200k"))
+    special_tokens: Iterable[str] = ()
+    special_first: bool = False
+    reserve: Mapping[str, int] | None = None
+    pad_to_multiple: int | None = None
+    picky: float | None = None
 
-    limits = Limits(
-        vocab_size=number("vocab_size", vocab_size, 1),
-        max_merges=number("max_merges", max_merges, 0),
-        min_frequency=number("min_frequency", min_frequency, 1),
-        max_token_length=number("max_token_length", max_token_length, 1),
-        whole_characters=flag("whole_characters", whole_characters),
-        limit_alphabet=number("limit_alphabet", limit_alphabet, 1),
-        runners_up=whole_number("runners_up", runners_up, 0),
-        threads=check_threads(threads),
-    )
-    for name, size in (("vocab_size", limits.vocab_size), ("max_merges", limits.max_merges)):
-        if size is not None and size > _core.MAX_VOCAB_SIZE:
-            asked = vocab_size if name == "vocab_size" else max_merges
-            most = f"{_core.MAX_VOCAB_SIZE:,}, the most tokens there can be"
-            raise OptionError(f"{name}={show(asked)} is more than {most}.", value=asked)
-    if limits.vocab_size is None and limits.max_merges is None and (limits.min_frequency or 0) < 2:
-        raise OptionError(
-            "without vocab_size or max_merges, min_frequency must be at least 2, or training "
-            "would go on until every pretoken is one token.",
-            value=limits.min_frequency,
-            hint="Say when to stop: vocab_size=32_000 is a usual size.",
-        )
-    return limits
+    def __post_init__(self) -> None:
+        def put(name: str, value: object) -> None:
+            object.__setattr__(self, name, value)
+
+        choice("ties", self.ties, *get_args(Ties))
+        choice("byte_order", self.byte_order, *get_args(ByteOrder))
+        check_unit(self.unit)
+        self._check_unknown()
+        for name, least in _LEAST.items():
+            number = getattr(self, name)
+            put(name, None if number is None else whole_number(name, number, least))
+        put("runners_up", whole_number("runners_up", self.runners_up, 0))
+        put("whole_characters", flag("whole_characters", self.whole_characters))
+        put("special_first", flag("special_first", self.special_first))
+        self._check_end()
+        if self.alphabet is not None:
+            put("alphabet", tuple(self.alphabet))
+        self._check_base()
+        special = _listed(self.special_tokens)
+        if isinstance(self.on_unknown, Special) and self.on_unknown.text not in special:
+            special += (self.on_unknown.text,)
+        put("special_tokens", special)
+        if self.picky is not None:
+            put("picky", _share(self.picky))
+
+    @property
+    def special(self) -> tuple[str, ...]:
+        """The special tokens, that of unknown characters among them."""
+        assert isinstance(self.special_tokens, tuple)
+        return self.special_tokens
+
+    @property
+    def floor(self) -> int:
+        """How often a pair must occur to be merged."""
+        return 1 if self.min_frequency is None else self.min_frequency
+
+    def decides(self) -> dict[str, Any]:
+        """What the merges depend on, as a checkpoint knows a run by."""
+        return {
+            "ties": self.ties,
+            "min_frequency": self.min_frequency,
+            "max_token_length": self.max_token_length,
+            "whole_characters": self.whole_characters or None,
+            "byte_order": self.byte_order,
+            "alphabet": None if self.alphabet is None else [*self.alphabet],
+            "limit_alphabet": self.limit_alphabet,
+            "on_unknown": self.on_unknown == "bytes",
+        }
+
+    def recorded(self, reserved: Mapping[str, int]) -> dict[str, Any]:
+        """What a tokenizer says of its training; `reserved` are its reserved ids."""
+        multiple = self.pad_to_multiple
+        return {
+            "vocab_size": self.vocab_size,
+            "min_frequency": self.min_frequency,
+            "max_merges": self.max_merges,
+            "max_token_length": self.max_token_length,
+            "byte_order": self.byte_order,
+            "special_first": self.special_first,
+            # What came later is there only where it was asked for.
+            **({"whole_characters": True} if self.whole_characters else {}),
+            **({"limit_alphabet": self.limit_alphabet} if self.limit_alphabet else {}),
+            **({"reserve": {**reserved}} if reserved else {}),
+            **({"pad_to_multiple": multiple} if multiple else {}),
+            **({} if self.picky is None else {"picky": self.picky}),
+        }
+
+    def _check_unknown(self) -> None:
+        unknown = self.on_unknown
+        named = isinstance(unknown, str) and unknown in ("error", "bytes")
+        if not isinstance(unknown, Special) and not named:
+            raise OptionError(
+                f"on_unknown={show(unknown)} is not known.",
+                value=unknown,
+                hint='Pass "error", "bytes", or a token as digram.Special("<unk>").',
+            )
+
+    def _check_end(self) -> None:
+        """Refuses what would not stop training before every pretoken is one token."""
+        for name in ("vocab_size", "max_merges"):
+            size = getattr(self, name)
+            if size is not None and size > _core.MAX_VOCAB_SIZE:
+                most = f"{_core.MAX_VOCAB_SIZE:,}, the most tokens there can be"
+                raise OptionError(f"{name}={show(size)} is more than {most}.", value=size)
+        if self.vocab_size is None and self.max_merges is None and self.floor < 2:
+            raise OptionError(
+                "without vocab_size or max_merges, min_frequency must be at least 2, or training "
+                "would go on until every pretoken is one token.",
+                value=self.min_frequency,
+                hint="Say when to stop: vocab_size=32_000 is a usual size.",
+            )
+
+    def _check_base(self) -> None:
+        """Refuses what says something of a base that this unit does not have."""
+        if self.unit == "byte":
+            unknown = None if self.on_unknown == "error" else self.on_unknown
+            for name, value in (
+                ("alphabet", self.alphabet),
+                ("limit_alphabet", self.limit_alphabet),
+                ("on_unknown", unknown),
+            ):
+                if value is not None:
+                    raise OptionError(
+                        f'{name}= is for unit="char"; the base of unit="byte" is the bytes, in '
+                        "which nothing is unknown.",
+                        value=value,
+                        hint=f'Leave out {name}=, or pass unit="char".',
+                    )
+            return
+        if self.byte_order != "value":
+            raise OptionError(
+                'byte_order= is for unit="byte"; the base of unit="char" is characters.',
+                value=self.byte_order,
+                hint='Leave out byte_order=, or unit="char".',
+            )
+        if self.alphabet is not None and self.limit_alphabet is not None:
+            raise OptionError(
+                "alphabet= names the characters, and limit_alphabet= chooses among those of the "
+                "corpus.",
+                value=self.limit_alphabet,
+                hint="Give one of them.",
+            )
 
 
-def checked_picky(threshold: float, others: Mapping[str, object]) -> float:
-    """The share from which on PickyBPE drops a token. `others` are options that it does without."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How a training run is carried out; its tokens do not depend on it.
+
+    The fields are the arguments of `digram.train` with the same names. `memory_limit` is brought to
+    bytes.
+    """
+
+    threads: int | None = None
+    memory_limit: int | str | None = None
+    checkpoint: str | os.PathLike[str] | None = None
+    on_merge: Callable[[Merge], object] | None = None
+    progress: bool | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "threads", check_threads(self.threads))
+        object.__setattr__(self, "memory_limit", memory_in_bytes(self.memory_limit))
+
+    @property
+    def memory(self) -> int | None:
+        """The limit in bytes."""
+        assert not isinstance(self.memory_limit, str)
+        return self.memory_limit
+
+
+_LEAST = {
+    "vocab_size": 1,
+    "max_merges": 0,
+    "min_frequency": 1,
+    "max_token_length": 1,
+    "limit_alphabet": 1,
+}
+"""The smallest number that each of these may be."""
+
+
+def _listed(special_tokens: Iterable[str]) -> tuple[str, ...]:
+    """Special tokens, each named once; not a text, whose characters would be tokens."""
+    if isinstance(special_tokens, str):
+        raise TypeError("special_tokens is several texts; put the one in a list")
+    special = tuple(special_tokens)
+    if len(set(special)) < len(special):
+        twice = next(text for at, text in enumerate(special) if text in special[:at])
+        raise OptionError(f"special_tokens= names {twice!r} twice.", value=twice)
+    return special
+
+
+def _share(threshold: float) -> float:
+    """The share from which on PickyBPE drops a token."""
     if isinstance(threshold, bool) or not isinstance(threshold, Real):
         raise TypeError(f"picky is a share, such as 0.9, not {show(threshold)}")
     share = real_number("picky", threshold)
@@ -117,6 +261,11 @@ def checked_picky(threshold: float, others: Mapping[str, object]) -> float:
             value=threshold,
             hint="0.9 drops tokens of which nine tenths are taken up by one merge.",
         )
+    return share
+
+
+def refuse_beside_picky(others: Mapping[str, object]) -> None:
+    """`OptionError` for options that PickyBPE does without."""
     for name, value in others.items():
         if value is not None:
             hint = "tok.events tells what was merged and dropped."
@@ -129,7 +278,6 @@ def checked_picky(threshold: float, others: Mapping[str, object]) -> float:
             elif name in ("rules", "superwords"):
                 hint = "Leave out one of them."
             raise OptionError(f"picky= and {name}= do not go together.", value=value, hint=hint)
-    return share
 
 
 def warn_of_a_path(source: object) -> None:
@@ -150,62 +298,17 @@ def warn_of_a_path(source: object) -> None:
             )
 
 
-def check_base(
-    unit: Unit,
-    alphabet: Iterable[str] | None,
-    limit: int | None,
-    on_unknown: OnUnknown,
-    byte_order: ByteOrder,
-) -> None:
-    """Refuses what says something of a base that this unit does not have."""
-    if unit == "byte":
-        unknown = None if on_unknown == "error" else on_unknown
-        for name, value in (
-            ("alphabet", alphabet),
-            ("limit_alphabet", limit),
-            ("on_unknown", unknown),
-        ):
-            if value is not None:
-                raise OptionError(
-                    f'{name}= is for unit="char"; the base of unit="byte" is the bytes, in which '
-                    "nothing is unknown.",
-                    value=value,
-                    hint=f'Leave out {name}=, or pass unit="char".',
-                )
-        return
-    if byte_order != "value":
-        raise OptionError(
-            'byte_order= is for unit="byte"; the base of unit="char" is characters.',
-            value=byte_order,
-            hint='Leave out byte_order=, or unit="char".',
-        )
-    if alphabet is not None and limit is not None:
-        raise OptionError(
-            "alphabet= names the characters, and limit_alphabet= chooses among those of the "
-            "corpus.",
-            value=limit,
-            hint="Give one of them.",
-        )
-
-
-def base_tokens(
-    unit: Unit,
-    alphabet: Iterable[str] | None,
-    limit: int | None,
-    on_unknown: OnUnknown,
-    byte_order: ByteOrder,
-    counts: _core.Counts | _core.SortedCounts,
-) -> str | bytes:
+def base_tokens(options: TrainOptions, counts: _core.Counts | _core.SortedCounts) -> str | bytes:
     """The base tokens in the order of their ids, but for the bytes of a fallback.
 
     Raises `OptionError` where the corpus has other characters, and `on_unknown` is "error": such a
     tokenizer could not encode the text that it was trained on.
     """
-    check_base(unit, alphabet, limit, on_unknown, byte_order)
-    if unit == "byte":
-        return GPT2_BYTE_ORDER if byte_order == "gpt2" else bytes(range(256))
+    if options.unit == "byte":
+        return GPT2_BYTE_ORDER if options.byte_order == "gpt2" else bytes(range(256))
+    alphabet, limit = options.alphabet, options.limit_alphabet
     base = counts.characters(limit) if alphabet is None else _joined(alphabet)
-    if on_unknown == "error" and (alphabet is not None or limit is not None):
+    if options.on_unknown == "error" and (alphabet is not None or limit is not None):
         _check_all_known(base, "limit_alphabet" if alphabet is None else "alphabet", counts)
     return base
 

@@ -19,19 +19,25 @@ from digram.pretokenizers.pretokenizer import (
     Regex,
     resolve,
 )
-from digram.tokenizer.tokenizer import Merge, Tokenizer
+from digram.tokenizer.tokenizer import Tokenizer
 from digram.training.counts import (
     Counting,
     Counts,
     Sources,
     check_made,
-    check_unit,
     have_first,
     refuse_separator,
     weights_without_names,
 )
-from digram.training.merge_loop import Learned, Reporter, Start, merged, unknown_first
-from digram.training.options import Limits
+from digram.training.merge_loop import (
+    Learned,
+    Reporter,
+    Start,
+    merged,
+    most_merges,
+    unknown_first,
+)
+from digram.training.options import RunOptions, TrainOptions
 from digram.training.spelled_tokens import Spotter
 from digram.vocab.definition import Definition, Unit
 from digram.vocab.schemes import Superwords
@@ -98,9 +104,9 @@ class TwoStage:
             )
         return self.subwords - base
 
-    def said(self, pretokenizer: PretokenizerLike) -> dict[str, Any]:
-        """What the record of training says; words are cut by `pretokenizer`."""
-        return {"kind": self.kind, "subwords": self.subwords, **_words_said(pretokenizer)}
+    def said(self, words: Pretokenizer) -> dict[str, Any]:
+        """What the record of training says; `words` cuts words."""
+        return {"kind": self.kind, "subwords": self.subwords, **_words_said(words)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,18 +141,13 @@ class Boundless:
         choice("joins", self.joins, *get_args(Joins))
         _check_cut(self.pretokenizer)
 
-    def said(self, pretokenizer: PretokenizerLike) -> dict[str, Any]:
-        """What the record of training says; words are cut by `pretokenizer`."""
-        return {"kind": self.kind, "joins": self.joins, **_words_said(pretokenizer)}
+    def said(self, words: Pretokenizer) -> dict[str, Any]:
+        """What the record of training says; `words` cuts words."""
+        return {"kind": self.kind, "joins": self.joins, **_words_said(words)}
 
 
-def _cut_of_words(pretokenizer: PretokenizerLike) -> Pretokenizer:
-    return resolve("o200k" if pretokenizer is MISSING else pretokenizer)
-
-
-def _words_said(pretokenizer: PretokenizerLike) -> dict[str, Any]:
+def _words_said(cut: Pretokenizer) -> dict[str, Any]:
     """How words are cut: a name, or patterns, and the policy for digits if there is one."""
-    cut = _cut_of_words(pretokenizer)
     digits = {} if cut.digits is None else {"digits": cut.digits}
     return {"words": cut.name or [*cut.patterns], **digits}
 
@@ -191,17 +192,14 @@ class _How(NamedTuple):
 
     start: Start
     cut: Pretokenizer
-    words: Pretokenizer
-    limits: Limits
-    ties: str
-    on_merge: Callable[[Merge], object] | None
-    progress: bool | None
+    options: TrainOptions
+    """They have the pretokenizer that cuts words."""
+    run: RunOptions
 
     @property
     def most(self) -> int | None:
         """How many merges there may be."""
-        asked = (self.start.room, self.limits.max_merges)
-        return min((number for number in asked if number is not None), default=None)
+        return most_merges(self.start, self.options)
 
     def merged(
         self,
@@ -216,22 +214,20 @@ class _How(NamedTuple):
             counts,
             start,
             limit,
-            self.limits,
-            self.ties,
+            self.options,
             on_merge=on_merge,
-            progress=self.progress,
+            progress=self.run.progress,
             title=title,
         )
 
     def reporter(self, start: Start, first_rank: int = 0) -> Reporter | None:
         """Who is told of merges."""
-        return None if self.on_merge is None else Reporter(self.on_merge, start, first_rank)
+        return None if self.run.on_merge is None else Reporter(self.run.on_merge, start, first_rank)
 
     def learned(self, counted: _Counted, found: Any) -> Learned:
         """The same with final ids."""
-        start, limits, most = self.start, self.limits, self.most
-        pieces, skipped = counted.pieces, counted.skipped
-        return Learned.of(start, self.cut, "byte", found, pieces, skipped, self.ties, most, limits)
+        pieces, skipped, most = counted.pieces, counted.skipped, self.most
+        return Learned.of(self.start, self.cut, "byte", found, pieces, skipped, most, self.options)
 
 
 class _Counted(NamedTuple):
@@ -246,25 +242,23 @@ def learned_superwords(
     source: Sources | Counts,
     start: Callable[[_core.Counts | _core.SortedCounts, Unit], Start],
     way: TwoStage | Boundless,
+    options: TrainOptions,
+    run: RunOptions,
     *,
-    pretokenizer: PretokenizerLike,
-    unit: Unit | None,
-    limits: Limits,
-    ties: str,
     separator: str | bytes | None,
     weights: Mapping[str, Any] | None,
-    on_merge: Callable[[Merge], object] | None,
-    progress: bool | None,
     spotter: Spotter | None = None,
 ) -> Learned:
-    """Count a source and learn words and superwords from it; the arguments are those of `train`."""
-    if check_unit("byte" if unit is None else unit) != "byte":
-        raise OptionError('superwords are learned over bytes: leave out unit="char".', value=unit)
+    """Count a source and learn words and superwords from it; the arguments are those of `learned`,
+    and the pretokenizer of the options cuts words.
+    """
+    if options.unit != "byte":
+        raise OptionError(
+            'superwords are learned over bytes: leave out unit="char".', value=options.unit
+        )
     cut = resolve(LINES if way.pretokenizer is MISSING else way.pretokenizer)
-    words = _cut_of_words(pretokenizer)
-    counted = _counted(source, cut, words, ties, limits, separator, weights, progress, spotter)
-    begun = start(counted.words, "byte")
-    how = _How(begun, cut, words, limits, ties, on_merge, progress)
+    counted = _counted(source, cut, options, run, separator, weights, spotter)
+    how = _How(start(counted.words, "byte"), cut, options, run)
     return (
         _two_stages(way, counted, how) if isinstance(way, TwoStage) else _joined(way, counted, how)
     )
@@ -273,12 +267,10 @@ def learned_superwords(
 def _counted(
     source: Sources | Counts,
     cut: Pretokenizer,
-    words: Pretokenizer,
-    ties: str,
-    limits: Limits,
+    options: TrainOptions,
+    run: RunOptions,
     separator: str | bytes | None,
     weights: Mapping[str, Any] | None,
-    progress: bool | None,
     spotter: Spotter | None,
 ) -> _Counted:
     if isinstance(source, Counts):
@@ -291,14 +283,14 @@ def _counted(
         held: _core.Counts | _core.SortedCounts = source._held
     else:
         known = not isinstance(source, Mapping) or have_first(source)
-        counting = Counting(cut, "byte", separator, limits.threads, progress, None, None, spotter)
+        counting = Counting(cut, "byte", separator, run.threads, run.progress, spotter=spotter)
         held, skipped = counting.count(settled(source, separator), weights)
         if spotter is not None:
             spotter.warn()
-    if ties == "first_seen" and not known:
+    if options.ties == "first_seen" and not known:
         raise unknown_first()
     pieces = held.to_memory() if isinstance(held, _core.SortedCounts) else held
-    return _Counted(pieces, pieces.cut_again(words.splitter()), skipped)
+    return _Counted(pieces, pieces.cut_again(options.pretokenizer.splitter()), skipped)
 
 
 def _two_stages(way: TwoStage, counted: _Counted, how: _How) -> Learned:
@@ -317,27 +309,27 @@ def _two_stages(way: TwoStage, counted: _Counted, how: _How) -> Learned:
 
 def _joined(way: Boundless, counted: _Counted, how: _How) -> Learned:
     """BoundlessBPE: words are learned first, since joining changes none; then both take turns."""
-    limits, most = how.limits, how.most
-    if limits.runners_up:
+    options, most = how.options, how.most
+    if options.runners_up:
         raise OptionError(
             "runners_up= is not known where merges of words and of superwords take turns.",
-            value=limits.runners_up,
+            value=options.runners_up,
         )
     tokens, merges, counts, _, stop_of_words = how.merged(counted.words, how.start, most, "Words")
     if most is None:  # as many as can be
         most = _core.MAX_VOCAB_SIZE - len(how.start.tokens())
-    with progress_bar("Superwords", total=most, unit="merges", enabled=how.progress) as advance:
+    with progress_bar("Superwords", total=most, unit="merges", enabled=how.run.progress) as advance:
         made = differences(advance)
         tokens, merges, counts, ranks, stop = _core.join_words(
             counted.pieces,
-            _plain(tokens, merges, how.words),
+            _plain(tokens, merges, options.pretokenizer),
             counts,
             _may_join(tokens, way.joins),
             max_merges=most,
-            min_frequency=1 if limits.min_frequency is None else limits.min_frequency,
-            max_token_length=limits.max_token_length,
-            whole_characters=limits.whole_characters,
-            ties=how.ties,
+            min_frequency=options.floor,
+            max_token_length=options.max_token_length,
+            whole_characters=options.whole_characters,
+            ties=options.ties,
             on_merge=how.reporter(how.start),
             on_progress=made,
         )
@@ -345,7 +337,7 @@ def _joined(way: Boundless, counted: _Counted, how: _How) -> Learned:
     if stop == "no_pairs":  # of words
         stop = stop_of_words if stop_of_words == "min_frequency" else stop
     found = how.learned(counted, (tokens, merges, counts, [], stop))
-    return found._replace(scheme=Superwords(how.words, tuple(ranks)))
+    return found._replace(scheme=Superwords(options.pretokenizer, tuple(ranks)))
 
 
 def _plain(

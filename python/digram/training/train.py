@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
-from digram._util.validation import memory_in_bytes
 from digram.errors import OptionError
 from digram.pretokenizers.pretokenizer import MISSING, Pretokenizer, PretokenizerLike, resolve
 from digram.pretokenizers.rules import Rules
 from digram.tokenizer.tokenizer import Merge, Tokenizer
-from digram.training.counts import Counts, Sources, check_unit
-from digram.training.id_layout import Shape, listed
+from digram.training.counts import Counts, Sources
+from digram.training.id_layout import start_of, tokenizer_of
 from digram.training.merge_loop import learned, plain
 from digram.training.options import (
     ByteOrder,
+    RunOptions,
     Ties,
-    check_base,
-    check_choices,
-    checked_limits,
-    checked_picky,
+    TrainOptions,
+    refuse_beside_picky,
     warn_of_a_path,
 )
 from digram.training.spelled_tokens import Spotter
-from digram.training.superwords import SuperwordsLike, learned_superwords, named
+from digram.training.superwords import (
+    Boundless,
+    SuperwordsLike,
+    TwoStage,
+    learned_superwords,
+    named,
+)
 from digram.vocab.definition import OnUnknown, Unit
 
 __all__ = ["train"]
@@ -160,33 +165,38 @@ def train(
     for files that cannot be read. Memory: the distinct pretokens, and about 12 bytes for
     each of their bytes.
     """
-    check_choices(on_unknown, ties, byte_order)
-    limits = checked_limits(
-        vocab_size,
-        max_merges,
-        min_frequency,
-        max_token_length,
-        whole_characters,
-        limit_alphabet,
-        runners_up,
-        threads,
+    counts = source if isinstance(source, Counts) and superwords is None else None
+    options = TrainOptions(
+        vocab_size=vocab_size,
+        min_frequency=min_frequency,
+        max_merges=max_merges,
+        max_token_length=max_token_length,
+        whole_characters=whole_characters,
+        ties=ties,
+        runners_up=runners_up,
+        unit=_unit(counts, unit),
+        alphabet=alphabet,
+        limit_alphabet=limit_alphabet,
+        on_unknown=on_unknown,
+        byte_order=byte_order,
+        pretokenizer=_pretokenizer(counts, pretokenizer, rules),
+        special_tokens=special_tokens,
+        special_first=special_first,
+        reserve=reserve,
+        pad_to_multiple=pad_to_multiple,
+        picky=picky,
     )
-    made = source.unit if isinstance(source, Counts) else "byte"
-    alphabet = None if alphabet is None else list(alphabet)
-    check_base(
-        made if unit is None else check_unit(unit),
-        alphabet,
-        limits.limit_alphabet,
-        on_unknown,
-        byte_order,
+    run = RunOptions(
+        threads=threads,
+        memory_limit=memory_limit,
+        checkpoint=checkpoint,
+        on_merge=on_merge,
+        progress=progress,
     )
-    ruled = _asked(source, pretokenizer, rules)
-    pretokenizer = pretokenizer if rules is None else ruled
     if picky is not None:
-        picky = checked_picky(
-            picky,
+        refuse_beside_picky(
             {
-                "rules": ruled.rules,
+                "rules": options.pretokenizer.rules,
                 "superwords": superwords,
                 "memory_limit": memory_limit,
                 "checkpoint": checkpoint,
@@ -195,87 +205,68 @@ def train(
             },
         )
     warn_of_a_path(source)
-    shape = Shape(
-        limits,
-        listed(special_tokens),
-        special_first,
-        alphabet,
-        on_unknown,
-        byte_order,
-        reserve,
-        pad_to_multiple,
-        ruled if ruled.rules is not None else None,
-    )
-    spotter = Spotter(shape.special_tokens) if shape.special_tokens else None
-    said = {
-        **({} if picky is None else {"picky": picky}),
-        **({} if weights is None else {"weights": plain(weights)}),
-    }
+    spotter = Spotter(options.special) if options.special else None
+    start = partial(start_of, options)
+    more = {} if weights is None else {"weights": plain(weights)}
     if superwords is not None:
-        if ruled.rules is not None:
-            raise OptionError(
-                "superwords are learned without rules.",
-                value=superwords,
-                hint="Leave out rules=, or superwords=.",
-            )
-        for name, value in (("memory_limit", memory_limit), ("checkpoint", checkpoint)):
-            if value is not None:
-                raise OptionError(
-                    f"superwords are learned in memory, without {name}=.",
-                    value=value,
-                    hint="Learn them from a sample of the corpus.",
-                )
-        way = named(superwords)
+        way = _checked_way(superwords, options, run)
         found = learned_superwords(
             source,
-            shape.start,
+            start,
             way,
-            pretokenizer=pretokenizer,
-            unit=unit,
-            limits=limits,
-            ties=ties,
+            options,
+            run,
             separator=separator,
             weights=weights,
-            on_merge=on_merge,
-            progress=progress,
             spotter=spotter,
         )
-        return shape.tokenizer(found, {**said, "superwords": way.said(pretokenizer)})
+        return tokenizer_of(options, found, {**more, "superwords": way.said(options.pretokenizer)})
     found = learned(
         source,
-        shape.start,
-        pretokenizer=pretokenizer,
-        unit=unit,
-        limits=limits,
-        decides={
-            "ties": ties,
-            "min_frequency": limits.min_frequency,
-            "max_token_length": limits.max_token_length,
-            "whole_characters": limits.whole_characters or None,
-            "byte_order": byte_order,
-            "alphabet": shape.alphabet,
-            "limit_alphabet": limits.limit_alphabet,
-            "on_unknown": on_unknown == "bytes",
-        },
-        ties=ties,
+        start,
+        options,
+        run,
+        decides=options.decides(),
         separator=separator,
         weights=weights,
-        memory=memory_in_bytes(memory_limit),
-        checkpoint=checkpoint,
-        on_merge=on_merge,
-        progress=progress,
-        picky=picky,
         spotter=spotter,
     )
-    return shape.tokenizer(found, said)
+    return tokenizer_of(options, found, more)
 
 
-def _asked(
-    source: Sources | Counts, pretokenizer: PretokenizerLike, rules: Rules | None
+def _unit(counts: Counts | None, unit: Unit | None) -> Unit:
+    """The unit that is asked for, or that of counts."""
+    if unit is not None:
+        return unit
+    return "byte" if counts is None else counts.unit
+
+
+def _pretokenizer(
+    counts: Counts | None, pretokenizer: PretokenizerLike, rules: Rules | None
 ) -> Pretokenizer:
     """The pretokenizer that is asked for, or that of counts, with the rules that are asked for."""
     if pretokenizer is not MISSING:
         cut = resolve(pretokenizer)
     else:
-        cut = source.pretokenizer if isinstance(source, Counts) else resolve("o200k")
+        cut = resolve("o200k") if counts is None else counts.pretokenizer
     return cut if rules is None else cut.with_rules(rules)
+
+
+def _checked_way(
+    superwords: SuperwordsLike, options: TrainOptions, run: RunOptions
+) -> TwoStage | Boundless:
+    """How superwords are learned; refuses what they are learned without."""
+    if options.pretokenizer.rules is not None:
+        raise OptionError(
+            "superwords are learned without rules.",
+            value=superwords,
+            hint="Leave out rules=, or superwords=.",
+        )
+    for name, value in (("memory_limit", run.memory), ("checkpoint", run.checkpoint)):
+        if value is not None:
+            raise OptionError(
+                f"superwords are learned in memory, without {name}=.",
+                value=value,
+                hint="Learn them from a sample of the corpus.",
+            )
+    return named(superwords)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from digram import _core
@@ -10,11 +10,11 @@ from digram._util.progress import differences
 from digram._util.progress import progress as progress_bar
 from digram.corpus import Source
 from digram.errors import placed
-from digram.tokenizer.tokenizer import Merge
 from digram.training.counts import Counting, Counts, refuse_separator
 from digram.training.fair.turns import Turns
-from digram.training.id_layout import Shape
+from digram.training.id_layout import start_of
 from digram.training.merge_loop import Learned, Reporter, most_merges
+from digram.training.options import RunOptions, TrainOptions
 
 __all__ = ["Texts", "counted", "learned"]
 
@@ -59,21 +59,13 @@ def _counted(
     return found, skipped
 
 
-def learned(
-    texts: Texts,
-    turns: Turns,
-    shape: Shape,
-    counting: Counting,
-    ties: str,
-    on_merge: Callable[[Merge], object] | None,
-    progress: bool | None,
-) -> Learned:
-    """Learn a vocabulary of this shape; the last arguments are those of `train_fair`."""
-    corpus, limits = texts.together(), shape.limits
-    begun = shape.start(corpus, counting.unit)
-    limit = most_merges(begun, limits)
-    tell = None if on_merge is None else Reporter(on_merge, begun, 0, turns.names)
-    with progress_bar("Merging", total=limit, unit="merges", enabled=progress) as advance:
+def learned(texts: Texts, turns: Turns, options: TrainOptions, run: RunOptions) -> Learned:
+    """Learn the merges of a vocabulary, of which each is made for one language."""
+    corpus = texts.together()
+    begun = start_of(options, corpus, options.unit)
+    limit = most_merges(begun, options)
+    tell = None if run.on_merge is None else Reporter(run.on_merge, begun, 0, turns.names)
+    with progress_bar("Merging", total=limit, unit="merges", enabled=run.progress) as advance:
         made = differences(advance)
         tokens, merges, counts, languages, stop = _core.train_fair(
             texts.languages,
@@ -81,10 +73,10 @@ def learned(
             begun.base,
             with_bytes=begun.with_bytes,
             max_merges=limit,
-            min_frequency=1 if limits.min_frequency is None else limits.min_frequency,
-            max_token_length=limits.max_token_length,
-            whole_characters=limits.whole_characters,
-            ties=ties,
+            min_frequency=options.floor,
+            max_token_length=options.max_token_length,
+            whole_characters=options.whole_characters,
+            ties=options.ties,
             global_merges=turns.global_merges,
             ratios=turns.ratios,
             window=turns.window,
@@ -94,14 +86,13 @@ def learned(
         made(len(merges))
     found = Learned.of(
         begun,
-        counting.cut,
-        counting.unit,
+        options.pretokenizer,
+        options.unit,
         (tokens, merges, counts, [], stop),
         corpus,
         texts.skipped,
-        ties,
         limit,
-        limits,
+        options,
     )
     names = [None if number is None else turns.names[number] for number in languages]
     return found._replace(languages=names)

@@ -9,11 +9,11 @@ from digram.corpus import Source
 from digram.errors import OptionError
 from digram.pretokenizers.pretokenizer import MISSING, PretokenizerLike, resolve
 from digram.tokenizer.tokenizer import Merge, Tokenizer
-from digram.training.counts import Counting, Counts, check_unit
+from digram.training.counts import Counting, Counts
 from digram.training.fair.learning import counted, learned
 from digram.training.fair.turns import checked_turns
-from digram.training.id_layout import Shape, listed
-from digram.training.options import ByteOrder, Ties, check_base, check_choices, checked_limits
+from digram.training.id_layout import tokenizer_of
+from digram.training.options import ByteOrder, RunOptions, Ties, TrainOptions
 from digram.training.spelled_tokens import Spotter
 from digram.vocab.definition import OnUnknown, Unit
 
@@ -112,46 +112,41 @@ def train_fair(
     addition 8 bytes for each pair that is followed and each language.
     """
     turns = checked_turns(languages, dev, ratios, global_merges, window, alpha)
-    check_choices(on_unknown, ties, byte_order)
     if ties == "first_seen":
         raise OptionError(
             'ties="first_seen": languages have no common order, so of their pairs none is first.',
             value=ties,
             hint='Choose ties="ids".',
         )
-    limits = checked_limits(
-        vocab_size,
-        max_merges,
-        min_frequency,
-        max_token_length,
-        whole_characters,
-        limit_alphabet,
-        0,
-        threads,
+    options = TrainOptions(
+        vocab_size=vocab_size,
+        min_frequency=min_frequency,
+        max_merges=max_merges,
+        max_token_length=max_token_length,
+        whole_characters=whole_characters,
+        ties=ties,
+        unit=unit,
+        alphabet=alphabet,
+        limit_alphabet=limit_alphabet,
+        on_unknown=on_unknown,
+        byte_order=byte_order,
+        pretokenizer=resolve("o200k" if pretokenizer is MISSING else pretokenizer),
+        special_tokens=special_tokens,
+        special_first=special_first,
+        reserve=reserve,
+        pad_to_multiple=pad_to_multiple,
     )
-    unit, alphabet = check_unit(unit), None if alphabet is None else list(alphabet)
-    check_base(unit, alphabet, limits.limit_alphabet, on_unknown, byte_order)
-    shape = Shape(
-        limits,
-        listed(special_tokens),
-        special_first,
-        alphabet,
-        on_unknown,
-        byte_order,
-        reserve,
-        pad_to_multiple,
-    )
-    cut = resolve("o200k" if pretokenizer is MISSING else pretokenizer)
+    cut = options.pretokenizer
     if cut.rules is not None:
         raise OptionError(
             "languages take turns without rules.",
             value=cut.rules,
             hint="Give them to the tokenizer afterwards: tok.with_rules(rules).",
         )
-    spotter = Spotter(shape.special_tokens) if shape.special_tokens else None
-    counting = Counting(cut, unit, separator, limits.threads, progress, spotter=spotter)
+    run = RunOptions(threads=threads, on_merge=on_merge, progress=progress)
+    spotter = Spotter(options.special) if options.special else None
+    counting = Counting(cut, options.unit, separator, run.threads, progress, spotter=spotter)
     texts = counted(languages, dev, counting)
     if spotter is not None:
         spotter.warn()
-    found = learned(texts, turns, shape, counting, ties, on_merge, progress)
-    return shape.tokenizer(found, turns.options())
+    return tokenizer_of(options, learned(texts, turns, options, run), turns.options())
