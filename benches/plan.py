@@ -21,8 +21,7 @@ from benches.data import MB, SEPARATOR, documents
 from benches.run import Options, Result, Task, take_turns
 from benches.tables import markdown, number
 from digram import _core
-from digram.corpus import batches
-from digram.corpus import documents as documents_of
+from digram.corpus import Corpus, batches
 from digram.pretokenizers.pretokenizer import resolve
 from digram.training import estimate
 from digram.training.heaps_law import Growth, Point, fitted, points
@@ -43,7 +42,7 @@ def measure(
     digram.train("once, so that nothing is set up for the first time", max_merges=1)
     before, started = peak(), perf_counter()
     counter = _core.Counter(resolve(pattern).splitter())
-    for batch in batches(documents_of(source)):
+    for batch in batches(Corpus.of(source).documents()):
         counter.add(batch, threads)
     counts = counter.finish()
     counting, counted, pretokens = perf_counter() - started, peak() - before, len(counts)

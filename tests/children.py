@@ -13,7 +13,7 @@ CODE = """
 import json, os, re, sys, warnings
 import digram
 from digram.pretokenizers.pretokenizer import resolve
-from digram.corpus import in_batches
+from digram.corpus import Corpus
 
 def peak():
     with open("/proc/self/status") as file:
@@ -21,7 +21,7 @@ def peak():
 
 def read(path, most=None, **told):
     border = resolve("gpt2").splitter().last_border
-    reading = in_batches(digram.files(path, **told), None, border, most)
+    reading = Corpus.of(digram.files(path, **told)).batches(border, most)
     texts = size = 0
     for batch in reading:
         texts += len(batch)

@@ -21,10 +21,10 @@ from test_determinism import SEPARATOR, invented
 import digram
 from digram import _core
 from digram._util.json_files import digest
-from digram.corpus import file_stamps, settled
+from digram.corpus import Corpus
 from digram.pretokenizers.pretokenizer import resolve
 from digram.training.checkpoint import JOURNAL, STATE, Checkpoint
-from digram.training.counts import Counting
+from digram.training.counts import Counting, corpora
 
 ROOT = Path(__file__).parents[1]  # where the benchmarks are, which measure memory too
 
@@ -298,12 +298,12 @@ def test_named_sources_are_counted_within_a_limit_and_go_on(corpus: Path, tmp_pa
     expected = digram.train(named, **options)
     assert digram.train(named, memory_limit="24 MiB", **options) == expected
     folder = tmp_path / "run"
-    counting = Counting(resolve("gpt2"), "byte", SEPARATOR, None, None)
+    counting = Counting(resolve("gpt2"), "byte", None, None)
     for limit in ("24 MiB", None, "4 GB"):
         assert digram.train(named, memory_limit=limit, checkpoint=folder, **options) == expected
     parts = [json.loads(path.read_text()) for path in folder.glob("source-*/" + STATE)]
     assert [part["state"]["done"] for part in parts] == [True, True]
-    held = counting.count(named, weights).counts
+    held = counting.count(corpora(named, SEPARATOR), weights).counts
     assert (held.documents, held.bytes) == (expected.training.documents, expected.training.bytes)  # type: ignore[union-attr]
     unordered = {**named, "counts": named["counts"].without_first()}
     with pytest.raises(digram.OptionError, match="first stands"):
@@ -314,12 +314,12 @@ def test_named_sources_are_counted_within_a_limit_and_go_on(corpus: Path, tmp_pa
 
 
 def test_counts_on_disk_are_merged_with_and_without_a_limit(corpus: Path, tmp_path: Path) -> None:
-    source = settled(corpus, SEPARATOR)
+    source = Corpus.of(corpus, SEPARATOR)
 
     def counted(memory: int | None) -> _core.Counts | _core.SortedCounts:
-        with Checkpoint(tmp_path / "run", "same", "same", file_stamps(source)) as point:
+        with Checkpoint(tmp_path / "run", "same", "same", source.stamps) as point:
             cut = resolve("gpt2")
-            counting = Counting(cut, "byte", SEPARATOR, None, False, memory, point)
+            counting = Counting(cut, "byte", None, False, memory, point)
             return counting.count(source, None).counts
 
     counts = counted(_core.LEAST_MEMORY)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import digram
-from digram.corpus import in_batches
+from digram.corpus import Corpus
 from digram.corpus.prefetch import Ahead
 from digram.errors import DigramError
 
@@ -121,7 +121,7 @@ def large(tmp_path: Path) -> Path:
 
 
 def test_a_pass_that_is_given_up_lets_go_of_its_file(large: Path) -> None:
-    reading = in_batches(digram.files(large))
+    reading = Corpus.of(digram.files(large)).batches()
     next(reading)
     assert 0 < reading.done < large.stat().st_size
     reading.close()
@@ -133,7 +133,7 @@ def test_a_pass_that_is_given_up_lets_go_of_its_file(large: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_fork_is_told_and_may_begin_anew(large: Path) -> None:
-    reading = in_batches(digram.files(large))
+    reading = Corpus.of(digram.files(large)).batches()
     first = next(reading)
     readable, writable = os.pipe()
     child = os.fork()
@@ -160,11 +160,11 @@ def test_a_fork_is_told_and_may_begin_anew(large: Path) -> None:
 # Counts a file again and again; or begins to read one and ends.
 CHILD = """
 import signal, sys, digram
-from digram.corpus import in_batches
+from digram.corpus import Corpus
 signal.signal(signal.SIGINT, signal.default_int_handler)  # some parents ignore it
 digram.count_pretokens(digram.files(sys.argv[1]))  # all is imported
 if sys.argv[2] == "end":
-    reading = in_batches(digram.files(sys.argv[1]))
+    reading = Corpus.of(digram.files(sys.argv[1])).batches()
     print(len(next(reading)), flush=True)
 else:
     print("counting", flush=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from children import read_in_a_child
 
-from digram.corpus import Files, Kind, documents, files, kind_of
+from digram.corpus import Corpus, Files, Kind, files, kind_of
 from digram.errors import OptionError
 
 
@@ -169,7 +169,11 @@ def test_archives_are_refused_with_a_remedy(tmp_path: Path, suffix: str) -> None
     (tmp_path / "a.txt").write_bytes(b"a")
     path = tmp_path / f"b{suffix}"
     path.write_bytes(b"...")
-    for refused in (lambda: files(tmp_path), lambda: documents(path), lambda: documents([path])):
+    for refused in (
+        lambda: files(tmp_path),
+        lambda: Corpus.of(path),
+        lambda: Corpus.of([path]),
+    ):
         with pytest.raises(OptionError, match="hold several files") as caught:
             refused()
         assert caught.value.path == str(path)

@@ -25,16 +25,11 @@ from strategies import texts as texts_of_any_kind
 
 import digram
 from digram.corpus import (
+    Corpus,
     Files,
     Further,
     batches,
-    documents,
-    file_stamps,
     files,
-    in_batches,
-    separator_of,
-    settled,
-    total_bytes,
 )
 from digram.errors import CorruptFileError, InvalidTextError, OptionError
 from digram.pretokenizers.pretokenizer import resolve
@@ -55,7 +50,7 @@ def test_files_are_a_frozen_value(folder: Path) -> None:
     found = files(folder / "*.txt", separator="\n")
     assert found == files(folder / "?.txt", separator=b"\n")
     assert hash(found) == hash(files(folder / "?.txt", separator=b"\n"))
-    assert found.size == total_bytes(found) == 10
+    assert found.size == Corpus.of(found).size == 10
     assert list(found) == list(found) == [b"a.txt", b"b.txt"]
     with pytest.raises(AttributeError):
         found.separator = None  # type: ignore[misc]
@@ -64,18 +59,18 @@ def test_files_are_a_frozen_value(folder: Path) -> None:
 def test_every_shape_of_source(folder: Path) -> None:
     a, b = folder / "a.txt", folder / "b.txt"
     both: list[str | bytes] = [b"a.txt", b"b.txt"]
-    assert list(documents("text")) == ["text"]
-    assert list(documents(b"text")) == [b"text"]
-    assert list(documents("")) == [""]
-    assert list(documents(a)) == [b"a.txt"]
-    assert list(documents([b, a])) == [b"b.txt", b"a.txt"]
-    assert list(documents(iter([a, b]))) == both
-    assert list(documents(files(a, b))) == both
+    assert list(Corpus.of("text").documents()) == ["text"]
+    assert list(Corpus.of(b"text").documents()) == [b"text"]
+    assert list(Corpus.of("").documents()) == [""]
+    assert list(Corpus.of(a).documents()) == [b"a.txt"]
+    assert list(Corpus.of([b, a]).documents()) == [b"b.txt", b"a.txt"]
+    assert list(Corpus.of(iter([a, b])).documents()) == both
+    assert list(Corpus.of(files(a, b)).documents()) == both
     mixed: list[str | bytes] = ["x", b"y", ""]
-    assert list(documents(mixed)) == mixed
-    assert list(documents(text for text in ("x", "y"))) == ["x", "y"]
-    assert list(documents([])) == []
-    assert list(documents(folder / "sub" / "deep")) == [b"sub/deep/d.txt"]
+    assert list(Corpus.of(mixed).documents()) == mixed
+    assert list(Corpus.of(text for text in ("x", "y")).documents()) == ["x", "y"]
+    assert list(Corpus.of([]).documents()) == []
+    assert list(Corpus.of(folder / "sub" / "deep").documents()) == [b"sub/deep/d.txt"]
 
 
 def test_an_iterator_is_read_as_it_is_asked_for() -> None:
@@ -87,7 +82,7 @@ def test_an_iterator_is_read_as_it_is_asked_for() -> None:
             asked += 1
             yield "text"
 
-    stream = documents(endless())
+    stream = Corpus.of(endless()).documents()
     assert [next(stream), next(stream)] == ["text", "text"]
     assert asked == 2
 
@@ -108,35 +103,35 @@ def test_an_iterator_is_read_as_it_is_asked_for() -> None:
 )
 def test_a_wrong_item_is_named_by_its_index(source: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
-        list(documents(source))
+        list(Corpus.of(source).documents())
 
 
 def test_missing_files_are_missed_before_the_first_text(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"a")
     with pytest.raises(FileNotFoundError):
-        documents([tmp_path / "a.txt", tmp_path / "b.txt"])
+        Corpus.of([tmp_path / "a.txt", tmp_path / "b.txt"]).documents()
 
 
 def test_separators(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"one\n\n\n\ntwo\n\n")
-    assert list(documents(path, "\n\n")) == [b"one", b"two"]
-    assert list(documents(files(path, separator=b"\n\n"))) == [b"one", b"two"]
-    assert list(documents(files(path, separator=b"\n\n"), "\n\n")) == [b"one", b"two"]
+    assert list(Corpus.of(path, "\n\n").documents()) == [b"one", b"two"]
+    assert list(Corpus.of(files(path, separator=b"\n\n")).documents()) == [b"one", b"two"]
+    assert list(Corpus.of(files(path, separator=b"\n\n"), "\n\n").documents()) == [b"one", b"two"]
     mixed: list[str | bytes] = ["a--b", b"c--", "--"]
-    assert list(documents(mixed, "--")) == ["a", "b", b"c"]
-    assert list(documents("añb", "ñ")) == ["a", "b"]
-    assert list(documents(b"a\xff\xffb", b"\xff")) == [b"a", b"b"]
+    assert list(Corpus.of(mixed, "--").documents()) == ["a", "b", b"c"]
+    assert list(Corpus.of("añb", "ñ").documents()) == ["a", "b"]
+    assert list(Corpus.of(b"a\xff\xffb", b"\xff").documents()) == [b"a", b"b"]
     with pytest.raises(OptionError, match="contradicts"):
-        documents(files(path, separator="a"), "b")
+        Corpus.of(files(path, separator="a"), "b").documents()
     with pytest.raises(OptionError, match="cuts nowhere"):
         files(path, separator="")
     with pytest.raises(OptionError, match="lone surrogate"):
-        documents("a", "\udc80")
+        Corpus.of("a", "\udc80").documents()
     with pytest.raises(OptionError, match="is not UTF-8"):
-        list(documents("a", b"\xff"))
+        list(Corpus.of("a", b"\xff").documents())
     with pytest.raises(TypeError, match="separator is of type int"):
-        documents("a", 7)  # type: ignore[arg-type]
+        Corpus.of("a", 7).documents()  # type: ignore[arg-type]
 
 
 def test_a_long_document_between_others_is_read_in_parts(tmp_path: Path) -> None:
@@ -144,7 +139,7 @@ def test_a_long_document_between_others_is_read_in_parts(tmp_path: Path) -> None
     texts = ["one", "two words and more " * 200_000, "three", "four " * 300_000]
     path.write_text("--".join(texts))
     border = resolve("gpt2").splitter().last_border
-    found = [part for batch in in_batches(path, "--", border) for part in batch]
+    found = [part for batch in Corpus.of(path, "--").batches(border) for part in batch]
     begun = [part for part in found if not isinstance(part, Further)]
     assert (len(begun), len(found) > 8) == (4, True)
     assert b"".join(part for part in found if isinstance(part, bytes)) == "".join(texts).encode()
@@ -159,7 +154,7 @@ def test_a_text_that_is_cut_is_told_by_its_own_number(tmp_path: Path) -> None:
     tok = digram.train("low lower", max_merges=1)
     source = ["a--b", "añ--c\ud800"]
     for read in (
-        lambda: list(documents(source, "--")),
+        lambda: list(Corpus.of(source, "--").documents()),
         lambda: digram.count_pretokens(source, separator="--"),
     ):
         with pytest.raises(InvalidTextError) as caught:
@@ -189,7 +184,7 @@ def test_the_remedy_for_records_is_one_that_every_call_takes(tmp_path: Path) -> 
 def test_files_are_lossless(tmp_path: Path) -> None:
     data = b"\xef\xbb\xbf\x00\xff\r\n\r\xed\xa0\x80" + bytes(range(256))
     (tmp_path / "a").write_bytes(data)
-    assert list(documents(tmp_path / "a")) == [data]
+    assert list(Corpus.of(tmp_path / "a").documents()) == [data]
 
 
 def test_memory_is_bounded_by_a_document_and_a_block(tmp_path: Path) -> None:
@@ -201,7 +196,7 @@ def test_memory_is_bounded_by_a_document_and_a_block(tmp_path: Path) -> None:
             file.write(b"x" * (1 << 18) + b"\n\n")
     tracemalloc.start()
     try:
-        sizes = [len(document) for document in documents(path, "\n\n")]
+        sizes = [len(document) for document in Corpus.of(path, "\n\n").documents()]
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -222,28 +217,36 @@ def test_batches() -> None:
 
 def test_total_bytes(folder: Path) -> None:
     mixed: list[str | bytes] = [b"a", "bc"]
-    assert total_bytes("abc") == total_bytes(mixed) == 3
-    assert total_bytes(settled(folder / "a.txt", None)) == 5
-    assert total_bytes(settled([folder / "a.txt", folder / "sub"], None)) == 5 + 9 + 14 + 8
-    assert total_bytes(iter(["abc"])) is None
-    assert total_bytes([]) == 0
+    assert Corpus.of("abc").size == Corpus.of(mixed).size == 3
+    assert Corpus.of(folder / "a.txt").size == 5
+    assert Corpus.of([folder / "a.txt", folder / "sub"]).size == 5 + 9 + 14 + 8
+    assert Corpus.of(iter(["abc"])).size is None
+    assert Corpus.of([]).size == 0
 
 
 def test_settled_sources_name_their_files_once(folder: Path) -> None:
-    settled_folder = settled(folder / "sub", "\n")
+    settled_folder = Corpus.of(folder / "sub", "\n").source
     assert isinstance(settled_folder, Files)
     (folder / "sub" / "late.txt").write_bytes(b"late")
-    assert list(documents(settled_folder)) == [b"sub/c.txt", b"sub/deep/d.txt", b"sub/e.md"]
-    assert total_bytes(settled_folder) == 9 + 14 + 8
-    stamps = file_stamps(settled_folder)
+    assert list(Corpus.of(settled_folder).documents()) == [
+        b"sub/c.txt",
+        b"sub/deep/d.txt",
+        b"sub/e.md",
+    ]
+    assert Corpus.of(settled_folder).size == 9 + 14 + 8
+    stamps = Corpus.of(settled_folder).stamps
     assert stamps is not None
     assert stamps[0] == [9, 14, 8]
     # What is settled stays as it is, and the separator may be given again.
-    assert settled(settled_folder, b"\n") == settled(settled_folder, None) == settled_folder
+    assert (
+        Corpus.of(settled_folder, b"\n").source
+        == Corpus.of(settled_folder).source
+        == settled_folder
+    )
     for source in ("text", ["texts"], [], {"a": "text"}, iter(["text"])):
-        assert settled(source, "\n") is source
+        assert Corpus.of(source, "\n").source is source
     mixed: list[Any] = [folder / "a.txt", "text"]
-    assert settled(mixed, None) is mixed
+    assert Corpus.of(mixed).source is mixed
 
 
 def test_a_separator_is_the_same_whoever_gives_it(folder: Path) -> None:
@@ -256,10 +259,10 @@ def test_a_separator_is_the_same_whoever_gives_it(folder: Path) -> None:
         ("text", "\n"),
         (["texts"], b"\n"),
     ):
-        assert separator_of(settled(source, separator), separator) == b"\n"
-    assert separator_of(settled(path, None), None) is separator_of("text", None) is None
+        assert Corpus.of(source, separator).separator == b"\n"
+    assert Corpus.of(path).separator is Corpus.of("text").separator is None
     with pytest.raises(OptionError, match="contradicts"):
-        settled(files(path, separator="a"), "b")
+        Corpus.of(files(path, separator="a"), "b")
 
 
 def test_files_are_shown_in_a_line(folder: Path) -> None:
@@ -317,7 +320,7 @@ def test_all_kinds_give_the_texts_and_the_same_tokenizer(
         write(texts, path)
         if separator is None and name.startswith("a.txt"):
             continue
-        assert list(documents(path, separator)) == [text.encode() for text in texts]
+        assert list(Corpus.of(path, separator).documents()) == [text.encode() for text in texts]
         tok = digram.train(path, max_merges=5, separator=separator)
         assert tok == expected
         assert tok.training is not None
@@ -364,12 +367,12 @@ def test_progress_is_told_in_bytes_on_the_disk(tmp_path: Path) -> None:
     texts = [f"text {number}" * 50 for number in range(200)]
     for name in KINDS:
         write(texts, tmp_path / name)
-        reading = in_batches(files(tmp_path / name))
+        reading = Corpus.of(files(tmp_path / name)).batches()
         assert reading.done == 0
         for _ in reading:
             assert 0 < reading.done <= (tmp_path / name).stat().st_size
         assert reading.done == (tmp_path / name).stat().st_size
-        assert total_bytes(files(tmp_path / name)) == reading.done
+        assert Corpus.of(files(tmp_path / name)).size == reading.done
 
 
 def test_skipped_records_are_in_what_comes_of_it(tmp_path: Path) -> None:
@@ -415,7 +418,7 @@ def test_after_a_fault_the_same_call_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("digram.training.checkpoint.BETWEEN", 0.0)
-    monkeypatch.setattr("digram.corpus.source.AHEAD", 1)
+    monkeypatch.setattr("digram.corpus.corpus.AHEAD", 1)
     path, folder = tmp_path / "a.jsonl.gz", tmp_path / "run"
     good = [b'{"text": "the cat %d"}' % number for number in range(20)]
     path.write_bytes(gzip.compress(b"\n".join([*good[:15], b"{", *good[15:]])))

@@ -12,7 +12,7 @@ from digram._util.validation import flag, instance, whole_number
 from digram.adapt.change import Change
 from digram.adapt.padding import unpadded
 from digram.tokenizer.tokenizer import Merge, Tokenizer
-from digram.training.counts import Counts, Sources
+from digram.training.counts import Counts, Sources, corpora
 from digram.training.merge_loop import Learned, Start, learned, plain
 from digram.training.options import RunOptions, Ties, TrainOptions, warn_of_a_path
 from digram.vocab.definition import Definition, TrainingRecord, Unit
@@ -92,12 +92,11 @@ def extend(
         return Start(start)
 
     found = learned(
-        source,
+        corpora(source, separator),
         begin,
         options,
         run,
         decides={"extends": start.digest, **options.decides()},
-        separator=separator,
         weights=weights,
     )
     said = {

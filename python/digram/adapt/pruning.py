@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from digram._util.validation import check_threads, flag, instance, whole_number
 from digram.adapt.change import Change
 from digram.adapt.padding import unpadded
-from digram.corpus import Source, in_batches
+from digram.corpus import Corpus, Source
 from digram.errors import OptionError, several, show
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.training.counts import Counts, Sources, check_made, count_pretokens, refuse_separator
@@ -133,7 +133,7 @@ def uses(
 
     times = np.zeros(tok.vocab_size, np.uint64)
     if not isinstance(source, Counts):
-        with contextlib.closing(in_batches(source, separator)) as reading:
+        with contextlib.closing(Corpus.of(source, separator).batches()) as reading:
             for batch in reading:
                 times += tok._histogram_batch(batch, None, threads)[0]
         return times

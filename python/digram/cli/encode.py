@@ -121,13 +121,14 @@ def _encode_documents(
 ) -> None:
     from digram._util.progress import progress
     from digram.cli.corpus import texts_in
-    from digram.corpus import in_batches, total_bytes
+    from digram.corpus import Corpus
 
     source, _ = texts_in((file,), told)
+    corpus = Corpus.of(source)
     done = 0
     with (
-        progress("Encoding", total_bytes(source)) as advance,
-        contextlib.closing(in_batches(source)) as reading,
+        progress("Encoding", corpus.size) as advance,
+        contextlib.closing(corpus.batches()) as reading,
     ):
         for batch in reading:
             for ids in tok.encode_batch(batch, special=special, threads=threads):

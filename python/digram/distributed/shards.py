@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from digram.corpus import Files, Source, Table, documents, files
+from digram.corpus import Corpus, Files, Source, Table, files
 from digram.distributed.roster import Key, Result
 from digram.distributed.tasks import CountTexts, EncodeTexts
 from digram.training.counts import Counts
@@ -124,7 +124,7 @@ class EncodeShard(ShardWork["FlatIds"]):
         return self.task.configuration
 
     def result(self, source: Source) -> tuple[FlatIds, str, int]:
-        texts = documents(source, self.separator)
+        texts = Corpus.of(source, self.separator).documents()
         flat = self.task.to_numpy(list(texts))
         sha = hashlib.sha256(flat.offsets.data)
         sha.update(flat.ids.data)
@@ -139,7 +139,7 @@ def _content_digest(source: Source) -> str:
             with path.open("rb") as file:
                 sha.update(hashlib.file_digest(file, "sha256").digest())
         return sha.hexdigest()
-    for text in documents(source):
+    for text in Corpus.of(source).documents():
         data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
         sha.update(len(data).to_bytes(8, "little"))
         sha.update(data)

@@ -15,9 +15,9 @@ from digram._util.validation import instance, mapping, path_name, word
 from digram.analysis.audit import audit
 from digram.analysis.metrics import evaluate
 from digram.analysis.metrics.evaluation import Evaluation
-from digram.analysis.metrics.naming import named_sources
+from digram.analysis.metrics.naming import check_names
 from digram.analysis.metrics.size_curve import SIZES, Curve, curve_of
-from digram.corpus import Source, Text, documents
+from digram.corpus import Corpus, Source, Text
 from digram.display import harmless
 from digram.errors import OptionError, VocabError, several, show
 from digram.reports import words
@@ -185,7 +185,7 @@ def report(
     if lines is not None:
         costs = evaluate(tok, lines, reference=reference, threads=threads, progress=progress)
         firsts = first_lines(lines, costs)
-    read = chain.from_iterable(documents(one, separator) for one in texts.values())
+    read = chain.from_iterable(Corpus.of(one, separator).documents() for one in texts.values())
     audited = audit(tok, read, rare=words.RARE, long=words.LONG, threads=threads, progress=progress)
     curves, no_curve = _curves(tok, evaluation)
     return Report(
@@ -221,7 +221,7 @@ def _check(
 
 def _check_names(argument: str, sources: Mapping[str, Source], taken: Mapping[str, str]) -> None:
     """Refuses names by which tables and figures could not tell one text from another."""
-    named_sources(sources, None)
+    check_names(sources, None)
     shown = dict(taken)
     for name in sources:
         spelled = harmless(name)

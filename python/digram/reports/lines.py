@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from digram.corpus import BLOCK, AsFile, Files, Pass, Source, Text, Unread, documents, settled
+from digram.corpus import BLOCK, AsFile, Corpus, Files, Pass, Source, Text, Unread
 
 if TYPE_CHECKING:
     from digram.analysis.metrics.evaluation import Evaluation
@@ -27,7 +27,7 @@ def by_line(source: Source) -> Source:
     >>> by_line("\none\n\ntwo\n")
     ['', 'one', '', 'two']
     """
-    found = settled(source, None)
+    found: Source = Corpus.of(source).source
     if isinstance(found, str):
         return _lines(found, "\n")
     if isinstance(found, bytes):
@@ -54,7 +54,7 @@ def first_lines(sources: Mapping[str, Source], evaluation: Evaluation) -> dict[s
 
 
 def _line(source: Source, number: int) -> Text:
-    with contextlib.closing(documents(source)) as reading:
+    with contextlib.closing(Corpus.of(source).documents()) as reading:
         return next(islice(reading, number, None), b"")
 
 

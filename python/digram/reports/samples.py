@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from digram.corpus import Source, Table, parts
+from digram.corpus import Corpus, Source, Table
 from digram.errors import OptionError, placed
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def sample(
     >>> sample(tok, ["", "low lower"], most=3)
     Sample(tokens=[b'low', b' ', b'low'], ids=[257, 32, 257], is_whole=False)
     """
-    reading = parts(source, separator, lambda text, _: len(text))
+    reading = Corpus.of(source, separator).parts(lambda text, _: len(text))
     with contextlib.closing(reading):
         text: str | bytes = next((one for one in reading if one), b"")
     data = text.encode() if isinstance(text, str) else bytes(text)

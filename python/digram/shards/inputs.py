@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from digram.corpus import Pass, Source, Text, Unread, batches
+from digram.corpus.corpus import PER_TEXT
 from digram.corpus.file_source import changed
-from digram.corpus.source import PER_TEXT
 from digram.corpus.text import LastBorder, in_parts
 from digram.errors import CheckpointError, DigramError
 from digram.shards.formats import Run

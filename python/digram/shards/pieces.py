@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from digram.corpus import (
+    Corpus,
     Files,
     Pass,
     Source,
@@ -21,10 +22,6 @@ from digram.corpus import (
     Table,
     Text,
     Unread,
-    documents,
-    separator_of,
-    settled,
-    total_bytes,
 )
 from digram.corpus.separators import cut_texts
 from digram.errors import CheckpointError, OptionError, placed
@@ -158,8 +155,8 @@ class Pieces:
 
     def _of(self, source: Any, separator: str | bytes | None) -> tuple[list[Piece], dict[str, Any]]:
         _check_no_name(source)
-        found: Any = settled(source, separator)
-        cut = separator_of(found, separator)
+        corpus = Corpus.of(source, separator)
+        found, cut = corpus.source, corpus.separator
         if isinstance(found, Streams):
             several = [self._of(one, separator) for one in found.sources]
             return [piece for pieces, _ in several for piece in pieces], several[0][1]
@@ -181,7 +178,8 @@ class Pieces:
             if start and isinstance(start[0], os.PathLike):  # the names are all taken now
                 return self._of([*start, *items], separator)
             found = itertools.chain(start, items)
-        return [Piece(documents(found), cut, total_bytes(found))], _said(cut)
+        whole = Corpus(found)
+        return [Piece(whole.documents(), cut, whole.size)], _said(cut)
 
 
 def _weighed(texts: Iterable[Text], seen: Pass) -> Iterator[Text]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from digram._core import default_threads
 from digram._util.progress import amount
 from digram._util.validation import mapping, real_number, size_in_bytes, whole_number
-from digram.corpus import Source, documents
+from digram.corpus import Corpus, Source
 from digram.errors import OptionError, several, show
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex, resolve
 from digram.training.heaps_law import GROWTH, KINDS, MEASURED_BYTES, Growth, fitted, points
@@ -327,7 +327,7 @@ def _growth(
 ) -> tuple[list[tuple[float, Growth]], dict[str, float], float]:
     """The laws, each with its share of the text; the shares by name; on how much they were seen."""
     if sample is not None:
-        measured = list(points(documents(sample), resolve(pretokenizer)))
+        measured = list(points(Corpus.of(sample).documents(), resolve(pretokenizer)))
         return [(1.0, fitted(measured[-4:]))], {"as the sample": 1.0}, measured[-1].text
     shares = _shares(kind)
     name = _name(pretokenizer)

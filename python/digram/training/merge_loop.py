@@ -14,19 +14,19 @@ from digram._util.progress import differences, note
 from digram._util.progress import progress as progress_bar
 from digram._util.storage import advise_on_full_disk
 from digram._util.validation import fraction, mapping
-from digram.corpus import file_stamps, separator_of, settled
+from digram.corpus import Corpus
 from digram.errors import OptionError, several, show
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.tokenizer.tokenizer import Merge, RunnerUp, Tokenizer
 from digram.training.checkpoint import Checkpoint
 from digram.training.counts import (
+    Corpora,
     Counting,
     Counts,
-    Sources,
     check_made,
     have_first,
     made_with,
-    refuse_separator,
+    separator_in,
     weights_without_names,
 )
 from digram.training.options import RunOptions, TrainOptions
@@ -147,13 +147,12 @@ class Learned(NamedTuple):
 
 
 def learned(
-    source: Sources | Counts,
+    source: Corpora,
     start: Callable[[_core.Counts | _core.SortedCounts, Unit], Start],
     options: TrainOptions,
     run: RunOptions,
     *,
     decides: Mapping[str, Any],
-    separator: str | bytes | None,
     weights: Mapping[str, Any] | None,
     spotter: Spotter | None = None,
 ) -> Learned:
@@ -164,11 +163,10 @@ def learned(
     """
     cut, unit = options.pretokenizer, options.unit
     if isinstance(source, Counts):
-        _check_counts(source, options, separator, weights)
+        _check_counts(source, options, weights)
         cut, unit, known = source.pretokenizer, source.unit, source.has_first
     else:
         known = not isinstance(source, Mapping) or have_first(source)
-        source = settled(source, separator)
     if options.ties == "first_seen" and not known:
         raise unknown_first()
 
@@ -176,11 +174,9 @@ def learned(
         used.enter_context(advise_on_full_disk())
         point = None
         if run.checkpoint is not None:
-            point = _opened(run.checkpoint, cut, unit, separator, source, weights, decides)
+            point = _opened(run.checkpoint, cut, unit, source, weights, decides)
             used.enter_context(point)
-        counting = Counting(
-            cut, unit, separator, run.threads, run.progress, run.memory, point, spotter
-        )
+        counting = Counting(cut, unit, run.threads, run.progress, run.memory, point, spotter)
         counts, skipped = counting.count(source, weights)
         if spotter is not None:
             spotter.warn()
@@ -302,13 +298,11 @@ def _picked(
 def _check_counts(
     counts: Counts,
     options: TrainOptions,
-    separator: str | bytes | None,
     weights: Mapping[str, Any] | None,
 ) -> None:
     """Refuses counts that were made otherwise than is asked for."""
     made, asked = (counts.pretokenizer, counts.unit), (options.pretokenizer, options.unit)
     check_made(made, asked, "these counts", "training asked for")
-    refuse_separator(separator)
     if weights is not None:
         raise weights_without_names()
 
@@ -324,7 +318,7 @@ def unknown_first() -> OptionError:
     )
 
 
-def _told(source: Sources | Counts, weights: Mapping[str, Any] | None) -> list[Any]:
+def _told(source: Corpora, weights: Mapping[str, Any] | None) -> list[Any]:
     """What a call says of its source, beside the text."""
     if isinstance(source, Counts):
         return ["counts", source.documents]
@@ -337,14 +331,13 @@ def _opened(
     folder: str | os.PathLike[str],
     cut: Pretokenizer,
     unit: Unit,
-    separator: str | bytes | None,
-    source: Sources | Counts,
+    source: Corpora,
     weights: Mapping[str, Any] | None,
     decides: Mapping[str, Any],
 ) -> Checkpoint:
     """The checkpoint in a folder."""
-    counted = [*made_with(cut, unit, source, separator), *_told(source, weights)]
-    stamps = None if isinstance(source, Counts | Mapping) else file_stamps(source)
+    counted = [*made_with(cut, unit, source), *_told(source, weights)]
+    stamps = source.stamps if isinstance(source, Corpus) else None
     kind = "text as its source"
     if isinstance(source, Counts):
         kind = f"counts of {several(source.documents, 'document')} as its source"
@@ -361,7 +354,7 @@ def _opened(
         "pretokenizer": f"{' then '.join(cuts)}{digits}",
         "rules": f"rules={cut.rules!r}" if cut.rules else "no rules",
         "unit": _argument("unit", unit),
-        "separator": _argument("separator", _written(separator_of(source, separator))),
+        "separator": _argument("separator", _written(separator_in(source))),
         **{name: _argument(name, value) for name, value in decides.items()},
         "on_unknown": unknown if decides.get("on_unknown") else f"no {unknown}",
     }

@@ -10,7 +10,6 @@ from digram import _core
 from digram._util.progress import differences
 from digram._util.progress import progress as progress_bar
 from digram._util.validation import choice
-from digram.corpus import settled
 from digram.errors import OptionError, show
 from digram.pretokenizers.pretokenizer import (
     MISSING,
@@ -21,12 +20,11 @@ from digram.pretokenizers.pretokenizer import (
 )
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.training.counts import (
+    Corpora,
     Counting,
     Counts,
-    Sources,
     check_made,
     have_first,
-    refuse_separator,
     weights_without_names,
 )
 from digram.training.merge_loop import (
@@ -239,13 +237,12 @@ class _Counted(NamedTuple):
 
 
 def learned_superwords(
-    source: Sources | Counts,
+    source: Corpora,
     start: Callable[[_core.Counts | _core.SortedCounts, Unit], Start],
     way: TwoStage | Boundless,
     options: TrainOptions,
     run: RunOptions,
     *,
-    separator: str | bytes | None,
     weights: Mapping[str, Any] | None,
     spotter: Spotter | None = None,
 ) -> Learned:
@@ -257,7 +254,7 @@ def learned_superwords(
             'superwords are learned over bytes: leave out unit="char".', value=options.unit
         )
     cut = resolve(LINES if way.pretokenizer is MISSING else way.pretokenizer)
-    counted = _counted(source, cut, options, run, separator, weights, spotter)
+    counted = _counted(source, cut, options, run, weights, spotter)
     how = _How(start(counted.words, "byte"), cut, options, run)
     return (
         _two_stages(way, counted, how) if isinstance(way, TwoStage) else _joined(way, counted, how)
@@ -265,26 +262,24 @@ def learned_superwords(
 
 
 def _counted(
-    source: Sources | Counts,
+    source: Corpora,
     cut: Pretokenizer,
     options: TrainOptions,
     run: RunOptions,
-    separator: str | bytes | None,
     weights: Mapping[str, Any] | None,
     spotter: Spotter | None,
 ) -> _Counted:
     if isinstance(source, Counts):
         made = (source.pretokenizer, source.unit)
         check_made(made, (cut, "byte"), "these counts", "superwords ask for", fixed=True)
-        refuse_separator(separator)
         if weights is not None:
             raise weights_without_names()
         known, skipped = source.has_first, source.skipped
         held: _core.Counts | _core.SortedCounts = source._held
     else:
         known = not isinstance(source, Mapping) or have_first(source)
-        counting = Counting(cut, "byte", separator, run.threads, run.progress, spotter=spotter)
-        held, skipped = counting.count(settled(source, separator), weights)
+        counting = Counting(cut, "byte", run.threads, run.progress, spotter=spotter)
+        held, skipped = counting.count(source, weights)
         if spotter is not None:
             spotter.warn()
     if options.ties == "first_seen" and not known:

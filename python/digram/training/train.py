@@ -11,7 +11,7 @@ from digram.errors import OptionError
 from digram.pretokenizers.pretokenizer import MISSING, Pretokenizer, PretokenizerLike, resolve
 from digram.pretokenizers.rules import Rules
 from digram.tokenizer.tokenizer import Merge, Tokenizer
-from digram.training.counts import Counts, Sources
+from digram.training.counts import Counts, Sources, corpora
 from digram.training.id_layout import start_of, tokenizer_of
 from digram.training.merge_loop import learned, plain
 from digram.training.options import (
@@ -205,29 +205,22 @@ def train(
             },
         )
     warn_of_a_path(source)
+    corpus = corpora(source, separator)
     spotter = Spotter(options.special) if options.special else None
     start = partial(start_of, options)
     more = {} if weights is None else {"weights": plain(weights)}
     if superwords is not None:
         way = _checked_way(superwords, options, run)
         found = learned_superwords(
-            source,
-            start,
-            way,
-            options,
-            run,
-            separator=separator,
-            weights=weights,
-            spotter=spotter,
+            corpus, start, way, options, run, weights=weights, spotter=spotter
         )
         return tokenizer_of(options, found, {**more, "superwords": way.said(options.pretokenizer)})
     found = learned(
-        source,
+        corpus,
         start,
         options,
         run,
         decides=options.decides(),
-        separator=separator,
         weights=weights,
         spotter=spotter,
     )

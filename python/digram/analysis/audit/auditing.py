@@ -12,9 +12,9 @@ from digram.analysis.audit.findings import KINDS, Finding
 from digram.analysis.audit.junk import JUNK, junk_kind
 from digram.analysis.audit.reach import Reach, reach
 from digram.analysis.audit.utf8 import is_whole
-from digram.analysis.audit.value import Audit, Corpus
+from digram.analysis.audit.value import Audit, Reading
 from digram.analysis.metrics.table import shortened
-from digram.corpus import Source, settled, total_bytes
+from digram.corpus import Corpus, Source
 from digram.display.terminal import visible
 from digram.errors import several
 from digram.tokenizer.tokenizer import Tokenizer
@@ -67,14 +67,14 @@ def audit(
     threads = check_threads(threads)
     read = None
     if source is not None:
-        source = settled(source, separator)
-        with progress_bar("Auditing", total_bytes(source), "B", progress) as advance:
-            read = reading.read(tok, source, separator=separator, threads=threads, advance=advance)
+        texts = Corpus.of(source, separator)
+        with progress_bar("Auditing", texts.size, "B", progress) as advance:
+            read = reading.read(tok, texts, threads=threads, advance=advance)
     look = _Look(tok, read, rare, long, threads)
     found = {finding.kind: finding for finding in look.all()}
     corpus = None
     if read is not None:
-        corpus = Corpus(read.documents, read.bytes, read.tokens, read.skipped, read.times)
+        corpus = Reading(read.documents, read.bytes, read.tokens, read.skipped, read.times)
     by_kind = {kind: found[kind] for kind in KINDS if kind in found}
     return Audit(by_kind, len(look.tokens), len(tok.special_tokens), corpus)
 

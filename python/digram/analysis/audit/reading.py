@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from digram.analysis.audit.special import pattern
-from digram.corpus import Source, in_batches
+from digram.corpus import Corpus
 from digram.display.terminal import visible
 
 if TYPE_CHECKING:
@@ -49,9 +49,8 @@ class Read:
 
 def read(
     tok: Tokenizer,
-    source: Source,
+    corpus: Corpus,
     *,
-    separator: str | bytes | None = None,
     threads: int | None = None,
     advance: Callable[[int], object] = lambda _: None,
 ) -> Read:
@@ -59,7 +58,7 @@ def read(
 
     >>> import digram
     >>> tok = digram.train("low low", max_merges=2, special_tokens=["<|end|>"])
-    >>> found = read(tok, ["low <|end|>", "é"])
+    >>> found = read(tok, Corpus.of(["low <|end|>", "é"]))
     >>> found.documents, found.bytes, found.tokens, found.special, found.changed
     (2, 13, 11, {'<|end|>': 1}, 0)
 
@@ -71,7 +70,7 @@ def read(
     found = Read(np.zeros(tok.vocab_size, np.int64))
     special = pattern(tok)
     done = 0
-    reading = in_batches(source, separator)
+    reading = corpus.batches()
     with contextlib.closing(reading):
         for batch in reading:
             try:

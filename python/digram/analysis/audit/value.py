@@ -12,14 +12,14 @@ from digram.errors import OptionError, several, show
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Audit", "Corpus"]
+__all__ = ["Audit", "Reading"]
 
 JUNK = "junk"
 """Names all kinds of junk together, in limits."""
 
 
 @dataclass(frozen=True, eq=False)
-class Corpus:
+class Reading:
     """What was read: its size, and how often each token occurs in it, by id."""
 
     documents: int
@@ -49,7 +49,7 @@ class Audit:
     tokens: int
     """The ordinary tokens: all but the special ones."""
     special_tokens: int
-    corpus: Corpus | None
+    corpus: Reading | None
 
     @property
     def findings(self) -> list[Finding]:

@@ -13,7 +13,7 @@ from digram._util.progress import progress as progress_bar
 from digram._util.validation import check_threads, instance, whole_number
 from digram.analysis.explain.places import Places, Sample, Word
 from digram.analysis.explain.tree import id_of
-from digram.corpus import Files, Further, Pass, Source, Unread, parts, settled, total_bytes
+from digram.corpus import Corpus, Files, Further, Pass, Source, Unread
 from digram.corpus.text import in_parts
 from digram.errors import InvalidTextError, OptionError
 from digram.tokenizer.tokenizer import Tokenizer
@@ -64,9 +64,9 @@ def find_token(
     """
     instance("tok", tok, Tokenizer)
     looking = _Looking(tok, id_of(tok, token), whole_number("samples", samples, 0), threads)
-    source = settled(source, separator)
-    with progress_bar("Looking", total_bytes(source), "B", progress) as advance:
-        skipped = looking.through(source, separator, advance)
+    corpus = Corpus.of(source, separator)
+    with progress_bar("Looking", corpus.size, "B", progress) as advance:
+        skipped = looking.through(corpus, advance)
     return looking.found(skipped)
 
 
@@ -106,17 +106,15 @@ class _Looking:
         self.most_samples = samples
         self.times = self.documents = self.bytes = self.pretokens = self.missed = 0
 
-    def through(
-        self, source: Source, separator: str | bytes | None, advance: Callable[[int], object]
-    ) -> int:
-        """Look through a source; the number of records that were skipped."""
+    def through(self, corpus: Corpus, advance: Callable[[int], object]) -> int:
+        """Look through a corpus; the number of records that were skipped."""
         seen = Pass()
-        if isinstance(source, Files):
-            texts = _of_files(source, seen, self.splitter.last_border)
+        if isinstance(corpus.source, Files):
+            texts = _of_files(corpus.source, seen, self.splitter.last_border)
             self._batches(texts, lambda _: seen.done, advance)
             seen.tell()
             return seen.skipped
-        reading = parts(source, separator, self.splitter.last_border)
+        reading = corpus.parts(self.splitter.last_border)
         with contextlib.closing(reading):
             self._batches(_numbered(reading), lambda size: reading.done or size, advance)
         return reading.skipped

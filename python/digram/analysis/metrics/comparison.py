@@ -10,10 +10,10 @@ from typing import Any
 
 from digram._util.validation import check_threads, instance, whole_number
 from digram.analysis.metrics.kinds import Kinds
-from digram.analysis.metrics.naming import each_source, named_sources
+from digram.analysis.metrics.naming import each_source, named_corpora
 from digram.analysis.metrics.overlap import Overlap, overlap, plain
 from digram.analysis.metrics.places import Differences, Place, Sums, both
-from digram.corpus import Source, in_batches
+from digram.corpus import Corpus, Source
 from digram.errors import several
 from digram.tokenizer.tokenizer import Tokenizer
 
@@ -150,10 +150,9 @@ def compare(
     top = whole_number("top", top, 0)
     work = _Work(this, other, check_threads(threads))
     found = each_source(
-        named_sources(source, None),
-        lambda one, advance: work.of(one, separator, advance),
+        named_corpora(source, None, separator),
+        work.of,
         "Comparing",
-        separator=separator,
         progress=progress,
     )
     this_fewer, other_fewer, as_many = map(tuple, work.differences.most(top))
@@ -183,14 +182,12 @@ class _Work:
         self.times = [np.zeros(tok.vocab_size, np.int64) for tok in self.pair]
         self.skipped = 0
 
-    def of(
-        self, source: Source, separator: str | bytes | None, advance: Callable[[int], object]
-    ) -> Sums:
-        """The sums of one source."""
+    def of(self, corpus: Corpus, advance: Callable[[int], object]) -> Sums:
+        """The sums of one corpus."""
         import numpy as np
 
         sums, first, done = Sums(), 0, 0
-        reading = in_batches(source, separator)
+        reading = corpus.batches()
         with contextlib.closing(reading):
             for batch in reading:
                 texts = [text.encode() if isinstance(text, str) else text for text in batch]

@@ -15,10 +15,10 @@ from digram.analysis.metrics.formulas import (
     renyi_efficiency,
     renyi_entropy,
 )
-from digram.analysis.metrics.naming import each_source, named_sources
+from digram.analysis.metrics.naming import each_source, named_corpora
 from digram.analysis.metrics.tally import Tally, tally, together
 from digram.analysis.metrics.vocabulary import Vocabulary, vocabulary
-from digram.corpus import Source
+from digram.corpus import Corpus, Source
 from digram.errors import OptionError, several
 from digram.tokenizer.tokenizer import Tokenizer
 
@@ -288,11 +288,9 @@ def evaluate(
     """
     instance("tok", tok, Tokenizer)
     check_order(alpha)
-    named = named_sources(source, reference)
+    named = named_corpora(source, reference, separator)
     facts = vocabulary(tok, check_threads(threads))
-    found = tallied(
-        tok, named, facts, "Evaluating", separator=separator, threads=threads, progress=progress
-    )
+    found = tallied(tok, named, facts, "Evaluating", threads=threads, progress=progress)
     total = Measures(together([*found.values()]), facts.size, alpha)
     by_name = {n: Measures(t, facts.size, alpha) for n, t in found.items() if n is not None}
     return Evaluation(total, by_name, None if reference is None else _parallel(by_name, reference))
@@ -300,22 +298,18 @@ def evaluate(
 
 def tallied(
     tok: Tokenizer,
-    named: Mapping[Any, Source],
+    named: Mapping[str | None, Corpus],
     facts: Vocabulary,
     title: str,
     *,
-    separator: str | bytes | None = None,
     threads: int | None = None,
     progress: bool | None = None,
 ) -> dict[str | None, Tally]:
     """What is counted of each source, by its name; a bar with a title shows how far it is."""
     return each_source(
         named,
-        lambda one, advance: tally(
-            tok, one, facts, separator=separator, threads=threads, advance=advance
-        ),
+        lambda one, advance: tally(tok, one, facts, threads=threads, advance=advance),
         title,
-        separator=separator,
         progress=progress,
     )
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from digram._util.validation import check_threads, instance, real_number, whole_number
 from digram.analysis.metrics.evaluation import tallied
-from digram.analysis.metrics.naming import named_sources
+from digram.analysis.metrics.naming import named_corpora
 from digram.analysis.metrics.tally import Tally, together
 from digram.analysis.metrics.vocabulary import Vocabulary, vocabulary
 from digram.corpus import Source
@@ -211,11 +211,9 @@ def curve(
     definition = tok.definition
     inside = family(definition)
     asked = _sizes(sizes, inside)
-    named = named_sources(source, None)
+    named = named_corpora(source, None, separator)
     facts = vocabulary(tok, check_threads(threads))
-    each = tallied(
-        tok, named, facts, "Measuring", separator=separator, threads=threads, progress=progress
-    )
+    each = tallied(tok, named, facts, "Measuring", threads=threads, progress=progress)
     return _of(together([*each.values()]), definition, inside, facts, asked, width)
 
 

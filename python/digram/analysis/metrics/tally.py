@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from digram.analysis.metrics.vocabulary import Vocabulary
-from digram.corpus import Source, in_batches
+from digram.corpus import Corpus
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,10 +44,9 @@ class Tally:
 
 def tally(
     tok: Tokenizer,
-    source: Source,
+    corpus: Corpus,
     facts: Vocabulary,
     *,
-    separator: str | bytes | None = None,
     threads: int | None = None,
     advance: Callable[[int], object] = lambda _: None,
 ) -> Tally:
@@ -56,7 +55,7 @@ def tally(
     >>> import digram
     >>> from digram.analysis.metrics.vocabulary import vocabulary
     >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")
-    >>> found = tally(tok, ["low low", "é lo"], vocabulary(tok))
+    >>> found = tally(tok, Corpus.of(["low low", "é lo"]), vocabulary(tok))
     >>> found.lengths.tolist(), found.bytes, found.characters, found.whole_characters
     ([3, 4], 12, 11, 10)
     >>> found.words, found.whole_words, found.blank_tokens
@@ -69,7 +68,7 @@ def tally(
     times = np.zeros(tok.vocab_size, np.uint64)
     lengths: list[NDArray[np.uint64]] = []
     size = characters = words = whole_words = first = done = 0
-    reading = in_batches(source, separator)
+    reading = corpus.batches()
     with contextlib.closing(reading):
         for batch in reading:
             try:

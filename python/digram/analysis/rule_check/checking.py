@@ -14,7 +14,7 @@ from digram import _core
 from digram._util.progress import progress as progress_bar
 from digram._util.validation import check_threads, instance
 from digram.analysis.rule_check.value import Kind, Place, RuleKind, RulesCheck
-from digram.corpus import Source, in_batches, settled, total_bytes
+from digram.corpus import Corpus, Source
 from digram.errors import OptionError, show
 from digram.pretokenizers.rules import SEPARATORS, Rules
 from digram.tokenizer.tokenizer import Tokenizer
@@ -79,12 +79,12 @@ def check_rules(
     elif tok.unit != "byte":
         raise OptionError('rules are for unit="byte".', value=tok.unit)
     threads = check_threads(threads)
-    source = settled(source, separator)
+    corpus = Corpus.of(source, separator)
     check = _Check(tok, asked)
     costs = [0, 0]
     with (
-        progress_bar("Checking", total_bytes(source), "B", progress) as advance,
-        contextlib.closing(in_batches(source, separator)) as reading,
+        progress_bar("Checking", corpus.size, "B", progress) as advance,
+        contextlib.closing(corpus.batches()) as reading,
     ):
         done = 0
         for batch in reading:

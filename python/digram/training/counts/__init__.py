@@ -9,27 +9,35 @@ settings  what counts were made with, as a line of JSON and as a fingerprint
 from __future__ import annotations
 
 from digram.training.counts.counting import (
+    Corpora,
     Counting,
     Sources,
+    corpora,
     count_pretokens,
     have_first,
     made_with,
+    named_corpora,
     refuse_separator,
+    separator_in,
     weights_without_names,
 )
 from digram.training.counts.settings import fingerprint
 from digram.training.counts.value import Counts, check_made, check_unit
 
 __all__ = [
+    "Corpora",
     "Counting",
     "Counts",
     "Sources",
     "check_made",
     "check_unit",
+    "corpora",
     "count_pretokens",
     "fingerprint",
     "have_first",
     "made_with",
+    "named_corpora",
     "refuse_separator",
+    "separator_in",
     "weights_without_names",
 ]

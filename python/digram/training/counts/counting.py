@@ -13,17 +13,7 @@ from digram._util.progress import amount, note, progress_of_all
 from digram._util.progress import progress as progress_bar
 from digram._util.storage import advise_on_full_disk
 from digram._util.validation import check_threads, fraction, memory_in_bytes
-from digram.corpus import (
-    Further,
-    Reading,
-    Source,
-    Text,
-    file_stamps,
-    in_batches,
-    separator_of,
-    settled,
-    total_bytes,
-)
+from digram.corpus import Corpus, Further, Reading, Source, Text
 from digram.errors import CorruptFileError, InvalidTextError, OptionError, placed, show
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex, resolve
 from digram.training.checkpoint import Checkpoint
@@ -33,17 +23,24 @@ from digram.training.spelled_tokens import Spotter
 from digram.vocab.definition import Unit
 
 __all__ = [
+    "Corpora",
     "Counting",
     "Sources",
+    "corpora",
     "count_pretokens",
     "have_first",
     "made_with",
+    "named_corpora",
     "refuse_separator",
+    "separator_in",
     "weights_without_names",
 ]
 
 Sources: TypeAlias = Source | Mapping[str, Source | Counts]
 """What can be counted: one source, or several by their names, of which some are counted already."""
+
+Corpora: TypeAlias = "Corpus | Mapping[str, Corpus | Counts] | Counts"
+"""The same, made ready to be read."""
 
 Held: TypeAlias = _core.Counts | _core.SortedCounts
 """Counts in memory or on disk."""
@@ -90,9 +87,9 @@ def count_pretokens(
     memory = memory_in_bytes(memory_limit)
     if isinstance(source, Counts):
         raise TypeError("source is already counts; pass the text they are to be made of")
-    counting = Counting(cut, unit, separator, threads, progress, memory)
+    counting = Counting(cut, unit, threads, progress, memory)
     with advise_on_full_disk():
-        counts, skipped = counting.count(settled(source, separator), weights)
+        counts, skipped = counting.count(corpora(source, separator), weights)
         if isinstance(counts, _core.SortedCounts):
             counts = counts.to_memory()
     return Counts._of(counts, cut, unit, skipped)
@@ -111,15 +108,14 @@ class Counting:
 
     cut: Pretokenizer
     unit: Unit
-    separator: str | bytes | None
     threads: int | None
     progress: bool | None
     memory: int | None = None
     checkpoint: Checkpoint | None = None
     spotter: Spotter | None = None
 
-    def count(self, source: Sources | Counts, weights: Mapping[str, Any] | None) -> Counted:
-        """The counts of one source, which is settled, or of several; or those that are there.
+    def count(self, source: Corpora, weights: Mapping[str, Any] | None) -> Counted:
+        """The counts of one source, or of several; or those that are there.
 
         They are on disk where they did not fit into memory while they were counted, or went there
         for the checkpoint. Whether merging has room for them in memory is another question, which
@@ -137,7 +133,6 @@ class Counting:
         self, sources: Mapping[str, Any], weights: Mapping[str, Any] | None
     ) -> Counted:
         factors = _factors(weights, sources)
-        refuse_separator(self.separator, *sources.values())
         joiner = None
         if self.memory is not None:
             joiner = _core.Joiner(self.memory, self._folder(), have_first(sources))
@@ -161,25 +156,24 @@ class Counting:
         with progress_of_all("Joining", "pretokens", self.progress) as tell:
             return Counted(joiner.finish(tell), skipped)
 
-    def count_one_of(self, number: int, name: str, source: Source | Counts) -> Counted:
+    def count_one_of(self, number: int, name: str, source: Corpus | Counts) -> Counted:
         """The counts of one source of several, by its number and name."""
         if isinstance(source, Counts):
             made = (source.pretokenizer, source.unit)
             check_made(made, (self.cut, self.unit), "these counts", "asked for is")
             return Counted(source._held, source.skipped)
-        source = settled(source, self.separator)
         point = None
         if self.checkpoint is not None:
-            how = made_with(self.cut, self.unit, source, self.separator)
-            point = self.checkpoint.part(number, how, file_stamps(source))
+            how = made_with(self.cut, self.unit, source)
+            point = self.checkpoint.part(number, how, source.stamps)
         return self._count(source, point, name)
 
-    def _count(self, source: Source, point: Checkpoint | None, name: str | None = None) -> Counted:
+    def _count(self, source: Corpus, point: Checkpoint | None, name: str | None = None) -> Counted:
         splitter, memory = self.cut.splitter(), self.memory
-        size = total_bytes(source)
+        size = source.size
         # What is held of a file that cannot be cut must leave room for counting.
         most = None if memory is None else memory // 4
-        reading = in_batches(source, self.separator, splitter.last_border, most)
+        reading = source.batches(splitter.last_border, most)
         texts = _checked(reading) if self.unit == "char" else reading
         texts = texts if self.spotter is None else self.spotter.over(texts)
         if point is None:
@@ -188,7 +182,7 @@ class Counting:
         else:
             counter = point.counter(splitter, memory)
             texts = point.rest(texts, counter, lambda: reading.skipped)
-            if size is not None and file_stamps(source) is None:  # files are read again
+            if size is not None and source.stamps is None:  # files are read again
                 size = max(size - point.state.bytes, 0)
             if point.state.bytes and not point.merges:
                 counted = amount(point.state.bytes)
@@ -233,6 +227,35 @@ class Counting:
         return tempfile.gettempdir() if self.checkpoint is None else self.checkpoint.folder
 
 
+def corpora(source: Sources | Counts, separator: str | bytes | None) -> Corpora:
+    """What a caller gives as text or counts, made ready to be read: all files are looked up.
+
+    Raises as `Corpus.of` does, with the name of the source; `OptionError` for a separator where
+    there is nothing to cut.
+    """
+    if isinstance(source, Counts):
+        refuse_separator(separator)
+        return source
+    if not isinstance(source, Mapping):
+        return Corpus.of(source, separator)
+    refuse_separator(separator, *source.values())
+    return named_corpora("source", source, separator)
+
+
+def named_corpora(
+    argument: str, sources: Mapping[str, Source | Counts], separator: str | bytes | None
+) -> dict[str, Corpus | Counts]:
+    """The same of several sources by their names; `argument` is what they were given as."""
+    found: dict[str, Corpus | Counts] = {}
+    for name, one in sources.items():
+        try:
+            found[name] = one if isinstance(one, Counts) else Corpus.of(one, separator)
+        except Exception as error:
+            placed(error, f"{argument}[{name!r}]")
+            raise
+    return found
+
+
 def refuse_separator(separator: str | bytes | None, *sources: object) -> None:
     """Counts were cut before; `OptionError` where they are to be cut again, and nothing else is."""
     if separator is not None and all(isinstance(one, Counts) for one in sources):
@@ -243,14 +266,18 @@ def refuse_separator(separator: str | bytes | None, *sources: object) -> None:
         )
 
 
-def made_with(
-    cut: Pretokenizer, unit: Unit, source: Source, separator: str | bytes | None
-) -> list[str]:
-    """What decides how a settled source is counted, beside its text: for the note of a checkpoint.
+def made_with(cut: Pretokenizer, unit: Unit, source: Corpora) -> list[str]:
+    """What decides how a source is counted, beside its text: for the note of a checkpoint.
 
     Here counts the separator that cuts, whoever gave it and as which type.
     """
-    return [fingerprint(cut, unit), repr(separator_of(source, separator))]
+    return [fingerprint(cut, unit), repr(separator_in(source))]
+
+
+def separator_in(source: Corpora) -> bytes | None:
+    """The separator that cuts text; of several sources that of the first."""
+    several = source.values() if isinstance(source, Mapping) else [source]
+    return next((one.separator for one in several if isinstance(one, Corpus)), None)
 
 
 def have_first(sources: Mapping[str, Any]) -> bool:

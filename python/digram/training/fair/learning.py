@@ -8,9 +8,9 @@ from typing import NamedTuple
 from digram import _core
 from digram._util.progress import differences
 from digram._util.progress import progress as progress_bar
-from digram.corpus import Source
+from digram.corpus import Corpus
 from digram.errors import placed
-from digram.training.counts import Counting, Counts, refuse_separator
+from digram.training.counts import Counting, Counts
 from digram.training.fair.turns import Turns
 from digram.training.id_layout import start_of
 from digram.training.merge_loop import Learned, Reporter, most_merges
@@ -18,7 +18,7 @@ from digram.training.options import RunOptions, TrainOptions
 
 __all__ = ["Texts", "counted", "learned"]
 
-Named = Mapping[str, Source | Counts]
+Named = Mapping[str, Corpus | Counts]
 
 
 class Texts(NamedTuple):
@@ -35,7 +35,6 @@ class Texts(NamedTuple):
 
 def counted(languages: Named, dev: Named | None, counting: Counting) -> Texts:
     """Counts each text by itself."""
-    refuse_separator(counting.separator, *languages.values(), *(dev or {}).values())
     found, skipped = _counted("languages", languages, [*languages], counting)
     if dev is None:
         return Texts(found, None, skipped)

@@ -9,7 +9,7 @@ from digram.corpus import Source
 from digram.errors import OptionError
 from digram.pretokenizers.pretokenizer import MISSING, PretokenizerLike, resolve
 from digram.tokenizer.tokenizer import Merge, Tokenizer
-from digram.training.counts import Counting, Counts
+from digram.training.counts import Counting, Counts, named_corpora, refuse_separator
 from digram.training.fair.learning import counted, learned
 from digram.training.fair.turns import checked_turns
 from digram.training.id_layout import tokenizer_of
@@ -145,8 +145,13 @@ def train_fair(
         )
     run = RunOptions(threads=threads, on_merge=on_merge, progress=progress)
     spotter = Spotter(options.special) if options.special else None
-    counting = Counting(cut, options.unit, separator, run.threads, progress, spotter=spotter)
-    texts = counted(languages, dev, counting)
+    counting = Counting(cut, options.unit, run.threads, progress, spotter=spotter)
+    refuse_separator(separator, *languages.values(), *(dev or {}).values())
+    texts = counted(
+        named_corpora("languages", languages, separator),
+        None if dev is None else named_corpora("dev", dev, separator),
+        counting,
+    )
     if spotter is not None:
         spotter.warn()
     return tokenizer_of(options, learned(texts, turns, options, run), turns.options())

@@ -1,0 +1,270 @@
+"""`Corpus`: from whatever is a source to texts, whole, in parts, and in batches read ahead."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from digram._util.validation import is_frame
+from digram.corpus.file_source import Files, Stream, Streams, files, with_separator
+from digram.corpus.prefetch import Ahead
+from digram.corpus.reader import Pass, Reading
+from digram.corpus.separators import cut_texts, separator_bytes
+from digram.corpus.tables import Table, is_table
+from digram.corpus.text import LastBorder, Text, Unread, in_parts, kind_name
+from digram.errors import InvalidTextError
+
+__all__ = [
+    "Corpus",
+    "Source",
+    "batches",
+]
+
+Source: TypeAlias = (
+    Text | os.PathLike[str] | Files | Table | Iterable[Text] | Iterable[os.PathLike[str]]
+)
+
+AHEAD = 4 << 20
+"""Bytes of a batch that is read ahead; there are three of them at most. Counting is as fast with
+batches of 4 MiB as with larger ones."""
+PER_TEXT = 64  # bytes that a Python object takes beside its text, so that tiny texts count too
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    r"""What a user gives as text, and how it is cut into documents: made once, where it comes in.
+
+    >>> path = getfixture("tmp_path") / "a.txt"
+    >>> _ = path.write_text("one\n\ntwo")
+    >>> Corpus.of(path, "\n\n") == Corpus.of([path], "\n\n") == Corpus.of(files(path), "\n\n")
+    True
+    >>> list(Corpus.of("first\n\n\n\nsecond\n", "\n\n").documents())
+    ['first', 'second\n']
+    """
+
+    source: Any
+    """Paths are `Files` here; all else is as it was given."""
+    separator: bytes | None = None
+    """What cuts it, whoever said so: the call or the files."""
+
+    @classmethod
+    def of(cls, source: Source | Streams, separator: str | bytes | None = None) -> Corpus:
+        """A source, cut at a separator.
+
+        A `str` or `bytes` is one text; a `Path` (file or folder), a list of them or `files(...)`
+        are files, read as `files` says; `table(...)` is a column of a table; any other iterable
+        gives texts. Folders and patterns are looked at here and never again: sizes, stamps and
+        texts are of the same files. An iterator stays one, also of paths. `separator` cuts every
+        text and file at each occurrence, from the left; the separator itself and empty documents
+        are dropped.
+
+        Raises `OSError` and `OptionError` as `files`; `OptionError` for an empty separator, or one
+        other than that of `files(..., separator=...)`.
+        """
+        cut = separator_bytes(separator)
+        if isinstance(source, Streams):  # a command line has one separator for all
+            source = replace(source, sources=tuple(with_separator(s, cut) for s in source.sources))
+            return cls(source, source.sources[0].separator)
+        if isinstance(source, os.PathLike):
+            source = files(source)
+        elif (
+            isinstance(source, list | tuple)
+            and source
+            and all(isinstance(item, os.PathLike) for item in source)
+        ):
+            source = files(*source)
+        if isinstance(source, Files | Stream):
+            source = with_separator(source, cut)
+            return cls(source, source.separator)
+        return cls(source, cut)
+
+    @property
+    def stamps(self) -> list[list[int]] | None:
+        """The sizes of files, in bytes, and when each was changed; None for another source.
+
+        >>> Corpus.of("a text").stamps is None
+        True
+        """
+        if not isinstance(self.source, Files):
+            return None
+        found = [path.stat() for path in self.source.paths]
+        return [[one.st_size for one in found], [one.st_mtime_ns for one in found]]
+
+    @property
+    def size(self) -> int | None:
+        """About how many bytes it holds, for a progress bar.
+
+        >>> Corpus.of("naïve").size
+        5
+        >>> Corpus.of(iter(["a", "b"])).size is None
+        True
+
+        None for an iterator or a table. A `str` counts its characters, files what they take on the
+        disk (see `Reading.done`). Reads no file, only the sizes.
+        """
+        source = self.source
+        if isinstance(source, str | bytes):
+            return len(source)
+        if isinstance(source, Files):
+            return source.size
+        if isinstance(source, list | tuple):
+            return sum(len(item) for item in source if isinstance(item, str | bytes))
+        return None
+
+    def documents(self) -> Reading[Text]:
+        """The texts, in order, read as they are asked for.
+
+        >>> list(Corpus.of("one text").documents())
+        ['one text']
+        >>> list(Corpus.of(["one", b"two"]).documents())
+        ['one', b'two']
+
+        Text files are read as bytes, so that nothing is lost. Without a separator, texts stay as
+        they are given. The documents never join.
+
+        Raises `TypeError` for an item that is neither text nor path, or that mixes the two, with
+        its index. Holds one text at a time; with a separator, one document and a block of its file.
+        """
+        seen = Pass()
+        found = _texts(self._found(), seen)
+        whole = (text.whole() if isinstance(text, Unread) else text for text in found)
+        return Reading(whole, seen)
+
+    def parts(self, last_border: LastBorder, most: int | None = None) -> Reading[Text]:
+        """The same texts, but those of text files in parts: a file need not fit into memory.
+
+        >>> path = getfixture("tmp_path") / "a.txt"
+        >>> _ = path.write_bytes(b"one two " * (1 << 17))
+        >>> found = list(Corpus.of(path).parts(lambda text, start: text.rfind(b" ")))
+        >>> [type(part).__name__ for part in found], b"".join(found) == path.read_bytes()
+        (['bytes', 'Further'], True)
+
+        All parts but the first of a document are `Further`. A file is cut where `last_border` says
+        of what was read of it so far; `OptionError` where more than `most` bytes cannot be cut, or
+        where a line of JSON is longer.
+        """
+        seen = Pass()
+        return Reading(_parts(self._found(), seen, last_border, most), seen)
+
+    def batches(
+        self, last_border: LastBorder | None = None, most: int | None = None
+    ) -> Reading[list[Text]]:
+        """The texts in batches; those of files are read ahead by a thread.
+
+        >>> list(Corpus.of(["one", "two"]).batches())
+        [['one', 'two']]
+
+        With `last_border` they come in `parts`. Texts that a caller's own iterator gives are taken
+        from it in the caller's thread, and so are those of stdin. Close the pass when it is given
+        up. Memory: three batches of 4 MiB, or one of 8 MiB without a thread, and the longest text.
+        """
+        seen = Pass()
+        found = self._found()
+        texts: Iterator[Text]
+        if last_border is None:
+            read = _texts(found, seen)
+            texts = (text.whole() if isinstance(text, Unread) else text for text in read)
+        else:
+            texts = _parts(found, seen, last_border, most)
+        if isinstance(found, Files):
+            return Reading(Ahead(batches(texts, AHEAD), seen.end), seen)
+        return Reading(batches(texts), seen)
+
+    def _found(self) -> _Found:
+        """The texts, or what holds them."""
+        source, cut = self.source, self.separator
+        if isinstance(source, Files | Streams):
+            return source
+        if isinstance(source, str | bytes):
+            return cut_texts([source] if cut is None else _characters([source], "source"), cut)
+        if isinstance(source, Table):
+            return source if cut is None else replace(source, separator=cut)
+        if isinstance(source, Mapping) or not isinstance(source, Iterable) or is_frame(source):
+            hint = _OF_A_TABLE if is_table(source) or is_frame(source) else ""
+            raise TypeError(
+                "a source is a text, a Path, digram.files(...), digram.table(...), or an iterable "
+                f"of texts or Paths, not {kind_name(source)}{hint}."
+            )
+        items = iter(source)
+        start: list[Any] = list(itertools.islice(items, 1))
+        items = itertools.chain(start, items)
+        if start and isinstance(start[0], os.PathLike):
+            paths = list(_checked(source, items, (os.PathLike,), "a Path, as the first item is"))
+            return with_separator(files(*paths), cut)
+        texts = _checked(source, items, (str, bytes), "str or bytes")
+        return texts if cut is None else cut_texts(_characters(texts), cut)
+
+
+def batches(texts: Iterable[Text], size: int = 8 << 20) -> Iterator[list[Text]]:
+    """Lists of texts of about `size` bytes each, so that one call of the core takes many texts.
+
+    >>> list(batches(["a" * 100, "b" * 100, "c" * 1000, "d"], size=300))
+    [['aaa...', 'bbb...'], ['ccc...'], ['d']]
+
+    A list ends with the text that reaches the size (a `str` counts its characters, and every text
+    its 64 bytes of overhead), so it is never empty and holds a longer text alone or last.
+    """
+    batch: list[Text] = []
+    held = 0
+    for text in texts:
+        batch.append(text)
+        held += len(text) + PER_TEXT
+        if held >= size:
+            yield batch
+            batch, held = [], 0
+    if batch:
+        yield batch
+
+
+_Found: TypeAlias = "Files | Streams | Table | Iterator[Text | Unread]"
+
+
+def _characters(texts: Iterable[Text], name: str | None = None) -> Iterator[Text]:
+    """The same texts, before they are cut: after it nobody knows which one a document was part of.
+
+    So a lone surrogate, which the core refuses with the number of the document, is refused here.
+    """
+    for number, text in enumerate(texts):
+        if isinstance(text, str) and not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError as error:
+                raise InvalidTextError(
+                    f"{name or f'source[{number}]'} has a lone surrogate "
+                    f"(U+{ord(text[error.start]):04X}) at index {error.start}, which is no "
+                    "character.",
+                    index=error.start,
+                    hint='Decode the source with errors="replace", or pass its bytes.',
+                ) from None
+        yield text
+
+
+_OF_A_TABLE = '; of a table name the column, as in digram.table(data, "text")'
+
+
+def _checked(
+    source: object, items: Iterable[Any], kinds: tuple[type, ...], expected: str
+) -> Iterator[Any]:
+    for index, item in enumerate(items):
+        if not isinstance(item, kinds):
+            hint = _OF_A_TABLE if is_table(source) else ""
+            raise TypeError(f"source[{index}] is {kind_name(item)}, expected {expected}{hint}.")
+        yield item
+
+
+def _texts(found: _Found, seen: Pass, most: int | None = None) -> Iterator[Text | Unread]:
+    """The texts, in a pass of which `seen` keeps what becomes of it."""
+    if isinstance(found, Files | Streams):
+        return found.texts(seen, most)
+    return found.texts(seen) if isinstance(found, Table) else found
+
+
+def _parts(found: _Found, seen: Pass, last_border: LastBorder, most: int | None) -> Iterator[Text]:
+    for text in _texts(found, seen, most):
+        if isinstance(text, Unread):
+            yield from in_parts(text, last_border, most)
+        else:
+            yield text
