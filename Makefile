@@ -10,7 +10,7 @@ CORPUS ?=
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup develop demo test test-elsewhere test-rest test-engines test-web lint format docs valgrind bench bench-guard clean
+.PHONY: help setup develop demo wheel test test-elsewhere test-rest test-engines test-web lint format docs valgrind bench bench-guard clean
 
 help:
 	@echo "make demo    train, save, load, encode, decode and show, on real text (CORPUS=path for your own)"
@@ -24,6 +24,7 @@ help:
 	@echo "make bench   ratios to the peers (DIGRAM_DATA=folder for the corpora)"
 	@echo "make bench-guard  has encoding become slower? minutes, on a quiet machine"
 	@echo "make develop build the core into $(VENV)"
+	@echo "make wheel   a wheel in dist/, to install elsewhere"
 
 # One stamp a step: what was done is not done again.
 $(VENV)/.created:
@@ -50,6 +51,18 @@ setup: $(VENV)/.tools
 # The quick way back to a running tree after a change in Rust.
 develop: $(VENV)/.tools
 	$(BIN)/maturin develop --quiet --profile quick
+
+# A wheel for others: what it panics with names no folder of this machine.
+wheel: $(VENV)/.tools
+	rm -rf dist
+	RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}/registry/src=crates \
+	  --remap-path-prefix=$(CURDIR)=digram" $(BIN)/maturin build --quiet --release --out dist
+	@$(BIN)/python -c 'import glob, sys, zipfile; \
+	  [wheel] = map(zipfile.ZipFile, glob.glob("dist/*.whl")); \
+	  held = b"".join(wheel.read(name) for name in wheel.namelist()); \
+	  sys.exit(any(folder.encode() in held for folder in sys.argv[1:]) and "it names folders of this machine")' \
+	  "$$HOME/" "$(CURDIR)/"
+	@ls -l dist
 
 demo: $(VENV)/.built
 	@$(BIN)/python examples/demo.py $(CORPUS)

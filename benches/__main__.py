@@ -98,7 +98,7 @@ def _check(
         if choices and name not in choices:
             parser.error(f"there is no {what} {name!r}; {what}s: {', '.join(choices)}")
         if not choices and not name.removesuffix("k").isdigit():
-            parser.error(f"{name!r} is no number of {what}s")
+            parser.error(f"{name!r} is not a number of {what}s")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ Python's own standard library. A tokenizer is trained on the one, and rows are l
 tokens from what stands beside them. Then the vocabulary is extended on the other, and
 `change.embedding_plan()` says how the rows go on. To know how well that does, rows of the grown
 vocabulary are learned as well, from the same text: there the new tokens lie where they should.
-Ends with exit code 1 if the plan's rows are no nearer to that than others.
+Ends with exit code 1 if the plan's rows are not nearer to that than others.
 
 With PyTorch `grow` does the same to a model's layers.
 """
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str]) -> int:
     for id in change.added[:: max(1, len(change.added) // 8)]:
         parts = tok.tokens([part for part, _ in plan.row(id)])
         near = tok.tokens(nearest(rows[[id]], old, 4)[0].tolist())
-        token = visible(grown.token_bytes(id))
+        token = visible(grown.id_to_token(id))
         print(f"{token:14}{' '.join(map(visible, parts)):22}{' '.join(map(visible, near))}")
     good = all(
         found["plan"][measure] > values[measure]

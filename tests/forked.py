@@ -58,7 +58,7 @@ def forked(
     memory: int = MEMORY,
     patience: int = PATIENCE,
 ) -> Ended:
-    """Makes a call in a child. It gives what JSON holds; the errors `allowed` are no faults."""
+    """Makes a call in a child. It gives what JSON holds; the errors `allowed` are not faults."""
     readable, writable = os.pipe()
     child = os.fork()
     if child == 0:

@@ -253,7 +253,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "int64": lambda: np.int64(3),
     "float32 nan": lambda: np.float32("nan"),
     "str_": lambda: np.str_("low"),
-    "a special token": lambda: digram.Special("<s>"),
+    "a special token": lambda: digram.SpecialToken("<s>"),
     "a regex": lambda: digram.Regex("("),
     "rules": lambda: digram.Rules(["iron"]),
     "a template": lambda: digram.Template("$A"),

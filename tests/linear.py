@@ -125,7 +125,7 @@ KINDS: dict[str, Callable[[], digram.Tokenizer]] = {
     ),
     "characters": partial(train, pretokenizer=None, unit="char", on_unknown="bytes"),
     "unknown": partial(
-        train, ["ab ab", "the cat"], unit="char", on_unknown=digram.Special("<unk>")
+        train, ["ab ab", "the cat"], unit="char", on_unknown=digram.SpecialToken("<unk>")
     ),
     "special": lambda: train(pretokenizer="cl100k").with_special_tokens(["<|end|>", "b, a"]),
     "ignoring merges": ignoring,

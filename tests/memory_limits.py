@@ -90,7 +90,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "encode with dropout": lambda: PLAIN.encode(TEXT[: len(TEXT) // 4], dropout=0.1, seed=1),
     "encode with dropout, not cut": lambda: WHOLE.encode(UNCUT[: 1 << 20], dropout=0.1, seed=1),
     "encode with special tokens": lambda: SPECIAL.encode("<|end|>" * 1_500_000, special="parse"),
-    "encode of parts": lambda: SPECIAL.encode([TEXT, digram.Special("<|end|>"), TEXT]),
+    "encode of parts": lambda: SPECIAL.encode([TEXT, digram.SpecialToken("<|end|>"), TEXT]),
     "encode of bytes": lambda: PLAIN.encode(TEXT.encode()),
     "encode_batch to lists": lambda: PLAIN.encode_batch(MANY),
     "encode_batch to arrays": lambda: PLAIN.encode_batch(MANY, out="numpy"),

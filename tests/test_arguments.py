@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +134,7 @@ def test_seeds(call: Callable[[Any], object]) -> None:
     call(7)
 
 
-PARTS: list[str | bytes | digram.Special] = ["a", digram.Special("<s>")]
+PARTS: list[str | bytes | digram.SpecialToken] = ["a", digram.SpecialToken("<s>")]
 
 
 @pytest.mark.parametrize(
@@ -170,3 +171,30 @@ def test_arrow_lists_of_ids_are_decoded() -> None:
 def test_a_special_token_is_named_once() -> None:
     with pytest.raises(digram.OptionError, match="names '<p>' twice"):
         digram.train("a", max_merges=0, special_tokens=["<p>", "<q>", "<p>"])
+
+
+ARRAY: Any = np.zeros(3)
+FLAT: Any = digram.FlatIds
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda tok: tok.encode("a", dropout=10**5000, seed=1),
+        lambda tok: tok.encode_batch(["a"], dropout=-(10**5000), seed=1),
+        lambda tok: list(tok.encode_iter(["a"], dropout=10**5000, seed=1)),
+        lambda tok: tok.decode_batch(FLAT([1], [0, 2**70])),
+        lambda tok: tok.save("x.json", format=ARRAY),
+        lambda tok: digram.show(tok, "a", ids=ARRAY),
+        lambda tok: digram.train_fair({"a": "b c"}, ties=ARRAY, max_merges=1),
+        lambda tok: digram.Tokenizer(replace(tok.definition, merges=[()])),
+        lambda tok: digram.table({"a": [1]}, "\udcff"),
+        lambda tok: digram.train_ids([[1]], symbols=-(10**5000), max_merges=1),
+        lambda tok: digram.audit(tok).check(ARRAY),
+        lambda tok: digram.extend(tok, "aab", add=1)[1].embedding_plan().row(10**5000),
+    ],
+)
+def test_what_no_argument_should_be_is_refused_by_name(call: Callable[[Any], object]) -> None:
+    tok = digram.train("low low", max_merges=2, pretokenizer=None)
+    with pytest.raises((digram.DigramError, TypeError)):
+        call(tok)

@@ -14,7 +14,7 @@ import pytest
 import digram
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # the benchmarks are no part of what is installed
+sys.path.insert(0, str(ROOT))  # the benchmarks are not part of what is installed
 
 from benches import (  # noqa: E402
     calls,

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # the benchmarks are no part of what is installed
+sys.path.insert(0, str(ROOT))  # the benchmarks are not part of what is installed
 
 from benches import corpus  # noqa: E402
 from benches.corpus import Part, Taken  # noqa: E402

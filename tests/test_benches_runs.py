@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # the benchmarks are no part of what is installed
+sys.path.insert(0, str(ROOT))  # the benchmarks are not part of what is installed
 
 from benches import train  # noqa: E402
 from benches.journal import Journal  # noqa: E402

@@ -62,6 +62,7 @@ SET_UP = {
     "make lint",
     "make format",
     "make docs",
+    "make wheel",
     ".venv/bin/python tests/cli/test_help.py",
     "HYPOTHESIS_PROFILE=explore DIGRAM_CASES=50 .venv/bin/pytest tests -k properties",
     "PROPTEST_CASES=100000 cargo test --package digram --test encode",

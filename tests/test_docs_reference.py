@@ -115,15 +115,15 @@ def test_each_public_method_has_a_docstring() -> None:
         "decode_bytes",
         "decoder",
         "tokens",
-        "token_bytes",
-        "id_of",
+        "id_to_token",
+        "token_to_id",
     ],
 )
 def test_the_most_used_methods_have_an_example_and_name_their_errors(method: str) -> None:
     """`help(tok.encode)` answers; the method may be written in Rust."""
     text = inspect.getdoc(getattr(digram.Tokenizer, method)) or ""
     assert ">>> " in text
-    assert "Raises" in text or "raises" in text or method == "id_of"
+    assert "Raises" in text or "raises" in text or method == "token_to_id"
     assert "See `digram" not in text
 
 

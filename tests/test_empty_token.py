@@ -39,7 +39,7 @@ def tok(tmp_path_factory: pytest.TempPathFactory) -> digram.Tokenizer:
 
 
 def test_it_is_an_id_of_no_text(tok: digram.Tokenizer) -> None:
-    assert (tok.vocab_size, tok.token_bytes(END), tok.tokens([END, 97])) == (
+    assert (tok.vocab_size, tok.id_to_token(END), tok.tokens([END, 97])) == (
         END + 1,
         b"",
         [b"", b"a"],
@@ -68,7 +68,7 @@ def test_tiktoken_reads_it_alike(tok: digram.Tokenizer) -> None:
     for text in (CORPUS, "", " ", "a", "\n"):
         assert theirs.encode_ordinary(text) == tok.encode(text)
     assert theirs.decode([END, 97, END]) == tok.decode([END, 97, END]) == "a"
-    assert theirs.decode_single_token_bytes(END) == tok.token_bytes(END) == b""
+    assert theirs.decode_single_token_bytes(END) == tok.id_to_token(END) == b""
 
 
 def test_it_is_kept(tok: digram.Tokenizer, tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_it_is_kept(tok: digram.Tokenizer, tmp_path: Path) -> None:
         tok.save(path, format=format, allow_loss=True)
         told = {"pretokenizer": "gpt2"} if format in ("tiktoken", "vocab_merges") else {}
         again = digram.load(path, **told)
-        assert (again.vocab_size, again.token_bytes(END)) == (END + 1, b"")
+        assert (again.vocab_size, again.id_to_token(END)) == (END + 1, b"")
         assert again.encode(CORPUS) == tok.encode(CORPUS)
         if format != "vocab_merges":
             assert again == tok
@@ -91,7 +91,7 @@ def test_it_is_kept(tok: digram.Tokenizer, tmp_path: Path) -> None:
     assert theirs.decode([97, END, 98]) == tok.decode([97, END, 98]) == "ab"
     for other in (pickle.loads(pickle.dumps(tok)), copy.deepcopy(tok)):
         assert (other, other.digest) == (tok, tok.digest)
-        assert other.token_bytes(END) == b""
+        assert other.id_to_token(END) == b""
     assert tok != TRAINED
 
 
@@ -105,7 +105,7 @@ def test_everything_else_works_with_it(tok: digram.Tokenizer) -> None:
     assert digram.replay(tok, text)
     assert digram.report(tok, {"en": [text]}).html()
     extended, change = digram.extend(tok, ["lowest lowest"], add=2)
-    assert extended.token_bytes(END) == b""
+    assert extended.id_to_token(END) == b""
     assert extended.vocab_size == END + 3
     assert change is not None
     pruned, _ = digram.prune(tok, [CORPUS], remove=5)

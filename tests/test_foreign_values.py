@@ -47,7 +47,7 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "decode_bytes": lambda value: TOK.decode_bytes([value]),
     "decode_batch": lambda value: TOK.decode_batch([[97], [value]]),
     "tokens": lambda value: TOK.tokens([value]),
-    "token_bytes": TOK.token_bytes,
+    "id_to_token": TOK.id_to_token,
     "tree": lambda value: digram.merge_tree(TOK, value),
     "push": lambda value: TOK.decoder().push(value),
     "extend": lambda value: TOK.decoder().extend([value]),

@@ -71,7 +71,7 @@ def everything(tok: digram.Tokenizer, text: str) -> list[object]:
         tok.decode_batch([ids, ids], threads=2),
         tok.count(text),
         tok.count_batch([text, text], threads=2),
-        tok.id_of(b"no such token"),
+        tok.token_to_id(b"no such token"),
     ]
 
 

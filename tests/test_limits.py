@@ -58,7 +58,7 @@ def test_counts_are_merged_within_a_limit(corpus: Path) -> None:
 def test_too_little_and_nonsense_are_refused() -> None:
     with pytest.raises(digram.OptionError, match="less than 24 MiB"):
         digram.train("text", vocab_size=300, memory_limit="15 MiB")
-    with pytest.raises(digram.OptionError, match="no size"):
+    with pytest.raises(digram.OptionError, match="not a size"):
         digram.train("text", vocab_size=300, memory_limit="much")
 
 
@@ -430,7 +430,7 @@ def test_a_damaged_folder_is_told(corpus: Path, tmp_path: Path) -> None:
     state = (folder / STATE).read_bytes()
     for damaged in (b"", b"{}", state[:-20], b"[1]"):
         (folder / STATE).write_bytes(damaged)
-        with pytest.raises(digram.CheckpointError, match="no checkpoint"):
+        with pytest.raises(digram.CheckpointError, match="not a checkpoint"):
             digram.train(corpus, checkpoint=folder, **OPTIONS)
     known = json.loads(state)
     [run] = known["state"]["runs"]
@@ -454,7 +454,7 @@ def test_a_damaged_folder_is_told(corpus: Path, tmp_path: Path) -> None:
             digram.train(corpus, checkpoint=folder, **OPTIONS)
         assert (folder / run).exists()
         (folder / STATE).write_text(sealed(known | wrong))
-        with pytest.raises(digram.CheckpointError, match="no checkpoint"):
+        with pytest.raises(digram.CheckpointError, match="not a checkpoint"):
             digram.train(corpus, checkpoint=folder, **OPTIONS)
     later = known | {"format": 99}
     (folder / STATE).write_text(json.dumps(later))

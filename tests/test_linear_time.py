@@ -23,7 +23,7 @@ import digram
 
 sys.path.insert(
     0, str(Path(__file__).parents[1])
-)  # the benchmarks are no part of what is installed
+)  # the benchmarks are not part of what is installed
 
 from benches import data
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strategies import Ties, any_corpora, cases, limits, prose, sized, small_corpora, ties
 
 import digram
-from digram import CorruptFileError, Merge, OptionError, RunnerUp, Special, reference
+from digram import CorruptFileError, Merge, OptionError, RunnerUp, SpecialToken, reference
 from digram.formats import huggingface
 
 Words = list[reference.Word]
@@ -182,7 +182,7 @@ def test_the_most_frequent_characters_are_kept(
         max_merges=5,
         unit="char",
         limit_alphabet=limit,
-        on_unknown=Special("<unk>"),
+        on_unknown=SpecialToken("<unk>"),
         ties=ties,
         pretokenizer=pretokenizer,
     )
@@ -193,7 +193,7 @@ def test_the_most_frequent_characters_are_kept(
         max_merges=5,
         unit="char",
         alphabet=[character.decode() for character in base],
-        on_unknown=Special("<unk>"),
+        on_unknown=SpecialToken("<unk>"),
         ties=ties,
         pretokenizer=pretokenizer,
     )
@@ -202,7 +202,7 @@ def test_the_most_frequent_characters_are_kept(
 
 def test_other_characters_are_unknown() -> None:
     options: dict[str, Any] = {"max_merges": 1, "unit": "char", "limit_alphabet": 2}
-    tok = digram.train("ababé", on_unknown=Special("<unk>"), **options)
+    tok = digram.train("ababé", on_unknown=SpecialToken("<unk>"), **options)
     assert tok.tokens(tok.encode("abé")) == [b"ab", b"<unk>"]
     tok = digram.train("ababé", on_unknown="bytes", **options)
     assert tok.tokens(tok.encode("é")) == [b"\xc3", b"\xa9"]
@@ -224,7 +224,7 @@ def test_the_alphabet_is_that_of_hugging_face(tmp_path: Path) -> None:
             max_merges=0,
             unit="char",
             limit_alphabet=limit,
-            on_unknown=Special("<unk>"),
+            on_unknown=SpecialToken("<unk>"),
             pretokenizer=None,
         )
         assert sorted(theirs.get_vocab()) == [t.decode() for t in ours.tokens(range(limit))]

@@ -197,11 +197,11 @@ def test_sizes(size: Any, expected: int) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"corpus": "a lot"}, "corpus='a lot' is no size"),
-        ({"corpus": 0}, "corpus=0 is no size"),
-        ({"corpus": float("nan")}, "corpus=nan is no size"),
-        ({"corpus": -5}, "corpus=-5 is no size"),
-        ({"memory": "8 XB"}, "memory='8 XB' is no size"),
+        ({"corpus": "a lot"}, "corpus='a lot' is not a size"),
+        ({"corpus": 0}, "corpus=0 is not a size"),
+        ({"corpus": float("nan")}, "corpus=nan is not a size"),
+        ({"corpus": -5}, "corpus=-5 is not a size"),
+        ({"memory": "8 XB"}, "memory='8 XB' is not a size"),
         ({"kind": "poems"}, "no law for text of the kind 'poems'"),
         ({"kind": {"english": -1}}, "below 0"),
         ({"kind": {}}, "sum to 0"),

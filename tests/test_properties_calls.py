@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from strategies import any_bytes, any_corpora, cases, special_soups, texts
 
 import digram
-from digram import Special, Template
+from digram import SpecialToken, Template
 from digram.tokenizer.encoding.encodings import COLUMNS
 
 SPECIAL = ["<a>", "<a>b", "é>", "<|end|>", "<unk>", "<pad>"]
@@ -53,7 +53,7 @@ def cut(text: bytes, special: Sequence[str]) -> list[tuple[int, int, str | None]
 def tokens(tok: digram.Tokenizer, text: bytes, special: Sequence[str]) -> list[Token]:
     """The tokens of a text, one pretoken after the other."""
     whole = digram.Tokenizer(replace(tok.definition, pretokenizer=digram.Pretokenizer(None)))
-    unknown = tok.on_unknown.text if isinstance(tok.on_unknown, Special) else None
+    unknown = tok.on_unknown.text if isinstance(tok.on_unknown, SpecialToken) else None
     found: list[Token] = []
     word = -1
     for start, end, name in cut(text, special):
@@ -65,7 +65,7 @@ def tokens(tok: digram.Tokenizer, text: bytes, special: Sequence[str]) -> list[T
         for pretoken in tok.pretokenize(text[start:end]):
             word += 1
             for i in whole.encode(pretoken):
-                size = len(tok.token_bytes(i))
+                size = len(tok.id_to_token(i))
                 if tok.special_tokens.get(str(unknown)) == i:
                     size = len(text[at:].decode()[0].encode())
                 found.append(Token(i, (at, at + size), word))
@@ -191,7 +191,7 @@ def padded(row: list[Token], width: int, pad: int, side: str) -> list[Token]:
 @st.composite
 def tokenizers(draw: st.DrawFn) -> digram.Tokenizer:
     unit = draw(st.sampled_from(["byte", "byte", "char"]))
-    unknown: list[Any] = ["bytes", Special("<unk>")] if unit == "char" else ["error"]
+    unknown: list[Any] = ["bytes", SpecialToken("<unk>")] if unit == "char" else ["error"]
     tok = digram.train(
         draw(any_corpora),
         unit=unit,  # type: ignore[arg-type]

@@ -70,7 +70,7 @@ def test_characters(
     corpus: list[str], text: str, on_unknown: str, dropout: float, seed: int
 ) -> None:
     """The runs of known characters are the words; the others are as they are without dropout."""
-    rule: Any = digram.Special("<unk>") if on_unknown == "token" else on_unknown
+    rule: Any = digram.SpecialToken("<unk>") if on_unknown == "token" else on_unknown
     tok = digram.train(corpus, unit="char", pretokenizer=None, max_merges=8, on_unknown=rule)
     merges = {(left, right): whole for left, right, whole in tok.definition.merges}
     singles = {c: tok.encode(c) for c in set("".join(corpus))}
@@ -178,7 +178,7 @@ def test_parts_are_one_text(
     tok = plain.with_special_tokens(["<|0|>", *(s for s in special if s)])
     mixed: list[Any] = []
     for part in parts:
-        mixed += [part, digram.Special("<|0|>")]
+        mixed += [part, digram.SpecialToken("<|0|>")]
     text = "".join(part + "<|0|>" for part in parts)
     options: dict[str, Any] = {"dropout": dropout, "seed": seed}
     only = tok.encode(text, special={"<|0|>"}, **options)

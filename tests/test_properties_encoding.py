@@ -117,7 +117,7 @@ def test_characters_that_training_did_not_see(
     base = [*bytes_, *reference.characters(corpus)]
     number = {token: n for n, token in enumerate(base)}  # of equal tokens the character's
     trained = trained_reference(corpus, "char", base, ties, {"max_merges": merges})
-    on_unknown: Any = "bytes" if fallback == "bytes" else digram.Special(fallback)
+    on_unknown: Any = "bytes" if fallback == "bytes" else digram.SpecialToken(fallback)
     tok = digram.train(
         corpus,
         unit="char",
@@ -161,8 +161,8 @@ def test_every_learned_token_encodes_to_itself(tok: digram.Tokenizer) -> None:
     """As one pretoken; a published split may cut the text of a token, as it is not its context."""
     whole = digram.Tokenizer(replaced(tok.definition, pretokenizer=resolve(None)))
     for id_ in range(tok.vocab_size):
-        assert whole.encode(tok.token_bytes(id_)) == [id_]
-        assert tok.id_of(tok.token_bytes(id_)) == id_
+        assert whole.encode(tok.id_to_token(id_)) == [id_]
+        assert tok.token_to_id(tok.id_to_token(id_)) == id_
     assert not tok.unreachable()
 
 
@@ -196,8 +196,8 @@ def test_decoding_any_ids(tok: digram.Tokenizer, ids: list[int]) -> None:
         with pytest.raises(digram.TokenIdError) as caught:
             tok.decode(ids)
         assert caught.value.index == next(n for n, i in enumerate(ids) if i >= tok.vocab_size)
-    data = b"".join(tok.token_bytes(id_) for id_ in known)
-    table = [tok.token_bytes(id_) for id_ in range(tok.vocab_size)]
+    data = b"".join(tok.id_to_token(id_) for id_ in known)
+    table = [tok.id_to_token(id_) for id_ in range(tok.vocab_size)]
     assert tok.decode_bytes(known) == data
     assert tok.decode(known) == data.decode(errors="replace") == reference.decode(known, table)
     if data.decode(errors="ignore").encode() == data:

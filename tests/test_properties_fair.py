@@ -145,7 +145,7 @@ def test_characters_outside_the_alphabet_are_not_measured(
         dev=None if dev is None else named(texts[::-1]),
         unit="char",
         alphabet=alphabet,
-        on_unknown=digram.Special("<unk>"),
+        on_unknown=digram.SpecialToken("<unk>"),
         pretokenizer=None,
         **limits,  # type: ignore[arg-type]
     )

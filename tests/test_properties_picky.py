@@ -54,10 +54,10 @@ def check(tok: digram.Tokenizer, picked: picky.Picked) -> None:
     assert tok.training.stop_reason == picked.stop_reason
     assert tok.tokens(range(tok.vocab_size)) == [picked.tokens[n] for n in picked.live]
     alone = tok._uncut()
-    id_of = {number: id for id, number in enumerate(picked.live)}
+    token_to_id = {number: id for id, number in enumerate(picked.live)}
     for word, _ in picked.words:
         text = b"".join(picked.tokens[n] for n in word)
-        assert alone.encode(text) == [id_of[n] for n in word]
+        assert alone.encode(text) == [token_to_id[n] for n in word]
 
 
 @cases(700)
@@ -111,7 +111,7 @@ def test_characters_that_have_no_token(
     corpus: list[str], text: str, limits: dict[str, int], threshold: float, unknown: str
 ) -> None:
     """They join with nothing, and stand between runs that the events work on."""
-    on_unknown: Any = "bytes" if unknown == "bytes" else digram.Special("<unk>")
+    on_unknown: Any = "bytes" if unknown == "bytes" else digram.SpecialToken("<unk>")
     base = reference.characters(corpus)
     first = 256 if unknown == "bytes" else 0
     size: dict[str, Any] = {}
@@ -133,7 +133,7 @@ def test_characters_that_have_no_token(
         reference.words(corpus, base), base, threshold=threshold, **sized(limits, base)
     )
     assert tok.events == spelled(picked)
-    id_of = {number: first + id for id, number in enumerate(picked.live)}
+    token_to_id = {number: first + id for id, number in enumerate(picked.live)}
     number = {token: n for n, token in enumerate(base)}
     expected: list[int] = []
     run: list[int] = []
@@ -141,7 +141,7 @@ def test_characters_that_have_no_token(
         if character and character.encode() in number:
             run.append(number[character.encode()])
             continue
-        expected += [id_of[n] for n in picky.encode(run, picked.events)]
+        expected += [token_to_id[n] for n in picky.encode(run, picked.events)]
         run = []
         if character:
             expected += character.encode() if first else [tok.special_tokens["<unk>"]]
@@ -235,7 +235,7 @@ def test_what_does_not_go_with_it_is_refused(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wrong", [0, -0.5, 1.5, float("nan"), float("inf")])
 def test_a_threshold_is_a_share(wrong: float) -> None:
-    with pytest.raises(digram.OptionError, match=r"no share above 0 and up to 1|no finite number"):
+    with pytest.raises(digram.OptionError, match=r"not above 0 and at most 1|not a finite"):
         digram.train("low", max_merges=1, picky=wrong)
 
 
@@ -313,7 +313,7 @@ def test_what_goes_by_rank_is_refused(low: digram.Tokenizer, name: str) -> None:
 
 
 def test_what_is_seen_and_measured(low: digram.Tokenizer) -> None:
-    """Tokens that events made are no base tokens."""
+    """Tokens that events made are not base tokens."""
     learned = len(low) - 256
     assert digram.report(low, "low lower").contents.learned == learned
     assert facts(low)["base"] == 256

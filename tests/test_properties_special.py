@@ -10,14 +10,14 @@ from strategies import any_tokenizers, cases, special_soups, special_texts, text
 import digram
 
 
-def cut(text: str, special: list[str]) -> list[str | digram.Special]:
+def cut(text: str, special: list[str]) -> list[str | digram.SpecialToken]:
     """The longest special token from the left, at each place; what is between them is text."""
-    parts: list[str | digram.Special] = []
+    parts: list[str | digram.SpecialToken] = []
     at = 0
     while at < len(text):
         here = [s for s in special if text.startswith(s, at)]
         if here:
-            parts.append(digram.Special(max(here, key=len)))
+            parts.append(digram.SpecialToken(max(here, key=len)))
             at += len(max(here, key=len))
         elif parts and isinstance(parts[-1], str):
             parts[-1] += text[at]
@@ -28,10 +28,10 @@ def cut(text: str, special: list[str]) -> list[str | digram.Special]:
     return parts
 
 
-def by_parts(tok: digram.Tokenizer, parts: list[str | digram.Special]) -> list[int]:
+def by_parts(tok: digram.Tokenizer, parts: list[str | digram.SpecialToken]) -> list[int]:
     ids: list[int] = []
     for part in parts:
-        if isinstance(part, digram.Special):
+        if isinstance(part, digram.SpecialToken):
             ids.append(tok.special_tokens[part.text])
         else:
             ids += tok.encode(part)
@@ -63,13 +63,13 @@ def test_special_tokens(
 def test_parts_of_one_text(
     plain: digram.Tokenizer, special: list[str], drawn: list[tuple[bool, str]]
 ) -> None:
-    """Neighbouring texts join before they are split; a `Special` is itself, and a border."""
+    """Neighbouring texts join before they are split; a `SpecialToken` is itself, and a border."""
     tok = plain.with_special_tokens(special)
-    parts: list[str | digram.Special] = []
-    joined: list[str | digram.Special] = []
+    parts: list[str | digram.SpecialToken] = []
+    joined: list[str | digram.SpecialToken] = []
     for trusted, text in drawn:
         if trusted and special:
-            parts.append(digram.Special(special[len(text) % len(special)]))
+            parts.append(digram.SpecialToken(special[len(text) % len(special)]))
             joined.append(parts[-1])
             continue
         parts.append(text)

@@ -162,7 +162,7 @@ def test_a_digit_keeps_a_word_alone() -> None:
 def test_what_cannot_be_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(digram.OptionError, match=message):
         digram.train("of the of the", vocab_size=300, **options)
-    with pytest.raises(digram.OptionError, match="no share of the merges"):
+    with pytest.raises(digram.OptionError, match="not a share of the merges"):
         digram.TwoStage(subwords=1.5)
 
 
@@ -191,7 +191,10 @@ def test_the_record_says_how_words_were_cut(way: Any, tmp_path: Path) -> None:
 def test_the_size_of_words_is_that_without_special_tokens() -> None:
     special = [f"<{number}>" for number in range(10)]
     options: dict[str, Any] = {"vocab_size": 300, "special_tokens": special}
-    for subwords, message in ((295, "=295 is no size at .* from 256 to 290;"), (255, "from 256")):
+    for subwords, message in (
+        (295, "=295 is not a size at .* from 256 to 290;"),
+        (255, "from 256"),
+    ):
         with pytest.raises(digram.OptionError, match=message):
             digram.train("of the", **options, superwords=digram.TwoStage(subwords=subwords))
     digram.train("of the", **options, superwords=digram.TwoStage(subwords=290))

@@ -36,7 +36,7 @@ def tokenizers(draw: st.DrawFn) -> digram.Tokenizer:
     """A tokenizer of any kind that training makes."""
     unit = draw(st.sampled_from(["byte", "char"]))
     fallback: st.SearchStrategy[OnUnknown]
-    fallback = st.sampled_from(["error", "bytes", digram.Special("<unk>")])
+    fallback = st.sampled_from(["error", "bytes", digram.SpecialToken("<unk>")])
     special = draw(special_texts)
     return digram.train(
         draw(small_corpora),
@@ -155,12 +155,12 @@ def test_ids_and_tokens_lead_to_each_other(tok: digram.Tokenizer) -> None:
     assert len(tok) == len(set(ids)) == len(ids)
     assert tok.vocab_size == max(ids, default=-1) + 1
     for text, id_ in tok.special_tokens.items():
-        assert tok.token_bytes(id_) == text.encode()
+        assert tok.id_to_token(id_) == text.encode()
     fallback = tok.definition.byte_ids or []
     for id_ in set(ids) - set(tok.special_tokens.values()) - set(fallback):
-        token = tok.token_bytes(id_)
+        token = tok.id_to_token(id_)
         if token.decode(errors="replace") not in tok.special_tokens:
-            assert tok.id_of(token) == id_
+            assert tok.token_to_id(token) == id_
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,10 @@ def test_a_given_alphabet(
     options: dict[str, Any] = {"ties": ties, "unit": "char", "alphabet": alphabet}
     options["pretokenizer"] = None
     tok = digram.train(
-        corpus, on_unknown=digram.Special("<unk>"), **options, **sized(limits, [*base, b"<unk>"])
+        corpus,
+        on_unknown=digram.SpecialToken("<unk>"),
+        **options,
+        **sized(limits, [*base, b"<unk>"]),
     )
     check(tok, trained)
     # Without a token for it, only what has no such character is learned from.
@@ -300,13 +303,13 @@ def test_limits_are_kept(
     options = sized(limits, reference.BYTES)
     tok = digram.train(corpus, pretokenizer=pretokenizer, ties=ties, **options)
     for entry in tok.merge_log:
-        assert entry.token == entry.left + entry.right == tok.token_bytes(entry.id)
+        assert entry.token == entry.left + entry.right == tok.id_to_token(entry.id)
         assert len(entry.token) <= limits.get("max_token_length", 10**9)
         assert entry.count is not None
         assert entry.count >= limits.get("min_frequency", 1)
     assert len(tok.merges) <= min(limits.get("max_merges", 10**9), limits.get("room", 10**9))
     counts = [entry.count for entry in tok.merge_log]
-    if "max_token_length" not in limits:  # a pair of rarer tokens is no commoner than they are
+    if "max_token_length" not in limits:  # a pair of rarer tokens is not commoner than they are
         assert counts == sorted(counts, reverse=True)  # type: ignore[type-var]
 
 

@@ -129,7 +129,7 @@ def test_files_that_were_changed_are_refused(tok: digram.Tokenizer, tmp_path: Pa
             digram.load(path)
 
     refused(lambda own, _: own.update(rules={"protect": ["steel"]}), "are not those of the rules")
-    refused(lambda own, _: own.update(rules={"protected": []}), "is no kind of rule")
+    refused(lambda own, _: own.update(rules={"protected": []}), "is not a kind of rule")
     refused(lambda own, _: own.update(rules={"protect": [1]}), "is a text")
     refused(lambda own, _: own.update(rules=[]), "rules")
     refused(lambda _, splits: splits.pop(0), "are not those of the rules")
@@ -186,7 +186,7 @@ def test_changes_keep_the_tokens_of_rules(tok: digram.Tokenizer) -> None:
     small = digram.shrink(tok, tok.vocab_size - 5)
     assert small == digram.train(NOTES, max_merges=7, rules=RULES, special_tokens=["<|end|>"])
     for one in (more, pruned, small, digram.shrink(tok.with_rules(RULES), tok.vocab_size - 3)):
-        assert all(one.id_of(token) is not None for token in RULES.tokens())
+        assert all(one.token_to_id(token) is not None for token in RULES.tokens())
         assert digram.check_rules(one, NOTES).violated == 0
     with pytest.raises(OptionError, match="cannot go"):
         digram.prune(tok, "nothing of it", remove=15)
@@ -196,7 +196,7 @@ def test_prune_keeps_what_is_preferred() -> None:
     rules = Rules(prefer=["zq", ("zq", "x")])
     tok = digram.train(NOTES, max_merges=9, rules=rules)
     pruned, _ = digram.prune(tok, "iron then", remove=9)
-    assert pruned.id_of(b"zqx") is not None
+    assert pruned.token_to_id(b"zqx") is not None
     with pytest.raises(OptionError, match="cannot go"):
         digram.prune(tok, "iron then", remove=10)
 
@@ -215,9 +215,11 @@ def test_merge_obeys_what_is_forbidden() -> None:
     plain = digram.train("ab", max_merges=0, pretokenizer="gpt2")
     other = digram.train("the then them that this " * 3, max_merges=6, pretokenizer="gpt2")
     ruled = plain.with_rules(Rules(forbid=["th", " t"]))
-    assert digram.union(plain, other)[0].id_of(b"th") or digram.union(plain, other)[0].id_of(b" t")
+    assert digram.union(plain, other)[0].token_to_id(b"th") or digram.union(plain, other)[
+        0
+    ].token_to_id(b" t")
     merged, _ = digram.union(ruled, other)
-    assert (merged.id_of(b"th"), merged.id_of(b" t")) == (None, None)
+    assert (merged.token_to_id(b"th"), merged.token_to_id(b" t")) == (None, None)
     assert merged.vocab_size > ruled.vocab_size
     assert digram.check_rules(merged, "the then").violated == 0
 
@@ -239,7 +241,7 @@ def test_preferred_merges_come_first() -> None:
 @pytest.mark.parametrize(
     ("rules", "match"),
     [
-        ({"prefer": [("p", "re")]}, "'re' is no token by then"),
+        ({"prefer": [("p", "re")]}, "'re' is not a token by then"),
         ({"prefer": ["iron"], "protect": ["iron"], "forbid": ["ir"]}, None),
         ({"prefer": ["ore"], "forbid": ["or"]}, "'or' is forbidden"),
         ({"prefer": ["mgx"], "units": ["mg"]}, "'mg' is a token already"),
@@ -258,7 +260,7 @@ def test_preferred_merges_that_cannot_be(rules: dict[str, Any], match: str | Non
     ("prefer", "limits", "match"),
     [
         (["aé"], {"whole_characters": True}, "part of a character"),
-        ([("a", "é")], {"whole_characters": True}, "'é' is no token by then"),
+        ([("a", "é")], {"whole_characters": True}, "'é' is not a token by then"),
         (["abc"], {"max_token_length": 2}, "'abc' is longer than max_token_length=2"),
         ([("a", " b")], {}, "is cut into"),
     ],

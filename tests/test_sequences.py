@@ -218,9 +218,9 @@ def test_faults() -> None:
         tok.encode_ids([1, 3])
     with pytest.raises(digram.InvalidTextError, match=r"sequences\[1\]\[0\] = 9 is none"):
         tok.encode_batch([[1], [9]])
-    with pytest.raises(digram.InvalidTextError, match=r"sequence\[0\] = -1 is no integer"):
+    with pytest.raises(digram.InvalidTextError, match=r"sequence\[0\] = -1 is not an integer"):
         tok.encode_ids([-1])
-    with pytest.raises(digram.InvalidTextError, match=r"\[0\] = 4294967296 is no integer"):
+    with pytest.raises(digram.InvalidTextError, match=r"\[0\] = 4294967296 is not an integer"):
         tok.encode_ids([2**32])
     out_of_range: list[tuple[list[Any], int, int]] = [
         ([-1, 2**63], 0, -1),
@@ -229,7 +229,7 @@ def test_faults() -> None:
         ([1, np.uint64(2), -(2**70)], 2, -(2**70)),
     ]
     for numbers, at, number in out_of_range:
-        with pytest.raises(digram.InvalidTextError, match="no integer of 32 bits") as told:
+        with pytest.raises(digram.InvalidTextError, match="not an integer of 32 bits") as told:
             tok.encode_ids(numbers)
         assert (told.value.index, told.value.value) == (at, number)
         assert f"sequence[{at}] = {number} is" in str(told.value)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from strategies import any_corpora, cases, prose, ties
 
 import digram
-from digram import CorruptFileError, Definition, OptionError, Special, VocabError
+from digram import CorruptFileError, Definition, OptionError, SpecialToken, VocabError
 from digram.formats import huggingface
 from digram.pretokenizers.pretokenizer import resolve
 
@@ -38,7 +38,7 @@ units = st.sampled_from(
         {"unit": "byte", "byte_order": "gpt2"},
         {"unit": "char"},
         {"unit": "char", "on_unknown": "bytes"},
-        {"unit": "char", "on_unknown": Special("<unk>")},
+        {"unit": "char", "on_unknown": SpecialToken("<unk>")},
         {"unit": "char", "on_unknown": "bytes", "limit_alphabet": 3},
     ]
 )
@@ -222,17 +222,17 @@ def test_blocks_follow_the_special_tokens_and_padding_ends() -> None:
         "unused": range(300, 384),
     }
     assert tok.vocab_size == len(tok) == 384
-    assert tok.special_tokens["<|audio-codes_3|>"] == tok.id_of("<|audio-codes_3|>") == 299
+    assert tok.special_tokens["<|audio-codes_3|>"] == tok.token_to_id("<|audio-codes_3|>") == 299
 
 
 def test_what_a_reserved_id_does() -> None:
     tok = digram.train(TEXT, vocab_size=270, reserve={"image": 8})
     first = tok.reserved["image"].start
     assert tok.decode([first, *tok.encode("low")]) == "<|image_0|>low"
-    assert tok.token_bytes(first + 7) == b"<|image_7|>"
+    assert tok.id_to_token(first + 7) == b"<|image_7|>"
     assert first not in tok.encode("<|image_0|>")  # text stays text
     assert tok.encode("<|image_0|>", special="parse") == [first]
-    assert tok.encode([Special("<|image_3|>"), "low"])[0] == first + 3
+    assert tok.encode([SpecialToken("<|image_3|>"), "low"])[0] == first + 3
 
 
 def test_special_first_leaves_blocks_at_the_end() -> None:
@@ -299,10 +299,10 @@ def test_formats_that_cannot_carry_blocks_refuse_them(format_: str, tmp_path: Pa
     [
         ({"reserve": {"image": 0}}, "not between 1"),
         ({"reserve": {"image": 1 << 40}}, "not between 1"),
-        ({"reserve": {"": 1}}, "no name for a block"),
-        ({"reserve": {"a|>": 1}}, "no name for a block"),
-        ({"reserve": {"7": 1}}, "no name for a block"),
-        ({"reserve": {"a b": 1}}, "no name for a block"),
+        ({"reserve": {"": 1}}, "not a name for a block"),
+        ({"reserve": {"a|>": 1}}, "not a name for a block"),
+        ({"reserve": {"7": 1}}, "not a name for a block"),
+        ({"reserve": {"a b": 1}}, "not a name for a block"),
         ({"reserve": {"unused": 1}, "pad_to_multiple": 8}, "ids that pad"),
         ({"reserve": {"a": 2}, "special_tokens": ["<|a_1|>"]}, "special token already"),
         ({"reserve": {"a": 200}}, "room for a merge: the base has 256 tokens, beside 0 special"),
@@ -356,5 +356,5 @@ def test_ranks_with_holes_keep_them() -> None:
     tok = digram.Tokenizer(digram.formats.tiktoken.loads(b"".join(lines), pretokenizer="gpt2"))
     small = digram.shrink(tok, 261)
     assert small.definition.tokens[256:] == [b"th", None, None, None, b"the"]
-    # A gap at the end is no part of a size.
+    # A gap at the end is not part of a size.
     assert digram.shrink(tok, 260).vocab_size == 257

@@ -14,6 +14,7 @@ import stat
 import subprocess
 import sys
 import threading
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -239,6 +240,17 @@ def test_large_files_are_refused_before_they_are_read(tmp_path: Path) -> None:
         assert b"VmHWM" in read_file(proc)
         with pytest.raises(LimitExceededError):
             read_file(proc, 100)
+
+
+def test_an_empty_file_takes_no_memory(tmp_path: Path) -> None:
+    """Its size is also that of a file whose size nobody tells."""
+    (tmp_path / "empty").touch()
+    tracemalloc.start()
+    try:
+        assert read_file(tmp_path / "empty", 1 << 40) == b""
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_short_writes_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,7 @@ OPTIONS: dict[str, Any] = {
     "unit": "char",
     "alphabet": "xyz" + "".join(sorted({*TEXT, *OTHER})),
     "limit_alphabet": 5,
-    "on_unknown": digram.Special("<unk>"),
+    "on_unknown": digram.SpecialToken("<unk>"),
     "pretokenizer": digram.Regex(r"\w|\W+"),
     "rules": digram.Rules(["sat on"]),
     "ties": "lexicographic",
@@ -165,7 +165,7 @@ def test_train_ids(option: str) -> None:
         ({"limit_alphabet": 2}, 'limit_alphabet= is for unit="char"', "Leave out limit_alphabet="),
         ({"on_unknown": "bytes"}, 'on_unknown= is for unit="char"', "Leave out on_unknown="),
         (
-            {"on_unknown": digram.Special("<unk>")},
+            {"on_unknown": digram.SpecialToken("<unk>")},
             'on_unknown= is for unit="char"',
             "Leave out on_unknown=",
         ),
@@ -237,7 +237,7 @@ def test_letters_alone_are_no_base_for_words_with_their_spaces(pretokenizer: str
     assert str(caught.value) == (
         "alphabet= leaves out 1 character of the corpus: ' ' (U+0020). A tokenizer of it could not "
         'encode the text that it was trained on. Add it to alphabet=, or pass on_unknown="bytes" '
-        'or on_unknown=digram.Special("<unk>").'
+        'or on_unknown=digram.SpecialToken("<unk>").'
     )
     tok = digram.train(text, alphabet=letters + " ", **options)
     assert tok.decode(tok.encode(text)) == text

@@ -1,4 +1,4 @@
-"""`tok.vocab` is the mapping that `id_of` and `tokens` say, whatever the vocabulary."""
+"""`tok.vocab` is the mapping that `token_to_id` and `tokens` say, whatever the vocabulary."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HELD = [
     digram.train("low low", max_merges=2, special_first=True, special_tokens=["<s>"]),
     digram.train("low low", max_merges=2, pad_to_multiple=64),
     digram.train("abca é", max_merges=2, unit="char", on_unknown="bytes"),
-    digram.train("abca é", max_merges=2, unit="char", on_unknown=digram.Special("<unk>")),
+    digram.train("abca é", max_merges=2, unit="char", on_unknown=digram.SpecialToken("<unk>")),
     digram.prune(digram.train("low lower low", max_merges=5), "w", remove=2, compact=False)[0],
     digram.train("a", max_merges=0).with_special_tokens({"<far>": 300}),
     digram.train("low low lower", max_merges=4, picky=0.9),
@@ -29,10 +29,10 @@ def check(tok: digram.Tokenizer) -> None:
     expected: dict[bytes, int] = {}
     for id in range(tok.vocab_size):
         try:
-            token = tok.token_bytes(id)
+            token = tok.id_to_token(id)
         except digram.TokenIdError:  # a hole
             continue
-        found = tok.id_of(token)
+        found = tok.token_to_id(token)
         assert found is not None
         expected.setdefault(token, found)
     assert dict(tok.vocab) == expected
@@ -43,7 +43,7 @@ def check(tok: digram.Tokenizer) -> None:
     for token, id in expected.items():
         assert tok.vocab[token] == id
         assert token in tok.vocab
-        assert tok.token_bytes(id) == token
+        assert tok.id_to_token(id) == token
 
 
 @cases(150)
@@ -71,7 +71,7 @@ def test_it_is_a_mapping_that_nobody_changes() -> None:
         vocab[b"x"] = 1
     with pytest.raises(TypeError):
         del vocab[b"low"]
-    assert vocab["low"] == vocab[b"low"] == tok.id_of("low")
+    assert vocab["low"] == vocab[b"low"] == tok.token_to_id("low")
     assert "low" in vocab
     assert vocab.get(b"no such token") is None
     for unknown in (b"no such token", 97, None):
@@ -87,7 +87,7 @@ def test_it_is_a_mapping_that_nobody_changes() -> None:
 def test_it_is_that_of_hugging_face(tmp_path: Any) -> None:
     import tokenizers
 
-    tok = digram.train("abca é", max_merges=2, unit="char", on_unknown=digram.Special("<unk>"))
+    tok = digram.train("abca é", max_merges=2, unit="char", on_unknown=digram.SpecialToken("<unk>"))
     tok.save(tmp_path / "tokenizer.json")
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json")).get_vocab()
     assert {token.decode(): id for token, id in tok.vocab.items()} == theirs

@@ -8,7 +8,7 @@ from dataclasses import replace
 import strategies
 
 import digram
-from digram import Definition, Pretokenizer, Regex, Special, TrainingRecord
+from digram import Definition, Pretokenizer, Regex, SpecialToken, TrainingRecord
 
 CORPUS = (
     "It's 2,024 tokens long; she'll say 1234567 isn't a number. The low lower lowest words, "
@@ -96,10 +96,10 @@ SAMPLES: dict[str, Definition] = {
         unit="char", on_unknown="bytes", pretokenizer="gpt2", special_tokens=["<|end|>"]
     ),
     "characters or unknown": trained(
-        unit="char", on_unknown=Special("<unk>"), pretokenizer=None, special_tokens=["</s>"]
+        unit="char", on_unknown=SpecialToken("<unk>"), pretokenizer=None, special_tokens=["</s>"]
     ),
     "characters or unknown, special first": trained(
-        unit="char", on_unknown=Special("<unk>"), pretokenizer="whitespace", special_first=True
+        unit="char", on_unknown=SpecialToken("<unk>"), pretokenizer="whitespace", special_first=True
     ),
     "characters or an error": trained(unit="char", pretokenizer="cl100k"),
 }

@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from digram.training.train import train
     from digram.vocab.definition import Definition, TrainingRecord
     from digram.vocab.picky import Event
-    from digram.vocab.special_tokens import Special
+    from digram.vocab.special_tokens import SpecialToken
     from digram.vocab.template import Template
 
 __all__ = [
@@ -119,7 +119,7 @@ __all__ = [
     "RunnerUp",
     "RunningCount",
     "SequenceTokenizer",
-    "Special",
+    "SpecialToken",
     "SpecialTokenError",
     "Table",
     "Template",
@@ -221,7 +221,7 @@ _HOMES = {
     "digram.training.train": ["train"],
     "digram.vocab.definition": ["Definition", "TrainingRecord"],
     "digram.vocab.picky": ["Event"],
-    "digram.vocab.special_tokens": ["Special"],
+    "digram.vocab.special_tokens": ["SpecialToken"],
     "digram.vocab.template": ["Template"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Buffer, disjoint_base
 
-from digram.vocab.special_tokens import Special
+from digram.vocab.special_tokens import SpecialToken
 
 __all__ = [
     "LEAST_MEMORY",
@@ -120,7 +120,7 @@ def default_threads() -> int:
     """How many threads a call uses that is not told how many.
 
     That is what `DIGRAM_THREADS` says, or one for each processor that this process may use: in a
-    container, of its share. `OptionError` where the variable is no number of threads.
+    container, of its share. `OptionError` where the variable is not a number of threads.
     """
 
 def cut(held: bytearray, block: bytes, separator: bytes) -> tuple[list[bytes], int] | None:
@@ -378,14 +378,14 @@ class Core:
     ) -> Self: ...
     def encode(
         self,
-        text: _Text | Sequence[_Text | Special],
+        text: _Text | Sequence[_Text | SpecialToken],
         *,
         special: _OnSpecial | None = "text",
         dropout: float = 0.0,
         seed: int | None = None,
     ) -> list[int]: ...
     def count(
-        self, text: _Text | Sequence[_Text | Special], *, special: _OnSpecial | None = "text"
+        self, text: _Text | Sequence[_Text | SpecialToken], *, special: _OnSpecial | None = "text"
     ) -> int: ...
     def decode(
         self,
@@ -404,7 +404,7 @@ class Core:
         skip_special_tokens: bool = False,
     ) -> Decoder: ...
     def tokens(self, ids: _Ids) -> list[bytes]: ...
-    def id_of(self, token: _Text) -> int | None: ...
+    def token_to_id(self, token: _Text) -> int | None: ...
     def unreachable(self) -> list[int]: ...
     def __len__(self) -> int: ...
     @property
@@ -413,7 +413,7 @@ class Core:
     def special_tokens(self) -> dict[str, int]: ...
     def _encode_batch(
         self,
-        texts: Sequence[_Text | Sequence[_Text | Special]],
+        texts: Sequence[_Text | Sequence[_Text | SpecialToken]],
         special: _OnSpecial | None = None,
         threads: int | None = None,
         dropout: float | None = None,
@@ -421,7 +421,7 @@ class Core:
     ) -> list[list[int]]: ...
     def _encode_batch_numpy(
         self,
-        texts: Sequence[_Text | Sequence[_Text | Special]],
+        texts: Sequence[_Text | Sequence[_Text | SpecialToken]],
         special: _OnSpecial | None = None,
         threads: int | None = None,
         dropout: float | None = None,
@@ -436,7 +436,7 @@ class Core:
     ) -> EncodedDocuments: ...
     def _encode_batch_arrow(
         self,
-        texts: Sequence[_Text | Sequence[_Text | Special]],
+        texts: Sequence[_Text | Sequence[_Text | SpecialToken]],
         special: _OnSpecial | None = None,
         threads: int | None = None,
         dropout: float | None = None,
@@ -461,13 +461,13 @@ class Core:
     ) -> Encoded: ...
     def _count_batch(
         self,
-        texts: Sequence[_Text | Sequence[_Text | Special]],
+        texts: Sequence[_Text | Sequence[_Text | SpecialToken]],
         special: _OnSpecial | None = None,
         threads: int | None = None,
     ) -> list[int]: ...
     def _count_batch_numpy(
         self,
-        texts: Sequence[_Text | Sequence[_Text | Special]],
+        texts: Sequence[_Text | Sequence[_Text | SpecialToken]],
         special: _OnSpecial | None = None,
         threads: int | None = None,
     ) -> NDArray[np.uint64]: ...

@@ -152,7 +152,8 @@ def several(number: int, noun: str) -> str:
     >>> several(1, "merge"), several(0, "merge"), several(2_000, "merge")
     ('1 merge', '0 merges', '2,000 merges')
     """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    shown = f"{number:,}" if number.bit_length() <= 256 else show(number)
+    return f"{shown} {noun}{'' if number == 1 else 's'}"
 
 
 class InvalidTextError(DigramError, ValueError):

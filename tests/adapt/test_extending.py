@@ -39,7 +39,7 @@ LIMITS: list[dict[str, Any]] = [
 def parts(tok: digram.Tokenizer, pretoken: str) -> list[list[int]]:
     """What the ids of a pretoken merge inside: all of them, but for what has no token."""
     unknown = set(tok.definition.byte_ids or [])
-    if isinstance(tok.on_unknown, digram.Special):
+    if isinstance(tok.on_unknown, digram.SpecialToken):
         unknown.add(tok.special_tokens[tok.on_unknown.text])
     found: list[list[int]] = [[]]
     for id in alone(tok).encode(pretoken):
@@ -111,7 +111,7 @@ def test_from_vocabularies_that_nobody_trained(
 @given(
     before=corpora(with_runs("aé€")),
     corpus=corpora(with_runs("aéb€")),
-    unknown=st.sampled_from(["bytes", digram.Special("<unk>")]),
+    unknown=st.sampled_from(["bytes", digram.SpecialToken("<unk>")]),
     limits=st.sampled_from(LIMITS),
 )
 def test_from_characters(
@@ -232,7 +232,7 @@ def test_embeddings_begin_as_means_of_what_a_token_was(
     assert (plan.new_size, plan.old_size) == (grown.vocab_size, tok.vocab_size)
     assert (new[: tok.vocab_size] == old).all()
     for id in change.added:
-        parts = tok.encode(grown.token_bytes(id))
+        parts = tok.encode(grown.id_to_token(id))
         assert plan.row(id) == [(part, 1 / len(parts)) for part in parts]
         assert np.allclose(new[id], old[parts].mean(axis=0), atol=1e-6)
 

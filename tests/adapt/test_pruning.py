@@ -145,7 +145,7 @@ def test_tokens_of_another_are_added_where_one_merge_makes_them(
     # What is left out, no single merge makes, or the pretokenizer cuts it.
     alone = digram_alone(both)
     for merge in other.merge_log:
-        left_out = both.id_of(merge.token) is None
+        left_out = both.token_to_id(merge.token) is None
         assert not left_out or len(alone.encode(merge.token)) > 2 or is_cut(tok, merge.token)
     few, fewer = digram.union(tok, other, add=2)
     assert few.tokens(fewer.added) == both.tokens(change.added)[:2]
@@ -169,14 +169,14 @@ def test_what_is_kept() -> None:
     small, change = digram.prune(tok, "", remove=everything)
     assert [len(token) for token in small.definition.tokens if token] == [1] * 256
     assert small.special_tokens == {"<s>": 256}
-    low = tok.id_of("low")
+    low = tok.token_to_id("low")
     assert low is not None
     for keep in (["low"], [b"low"], [low]):
         with pytest.raises(digram.OptionError, match="cannot go"):
             digram.prune(tok, "", remove=everything, keep=keep)
         kept, change = digram.prune(tok, "", remove=everything - 2, keep=keep)
-        assert kept.id_of("low") is not None
-        assert kept.id_of("lo") is not None  # it is made of that
+        assert kept.token_to_id("low") is not None
+        assert kept.token_to_id("lo") is not None  # it is made of that
         assert len(change.removed) == everything - 2
 
 
@@ -188,7 +188,7 @@ def test_faults() -> None:
             digram.prune(tok, "low", **options)
     with pytest.raises(digram.OptionError, match="more than the 259"):
         digram.prune(tok, "low", vocab_size=300)
-    with pytest.raises(digram.OptionError, match="is no token"):
+    with pytest.raises(digram.OptionError, match="is not a token"):
         digram.prune(tok, "low", remove=1, keep=["zebra"])
     with pytest.raises(digram.TokenIdError):
         digram.prune(tok, "low", remove=1, keep=[999])
@@ -318,10 +318,10 @@ def test_a_token_that_is_there_twice_keeps_its_id() -> None:
 
 def test_a_character_that_is_unknown_has_no_row() -> None:
     options: dict[str, Any] = {"unit": "char", "pretokenizer": None, "max_merges": 3}
-    unknown = digram.Special("<unk>")
+    unknown = digram.SpecialToken("<unk>")
     tok = digram.train("abc abd", on_unknown=unknown, special_tokens=["<unk>"], **options)
     change = digram.Change.of(tok, digram.train("zq abc zq", **options))
-    q = change.after.id_of("q")
+    q = change.after.token_to_id("q")
     assert q is not None
     assert change.embedding_plan().row(q) == []
 

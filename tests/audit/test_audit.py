@@ -70,7 +70,7 @@ def test_tokens_that_are_no_whole_characters(tok: digram.Tokenizer) -> None:
         return token.decode("utf-8", "ignore").encode() == token
 
     made = range(256, tok.vocab_size)
-    parts = tuple(id for id in made if not is_whole(tok.token_bytes(id)))
+    parts = tuple(id for id in made if not is_whole(tok.id_to_token(id)))
     assert digram.audit(tok).by_kind["partial"].ids == parts
 
 
@@ -174,7 +174,7 @@ def test_special_tokens() -> None:
 
 
 def test_text_that_does_not_come_back() -> None:
-    unknown = digram.Special("<unk>")
+    unknown = digram.SpecialToken("<unk>")
     tok = digram.train("low", unit="char", on_unknown=unknown, max_merges=1)
     found = digram.audit(tok, ["low", "slow", "wo\x1b[31m!"]).by_kind["round_trip"]
     corpus = [line for line in found.details if line.startswith("of the corpus")]
@@ -221,7 +221,7 @@ def test_limits() -> None:
 @pytest.mark.parametrize(
     ("limits", "message"),
     [
-        ({"unreached": 0}, "no kind of finding"),
+        ({"unreached": 0}, "not a kind of finding"),
         ({"unused": 0}, "known only of a corpus"),
         ({"partial": -1}, "no limit"),
         ({"partial": 1.5}, "no limit"),

@@ -229,7 +229,7 @@ def test_which_token_ends_a_document(tmp_path: Path) -> None:
         with pytest.raises(digram.OptionError, match=what):
             digram.encode_files(tok, ["a"], tmp_path / "out", format="npy")
     assert not (tmp_path / "out").exists()
-    with pytest.raises(digram.OptionError, match="end_of_text='<y>' is no special token"):
+    with pytest.raises(digram.OptionError, match="end_of_text='<y>' is not a special token"):
         digram.encode_files(plain, ["a"], tmp_path / "out", format="npy", end_of_text="<y>")
     with pytest.raises(digram.TokenIdError):
         digram.encode_files(plain, ["a"], tmp_path / "out", format="npy", end_of_text=256)
@@ -246,7 +246,7 @@ def test_which_token_ends_a_document(tmp_path: Path) -> None:
         ({"format": "bin"}, "format='bin' is not known. Formats: megatron, "),
         ({"shard_tokens": 0}, "shard_tokens=0 is not at least 1"),
         ({"shard_tokens": 5, "shard_size": 5}, "give one of them"),
-        ({"shard_size": "many"}, "no size"),
+        ({"shard_size": "many"}, "not a size"),
         ({"threads": 0}, "threads=0"),
         ({"separator": ""}, "empty separator"),
         ({"special": "maybe"}, "maybe"),

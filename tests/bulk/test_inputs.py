@@ -367,7 +367,7 @@ def test_errors_in_a_part_count_from_the_beginning(
     assert (caught.value.path, caught.value.index) == (str(path), 400)
 
 
-# Prints by how much encoding a file made memory grow, in MB: that which is no map of a file.
+# Prints by how much encoding a file made memory grow, in MB: that which is not a map of a file.
 GROWTH = """
 import sys, threading, time
 from pathlib import Path

@@ -468,9 +468,9 @@ def test_a_damaged_manifest_is_told(
         wrong.append(json.dumps({**said, **changed}).encode())
     for data in wrong:
         path.write_bytes(data)
-        with pytest.raises(digram.CorruptFileError, match="no manifest of digram"):
+        with pytest.raises(digram.CorruptFileError, match="not a manifest of digram"):
             digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)
-        with pytest.raises(digram.CorruptFileError, match="no manifest of digram"):
+        with pytest.raises(digram.CorruptFileError, match="not a manifest of digram"):
             digram.read_tokens(out)
         assert digram.read_tokens(out, "megatron").tokens == said["tokens"]
     path.write_bytes(whole)
@@ -485,7 +485,7 @@ def test_a_damaged_manifest_is_told(
         {"shard": [shard]},
     ):
         lines.write_text(json.dumps({**line, **changed}) + "\n")
-        with pytest.raises(digram.CorruptFileError, match="no manifest of digram"):
+        with pytest.raises(digram.CorruptFileError, match="not a manifest of digram"):
             digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)
     lines.write_text(json.dumps({**line, "number": 0}) + "\n" + json.dumps(line)[:-9])
     assert len(digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)) == 106

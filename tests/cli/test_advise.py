@@ -54,8 +54,8 @@ def test_without_a_tokenizer(run: Run) -> None:
     [
         (["FILE"], "FILES are looked at under a tokenizer: give one with -t"),
         (["--sizes", "300"], "FILES are looked at under a tokenizer: give one with -t"),
-        (["--sizes", "many"], "'many' is no list of sizes, as in 8000,16000,32000"),
-        (["--parameters", "big"], "--parameters big is no number of parameters"),
+        (["--sizes", "many"], "'many' is not a list of sizes, as in 8000,16000,32000"),
+        (["--parameters", "big"], "--parameters big is not a number of parameters"),
         (["--multilingual"], "--multilingual is for one model, and --parameters is not given"),
         (["-t", "TOK", "FILE", "--sizes", "9999"], "--vocab-size 9999 is more than the 300"),
     ],

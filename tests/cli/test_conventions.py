@@ -108,7 +108,7 @@ def test_a_size_may_end_in_a_letter(typed: str, number: int) -> None:
     "typed", ["", "k", "1.5", "32 k", "32kB", "0x20", "1e3", "٣", "1__0", "k1", "1.2345k", "nan"]
 )
 def test_what_is_no_size(typed: str) -> None:
-    with pytest.raises(click.BadParameter, match="is no whole number, as in 32000, 32k or"):
+    with pytest.raises(click.BadParameter, match="is not a whole number, as in 32000, 32k or"):
         common.NUMBER.convert(typed, None, None)
 
 

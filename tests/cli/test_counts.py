@@ -174,7 +174,11 @@ def test_merge(run: Run, corpus: Path, counted: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("weights", "message"),
-    [("1,2", "2 numbers for 1 file."), ("x", "no list of numbers"), ("0", "no positive number")],
+    [
+        ("1,2", "2 numbers for 1 file."),
+        ("x", "not a list of numbers"),
+        ("0", "not a positive number"),
+    ],
 )
 def test_weights_that_make_no_sense(
     run: Run, counted: Path, tmp_path: Path, weights: str, message: str

@@ -120,7 +120,7 @@ def test_tokenizers_side_by_side(run: Run, tok_path: str, other: str, folder: Pa
         (["lines", "--by-file", "--name", "en=lines"], "is the name of a file too"),
         (["lines", "--by-file", "--reference", "de"], "--reference de is none of the sources"),
         (["lines", "--by-file", "--separator", " ", "--reference", "en"], "line by line"),
-        (["lines", "--alpha", "-1"], "--alpha -1.0 is no order"),
+        (["lines", "--alpha", "-1"], "--alpha -1.0 is not an order"),
         (["-t", "OTHER"], "stdin can be read once"),
         (["-t", "OTHER", "--name", "a=-"], "stdin can be read once"),
     ],

@@ -1,4 +1,4 @@
-"""`digram explain` and `digram tree`: what Python prints, in the shell's spelling, and as JSON."""
+"""`digram explain` and `digram merge-tree`: what Python prints, in a shell's words; JSON."""
 
 from __future__ import annotations
 
@@ -44,25 +44,26 @@ def test_explain_in_colour_on_wide_and_narrow_terminals(
 
 
 def test_tree(run: Run, tok: digram.Tokenizer, tok_path: str) -> None:
-    result = run("tree", "-t", tok_path, " the")
+    result = run("merge-tree", "-t", tok_path, " the")
     assert (result.exit_code, result.stdout) == (0, f"{digram.merge_tree(tok, ' the')}\n")
-    id = str(tok.id_of(" the"))
-    assert run("tree", "-t", tok_path, id, "--by", "id").stdout == result.stdout
-    assert run("tree", "-t", tok_path, "20746865", "--by", "hex").stdout == result.stdout
-    assert json.loads(run("tree", "-t", tok_path, " the", "--json").stdout) == (
+    id = str(tok.token_to_id(" the"))
+    assert run("merge-tree", "-t", tok_path, id, "--by", "id").stdout == result.stdout
+    assert run("merge-tree", "-t", tok_path, "20746865", "--by", "hex").stdout == result.stdout
+    assert json.loads(run("merge-tree", "-t", tok_path, " the", "--json").stdout) == (
         digram.merge_tree(tok, " the").as_dict()
     )
-    assert "\x1b[48;5;" in run("tree", "-t", tok_path, " the", "--color").stdout
+    assert "\x1b[48;5;" in run("merge-tree", "-t", tok_path, " the", "--color").stdout
 
 
 def test_no_such_token(run: Run, tok_path: str) -> None:
-    missing = run("tree", "-t", tok_path, "xyzzy")
+    missing = run("merge-tree", "-t", tok_path, "xyzzy")
     assert missing.exit_code == 3
-    assert "'xyzzy' is no token of this vocabulary. See what it becomes with digram explain." in (
-        missing.stderr
+    assert (
+        "'xyzzy' is not a token of this vocabulary. See what it becomes with digram explain."
+        in (missing.stderr)
     )
-    assert run("tree", "-t", tok_path, "--by", "id", "9999").exit_code == 3
+    assert run("merge-tree", "-t", tok_path, "--by", "id", "9999").exit_code == 3
     for by, token in (("id", "the"), ("hex", "xy")):
-        wrong = run("tree", "-t", tok_path, "--by", by, token)
+        wrong = run("merge-tree", "-t", tok_path, "--by", by, token)
         assert wrong.exit_code == 2
         assert f"with --by {by} TOKEN is" in wrong.stderr

@@ -163,7 +163,7 @@ def test_faults(run: Run, old: Path, folder: Path, tmp_path: Path) -> None:
     result = run("grow", "next", folder, "--vocab-size", 260, "--change", tmp_path / "c.npz")
     assert (result.exit_code, digram.Trainer.load(folder).versions) == (2, ())
     assert "name the files to forget" in run("grow", "forget", folder).stderr
-    assert "is no number" in run("grow", "add", folder, old, "--weight", "many").stderr
+    assert "is not a number" in run("grow", "add", folder, old, "--weight", "many").stderr
     assert run("grow", "add", folder, old, "--decay", "2").exit_code == 2
     with lock_folder(folder):
         result = run("grow", "add", folder, old)

@@ -37,14 +37,14 @@ SMALL = ["--max-merges", "2", "-o"]
         ('format="seed_pair", or', "--format seed_pair, or"),
         ("Pass allow_loss=True: it", "Pass --allow-loss: it"),
         ("Leave out format= and allow_loss=.", "Leave out --format and --allow-loss."),
-        ('on_unknown=digram.Special("<unk>")', "--on-unknown '<unk>'"),
-        ("on_unknown=digram.Special(...)", "--on-unknown TOKEN"),
+        ('on_unknown=digram.SpecialToken("<unk>")', "--on-unknown '<unk>'"),
+        ("on_unknown=digram.SpecialToken(...)", "--on-unknown TOKEN"),
         ("(pretokenizer=None)", "(--pretokenizer none)"),
         ("pretokenizer=digram.Regex(...)", "--regex PATTERN"),
         ("pretokenizer=digram.Regex('[a-z]+')", "--regex '[a-z]+'"),
         ("on_unknown='it\\'s'", "--on-unknown 'it'\"'\"'s'"),
         ("on_unknown='a\\x00'", "--on-unknown 'a\\x00'"),
-        # What a user wrote stands in quotes or in a path, and other names are no options.
+        # What a user wrote stands in quotes or in a path, and other names are not options.
         ("'vocab_size=9' and \"vocab_size\"", "'vocab_size=9' and \"vocab_size\""),
         ("Face's vocab_size, its parts' names", "Face's --vocab-size, its parts' names"),
         ("my/vocab_size, vocab_size.json", "my/vocab_size, vocab_size.json"),
@@ -58,7 +58,7 @@ def test_spelled(message: str, shown: str) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder: a text, tokenizers that need telling, and files that are no text."""
+    """A working folder: a text, tokenizers that need telling, and files that are not text."""
     monkeypatch.chdir(tmp_path)
     Path("a.txt").write_text(text, encoding="utf-8")
     tok = digram.train(text, max_merges=5)

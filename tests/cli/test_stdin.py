@@ -26,10 +26,10 @@ CORPUS_VERBS = {
     "show": "-t {tok} --json {}",
     "explain": "-t {tok} --json {}",
     "replay": "-t {tok} --json {}",
-    "where": "-t {tok} --json a {}",
+    "find-token": "-t {tok} --json a {}",
     "evaluate": "-t {tok} --json {}",
     "audit": "-t {tok} --json {}",
-    "rules": "-t {tok} --rules {rules} --json {}",
+    "check-rules": "-t {tok} --rules {rules} --json {}",
     "compare": "-t {tok} -t {small} --json {}",
     "report": None,  # it reads its texts several times
     "advise": "-t {tok} --json {}",

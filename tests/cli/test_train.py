@@ -120,7 +120,7 @@ def test_options_without_a_use_are_refused(run: Run, corpus: Path, tmp_path: Pat
         ),
         (
             ["--max-merges", "9", "--unit", "char", "--on-unknown", "<unk>"],
-            {"max_merges": 9, "unit": "char", "on_unknown": digram.Special("<unk>")},
+            {"max_merges": 9, "unit": "char", "on_unknown": digram.SpecialToken("<unk>")},
         ),
         (
             [
@@ -225,7 +225,7 @@ def test_json_stdout_and_quiet(run: Run, corpus: Path, tmp_path: Path) -> None:
         (
             ["{corpus}", "--vocab-size", "many", "-o", "t.json"],
             2,
-            "'many' is no whole number, as in",
+            "'many' is not a whole number, as in",
         ),
         (
             ["{corpus}", "--superwords", "two-stage", "--subwords", "abc", "-o", "t.json"],

@@ -163,7 +163,7 @@ def test_resume(run: Run, tok_path: str, corpus: Path, tmp_path: Path) -> None:
         (["-o", "out", "--format", "npy"], "Name one with --end-of-text, or pass --end-of-text"),
         (
             ["-o", "out", "--format", "npy", "--end-of-text", "</s>"],
-            "--end-of-text '</s>' is no special token of this tokenizer.",
+            "--end-of-text '</s>' is not a special token of this tokenizer.",
         ),
         (
             ["-o", "out", "--format", "npy", "--end-of-text", "none", "--dtype", "u8"],

@@ -208,7 +208,7 @@ def test_what_is_more_than_64_bits_is_refused() -> None:
 
 @pytest.mark.parametrize("pieces", [{"": 1}, {"a": 0}, {"a": -1}, {"a": 2**64}])
 def test_pieces_that_no_text_has(pieces: dict[str, int]) -> None:
-    with pytest.raises(digram.OptionError, match=r"no pretoken"):
+    with pytest.raises(digram.OptionError, match=r"not a pretoken"):
         Counts(pieces, pretokenizer=None)
 
 

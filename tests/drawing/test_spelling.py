@@ -40,7 +40,7 @@ def shown(tokens: list[bytes]) -> list[str]:
         (cut("中文", 2, 4), ["⟨E4 B8…⟩", "⟨…AD=中⟩⟨E6…⟩", "⟨…96 87=文⟩"]),
         (cut("\u202e", 1), ["⟨E2…⟩", "⟨…80 AE=U+202E⟩"]),
         (cut("\u0301", 1), ["⟨CC…⟩", "⟨…81=◌\u0301⟩"]),
-        # What is no character, whatever stands around it.
+        # What is not a character, whatever stands around it.
         ([b"\xe4", b"a", b"\xb8\xad"], ["⟨E4⟩", "a", "⟨B8⟩⟨AD⟩"]),
         ([b"\xe4\xb8"], ["⟨E4⟩⟨B8⟩"]),
         ([b"\xed\xa0", b"\x80"], ["⟨ED⟩⟨A0⟩", "⟨80⟩"]),

@@ -88,7 +88,12 @@ def test_what_depends_on_the_texts() -> None:
         ((bytearray(b"a"),), {}, "not bytearray", None),
         (("a", 7), {}, "text is str or bytes, not int", "the pair"),
         ((["a", 7],), {}, "text is str or bytes, not int", "text[1]"),
-        (([digram.Special("<s>"), "a"],), {}, "Special; encode and count take", "text[0]"),
+        (
+            ([digram.SpecialToken("<s>"), "a"],),
+            {},
+            "SpecialToken; encode and count take",
+            "text[0]",
+        ),
         ((["a", "b"], ["c", None]), {}, "not NoneType", "pair[1]"),
         ((["a"], "b"), {}, "pair is str or bytes, or several", None),
         (("a",), {"is_split_into_words": True}, "text is a list of words, since is_split", None),

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from strategies import any_tokenizers, cases, special_texts, texts
 
 import digram
-from digram import Special
+from digram import SpecialToken
 
 NAMES = ["<a>", "<|end|>"]
 parts = st.lists(
     texts
     | special_texts.map("".join)
     | texts.map(str.encode)
-    | st.sampled_from(NAMES).map(Special),
+    | st.sampled_from(NAMES).map(SpecialToken),
     max_size=4,
 )
 batches = st.lists(parts | parts.map(tuple) | texts, max_size=5)
@@ -57,7 +57,11 @@ def test_a_batch_gives_what_one_call_gives(
 def test_long_ones_on_all_threads() -> None:
     tok = digram.train("the cat sat on the mat", max_merges=9, special_tokens=["<s>"])
     text = "the cat sat on the mat " * 20_000
-    batch: list[Any] = [[Special("<s>"), text, Special("<s>"), "x", b"y"], text, [text] * 2] * 3
+    batch: list[Any] = [
+        [SpecialToken("<s>"), text, SpecialToken("<s>"), "x", b"y"],
+        text,
+        [text] * 2,
+    ] * 3
     expected = [tok.encode(one) for one in batch]
     assert tok.encode_batch(batch) == expected
     assert tok.count_batch(batch) == [*map(len, expected)]
@@ -73,14 +77,14 @@ def test_faults_name_the_text() -> None:
             r"^texts\[1\]: 'x' .* at character 1 is in no",
         ),
         (
-            ["a", "b", [Special("<t>")]],
+            ["a", "b", [SpecialToken("<t>")]],
             digram.SpecialTokenError,
             r"^texts\[2\]: there is no special",
         ),
         ([["a", 3]], TypeError, r"^texts\[0\]: text\[1\] is str or bytes, not int"),
         ([["a"], 3], TypeError, r"^texts\[1\] is str or bytes, not int"),
         ([["a"], ["a", ["b"]]], TypeError, r"^texts\[1\]: text\[1\] is str or bytes, not list"),
-        (["a", Special("<s>")], TypeError, r"^texts\[1\] is str or bytes, not Special"),
+        (["a", SpecialToken("<s>")], TypeError, r"^texts\[1\] is str or bytes, not SpecialToken"),
         (["a", ["\ud800"]], digram.InvalidTextError, r"^texts\[1\]: text\[0\]"),
     ]
     for batch, error, message in cases:

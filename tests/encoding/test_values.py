@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import digram
-from digram import Special, Template
+from digram import SpecialToken, Template
 
 TOK = (
     digram.train("low lower lowest", max_merges=4, special_tokens=["<s>", "<pad>"])
@@ -49,7 +49,7 @@ def test_a_token_over_a_border_covers_both_characters() -> None:
 
 def test_the_unknown_token_stands_for_a_character() -> None:
     tok = digram.train(
-        "ab", unit="char", pretokenizer=None, on_unknown=Special("<unk>"), max_merges=0
+        "ab", unit="char", pretokenizer=None, on_unknown=SpecialToken("<unk>"), max_merges=0
     )
     encoding = tok("a🙂<unk>b", offsets="bytes", special="parse")
     assert encoding.tokens == [b"a", b"<unk>", b"<unk>", b"b"]

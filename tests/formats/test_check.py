@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from vocabularies import BANANA, BYTES, PLAIN, SAMPLES, of_bytes
 
-from digram import Definition, DigramError, Special, Tokenizer, VocabError
+from digram import Definition, DigramError, SpecialToken, Tokenizer, VocabError
 from digram.formats._check import Place, check, id_table, named_merges, unreachable
 
 CHARACTERS = SAMPLES["characters or bytes"]
@@ -31,20 +31,20 @@ WRONG: list[tuple[Definition, dict[str, Any], str]] = [
     (PLAIN, {"special_tokens": {"<a>": 1 << 25}}, "id 33554432 is out of range"),
     (PLAIN, {"special_tokens": {"<a>": 256}}, "'<a>' has the id 256 of token b'an'"),
     (PLAIN, {"special_tokens": {"<a>": 300, "<b>": 300}}, "the id 300 of special token '<a>'"),
-    (PLAIN, {"merges": [(97, 110, 999)]}, "merge 0: id 999 is no ordinary token"),
-    (PLAIN, {"merges": [(-1, 110, 256)]}, "merge 0: id -1 is no ordinary token"),
-    (PLAIN, {"merges": [(97, 1 << 80, 256)]}, "is no ordinary token"),
+    (PLAIN, {"merges": [(97, 110, 999)]}, "merge 0: id 999 is not an ordinary token"),
+    (PLAIN, {"merges": [(-1, 110, 256)]}, "merge 0: id -1 is not an ordinary token"),
+    (PLAIN, {"merges": [(97, 1 << 80, 256)]}, "is not an ordinary token"),
     (PLAIN, {"merges": [(97, 110, 256), (98, 256, 257)]}, "merge 1: its parts are b'ban', but id"),
     (PLAIN, {"merges": [(97, 110, 256), (97, 110, 256)]}, "merge 1: .* stands there twice"),
     (PLAIN, {"merges": [*reversed(PLAIN.merges)]}, "merge 0: .* only a later merge makes"),
-    (BANANA, {"merges": [(97, 259, 256)]}, "merge 0: id 259 is no ordinary token"),
+    (BANANA, {"merges": [(97, 259, 256)]}, "merge 0: id 259 is not an ordinary token"),
     (CHARACTERS, {"byte_ids": None, "tokens": []}, "the fallback to bytes needs a token for each"),
     (CHARACTERS, {"byte_ids": [*range(255)]}, "the fallback to bytes needs"),
     (CHARACTERS, {"byte_ids": [*range(1, 257)]}, "the fallback to bytes needs"),
     (CHARACTERS, {"byte_ids": [*range(255), -1]}, "the fallback to bytes needs"),
-    (CHARACTERS, {"merges": [(97, 98, 300)]}, "merge 0: id 97 is no ordinary token"),
+    (CHARACTERS, {"merges": [(97, 98, 300)]}, "merge 0: id 97 is not an ordinary token"),
     (CHARACTERS, {"tokens": [*CHARACTERS.tokens[:-1], b"\xff"]}, "does not consist of char|its p"),
-    (UNKNOWN, {"on_unknown": Special("<none>")}, "'<none>' is no special token"),
+    (UNKNOWN, {"on_unknown": SpecialToken("<none>")}, "'<none>' is not a special token"),
 ]
 
 

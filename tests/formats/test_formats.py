@@ -87,9 +87,9 @@ def test_which_describe_themselves(files: Path) -> None:
     [
         ("a.json", b"", CorruptFileError, "the file is empty"),
         ("a", b" \n", CorruptFileError, "the file is empty"),
-        ("a", b"hello, world", VocabError, "no tokenizer that digram knows"),
-        ("a", b"GGUF\x03\x00\x00\x00", VocabError, "no tokenizer that digram knows"),
-        ("a.gz", b"\x1f\x8b\x08\x00", VocabError, "no tokenizer that digram knows"),
+        ("a", b"hello, world", VocabError, "not a tokenizer that digram knows"),
+        ("a", b"GGUF\x03\x00\x00\x00", VocabError, "not a tokenizer that digram knows"),
+        ("a.gz", b"\x1f\x8b\x08\x00", VocabError, "not a tokenizer that digram knows"),
         ("a.model", b"\n\x0e\n\x05<unk>", VocabError, "digram reads tokenizer.json, .tiktoken"),
         ("a.json", b"hello", CorruptFileError, "not JSON at byte 0"),
         ("a.txt", b'{"version"', CorruptFileError, "truncated"),
@@ -283,7 +283,7 @@ def test_importing_formats_is_light() -> None:
 
 
 def test_a_vocabulary_with_a_token_named_model(tmp_path: Path) -> None:
-    """As GPT-2's own, which is no damaged tokenizer.json."""
+    """As GPT-2's own, which is not a damaged tokenizer.json."""
     tok = digram.train("model model", max_merges=4, pretokenizer="gpt2")
     assert b"model" in tok.definition.tokens
     for first, second in (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt")):

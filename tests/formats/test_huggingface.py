@@ -92,7 +92,7 @@ def test_the_order_of_keys_says_nothing() -> None:
 
 def test_counts_below_nothing_are_refused_where_nothing_is_compared() -> None:
     for name in ("documents", "bytes", "pretokens", "distinct_pretokens", "skipped"):
-        with pytest.raises(CorruptFileError, match=rf"training\.{name} -1 is no number"):
+        with pytest.raises(CorruptFileError, match=rf"training\.{name} -1 is not a number"):
             loads(changed(*OWN, "training", name, to=-1))
     for count in (-1, 1 << 64):
         with pytest.raises(CorruptFileError, match="counts should be a number from 0 on"):
@@ -209,7 +209,7 @@ def test_files_of_characters_trained_by_hugging_face() -> None:
     trainer = trainers.BpeTrainer(vocab_size=200, special_tokens=["<unk>"], show_progress=False)
     theirs.train_from_iterator([vocabularies.CORPUS], trainer)
     definition = loads(theirs.to_str().encode())
-    assert (definition.unit, definition.on_unknown) == ("char", digram.Special("<unk>"))
+    assert (definition.unit, definition.on_unknown) == ("char", digram.SpecialToken("<unk>"))
     ours = digram.Tokenizer(definition)
     for text in vocabularies.texts(1000):
         assert theirs.encode(text).ids == ours.encode(text, special="parse")
@@ -548,7 +548,7 @@ def characters(**model: Any) -> bytes:
 
 
 def test_files_of_characters() -> None:
-    assert loads(characters()).on_unknown == digram.Special("<unk>")
+    assert loads(characters()).on_unknown == digram.SpecialToken("<unk>")
     dropping = loads(characters(unk_token=None))
     assert dropping.on_unknown == "error"  # where others drop in silence
     with pytest.raises(VocabError, match="fuse_unk, which makes one token of several"):

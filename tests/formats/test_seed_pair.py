@@ -175,7 +175,12 @@ REFUSED: list[tuple[bytes, bytes, type[Exception], str]] = [
     ),
     (vocabulary(**{"300": TOKEN}), MERGES, VocabError, "token b'an' has the ids 256 and 300"),
     (vocabulary(**{"97": None}), MERGES, VocabError, "have no token: 0x61|merge 0|id 97"),
-    (vocabulary(**{"256": None}), MERGES, VocabError, "^m: merge 0: id 256 is no ordinary token"),
+    (
+        vocabulary(**{"256": None}),
+        MERGES,
+        VocabError,
+        "^m: merge 0: id 256 is not an ordinary token",
+    ),
     (
         vocabulary(**{"300": {"bytes": [120, 120], "text": "xx"}}),
         MERGES,

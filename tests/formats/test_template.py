@@ -76,7 +76,7 @@ def test_each_is_part_of_what_a_tokenizer_is(name: str) -> None:
 
 def test_a_template_names_special_tokens() -> None:
     plain = digram.Tokenizer(vocabularies.PLAIN)
-    with pytest.raises(OptionError, match="the template names '<s>', which is no special token"):
+    with pytest.raises(OptionError, match="the template names '<s>', which is not a special token"):
         plain.with_template(Template("<s> $A"))
     with pytest.raises(OptionError, match="pad_token names '<s>'"):
         plain.with_pad_token("<s>")
@@ -195,7 +195,7 @@ REFUSED: list[tuple[bytes, type[Exception], str]] = [
     (
         post(special_tokens={"<s>": TOKEN | {"tokens": ["<t>"]}}),
         VocabError,
-        "adds '<t>' with the id 400, which is no special token",
+        "adds '<t>' with the id 400, which is not a special token",
     ),
     (
         changed(

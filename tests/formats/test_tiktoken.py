@@ -129,7 +129,7 @@ def test_what_ranks_cannot_say_is_refused() -> None:
     other = of_bytes((97, 98), (98, 99), (97, 257))
     with pytest.raises(VocabError, match="token 258, b'abc', has another merge here"):
         dumps(other)
-    # ... and `anan` is reached, so leaving its merge out is no tokenizer that ranks can say.
+    # ... and `anan` is reached, so leaving its merge out is not a tokenizer that ranks can say.
     missing = replace(PLAIN, merges=[PLAIN.merges[0], PLAIN.merges[2]], ignore_merges=True)
     with pytest.raises(VocabError, match="token 257, b'anan', has another merge here"):
         dumps(missing)

@@ -165,7 +165,7 @@ def test_files_that_are_replaced_while_they_are_read(
     [
         (lambda text: "", "no JSON"),
         (lambda text: text[:-20], "no JSON"),
-        (lambda text: "[]", "no file of a trainer"),
+        (lambda text: "[]", "not a file of a trainer"),
         (lambda text: text.replace('"weight": "9/10"', '"weight": "8/10"'), "SHA-256 is another"),
         (lambda text: text.replace('"digram_trainer": 1', '"digram_trainer": 2'), "version 2"),
     ],
@@ -214,7 +214,7 @@ def test_names_that_lead_out_of_the_folder(tmp_path: Path) -> None:
     del told["digram_trainer"], told["sha256"]
     top = {"digram_trainer": 1, "sha256": digest(told), **told}
     path.write_text(json.dumps(top), encoding="utf-8")
-    with pytest.raises(digram.CorruptFileError, match="no name of a file"):
+    with pytest.raises(digram.CorruptFileError, match="not a name of a file"):
         digram.Trainer.load(tmp_path)
 
 

@@ -121,7 +121,7 @@ def test_sizes_between_the_points() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"parameters": "big"}, "parameters='big' is no number of parameters"),
+        ({"parameters": "big"}, "parameters='big' is not a number of parameters"),
         ({"multilingual": True}, "multilingual=True is for one model"),
         ({"width": 768}, "width=768 is for one model"),
         ({"width": 0}, "width=0 is not at least 1"),

@@ -91,7 +91,7 @@ def naive(this: digram.Tokenizer, other: digram.Tokenizer, batch: Sequence[str |
             of["same"] += len(same & {*range(start, end)})
         for tok, count in zip(pair, times, strict=True):
             special = {*tok.special_tokens.values()}
-            count.update(tok.token_bytes(id) for id in tok.encode(text) if id not in special)
+            count.update(tok.id_to_token(id) for id in tok.encode(text) if id not in special)
     names = ("bytes", "this", "other", "same")
     sums: Counter[str] = sum(by_kind.values(), Counter())
     return Naive(

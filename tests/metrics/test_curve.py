@@ -161,7 +161,7 @@ def test_a_published_vocabulary(shared_data: Any, tmp_path: Path) -> None:
     tok = digram.load(path, encoding="r50k_base")
     text = shared_data("corpora/med.txt").read_bytes()[:200_000].decode(errors="ignore")
     found = digram.curve(tok, text, sizes=[5_001, 20_001, 50_257])
-    ranks = {tok.token_bytes(id): id for id in range(50_256)}
+    ranks = {tok.id_to_token(id): id for id in range(50_256)}
     for point in found:
         theirs = tiktoken.Encoding(
             "first ranks",

@@ -49,10 +49,10 @@ def naive(tok: digram.Tokenizer, batch: Sequence[str | bytes]) -> dict[str, floa
     raw = [text.encode() if isinstance(text, str) else text for text in batch]
     decoded = [text.decode("utf-8", "replace") for text in raw]
     words = [word for text in raw for word in split(text)]
-    spaces = [id for id in ids if id not in special and is_space(tok.token_bytes(id))]
+    spaces = [id for id in ids if id not in special and is_space(tok.id_to_token(id))]
     shares = [count / len(ids) for count in Counter(ids).values()]
     number, characters = len(ids) or 1, sum(map(len, decoded)) or 1
-    unknown = isinstance(tok.on_unknown, digram.Special)
+    unknown = isinstance(tok.on_unknown, digram.SpecialToken)
     size = len(tok) - len(special) + unknown
     renyi = abs(math.log2(sum(p**2.5 for p in shares)) / 1.5) if ids else 0.0
     return {
@@ -96,7 +96,7 @@ def is_token(tok: digram.Tokenizer, word: bytes) -> bool:
         return False
     for form in (word, b" " + word):
         ids = tok.encode(form)
-        if len(ids) == 1 and tok.token_bytes(ids[0]) == form and form in tok._model.tokens():
+        if len(ids) == 1 and tok.id_to_token(ids[0]) == form and form in tok._model.tokens():
             return True
     return False
 
@@ -104,7 +104,7 @@ def is_token(tok: digram.Tokenizer, word: bytes) -> bool:
 def whole_characters(tok: digram.Tokenizer, ids: Sequence[int]) -> int:
     """By the bytes of the text: a character is whole where no token ends within it."""
     special = set(tok.special_tokens.values())
-    pieces = [b"" if id in special else tok.token_bytes(id) for id in ids]
+    pieces = [b"" if id in special else tok.id_to_token(id) for id in ids]
     text, ends = b"".join(pieces), {0}
     for piece in pieces:
         ends.add(max(ends) + len(piece))
@@ -229,7 +229,9 @@ def test_special_tokens_stay_text() -> None:
 
 
 def test_unknown_characters_are_not_covered() -> None:
-    tok = digram.train("abc abc", unit="char", on_unknown=digram.Special("<unk>"), max_merges=3)
+    tok = digram.train(
+        "abc abc", unit="char", on_unknown=digram.SpecialToken("<unk>"), max_merges=3
+    )
     found = digram.evaluate(tok, "abc xyc").total
     assert found.coverage == 5 / 7
     assert found.whole_words == 0.5
@@ -280,7 +282,7 @@ def test_parallel_text() -> None:
         (["a"], {"reference": "en"}, "reference='en' is for several sources"),
         ({"en": ["a", "b"], "de": ["a"]}, {"reference": "en"}, "'de' has 1 text and 'en' 2, so"),
         ({}, {}, "names no source"),
-        (["a"], {"alpha": -1}, "alpha=-1 is no order"),
+        (["a"], {"alpha": -1}, "alpha=-1 is not an order"),
         (["a"], {"threads": 0}, "threads=0 is not at least 1"),
     ],
 )

@@ -137,7 +137,7 @@ def test_nothing_to_measure() -> None:
 
 @pytest.mark.parametrize("alpha", [-0.1, -math.inf, math.nan])
 def test_an_order_below_zero_is_refused(alpha: float) -> None:
-    with pytest.raises(digram.OptionError, match=r"is no order of Rényi's entropy"):
+    with pytest.raises(digram.OptionError, match=r"is not an order of Rényi's entropy"):
         renyi_entropy([1, 2], alpha)
     with pytest.raises(digram.OptionError):
         renyi_efficiency([1, 2], 1, alpha)

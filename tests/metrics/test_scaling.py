@@ -30,7 +30,7 @@ def test_predictions_are_the_published_ones(parameters: float) -> None:
 
 
 def test_what_the_abstract_says_of_llama_2_70b() -> None:
-    """216 thousand tokens, 7 times what it has. Its embeddings, in and out, are no part of N."""
+    """216 thousand tokens, 7 times what it has. Its embeddings, in and out, are not part of N."""
     predicted = law(68_976_648_192 - 2 * 32_000 * 8_192)
     assert min(predicted) < 216_000 < max(predicted)
     assert predicted.middle == pytest.approx(216_000, rel=0.02)
@@ -97,5 +97,5 @@ def test_width_divides() -> None:
 
 @pytest.mark.parametrize("parameters", ["7", "7 GB", "", 0, -1, 1e15, float("nan"), True, None])
 def test_what_is_no_number_of_parameters(parameters: Any) -> None:
-    with pytest.raises(digram.OptionError, match="is no number of parameters"):
+    with pytest.raises(digram.OptionError, match="is not a number of parameters"):
         number_of(parameters)

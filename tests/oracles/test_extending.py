@@ -34,7 +34,7 @@ def test_rank_is_id_in_tiktoken(grown: digram.Tokenizer, corpus: Corpus, tmp_pat
     grown.save(tmp_path / "grown.tiktoken", allow_loss=True)  # without its special tokens
     lines = (tmp_path / "grown.tiktoken").read_bytes().splitlines()
     ranks = {base64.b64decode(token): int(rank) for token, rank in map(bytes.split, lines)}
-    assert all(grown.id_of(token) == rank for token, rank in ranks.items())
+    assert all(grown.token_to_id(token) == rank for token, rank in ranks.items())
     (pattern,) = grown.pretokenizer.patterns
     other = tiktoken.Encoding(
         "grown", pat_str=pattern, mergeable_ranks=ranks, special_tokens=grown.special_tokens

@@ -12,7 +12,7 @@ from oracles.tally import Tally
 from oracles.texts import CORPORA, SEPARATOR, batches, first_megabytes, soups, with_endings
 
 import digram
-from digram import Pretokenizer, Regex, Special
+from digram import Pretokenizer, Regex, SpecialToken
 
 Find = Callable[[str], Path]
 Corpus = Callable[[str], list[str]]
@@ -36,9 +36,9 @@ CHARACTERS: dict[str, tuple[Any, Any]] = {
     "o200k, bytes": ("o200k", "bytes"),
     "none, bytes": (None, "bytes"),
     "whitespace, bytes": ("whitespace", "bytes"),
-    "deepseek-v3, unknown": ("deepseek-v3", Special("<unk>")),
-    "whitespace, unknown": ("whitespace", Special("<unk>")),
-    "none, unknown": (None, Special("<unk>")),
+    "deepseek-v3, unknown": ("deepseek-v3", SpecialToken("<unk>")),
+    "whitespace, unknown": ("whitespace", SpecialToken("<unk>")),
+    "none, unknown": (None, SpecialToken("<unk>")),
 }
 
 

@@ -14,7 +14,7 @@ from oracles.texts import CORPORA, SEPARATOR, soups
 from tokenizers import processors
 
 import digram
-from digram import Special, Template
+from digram import SpecialToken, Template
 
 Corpus = Callable[[str], list[str]]
 Both = tuple[digram.Tokenizer, Any]
@@ -28,10 +28,14 @@ KINDS: dict[str, dict[str, Any]] = {
     "characters, cl100k": {
         "pretokenizer": "cl100k",
         "unit": "char",
-        "on_unknown": Special("<unk>"),
+        "on_unknown": SpecialToken("<unk>"),
     },
     "characters or bytes, o200k": {"pretokenizer": "o200k", "unit": "char", "on_unknown": "bytes"},
-    "characters, uncut": {"pretokenizer": None, "unit": "char", "on_unknown": Special("<unk>")},
+    "characters, uncut": {
+        "pretokenizer": None,
+        "unit": "char",
+        "on_unknown": SpecialToken("<unk>"),
+    },
 }
 
 

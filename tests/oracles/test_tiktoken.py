@@ -55,7 +55,7 @@ def pair(request: pytest.FixtureRequest, shared_data: Find) -> Pair:
 def test_vocabularies_are_equal(pair: Pair) -> None:
     assert pair.ours.vocab_size == pair.theirs.n_vocab
     assert set(pair.ours.special_tokens) == pair.theirs.special_tokens_set
-    tokens = {pair.ours.token_bytes(id): id for id in range(len(pair.theirs.token_byte_values()))}
+    tokens = {pair.ours.id_to_token(id): id for id in range(len(pair.theirs.token_byte_values()))}
     assert sorted(tokens) == pair.theirs.token_byte_values()
 
 

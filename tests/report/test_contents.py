@@ -56,11 +56,11 @@ def test_the_most_the_least_and_the_longest(name: str) -> None:
     made = {id for _, _, id in tok.definition.merges}
     least = sorted((times[id], id) for id in made)
     assert [(one.times, one.id) for one in found.least] == least[: len(found.least)]
-    longest = sorted((-len(tok.token_bytes(id)), id) for id in made)
+    longest = sorted((-len(tok.id_to_token(id)), id) for id in made)
     assert [(-len(one.token), one.id) for one in found.longest] == longest[: len(found.longest)]
     assert (found.learned, found.unused) == (len(made), sum(not times[id] for id in made))
     for one in [*found.most, *found.least, *found.longest, *found.longest_words]:
-        assert one.token == tok.token_bytes(one.id)
+        assert one.token == tok.id_to_token(one.id)
     assert all(kind_of(one.token).startswith("words") for one in found.longest_words)
 
 

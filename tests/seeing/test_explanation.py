@@ -23,7 +23,7 @@ from strategies import (
 from strategies import vocabularies as any_vocabularies
 
 import digram
-from digram import Special, SpecialTokenError, Tokenizer
+from digram import SpecialToken, SpecialTokenError, Tokenizer
 from digram.analysis import explain
 from digram.analysis.explain import Merging
 
@@ -108,7 +108,7 @@ def test_special_tokens_stand_between(text: str) -> None:
     found = digram.explain(tok, text, special="parse")
     assert found.ids == tok.encode(text, special="parse")
     special = [one.pretoken.decode() for one in found.pretokens if one.how == "special"]
-    assert special == [tok.token_bytes(id).decode() for id in found.ids if id in (257, 300)]
+    assert special == [tok.id_to_token(id).decode() for id in found.ids if id in (257, 300)]
     assert all(not one.steps for one in found.pretokens if one.how == "special")
     assert all(one.how == "merges" for one in digram.explain(tok, text).pretokens)
 
@@ -136,7 +136,7 @@ def test_whole_pretokens() -> None:
 
 def test_what_is_not_known_joins_nothing() -> None:
     tok = digram.train(
-        "<unk>ab", unit="char", on_unknown=Special("?"), pretokenizer=None, max_merges=3
+        "<unk>ab", unit="char", on_unknown=SpecialToken("?"), pretokenizer=None, max_merges=3
     )
     one = digram.explain(tok, "aé<unk>").pretokens[0]
     assert one.tokens == tok.tokens(tok.encode("aé<unk>"))

@@ -62,7 +62,7 @@ def test_hostile_vocabularies() -> None:
         shown(digram.explain(TOK, text, special="parse"))
         shown(digram.replay(TOK, text, special="parse"))
     for token in TOKENS:
-        found = TOK.id_of(token)
+        found = TOK.token_to_id(token)
         if found is not None:
             shown(digram.merge_tree(TOK, token))
 

@@ -62,7 +62,7 @@ def test_all_tokens_gone_through(
     for sample in found.samples:
         data = texts[sample.document].encode()
         end = sample.offset + len(sample.token)
-        assert data[sample.offset : end] == sample.token == tok.token_bytes(id)
+        assert data[sample.offset : end] == sample.token == tok.id_to_token(id)
         assert data[: sample.offset].endswith(sample.before)
         assert data[end:].startswith(sample.after)
         assert sample.word in words
@@ -159,7 +159,7 @@ def test_context_ends_at_characters() -> None:
 
 
 def test_what_cannot_be_looked_for() -> None:
-    with pytest.raises(VocabError, match="is no token"):
+    with pytest.raises(VocabError, match="is not a token"):
         digram.find_token(TOK, "nowhere", TEXTS)
     with pytest.raises(TokenIdError):
         digram.find_token(TOK, 9999, TEXTS)

@@ -47,7 +47,7 @@ def test_parts_make_the_token(tok: Tokenizer) -> None:
 def test_the_merge_that_the_encoder_comes_to(vocabulary: Vocabulary) -> None:
     tok = Tokenizer(vocabulary.definition)
     for left, right in vocabulary.merges:
-        token = tok.token_bytes(left) + tok.token_bytes(right)
+        token = tok.id_to_token(left) + tok.id_to_token(right)
         tree = digram.merge_tree(tok, token)
         steps = digram.explain(tok, token).pretokens[0].steps
         if tok.encode(token) == [tree.id]:
@@ -77,7 +77,7 @@ def test_what_is_no_token() -> None:
         with pytest.raises(TokenIdError, match=rf"{wrong} is not in this vocabulary \(0..256\)"):
             digram.merge_tree(tok, wrong)
     for text in ("aaa", b"aaa"):
-        with pytest.raises(VocabError, match="is no token of this vocabulary"):
+        with pytest.raises(VocabError, match="is not a token of this vocabulary"):
             digram.merge_tree(tok, text)
     for odd in (True, None, 1.5):
         with pytest.raises(TypeError, match="token is an id, a str or bytes"):

@@ -227,7 +227,7 @@ def test_a_format_that_is_not_known(tmp_path: Path, told: str) -> None:
     with pytest.raises(OptionError, match="on_error='ignore' is not known"):
         files(tmp_path, on_error="ignore")  # type: ignore[arg-type]
     for field in ("", "a.", [], [""]):
-        with pytest.raises(OptionError, match="is no name"):
+        with pytest.raises(OptionError, match="is not a name"):
             files(tmp_path, field=field)
     with pytest.raises(TypeError, match="field is a name or a list of names"):
         files(tmp_path, field=[1])  # type: ignore[list-item]

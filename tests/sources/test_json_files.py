@@ -1,4 +1,4 @@
-"""Files of JSON that are no lines: lists of records, and records in a row, however they are cut."""
+"""Files of JSON that are not lines: lists of records, and records in a row, cut anywhere."""
 
 from __future__ import annotations
 

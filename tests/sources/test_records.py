@@ -58,7 +58,7 @@ def within(value: Any, field: list[str]) -> list[str | None]:
     if not isinstance(value, dict):
         raise _NoJsonError("no object")
     for key in value:
-        key.encode()  # a lone surrogate is no character of a name either
+        key.encode()  # a lone surrogate is not a character of a name either
     return within(value[field[0]], field[1:])
 
 
@@ -135,8 +135,8 @@ FAULTS: list[tuple[bytes, str]] = [
     (b"{'text': 'two'}", "invalid JSON."),
     (b'{"text": "t\tw"}', "invalid JSON."),
     (b'{"text": "\xff"}', "no UTF-8 at byte 10 of the record."),
-    (b'{"text": "\\ud800"}', "a lone surrogate, which is no character."),
-    (b'{"text": "\\udc00\\ud800"}', "a lone surrogate, which is no character."),
+    (b'{"text": "\\ud800"}', "a lone surrogate, which is not a character."),
+    (b'{"text": "\\udc00\\ud800"}', "a lone surrogate, which is not a character."),
     (b"{}", 'there is no field "text".'),
     (b'{"id": 1, "body": "x"}', 'there is no field "text" beside "body", "id".'),
     (b'{"text": null}', 'the field "text" is null, not a string.'),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from strategies import cases
 
 import digram
-from digram import IdSpace, Special, TokenIdError
+from digram import IdSpace, SpecialToken, TokenIdError
 
 TEXT = "a cat sat on a mat, and the cat ate"
 TOKENIZERS = [
@@ -272,5 +272,5 @@ def test_texts_come_back(tok: digram.Tokenizer, texts: list[str]) -> None:
     space = IdSpace({"text": tok}, markers={"text": (first, second)})
     parts = [("text", text) for text in texts]
     assert space.decode(space.encode(parts)) == parts
-    by_hand = [tok.encode([Special(first), text, Special(second)]) for text in texts]
+    by_hand = [tok.encode([SpecialToken(first), text, SpecialToken(second)]) for text in texts]
     assert space.encode(parts).tolist() == [id for ids in by_hand for id in ids]

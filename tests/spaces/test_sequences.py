@@ -81,12 +81,12 @@ def test_it_grows() -> None:
 
 def test_faults() -> None:
     text: Any = "a text"
-    for wrong in (text, [text], [digram.Special("<end>")]):
+    for wrong in (text, [text], [digram.SpecialToken("<end>")]):
         with pytest.raises(TypeError, match=r"parts\[0\]: the range 'image' takes a sequence of n"):
             SPACE.encode([("image", wrong)])
     with pytest.raises(digram.InvalidTextError, match="99 is none of the 16 symbols"):
         SPACE.encode([("text", "a"), ("image", [3, 99])])
-    end = SPACE.id_of("<end>")
+    end = SPACE.token_to_id("<end>")
     assert end is not None
     ids = SPACE.encode([LocalPart("image", [3, end - SPACE["image"].start])])
     assert SPACE.split(ids)[0].content.tolist() == [3, end - SPACE["image"].start]

@@ -19,7 +19,7 @@ from digram import (
     DigramError,
     IdSpace,
     OptionError,
-    Special,
+    SpecialToken,
     TokenIdError,
 )
 from digram._util.json_files import digest
@@ -136,7 +136,7 @@ def test_two_tokenizers() -> None:
     space = IdSpace({"text": one, "code": other})
     parts = [("text", "aa"), ("code", "aabb"), ("text", "b")]
     assert space.decode(space.encode(parts)) == parts
-    assert space.id_of("<e>") is None
+    assert space.token_to_id("<e>") is None
     with pytest.raises(OptionError, match="two ids"):
         IdSpace({"text": one, "control": ["<e>"]})
     with pytest.raises(OptionError, match="no id of the name '<e>'"):
@@ -167,8 +167,8 @@ def test_parts_of_every_kind() -> None:
     assert found[:2] == [Part("control", ["<s>"]), Part("text", "a cat")]
     assert found[2].content.tolist() == audio.tolist()
     assert found[-1] == Part("control", ["</s>"])
-    assert space.id_of("</s>") == PLAIN.vocab_size + 1
-    assert space.id_of("<e>") is None
+    assert space.token_to_id("</s>") == PLAIN.vocab_size + 1
+    assert space.token_to_id("<e>") is None
 
 
 def test_nothing_gives_nothing() -> None:
@@ -206,13 +206,13 @@ AUDIO = IdSpace({"text": PLAIN, "audio": 8}, codebooks={"audio": 2})
         (lambda: OF.encode([("image", [True])]), TypeError, "whole numbers"),
         (lambda: OF.encode([("image", [[1]])]), OptionError, "Flatten"),
         (lambda: OF.encode([("image", "cat")]), OptionError, "takes ids and no text"),
-        (lambda: IdSpace({"c": ["x"]}).encode([("c", ["y"])]), OptionError, "'y' is no name of"),
+        (lambda: IdSpace({"c": ["x"]}).encode([("c", ["y"])]), OptionError, "'y' is not a name of"),
         (lambda: IdSpace({"c": ["x"]}).encode([("c", "x")]), TypeError, "a list of names"),
         (lambda: OF.encode([("picture", [1])]), OptionError, "There are 'text', 'image'"),
         (lambda: OF.encode(["cat"]), TypeError,  # type: ignore[list-item]
           r"parts\[0\]: a part is"),
         (lambda: OF.encode([("text", [BEGIN])]), TokenIdError, "is a marker"),
-        (lambda: OF.encode([("text", [Special("<image>")])]), TokenIdError, "is a marker"),
+        (lambda: OF.encode([("text", [SpecialToken("<image>")])]), TokenIdError, "is a marker"),
         (lambda: OF.encode([("text", [IMAGE])]), TokenIdError, "stands in the range 'image'"),
         (lambda: REPLACED.encode([("text", "(")]), TokenIdError, r"token b'\(', stands in"),
         (lambda: AUDIO.encode([("audio", [1, 2])]), OptionError, r"have \(frames, 2\)"),
@@ -235,19 +235,19 @@ AUDIO = IdSpace({"text": PLAIN, "audio": 8}, codebooks={"audio": 2})
         (lambda: [*OF], TypeError, "not iterable"),
         (lambda: IdSpace({}), OptionError, "one range at least"),
         (lambda: IdSpace(["text"]), TypeError, "dictionary of names"),  # type: ignore[arg-type]
-        (lambda: IdSpace({"": 4}), OptionError, "no name"),
+        (lambda: IdSpace({"": 4}), OptionError, "not a name"),
         (lambda: IdSpace({"a": 0}), OptionError, "not between 1"),
         (lambda: IdSpace({"a": True}), TypeError, "whole number"),
         (lambda: IdSpace({"a": "abc"}), TypeError, "list of names"),
         (lambda: IdSpace({"a": ["x", "x"]}), OptionError, "'x' twice"),
         (lambda: IdSpace({"a": ["x"], "b": ["x"]}), OptionError, "two ids, 0 and 1"),
-        (lambda: IdSpace({"a": range(0, 9, 2)}), OptionError, "no range of ids"),
+        (lambda: IdSpace({"a": range(0, 9, 2)}), OptionError, "not a range of ids"),
         (lambda: IdSpace({"a": 2**31, "b": 1}), OptionError, "are the most"),
         (lambda: IdSpace({"a": 9, "b": range(5, 7)}), OptionError, "'a'.* and 'b'.* overlap"),
         (lambda: IdSpace({"a": 9, "b": range(9, 10)}, room={"a": 1}), OptionError, "room for 1"),
         (lambda: IdSpace({"t": PLAIN, "u": range(260, 999)}), OptionError, "overlap"),
         (lambda: IdSpace({"t": PLAIN, "u": range(40, 50)}), OptionError, r"40 is b'\('"),
-        (lambda: IdSpace({"a": range(3, 9)}, align=2), OptionError, "no multiple of align=2"),
+        (lambda: IdSpace({"a": range(3, 9)}, align=2), OptionError, "not a multiple of align=2"),
         (lambda: IdSpace({"a": 9}, room={"b": 1}), OptionError, "There are 'a'"),
         (lambda: IdSpace({"a": 9}, replace=["b"]), OptionError, "replace names 'b'"),
         (lambda: IdSpace({"a": 9}, replace="a"), TypeError, r"list of names, as in \['a'\]"),
@@ -306,7 +306,7 @@ def test_other_tokenizers_are_refused(tmp_path: Path) -> None:
     OF.save(path)
     with pytest.raises(ConfigMismatchError, match="another tokenizer"):
         IdSpace.load(path, tokenizers={"text": PLAIN})
-    with pytest.raises(OptionError, match="no range of a tokenizer"):
+    with pytest.raises(OptionError, match="not a range of a tokenizer"):
         IdSpace.load(path, tokenizers={"image": TOK})
 
 

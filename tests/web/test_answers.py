@@ -72,7 +72,7 @@ def test_the_vocabulary_is_all_of_it(number: int) -> None:
     assert found["total"] == len(found["rows"]) == len(tok)
     assert [row[0] for row in found["rows"]] == sorted(row[0] for row in found["rows"])
     for id, hex, _, _, special in found["rows"]:
-        assert bytes.fromhex(hex) == tok.token_bytes(id)
+        assert bytes.fromhex(hex) == tok.id_to_token(id)
         assert special == (id in tok.special_tokens.values())
     made = {(merge.id, merge.rank, merge.count) for merge in tok.merge_log}
     ranked = [(id, rank, count) for id, _, rank, count, _ in found["rows"] if rank is not None]
@@ -140,7 +140,7 @@ def test_searches_by_example(search: str, by: str, wanted: list[str]) -> None:
 
 def test_many_ask_at_once() -> None:
     tok = TOKENIZERS["gpt2"]
-    searches = [token.decode("latin-1") for token in map(tok.token_bytes, range(97, 123))] * 8
+    searches = [token.decode("latin-1") for token in map(tok.id_to_token, range(97, 123))] * 8
     asked = [{"tokenizer": 0, "search": search, "count": 1000} for search in searches]
     one_by_one = [Answers({"gpt2": tok})("vocabulary", one) for one in asked[:26]] * 8
     answers = Answers({"gpt2": tok})
@@ -159,7 +159,7 @@ def test_trees(number: int) -> None:
         assert nodes[0]["rank"] == row[2]
         for at, node in enumerate(nodes):
             token = bytes.fromhex(node["hex"])
-            assert token == tok.token_bytes(node["id"])
+            assert token == tok.id_to_token(node["id"])
             assert (node["kind"] == "merge") == (node["id"] in made)
             # Its parts: what stands below it, one level down.
             below = node["level"] + 1
@@ -279,8 +279,8 @@ def test_measures(reference: str | None) -> None:
 @pytest.mark.parametrize(
     ("question", "arguments", "message"),
     [
-        ("shutdown", {}, "'shutdown' is no question; these are: tokenizers, encode"),
-        ("_encode", {}, "is no question"),
+        ("shutdown", {}, "'shutdown' is not a question; these are: tokenizers, encode"),
+        ("_encode", {}, "is not a question"),
         ("tokenizers", [], "are an object"),
         ("tokenizers", None, "are an object"),
         ("tokenizers", {"a": 1}, "takes no argument 'a'"),
@@ -296,7 +296,7 @@ def test_measures(reference: str | None) -> None:
         ("encode", {"text": "a", "tokenizers": [0], "dropout": 1}, "no argument 'dropout'"),
         ("vocabulary", {"tokenizer": 0, "sort": "hash"}, "sort='hash' is none of"),
         ("vocabulary", {"tokenizer": 0, "by": "regex"}, "by='regex' is none of"),
-        ("vocabulary", {"tokenizer": 0, "by": "hex", "search": "q"}, "no bytes in hexadecimal"),
+        ("vocabulary", {"tokenizer": 0, "by": "hex", "search": "q"}, "not bytes in hexadecimal"),
         ("vocabulary", {"tokenizer": 0, "start": -1}, "name no rows"),
         ("vocabulary", {"tokenizer": 0, "count": 1001}, "name no rows"),
         ("vocabulary", {"tokenizer": 0, "count": True}, "not a whole number"),
@@ -306,8 +306,8 @@ def test_measures(reference: str | None) -> None:
         ("curve", {"text": "a", "tokenizers": [0] * 99}, "there are no 99 tokenizers"),
         ("curve", {"text": None, "tokenizers": [0]}, "the argument 'text' is missing"),
         ("measures", {"texts": {}, "tokenizers": [0]}, "'texts' is {}, not a list"),
-        ("measures", {"texts": [["a"]], "tokenizers": [0]}, "is no name with a text"),
-        ("measures", {"texts": [["a", 1]], "tokenizers": [0]}, "is no name with a text"),
+        ("measures", {"texts": [["a"]], "tokenizers": [0]}, "is not a name with a text"),
+        ("measures", {"texts": [["a", 1]], "tokenizers": [0]}, "is not a name with a text"),
         ("measures", {"texts": [["a", "b"]] * 2, "tokenizers": [0]}, "two texts are named 'a'"),
         (
             "measures",

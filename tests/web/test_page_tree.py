@@ -28,7 +28,7 @@ def test_trees_of_a_text(opened: Open, server: Server, tok: digram.Tokenizer) ->
     until(page, f"document.querySelector('figcaption').textContent.includes('id {ids[0]},')")
     merges = {merge.id: merge for merge in tok.merge_log}
     for id, told, leaves in zip(ids, figures(page), page.evaluate(LEAVES), strict=True):
-        token = tok.token_bytes(id)
+        token = tok.id_to_token(id)
         if id in merges:
             one = merges[id]
             assert f"rank {one.rank:,}, counted {one.count:,} times" in told
@@ -68,7 +68,7 @@ def test_from_a_token_to_its_parts_and_back(
     page = opened(server, f"tree/0/{last.id}")
     page.wait_for_selector(".tree")
     page.click(".branches ul ul a.node >> nth=0")
-    left = next(id for id in range(len(tok)) if tok.token_bytes(id) == last.left)
+    left = next(id for id in range(len(tok)) if tok.id_to_token(id) == last.left)
     until(page, f"document.querySelector('figcaption').textContent.includes('id {left},')")
     page.go_back()
     until(page, f"document.querySelector('figcaption').textContent.includes('id {last.id},')")

@@ -76,15 +76,17 @@ pub(crate) fn text<'a>(object: &'a Bound<'_, PyAny>, argument: &str, index: usiz
 
 fn not_text(object: &Bound<'_, PyAny>, name: &str) -> PyErr {
     let kind = kind(object);
-    let remedy =
-        if kind == "Special" || object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
-            // Where a list is several texts it cannot be the parts of one.
-            "; encode and count take the parts of one text, in a list"
-        } else if object.hasattr("__fspath__").unwrap_or(false) {
-            "; read the file first"
-        } else {
-            ""
-        };
+    let remedy = if kind == "SpecialToken"
+        || object.is_instance_of::<PyList>()
+        || object.is_instance_of::<PyTuple>()
+    {
+        // Where a list is several texts it cannot be the parts of one.
+        "; encode and count take the parts of one text, in a list"
+    } else if object.hasattr("__fspath__").unwrap_or(false) {
+        "; read the file first"
+    } else {
+        ""
+    };
     PyTypeError::new_err(format!("{name} is str or bytes, not {kind}{remedy}"))
 }
 
@@ -103,7 +105,7 @@ fn lone_surrogate(py: Python<'_>, error: &PyErr, name: Option<&str>) -> PyErr {
     let (index, code) = place().unwrap_or((0, 0));
     let name = name.map_or_else(|| "the text".to_owned(), str::to_owned);
     let message =
-        format!("{name} has a lone surrogate (U+{code:04X}) at index {index}, which is no character.");
+        format!("{name} has a lone surrogate (U+{code:04X}) at index {index}, which is not a character.");
     errors::build(py, "InvalidTextError", message, |places| {
         places.set_item("index", index)?;
         places.set_item("value", code)?;

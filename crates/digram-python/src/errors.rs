@@ -63,7 +63,7 @@ pub(crate) fn from_core(py: Python<'_>, error: Error, text: Option<&Text<'_>>) -
                 places.set_item("value", character)?;
                 places.set_item(
                     "hint",
-                    "Train with on_unknown=\"bytes\", or with on_unknown=digram.Special(...), to encode any text.",
+                    "Train with on_unknown=\"bytes\", or with on_unknown=digram.SpecialToken(...), to encode any text.",
                 )
             })
         }

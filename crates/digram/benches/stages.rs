@@ -73,7 +73,7 @@ fn main() {
         let text = std::fs::read(path).expect("a readable text");
         let text = &text[..text.len().min(12_000_000)];
         let (known, others): (Vec<&[u8]>, Vec<&[u8]>) =
-            splitter.split(text).into_iter().partition(|pretoken| tokenizer.id_of(pretoken).is_some());
+            splitter.split(text).into_iter().partition(|pretoken| tokenizer.token_to_id(pretoken).is_some());
         let known = known.concat();
         let others = HashSet::<&[u8]>::from_iter(others);
         let merged: usize = others.iter().map(|pretoken| pretoken.len()).sum();

@@ -66,7 +66,7 @@ impl Line {
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn chosen(&self, same: u32) -> (TokenId, bool) {
-        // Every second bit is that of a key; where there is none, what is found is no id.
+        // Every second bit is that of a key; where there is none, what is found is not an id.
         let same = same & same >> 1 & 0b01_0101;
         (self.ids[((same | 0b100_0000).trailing_zeros() / 2) as usize & Line::KEYS], same != 0)
     }
@@ -155,7 +155,7 @@ impl TokenIndex {
     }
 
     /// Writes the ids of up to [`AT_ONCE`] pretokens that stand one after the other in `text`, from
-    /// `start`, each up to one of `ends`; gives a word with a bit for each that is no token.
+    /// `start`, each up to one of `ends`; gives a word with a bit for each that is not a token.
     ///
     /// Together, the processor waits for all of them at once: one by one took twice as long.
     #[inline]

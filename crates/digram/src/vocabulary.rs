@@ -17,7 +17,7 @@ pub struct Vocabulary {
     /// Token `id` is `bytes[ends[id] .. ends[id + 1]]`; a hole is empty.
     ends: Vec<u32>,
     tokens: usize,
-    /// The token of no bytes, which is no hole.
+    /// The token of no bytes, which is not a hole.
     empty: Option<TokenId>,
 }
 
@@ -64,7 +64,7 @@ impl Vocabulary {
         Ok(Vocabulary { bytes, ends, tokens, empty: None })
     }
 
-    /// The same, in which this hole is the token of no bytes. Fails for what is no hole.
+    /// The same, in which this hole is the token of no bytes. Fails for what is not a hole.
     pub(crate) fn with_empty(mut self, id: Option<TokenId>) -> Result<Vocabulary> {
         if let Some(id) = id {
             if self.empty.is_some() || id as usize >= self.size() || self.len_of(id) > 0 {

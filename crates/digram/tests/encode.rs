@@ -231,7 +231,7 @@ proptest! {
             prop_assert_eq!(encode(&quick, &text), encode(other, &text));
             for token in tokens.iter().flatten() {
                 prop_assert_eq!(encode(&quick, token), encode(other, token));
-                prop_assert_eq!(quick.id_of(token), other.id_of(token));
+                prop_assert_eq!(quick.token_to_id(token), other.token_to_id(token));
             }
             prop_assert_eq!(other.token(500), Some(&b"<s>"[..]));
             prop_assert_eq!(other.vocab_size(), 501);

@@ -29,7 +29,7 @@ def unsealed(
     except (ValueError, RecursionError):
         raise CorruptFileError("this is no JSON.", hint=hint) from None
     if not isinstance(said, dict) or key not in said:
-        raise CorruptFileError(f"this is no file of {what}.", hint=hint)
+        raise CorruptFileError(f"this is not a file of {what}.", hint=hint)
     version, stated = said.pop(key), said.pop("sha256", None)
     if isinstance(version, int) and version > newest:
         raise CorruptFileError(

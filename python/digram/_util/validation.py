@@ -53,7 +53,7 @@ def several_texts(texts: Iterable[T], one: str) -> list[T]:
 
 
 def refuse_one(texts: object, one: str) -> None:
-    """Refuses one text, which is no batch of letters; `one` is the call for it."""
+    """Refuses one text, which is not a batch of letters; `one` is the call for it."""
     if isinstance(texts, str | bytes):
         raise TypeError(f"texts is several texts; pass one text to {one}, or put it in a list")
     if is_frame(texts):
@@ -122,7 +122,7 @@ def choice(name: str, value: Any, *allowed: str | None) -> None:
 
 
 def instance(name: str, value: Any, kind: type) -> None:
-    """Refuses what is no object of a class of digram's.
+    """Refuses what is not an object of a class of digram's.
 
     >>> from digram.errors import DigramError
     >>> instance("tok", 7, DigramError)
@@ -148,7 +148,7 @@ def flag(name: str, value: Any) -> bool:
     try:
         number = operator.index(value)
     except TypeError:
-        # NumPy's are no whole numbers, but compare as them.
+        # NumPy's are not whole numbers, but compare as them.
         number = int(value) if type(value).__name__ in ("bool", "bool_") else -1
     if number not in (0, 1):
         raise TypeError(f"{name} is True or False, not {show(value)}")
@@ -156,7 +156,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def mapping(name: str, value: Any, what: str) -> None:
-    """Refuses what is no dictionary; `what` are its keys and values.
+    """Refuses what is not a dictionary; `what` are its keys and values.
 
     >>> mapping("weights", [2, 1], "names and weights")
     Traceback (most recent call last):
@@ -175,7 +175,7 @@ def path_name(path: Any) -> str:
     >>> path_name("a\0b")
     Traceback (most recent call last):
         ...
-    digram.errors.OptionError: 'a\x00b' is no name of a file: it holds a NUL.
+    digram.errors.OptionError: 'a\x00b' is not a name of a file: it holds a NUL.
 
     Python raises `ValueError` for such a name only when the file is opened.
     """
@@ -185,7 +185,7 @@ def path_name(path: Any) -> str:
     except UnicodeEncodeError:
         reason = "it holds a lone surrogate"
     if reason is not None:
-        raise OptionError(f"{show(name)} is no name of a file: {reason}.", value=path)
+        raise OptionError(f"{show(name)} is not a name of a file: {reason}.", value=path)
     return name
 
 
@@ -221,7 +221,7 @@ def real_number(name: str, value: Any) -> float:
     >>> real_number("alpha", 2), real_number("alpha", 0.5)
     (2.0, 0.5)
 
-    Raises `TypeError` for what is no number, `OptionError` for one that is not finite or that no
+    Raises `TypeError` for what is not a number, `OptionError` for one that is not finite or that no
     float comes near.
     """
     import decimal
@@ -235,7 +235,7 @@ def real_number(name: str, value: Any) -> float:
     except (OverflowError, ValueError):  # larger than all floats; a signalling NaN
         number = math.inf
     if not math.isfinite(number):
-        raise OptionError(f"{name}={show(value)} is no finite number.", value=value)
+        raise OptionError(f"{name}={show(value)} is not a finite number.", value=value)
     return number
 
 
@@ -246,7 +246,7 @@ def whole_number(name: str, value: Any, least: int, most: int = sys.maxsize) -> 
     (3, True)
 
     More than `most` is as good as that: neither texts nor limits are so large. Raises `TypeError`
-    for what is no whole number, `OptionError` for one that is too small.
+    for what is not a whole number, `OptionError` for one that is too small.
     """
     number = any_number(name, value)
     if number < least:
@@ -296,7 +296,7 @@ def fraction(value: Any, name: str) -> tuple[int, int]:
     except OverflowError:
         exact = None
     if exact is not None and exact <= 0:
-        raise OptionError(f"{name}={_spelled(value)} is no positive number.", value=value)
+        raise OptionError(f"{name}={_spelled(value)} is not a positive number.", value=value)
     if exact is None or max(exact.numerator, exact.denominator) >= 1 << 64:
         raise OptionError(
             f"{name}={_spelled(value)} has more digits than 64 bits hold.",
@@ -312,7 +312,7 @@ def fraction_in(text: str) -> Fraction:
     >>> fraction_in("0.9"), fraction_in("2/3"), fraction_in("1e3")
     (Fraction(9, 10), Fraction(2, 3), Fraction(1000, 1))
 
-    Raises ValueError for what is no number, and for one with more digits than any that is meant.
+    Raises ValueError for what is not a number, and for one with more digits than any that is meant.
     """
     import decimal
     import fractions
@@ -324,10 +324,10 @@ def fraction_in(text: str) -> Fraction:
             return fractions.Fraction(text)
         number = decimal.Decimal(text)
         if not number.is_finite():
-            raise ValueError(f"{show(text)} is no number")
+            raise ValueError(f"{show(text)} is not a number")
         return _of_decimal(number)
     except ArithmeticError:
-        raise ValueError(f"{show(text)} is no number, or too large or small a one") from None
+        raise ValueError(f"{show(text)} is not a number, or too large or small a one") from None
 
 
 def _of_decimal(number: Decimal) -> Fraction:
@@ -370,13 +370,13 @@ def size_in_bytes(name: str, value: float | str) -> float:
         number = float(match[1]) * float(base ** " kmgtpe".index((match[2] or " ").lower()))
     elif isinstance(value, bool) or not isinstance(value, int | float):
         raise OptionError(
-            f"{name}={show(value)} is no size.", value=value, hint='Write it as in "500 GB".'
+            f"{name}={show(value)} is not a size.", value=value, hint='Write it as in "500 GB".'
         )
     else:
         # A whole number may be too large for a float; either end is refused below.
         number = float(value) if 0 < value < _MOST_BYTES else 0.0
     if not 1 <= number < _MOST_BYTES:
-        raise OptionError(f"{name}={show(value)} is no size.", value=value)
+        raise OptionError(f"{name}={show(value)} is not a size.", value=value)
     return number
 
 

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from digram._util.validation import instance
 from digram.analysis.metrics import compare
-from digram.errors import ConfigMismatchError, DigramError, OptionError, TokenIdError, several
+from digram.errors import (
+    ConfigMismatchError,
+    DigramError,
+    OptionError,
+    TokenIdError,
+    several,
+    show,
+)
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.vocab.reserved_ids import PADDING
-from digram.vocab.special_tokens import Special
+from digram.vocab.special_tokens import SpecialToken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,7 +66,7 @@ class EmbeddingPlan:
     def row(self, id: int) -> list[tuple[int, float]]:
         """What a new id comes from: old ids, each with its weight; `TokenIdError` for no id."""
         if not 0 <= id < self.new_size:
-            raise TokenIdError(f"{id} is none of the {self.new_size:,} new ids.", value=id)
+            raise TokenIdError(f"{show(id)} is none of the {self.new_size:,} new ids.", value=id)
         part = slice(self.starts[id], self.starts[id + 1])
         return [*zip(self.ids[part].tolist(), self.weights[part].tolist(), strict=True)]
 
@@ -208,7 +215,9 @@ class Change:
         special = set(self.after.special_tokens.values())
         new = [id for id in self.added if id not in special]
         unknown = self.before.on_unknown
-        missing = self.before.special_tokens[unknown.text] if isinstance(unknown, Special) else None
+        missing = (
+            self.before.special_tokens[unknown.text] if isinstance(unknown, SpecialToken) else None
+        )
         for id, token in zip(new, self.after.tokens(new), strict=True):
             try:
                 parts = self.before.encode(token)
@@ -276,9 +285,9 @@ def _matrix(name: str, values: Any) -> NDArray[Any]:
     try:
         found = np.asarray(values)
     except ValueError as error:  # rows of several lengths
-        raise TypeError(f"{name} is no matrix of numbers: {error}") from None
+        raise TypeError(f"{name} is not a matrix of numbers: {error}") from None
     if found.dtype.kind not in "biufc" and found.dtype.kind != "V":  # bfloat16 is of kind V
-        raise TypeError(f"{name} holds {found.dtype}, which are no numbers")
+        raise TypeError(f"{name} holds {found.dtype}, which are not numbers")
     return found
 
 

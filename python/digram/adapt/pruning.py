@@ -159,13 +159,13 @@ def _ids(tok: Tokenizer, keep: Iterable[str | bytes | int]) -> set[int]:
     named = set()
     for number, token in enumerate(keep):
         if isinstance(token, str | bytes):
-            id = tok.id_of(token)
+            id = tok.token_to_id(token)
         else:
             id = operator.index(token)
-            tok.token_bytes(id)  # refuses what is no id
+            tok.id_to_token(id)  # refuses what is not an id
         if id is None:
             raise OptionError(
-                f"keep[{number}]: {show(token)} is no token of this vocabulary.",
+                f"keep[{number}]: {show(token)} is not a token of this vocabulary.",
                 index=number,
                 value=token,
             )
@@ -180,7 +180,7 @@ def _of_rules(tok: Tokenizer) -> set[int]:
     # What a preferred token is made of stays with it.
     preferred = ["".join(one).encode() for one in tok.rules.prefer]
     tokens = [*tok.rules.tokens(), *preferred]
-    return {id for id in map(tok.id_of, tokens) if id is not None}
+    return {id for id in map(tok.token_to_id, tokens) if id is not None}
 
 
 def _least_used(

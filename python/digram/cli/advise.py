@@ -21,7 +21,7 @@ def _numbers(
         return [common.NUMBER.convert(one, None, None) for one in value.split(",")]
     except click.BadParameter:
         raise click.BadParameter(
-            f"{value!r} is no list of sizes, as in 8000,16000,32000."
+            f"{value!r} is not a list of sizes, as in 8000,16000,32000."
         ) from None
 
 

@@ -139,7 +139,7 @@ class _Number(click.ParamType):  # type: ignore[type-arg]
         scale = 1 if match is None else 1000 ** " kmb".index((match[2] or " ").lower())
         found = Fraction("0.5" if match is None else match[1].replace("_", "")) * scale
         if found.denominator != 1:
-            self.fail(f"{value!r} is no whole number, as in 32000, 32k or 1.5M.", param, ctx)
+            self.fail(f"{value!r} is not a whole number, as in 32000, 32k or 1.5M.", param, ctx)
         return found.numerator
 
 
@@ -516,7 +516,7 @@ def one_of(found: Files, path: str) -> Path:
 
 
 def files(*paths: str, told: Told | None = None) -> Files:
-    """`digram.files`, and for what is no file the command that reads it."""
+    """`digram.files`, and for what is not a file the command that reads it."""
     from digram import corpus
 
     verb = _verb()

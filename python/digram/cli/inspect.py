@@ -100,7 +100,7 @@ def _facts(tok: Tokenizer, rows: int) -> dict[str, Any]:
     ordinary = list(_ordinary(tok))
     log = tok.merge_log
     of_rules = set() if tok.rules is None else {*tok.rules.tokens()}  # these need no merges
-    unreachable = [id_ for id_ in tok.unreachable() if tok.token_bytes(id_) not in of_rules]
+    unreachable = [id_ for id_ in tok.unreachable() if tok.id_to_token(id_) not in of_rules]
     kinds = Counter(kind_of(token) for _, token in ordinary)
     kinds["special"] = len(tok.special_tokens)
     events = tok.events
@@ -122,7 +122,7 @@ def _facts(tok: Tokenizer, rows: int) -> dict[str, Any]:
         "longest": [_token(id_, token) for id_, token in longest],
         "unreachable": {
             "count": len(unreachable),
-            "first": [_token(id_, tok.token_bytes(id_)) for id_ in unreachable[:rows]],
+            "first": [_token(id_, tok.id_to_token(id_)) for id_ in unreachable[:rows]],
         },
     }
 

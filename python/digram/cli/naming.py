@@ -69,7 +69,7 @@ def names_of(paths: Sequence[Path]) -> Mapping[str, Path]:
     short = []
     for path in paths:
         bare = path.with_suffix("") if kind_of(path).packing is not None else path
-        is_number = bare.suffix[1:].isdecimal()  # as of a version, which is no kind
+        is_number = bare.suffix[1:].isdecimal()  # as of a version, which is not a kind
         short.append(bare.name if is_number else bare.stem)
     return {
         name if short.count(name) == 1 else str(path): path

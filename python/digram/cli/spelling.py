@@ -28,7 +28,6 @@ _ARGUMENT = re.compile(
 )
 # What a verb reads is named by its arguments, and how it is read by options of the verb itself.
 _VERB = re.compile(r"\bdigram\.(explain|replay|show|merge_tree|find_token)\(tok, \.\.\.\)")
-_VERBS = {"merge_tree": "tree", "find_token": "where"}
 _OF_FILES = re.compile(r"digram\.files\(path, ([^()]*)\)")
 
 
@@ -65,7 +64,7 @@ def spelled(message: str, options: Mapping[str, Spelling]) -> str:
     >>> spelled("See what it becomes with digram.explain(tok, ...).", {})
     'See what it becomes with digram explain.'
     """
-    message = _VERB.sub(lambda match: f"digram {_VERBS.get(match[1], match[1])}", message)
+    message = _VERB.sub(lambda match: f"digram {match[1].replace('_', '-')}", message)
     # Beside the format of what is written, that of what is read has a name of its own.
     message = _OF_FILES.sub(lambda match: match[1].replace("format=", "source_format="), message)
     return _ARGUMENT.sub(functools.partial(_in_shell, options), message)

@@ -131,7 +131,7 @@ def train(
         options["pretokenizer"] = common.pretokenizer_from(pretokenizer, regex, digits)
     options["rules"] = common.rules_from(rules)
     is_rule = on_unknown in ("error", "bytes")
-    options["on_unknown"] = on_unknown if is_rule else digram.Special(on_unknown)
+    options["on_unknown"] = on_unknown if is_rule else digram.SpecialToken(on_unknown)
     tried = {name: options[name] for name in options if name != "checkpoint"}
     learning.rehearse(
         lambda: digram.train("", progress=False, **tried), output, format_, allow_loss

@@ -120,7 +120,7 @@ def train_fair(
     if regex or pretokenizer is not None:
         options["pretokenizer"] = common.pretokenizer_from(pretokenizer, regex, digits)
     is_rule = on_unknown in ("error", "bytes")
-    options["on_unknown"] = on_unknown if is_rule else digram.Special(on_unknown)
+    options["on_unknown"] = on_unknown if is_rule else digram.SpecialToken(on_unknown)
     learning.rehearse(
         lambda: digram.train_fair(
             dict.fromkeys(learn, ""),

@@ -29,7 +29,7 @@ def as_utf8(blocks: Iterable[bytes], path: str | os.PathLike[str]) -> Iterator[b
     >>> list(as_utf8([b"\xff\xfe"], "a.txt")), list(as_utf8([b"\xffas it is"], "a.txt"))
     ([], [b'\xffas it is'])
 
-    All else stays as it is, a mark of UTF-8 too. `CorruptFileError` for what is no text in the
+    All else stays as it is, a mark of UTF-8 too. `CorruptFileError` for what is not text in the
     encoding that the mark says, with its byte.
     """
     start, blocks = _start(blocks)
@@ -51,7 +51,7 @@ def as_utf8(blocks: Iterable[bytes], path: str | os.PathLike[str]) -> Iterator[b
                 f"{error.reason}.",
                 path=path,
                 offset=offset,
-                hint="Write it in UTF-8. If it is no text, leave it out.",
+                hint="Write it in UTF-8. If it is not text, leave it out.",
             ) from None
         at += len(block)
         if text:

@@ -295,7 +295,7 @@ def _looked_through(pattern: str | os.PathLike[str]) -> Path | None:
 def open_text(path: Path, format: str | None = None, as_is: bool = False) -> Iterator[BinaryIO]:
     """A text file to read from its beginning to its end, unpacked where it is packed.
 
-    With `as_is` a byte order mark plays no part, since what is in the file is no text.
+    With `as_is` a byte order mark plays no part, since what is in the file is not text.
 
     Raises `OptionError` for a file of records.
     """

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from digram import _core
+from digram._util.validation import word
 from digram.corpus import arrow_checks
 from digram.corpus.reader import OnError, Pass, Reading, Records, check_on_error
 from digram.corpus.separators import cut_texts
@@ -96,8 +97,8 @@ def table(data: Any, column: str | Iterable[str] = "text", *, on_error: OnError 
     of a damaged file that somebody brought into memory may lead anywhere. How long its buffers are
     only pyarrow tells; other programs are believed that the last offset lies in them. A source that
     can be read once, such as a reader of record batches, is used up by one pass. Raises TypeError
-    for data that is no table, `OptionError` for a column that is not there, holds no texts or does
-    not hold together, all when it is read. Memory: about a megabyte beside the table.
+    for data that is not a table, `OptionError` for a column that is not there, holds no texts or
+    does not hold together, all when it is read. Memory: about a megabyte beside the table.
     """
     return Table(data, column_path(column, "column"), check_on_error(on_error))
 
@@ -133,8 +134,10 @@ def column_path(name: str | Iterable[str], argument: str) -> tuple[str, ...]:
     parts = tuple(name.split(".")) if isinstance(name, str) else tuple(name)
     if not all(isinstance(part, str) for part in parts):
         raise TypeError(f"{argument} is a name or a list of names, not {show(name)}.")
+    for part in parts:
+        word(argument, part)
     if not all(parts) or not parts:
-        raise OptionError(f"{argument}={show(name)} is no name.", value=name)
+        raise OptionError(f"{argument}={show(name)} is not a name.", value=name)
     return parts
 
 

@@ -53,7 +53,7 @@ def visible(token: bytes) -> str:
     >>> visible("naïve\t☕\n".encode()), visible(b"\xff\x00"), visible(b" a")
     ('naïve→☕↵', '⟨FF⟩␀', '·a')
 
-    A space stands as `·`, a line feed as `↵`, a tab as `→`. Bytes that are no whole character
+    A space stands as `·`, a line feed as `↵`, a tab as `→`. Bytes that are not whole character
     stand as `⟨FF⟩`, characters that cannot be seen or that would rearrange the line (bidi
     controls, odd spaces, unassigned ones) as `⟨U+202E⟩`, half a flag as `⟨RI-D⟩`, control
     characters as their pictures. A combining mark that starts the token sits on `◌`.
@@ -62,7 +62,7 @@ def visible(token: bytes) -> str:
 
 
 def harmless(text: str) -> str:
-    r"""A text that is no token, as a name or a pattern: spaces stay, and all else is as in tokens.
+    r"""A text that is not a token, as a name or a pattern: spaces stay, all else is as in tokens.
 
     >>> harmless("my \x1b[31mfile\u202e")
     'my ␛[31mfile⟨U+202E⟩'
@@ -91,7 +91,7 @@ def drawn(token: bytes, before: bytes = b"", after: bytes = b"") -> list[Drawn]:
     own: list[str] = []  # characters that are the token's alone
     at = 0
     # UTF-8 never takes part of one character for another, so bytes that were cut out are harmless;
-    # surrogateescape turns each byte that is no whole character into one lone surrogate.
+    # surrogateescape turns each byte that is not a whole character into one lone surrogate.
     for character in whole.decode("utf-8", "surrogateescape"):
         size = 1 if "\udc80" <= character <= "\udcff" else len(character.encode())
         first, at = at, at + size
@@ -227,7 +227,7 @@ def _sign(character: str) -> str | None:
         return _SIGNS.get(character, chr(0x2400 + ord(character)))
     if character == "\x7f":
         return "␡"
-    if "\udc80" <= character <= "\udcff":  # a byte that is no character
+    if "\udc80" <= character <= "\udcff":  # a byte that is not a character
         return f"⟨{ord(character) - 0xDC00:02X}⟩"
     hidden = unicodedata.category(character)[0] in "CZ" or character in _UNSEEN
     if hidden or _is_skin(character) or is_inner_jamo(character):

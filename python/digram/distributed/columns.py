@@ -42,7 +42,7 @@ def texts(batches: Iterable[pa.RecordBatch | pa.Table], column: str) -> Iterator
         if values.null_count:
             index = row + values.is_null().to_pylist().index(True)
             raise InvalidTextError(
-                f"row {index} of this task: {column!r} is null, which is no text.",
+                f"row {index} of this task: {column!r} is null, which is not text.",
                 index=index,
                 hint="Leave such rows out before counting.",
             )
@@ -127,7 +127,7 @@ def _binary(batch: pa.RecordBatch | pa.Table, column: str) -> pa.Array:
     of = type.value_type if arrow.types.is_dictionary(type) else type
     if not any(is_it(of) for is_it in known):
         raise OptionError(
-            f"the column {column!r} is of type {type}, which is no text.",
+            f"the column {column!r} is of type {type}, which is not text.",
             value=column,
             hint=_NAME_IT,
         )

@@ -52,7 +52,7 @@ def over(
         raise TypeError(f"pool is an Executor or makes one, and not {pool!r}")
     out = 2 * (os.cpu_count() or 1) if at_once is None else whole_number("at_once", at_once, 1)
     if patience is not None and not patience > 0:
-        raise OptionError(f"patience={patience} is no time in seconds.", value=patience)
+        raise OptionError(f"patience={patience} is not a time in seconds.", value=patience)
     total, sources = each_shard(shards)
     roster: Roster[Source, Value] = Roster(
         sources, at_once=out, retries=whole_number("retries", retries, 0)

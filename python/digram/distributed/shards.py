@@ -35,7 +35,7 @@ def each_shard(shards: Shards) -> tuple[int | None, Iterator[Source]]:
     >>> number, list(found)
     (2, [['a', 'b'], ['c', 'd']])
 
-    Raises TypeError for what is no list of shards, and, as it is taken, for what is no shard.
+    Raises TypeError for what is not a list of shards, and, as it is taken, for what is not a shard.
     """
     if isinstance(shards, os.PathLike):
         shards = files(shards)

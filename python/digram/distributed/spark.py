@@ -241,7 +241,7 @@ def _check_type(df: DataFrame, column: str) -> None:
     type = df.select(column).schema.fields[0].dataType
     if type.typeName() not in _TYPES:
         raise OptionError(
-            f"the column {column!r} is of type {type.simpleString()}, which is no text.",
+            f"the column {column!r} is of type {type.simpleString()}, which is not text.",
             value=column,
             hint="Name the column that holds the text with column=.",
         )

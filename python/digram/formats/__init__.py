@@ -147,9 +147,9 @@ def write(
                 hint='Name it, as in format="vocab_merges" (a folder), or end the path in .json '
                 "or .tiktoken.",
             )
-    if kind == "huggingface" and format is None and definition.scheme is not None:
+    if format is None and kind == "huggingface" and definition.scheme is not None:
         kind = "digram"
-    if kind not in FORMATS:
+    if not isinstance(kind, str) or kind not in FORMATS:
         raise OptionError(
             f"format={show(format)} is not known.", value=format, hint=f"Choose from {FORMATS}."
         )
@@ -243,7 +243,7 @@ def _kind_of_file(data: bytes, path: str) -> str:
         return "tiktoken"
     if suffix in _SUFFIXES:  # damaged in its first bytes
         return _SUFFIXES[suffix]
-    raise VocabError("this is no tokenizer that digram knows.", path=path, hint=_KNOWN)
+    raise VocabError("this is not a tokenizer that digram knows.", path=path, hint=_KNOWN)
 
 
 def _refuse_half(path: str, base: str) -> NoReturn:

@@ -12,7 +12,7 @@ from digram.formats._show import show
 from digram.vocab.picky import made as made_by
 from digram.vocab.picky import single_symbols
 from digram.vocab.schemes import Picky
-from digram.vocab.special_tokens import Special
+from digram.vocab.special_tokens import SpecialToken
 
 if TYPE_CHECKING:
     from digram.vocab.definition import Definition
@@ -119,7 +119,7 @@ def check_range(ids: Collection[int], path: str | None) -> None:
 
 
 def named_merges(
-    pairs: Sequence[Sequence[Part]], id_of: dict[Part, int], place: Place
+    pairs: Sequence[Sequence[Part]], token_to_id: dict[Part, int], place: Place
 ) -> list[Merge]:
     """Merges that a file writes as pairs of tokens, as ids. Each pair has two parts.
 
@@ -127,7 +127,7 @@ def named_merges(
     """
     lefts = [left for left, _ in pairs]
     rights = [right for _, right in pairs]
-    find = id_of.__getitem__
+    find = token_to_id.__getitem__
     try:
         made = map(find, map(add, lefts, rights))
         return list(zip(map(find, lefts), map(find, rights), made, strict=True))
@@ -135,7 +135,7 @@ def named_merges(
         pass
     for rank, (left, right) in enumerate(pairs):
         for needed in (left, right, left + right):
-            if needed not in id_of:
+            if needed not in token_to_id:
                 problem = (
                     f"{show(left)} + {show(right)} needs token {show(needed)}, which is not in the "
                     "vocabulary."
@@ -145,7 +145,7 @@ def named_merges(
 
 
 def unreachable(definition: Definition) -> list[int]:
-    """The ids of tokens that no merge makes and that are no base tokens: text never yields them.
+    """The ids of tokens that no merge makes and that are not base tokens: text never yields them.
 
     That of no bytes is not among them, since nobody expects it there.
 
@@ -234,7 +234,7 @@ def check_input(
     for what, name in [*named, *([] if pad is None else [("the pad token", pad)])]:
         if name not in special_tokens:
             raise VocabError(
-                f"{what} names {show(name)}, which is no special token.",
+                f"{what} names {show(name)}, which is not a special token.",
                 path=path,
                 value=name,
                 hint="Add it to the special tokens.",
@@ -267,10 +267,10 @@ def check_bytes(missing: list[int], path: str | None) -> None:
 
 
 def _check_characters(definition: Definition, path: str | None) -> None:
-    if isinstance(definition.on_unknown, Special):
+    if isinstance(definition.on_unknown, SpecialToken):
         if definition.on_unknown.text not in definition.special_tokens:
             raise VocabError(
-                f"the unknown token {show(definition.on_unknown.text)} is no special token.",
+                f"the unknown token {show(definition.on_unknown.text)} is not a special token.",
                 path=path,
                 hint="Add it to the special tokens.",
             )
@@ -325,7 +325,9 @@ def _check_each_merge(definition: Definition, place: Place) -> None:
     for rank, merge in enumerate(definition.merges):
         for one in merge:
             if not 0 <= one < len(tokens) or tokens[one] is None or one in fallback:
-                raise place.bad_merge(rank, f"id {show(one)} is no ordinary token.", one, _TOGETHER)
+                raise place.bad_merge(
+                    rank, f"id {show(one)} is not an ordinary token.", one, _TOGETHER
+                )
         left, right, made = (tokens[one] or b"" for one in merge)
         if not (left and right):
             raise place.bad_merge(rank, "one of its parts is empty.", merge[2], _TOGETHER)

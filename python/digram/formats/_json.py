@@ -92,7 +92,7 @@ def spelled(value: Any, **how: Any) -> bytes:
 
 
 def expect(value: Any, kind: type[T], where: str, path: str | None) -> T:
-    """`value`, which must be of exactly this JSON type (so true is no number).
+    """`value`, which must be of exactly this JSON type (so true is not a number).
 
     >>> expect(True, int, "added_tokens[0].id", "t.json")
     Traceback (most recent call last):

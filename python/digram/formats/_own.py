@@ -242,7 +242,7 @@ def training(
         if name in said and name not in ("counts", "runners_up", "languages"):
             value: object = expect(said[name], _KINDS[str(kind)], f"{where}.{name}", path)
             if isinstance(value, int) and not 0 <= value < _END:
-                raise CorruptFileError(f"{where}.{name} {show(value)} is no number.", path=path)
+                raise CorruptFileError(f"{where}.{name} {show(value)} is not a number.", path=path)
     if said["stop_reason"] not in get_args(StopReason):
         shown = show(said["stop_reason"])
         raise CorruptFileError(f"{where}.stop_reason {shown} is not known.", path=path)

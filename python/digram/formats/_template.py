@@ -132,8 +132,8 @@ def _known(
     text, number = expect(name, str, where, path), expect(token_id, int, where, path)
     if special.get(text) != number or text in SEQUENCES:
         raise VocabError(
-            f"the post_processor adds {show(text)} with the id {number}, which is no special token "
-            "of this tokenizer.",
+            f"the post_processor adds {show(text)} with the id {number}, which is not a special "
+            "token of this tokenizer.",
             path=path,
             value=text,
             hint="It belongs among the added_tokens.",

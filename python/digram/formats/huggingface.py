@@ -39,7 +39,7 @@ from digram.formats._stages import from_stages, to_stages
 from digram.formats._template import from_post_processor, to_post_processor
 from digram.vocab.definition import Definition, OnUnknown, Unit
 from digram.vocab.packed import Compact, Settings, compacted
-from digram.vocab.special_tokens import Special
+from digram.vocab.special_tokens import SpecialToken
 from digram.vocab.template import Template
 
 __all__ = ["compact", "dumps", "loads", "read", "write"]
@@ -93,8 +93,8 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
         raise VocabError(
             "characters outside this vocabulary are an error here, and Hugging Face's libraries "
             "drop them in silence.",
-            hint='Train with on_unknown="bytes" or on_unknown=digram.Special("<unk>"), or pass '
-            "allow_loss=True.",
+            hint='Train with on_unknown="bytes" or on_unknown=digram.SpecialToken("<unk>"), or '
+            "pass allow_loss=True.",
         )
     ids = _spelled(definition)
     check_range(ids.values(), None)  # or the file could be written and not be read
@@ -103,7 +103,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
     plain = dict.fromkeys(_FLAGS, False) | {"special": True}
     model = dict.fromkeys(_MODEL) | {
         "type": _OWN if own else "BPE",
-        "unk_token": unknown.text if isinstance(unknown, Special) else None,
+        "unk_token": unknown.text if isinstance(unknown, SpecialToken) else None,
         "fuse_unk": False,
         "byte_fallback": unknown == "bytes",
         "ignore_merges": definition.ignore_merges,
@@ -356,7 +356,7 @@ def _added(value: Any, vocab: dict[str, int], path: str | None) -> dict[str, int
 
 def _unknown_token(
     model: dict[str, Any], vocab: dict[str, int], special: dict[str, int], path: str | None
-) -> Special:
+) -> SpecialToken:
     text: str = model["unk_token"]
     if text not in vocab:
         raise VocabError(
@@ -368,7 +368,7 @@ def _unknown_token(
     if model.get("fuse_unk") is True:
         raise _unsupported("fuse_unk, which makes one token of several unknown characters,", path)
     special.setdefault(text, vocab[text])
-    return Special(text)
+    return SpecialToken(text)
 
 
 def _byte_ids(vocab: dict[str, int], special: dict[str, int], path: str | None) -> list[int]:
@@ -394,7 +394,7 @@ def _tokens(
             name = error.object
             raise VocabError(
                 f"token {show(name)} (id {ordinary[name]}) is not written in the letters of "
-                "ByteLevel, and is no added token.",
+                "ByteLevel, and is not an added token.",
                 path=path,
                 value=name,
                 hint="If it is a special token, it belongs among the added_tokens.",

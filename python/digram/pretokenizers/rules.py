@@ -211,7 +211,7 @@ class Rules:
         for name in found:
             if name not in known:
                 raise OptionError(
-                    f"{show(name)} is no kind of rule.",
+                    f"{show(name)} is not a kind of rule.",
                     value=name,
                     hint=f"Kinds: {', '.join(known)}.",
                 )

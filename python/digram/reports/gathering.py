@@ -255,7 +255,7 @@ def _entries(tok: Tokenizer, finding: Finding, evaluation: Evaluation) -> list[E
     ids = finding.ids[:_EXAMPLES] if finding.kind not in _NO_TOKENS else ()
     times, found, size = evaluation.total.times, list[Entry](), 0
     for id in ids:
-        found.append(Entry(id, tok.token_bytes(id), int(times[id])))
+        found.append(Entry(id, tok.id_to_token(id), int(times[id])))
         size += len(found[-1].token)
         if size > _ROOM:
             break

@@ -124,7 +124,7 @@ def chip(token: bytes, position: int = 0, title: str = "") -> Markup:
 
 
 def chips(entries: Iterable[Entry], below: Callable[[Entry], str] | None = None) -> Markup:
-    """Tokens that are no text, each with its id and its use to point at, and a word below."""
+    """Tokens that are not text, each with its id and its use to point at, and a word below."""
     drawn = []
     for at, one in enumerate(entries):
         token = chip(one.token, at, f"id {one.id}, {one.times:,} times")

@@ -309,7 +309,7 @@ def _other(path: Path, what: str) -> CorruptFileError:
 
 def _damaged(path: Path) -> CorruptFileError:
     return CorruptFileError(
-        "this is no manifest of digram.",
+        "this is not a manifest of digram.",
         path=path,
         hint="It is damaged, or of another program. Give another folder; to read files of tokens "
         "beside it, pass format=.",

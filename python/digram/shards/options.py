@@ -137,13 +137,13 @@ def _end(tok: Tokenizer, asked: EndOfText) -> tuple[str, int] | None:
     if isinstance(asked, str):
         if asked not in special:
             raise OptionError(
-                f"end_of_text={show(asked)} is no special token of this tokenizer.",
+                f"end_of_text={show(asked)} is not a special token of this tokenizer.",
                 value=asked,
                 hint=f"{_listed(special)} with_special_tokens adds one.",
             )
         return asked, special[asked]
     id = whole_number("end_of_text", asked, 0)
-    return tok.token_bytes(id).decode("utf-8", "backslashreplace"), id
+    return tok.id_to_token(id).decode("utf-8", "backslashreplace"), id
 
 
 def _listed(special: Mapping[str, int]) -> str:

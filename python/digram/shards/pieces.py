@@ -48,7 +48,7 @@ class Piece:
 
     @property
     def name(self) -> str:
-        """What files of tokens say that a document comes from: nothing, where it is no file."""
+        """What files of tokens say that a document comes from: nothing, where it is not a file."""
         if self.path is not None:
             return os.fspath(self.path)
         return os.fspath(self.found.name) if isinstance(self.found, Stream) else ""

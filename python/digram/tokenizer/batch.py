@@ -15,6 +15,7 @@ from digram._util.validation import (
     several_texts,
     whole_number,
 )
+from digram.errors import OptionError
 from digram.tokenizer.stream import each_chunk, each_text
 from digram.vocab.special_tokens import OnSpecial, TextOrParts, rule_of
 
@@ -99,11 +100,11 @@ class BatchingCore(Core):
         gives the same memory as Arrow lists, to be taken without a copy by pyarrow, polars, duckdb
         and all else that knows the PyCapsule protocol.
 
-        As for `encode`, a text may be given in parts, in a list of its own, with `digram.Special`
-        between them:
+        As for `encode`, a text may be given in parts, in a list of its own, with
+        `digram.SpecialToken` between them:
 
         >>> chat = tok.with_special_tokens(["<|user|>"])
-        >>> chat.encode_batch([[digram.Special("<|user|>"), "a"], "b"])
+        >>> chat.encode_batch([[digram.SpecialToken("<|user|>"), "a"], "b"])
         [[256, 97], [98]]
 
         With `dropout`, text i gets the ids of `encode(text, dropout=dropout, seed=seed + i)`, the
@@ -252,5 +253,12 @@ class BatchingCore(Core):
         """
         threads, skip = check_threads(threads), flag("skip_special_tokens", skip_special_tokens)
         if isinstance(batch, FlatIds):
-            return self._decode_batch(batch.ids, batch.offsets, errors, threads, skip)
+            try:
+                return self._decode_batch(batch.ids, batch.offsets, errors, threads, skip)
+            except OverflowError:
+                raise OptionError(
+                    "the offsets are not all places among the ids.",
+                    value=batch.offsets,
+                    hint="Offset i is where sequence i begins, and the last one where all end.",
+                ) from None
         return self._decode_batch(batch, None, errors, threads, skip)

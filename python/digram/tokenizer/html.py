@@ -96,7 +96,7 @@ def _shown(tok: Tokenizer) -> str:
 
 
 def _ids_below(tokens: Sequence[bytes], ids: Sequence[int]) -> str:
-    # Each by itself: they are no text, so none has a part of a character with the next.
+    # Each by itself: they are not text, so none has a part of a character with the next.
     drawn = [
         html.token(token, at, f"id {id}")
         for at, (token, id) in enumerate(zip(tokens, ids, strict=True))

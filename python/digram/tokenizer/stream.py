@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from digram._core import Stream
     from digram.tokenizer.batch import FlatIds
-    from digram.vocab.special_tokens import Special, TextOrParts
+    from digram.vocab.special_tokens import SpecialToken, TextOrParts
 
 __all__ = ["each_chunk", "each_text"]
 
@@ -64,7 +64,7 @@ def _batches(texts: Iterable[TextOrParts]) -> Iterator[list[TextOrParts]]:
         yield batch
 
 
-def _length(parts: Iterable[str | bytes | Special]) -> int:
+def _length(parts: Iterable[str | bytes | SpecialToken]) -> int:
     """Of a text in parts, which the core looks at more closely."""
     if not isinstance(parts, list | tuple):
         return 1

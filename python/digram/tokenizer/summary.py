@@ -58,7 +58,7 @@ def _of_rules(tok: Tokenizer) -> int:
     if tok.rules is None:
         return 0
     made = {id for _, _, id in tok._model.merges()}
-    return len({tok.id_of(token) for token in tok.rules.tokens()} - made - {None})
+    return len({tok.token_to_id(token) for token in tok.rules.tokens()} - made - {None})
 
 
 def _template(template: Template) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from digram.vocab.picky import Event, made, single_symbols, told
 from digram.vocab.reserved_ids import check_reserved, multiple_of, padded, without_padding
 from digram.vocab.rule_tokens import protecting
 from digram.vocab.schemes import Picky, Scheme, check_by_rank
-from digram.vocab.special_tokens import Special
+from digram.vocab.special_tokens import SpecialToken
 from digram.vocab.template import Template
 
 if TYPE_CHECKING:
@@ -124,15 +124,16 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
                 )
             word("a special token", text)
         unknown: int | list[int] | None = None
-        if settings.unit == "char" and isinstance(settings.on_unknown, Special):
+        if settings.unit == "char" and isinstance(settings.on_unknown, SpecialToken):
             text = settings.on_unknown.text
             if text not in special_tokens:
                 raise OptionError(
-                    f"on_unknown names {show(text)}, which is no special token of this tokenizer.",
+                    f"on_unknown names {show(text)}, which is not a special token of this "
+                    "tokenizer.",
                     value=settings.on_unknown,
                 )
             unknown = special_tokens[text]
-        elif not isinstance(settings.on_unknown, Special):
+        elif not isinstance(settings.on_unknown, SpecialToken):
             choice("on_unknown", settings.on_unknown, "error", "bytes")
         if settings.unit == "char" and settings.on_unknown == "bytes":
             unknown = settings.byte_ids
@@ -229,16 +230,17 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
         Special tokens are there by their text, and ids without a token are not, so it may be
         shorter than `vocab_size`. Of ids whose tokens have the same bytes it holds the one that
-        `id_of` gives. Nothing is copied until it is iterated over; that takes some 0.1 µs a token.
+        `token_to_id` gives. Nothing is copied until it is iterated over; that takes some 0.1 µs a
+        token.
         """
         return Vocabulary(self)
 
-    def token_bytes(self, id: int) -> bytes:
+    def id_to_token(self, id: int) -> bytes:
         """The bytes of a token; those of a special token are its text in UTF-8.
 
         >>> import digram
         >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")
-        >>> tok.token_bytes(257), tok.id_of(b"low")
+        >>> tok.id_to_token(257), tok.token_to_id(b"low")
         (b'low', 257)
 
         Raises `TokenIdError` for an id that is not in the vocabulary. `tokens` takes several ids.
@@ -393,7 +395,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         >>> ruled.tokens(ruled.encode("metformin 5mg 5-mg"))
         [b'metformin', b' 5', b'mg', b' 5', b'-', b'mg']
 
-        Terms and units that are no tokens yet take new ids after the highest one; text is cut by
+        Terms and units that are not tokens yet take new ids after the highest one; text is cut by
         the rules first, and a pretoken that is a token becomes it. So old ids keep their meaning,
         and a text becomes other ids where rules cut it, and where a whole pretoken is a token that
         no merge makes. Rules that it had are replaced, their tokens stay; None takes them away.

@@ -17,9 +17,9 @@ __all__ = ["Vocabulary"]
 class Vocabulary(Mapping[bytes, int]):
     """What `tok.vocab` is: from the bytes of each token to its id, in order of id. Read-only.
 
-    Looks things up in the tokenizer, so one question takes no more than `tok.id_of`; the tokens are
-    put together when all of them are asked for. Keys are bytes, as `tok.tokens` gives them; a `str`
-    is looked up by its UTF-8.
+    Looks things up in the tokenizer, so one question takes no more than `tok.token_to_id`; the
+    tokens are put together when all of them are asked for. Keys are bytes, as `tok.tokens` gives
+    them; a `str` is looked up by its UTF-8.
     """
 
     def __init__(self, tok: Tokenizer) -> None:
@@ -38,13 +38,13 @@ class Vocabulary(Mapping[bytes, int]):
         return found
 
     def __getitem__(self, token: bytes | str) -> int:
-        id = self._tok.id_of(token) if isinstance(token, bytes | str) else None
+        id = self._tok.token_to_id(token) if isinstance(token, bytes | str) else None
         if id is None:
             raise KeyError(token)
         return id
 
     def __contains__(self, token: object) -> bool:
-        return isinstance(token, bytes | str) and self._tok.id_of(token) is not None
+        return isinstance(token, bytes | str) and self._tok.token_to_id(token) is not None
 
     def __iter__(self) -> Iterator[bytes]:
         return iter(self._ids)

@@ -366,7 +366,7 @@ def _locked(folder: Path) -> BinaryIO | None:
 
 def _no_checkpoint(path: Path) -> CheckpointError:
     return CheckpointError(
-        "this is no checkpoint of digram.",
+        "this is not a checkpoint of digram.",
         path=path,
         hint="Give another folder, or delete this file to start anew.",
     )

@@ -385,7 +385,7 @@ def _argument(name: str, value: Any) -> str:
 
 
 def plain(weights: Mapping[str, Any]) -> dict[str, Any]:
-    """Weights as JSON can hold them. Raises `OptionError` for one that is no weight."""
+    """Weights as JSON can hold them. Raises `OptionError` for one that is not a weight."""
     mapping("weights", weights, "names and weights")
     for name, weight in weights.items():
         fraction(weight, f"weights[{show(name)}]")

@@ -23,7 +23,7 @@ from digram.pretokenizers.pretokenizer import Pretokenizer, resolve
 from digram.tokenizer.tokenizer import Merge
 from digram.training.counts import check_unit
 from digram.vocab.definition import OnUnknown, Unit
-from digram.vocab.special_tokens import Special
+from digram.vocab.special_tokens import SpecialToken
 
 __all__ = [
     "ByteOrder",
@@ -99,7 +99,7 @@ class TrainOptions:
             put("alphabet", tuple(self.alphabet))
         self._check_base()
         special = _listed(self.special_tokens)
-        if isinstance(self.on_unknown, Special) and self.on_unknown.text not in special:
+        if isinstance(self.on_unknown, SpecialToken) and self.on_unknown.text not in special:
             special += (self.on_unknown.text,)
         put("special_tokens", special)
         if self.picky is not None:
@@ -150,11 +150,11 @@ class TrainOptions:
     def _check_unknown(self) -> None:
         unknown = self.on_unknown
         named = isinstance(unknown, str) and unknown in ("error", "bytes")
-        if not isinstance(unknown, Special) and not named:
+        if not isinstance(unknown, SpecialToken) and not named:
             raise OptionError(
                 f"on_unknown={show(unknown)} is not known.",
                 value=unknown,
-                hint='Pass "error", "bytes", or a token as digram.Special("<unk>").',
+                hint='Pass "error", "bytes", or a token as digram.SpecialToken("<unk>").',
             )
 
     def _check_end(self) -> None:
@@ -257,7 +257,7 @@ def _share(threshold: float) -> float:
     share = real_number("picky", threshold)
     if not 0 < share <= 1:
         raise OptionError(
-            f"picky={show(threshold)} is no share above 0 and up to 1.",
+            f"picky={show(threshold)} is not above 0 and at most 1.",
             value=threshold,
             hint="0.9 drops tokens of which nine tenths are taken up by one merge.",
         )
@@ -325,7 +325,7 @@ def _check_all_known(base: str, argument: str, counts: _core.Counts | _core.Sort
     named = ", ".join(f"{show(one)} (U+{ord(one):04X})" for one in missing[:_SHOWN])
     if len(missing) > _SHOWN:
         named += f" and {len(missing) - _SHOWN:,} more"
-    ways = 'pass on_unknown="bytes" or on_unknown=digram.Special("<unk>")'
+    ways = 'pass on_unknown="bytes" or on_unknown=digram.SpecialToken("<unk>")'
     raise OptionError(
         f"{argument}= leaves out {several(len(missing), 'character')} of the corpus: {named}. A "
         "tokenizer of it could not encode the text that it was trained on.",

@@ -83,7 +83,7 @@ class TwoStage:
             raise TypeError(f"subwords is a size or a share, not {show(self.subwords)}")
         if share and not 0 <= self.subwords <= 1:
             raise OptionError(
-                f"subwords={show(self.subwords)} is no share of the merges, from 0.0 to 1.0.",
+                f"subwords={show(self.subwords)} is not a share of the merges, from 0.0 to 1.0.",
                 value=self.subwords,
                 hint="A size of the vocabulary is a whole number.",
             )
@@ -96,7 +96,7 @@ class TwoStage:
         if self.subwords < base or (max_merges is not None and self.subwords > base + max_merges):
             most = "on" if max_merges is None else f"to {base + max_merges}"
             raise OptionError(
-                f"subwords={self.subwords} is no size at which superwords can begin.",
+                f"subwords={self.subwords} is not a size at which superwords can begin.",
                 value=self.subwords,
                 hint=f"Choose from {base} {most}; special tokens and reserved ids do not count.",
             )
@@ -151,7 +151,7 @@ def _words_said(cut: Pretokenizer) -> dict[str, Any]:
 
 
 def _check_cut(pretokenizer: PretokenizerLike) -> None:
-    """Refuses what is no pretokenizer, and one with rules, which superwords would join over."""
+    """Refuses what is not a pretokenizer, and one with rules, which superwords would join over."""
     if pretokenizer is MISSING:
         return
     rules = resolve(pretokenizer).rules

@@ -97,9 +97,9 @@ def train(
         limit_alphabet: for unit "char", keep so many characters, the most frequent ones (among
             equals the lowest code points); the others are unknown.
         on_unknown: for unit "char", what becomes of other characters when encoding: "error",
-            "bytes" (256 byte tokens come first) or `digram.Special("<unk>")`. With "error" the base
-            must have all characters of the corpus, white space too where the pretokenizer keeps
-            it: what was trained on can be encoded.
+            "bytes" (256 byte tokens come first) or `digram.SpecialToken("<unk>")`. With "error" the
+            base must have all characters of the corpus, white space too where the pretokenizer
+            keeps it: what was trained on can be encoded.
         special_tokens: they stand for no text; `special_first` gives them the first ids instead.
             Text that spells one is learned from as any text, with a warning that says how often it
             was seen; `separator` cuts it out where it ends documents. Counts do not tell.

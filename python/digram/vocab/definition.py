@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from digram._util.validation import instance
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.schemes import Scheme
-from digram.vocab.special_tokens import Special
+from digram.vocab.special_tokens import SpecialToken
 from digram.vocab.template import Template
 
 __all__ = [
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 Unit = Literal["byte", "char"]
-OnUnknown = Literal["error", "bytes"] | Special
+OnUnknown = Literal["error", "bytes"] | SpecialToken
 StopReason = Literal["vocab_size", "max_merges", "min_frequency", "no_pairs"]
 
 
@@ -71,7 +71,7 @@ _OF_RECORD: dict[str, type | UnionType] = {
 
 
 def check_record(record: TrainingRecord) -> None:
-    """Refuses what is no training record, and one with fields of other types.
+    """Refuses what is not a training record, and one with fields of other types.
 
     Raises `TypeError`. Cost: some µs, and for runners-up some ns each.
     """
@@ -92,8 +92,8 @@ class Definition:
     `tokens[id]` are the bytes of an ordinary token; None marks a hole or a special token.
     `merges` are (left id, right id, resulting id) in rank order. With unit "char" each character
     is a base token, `on_unknown` says what becomes of the others ("error", "bytes", or a
-    `Special` token of `special_tokens`), and `byte_ids` are the 256 ids of the single bytes where
-    they are the fallback. `ignore_merges` makes a whole pretoken that is a token that token,
+    `SpecialToken` of `special_tokens`), and `byte_ids` are the 256 ids of the single bytes
+    where they are the fallback. `ignore_merges` makes a whole pretoken that is a token that token,
     whatever the merges say, as in tiktoken.
 
     `template`, `context_size` and `pad_token` concern `tok(text)` alone: the special tokens around
@@ -165,7 +165,7 @@ def digest(definition: Definition, content: Packed | None = None) -> str:
     unknown = definition.on_unknown
     settings: dict[str, Any] = {
         "unit": definition.unit,
-        "on_unknown": {"special": unknown.text} if isinstance(unknown, Special) else unknown,
+        "on_unknown": {"special": unknown.text} if isinstance(unknown, SpecialToken) else unknown,
         "byte_ids": definition.byte_ids,
         "patterns": definition.pretokenizer.patterns,
         "digits": definition.pretokenizer.digits,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from digram import _core
 from digram._util.validation import mapping
-from digram.errors import VocabError, show
+from digram.errors import DigramError, VocabError, show
 from digram.pretokenizers.pretokenizer import Pretokenizer
 
 if TYPE_CHECKING:  # it takes longer to import than a file to read
@@ -80,6 +80,11 @@ def compacted(definition: Definition) -> Compact:
         end -= 1
     try:
         model = _core.Model(d.tokens if end == len(d.tokens) else d.tokens[:end], d.merges)
+    except ValueError as error:
+        if isinstance(error, DigramError):
+            raise
+        rank = next(n for n, ids in enumerate(d.merges) if len(ids) != 3)
+        raise TypeError(f"merges[{rank}] = {show(d.merges[rank])} is not three ids") from None
     except OverflowError:
         rank = next(n for n, ids in enumerate(d.merges) if not all(0 <= id < 1 << 32 for id in ids))
         raise VocabError(

@@ -52,7 +52,7 @@ def blocks(
     """What `reserve` asks for, checked: a number of ids for each name.
 
     Raises `OptionError` for a name that makes no token, a number below 1, and for a token that is
-    there already; `TypeError` for what is no mapping of names to whole numbers.
+    there already; `TypeError` for what is not a mapping of names to whole numbers.
     """
     if reserve is not None and not isinstance(reserve, Mapping):
         raise TypeError('reserve is a mapping of names to numbers, as in {"image": 8192}')
@@ -63,7 +63,7 @@ def blocks(
     for name, number in found.items():
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise OptionError(
-                f"reserve: {show(name)} is no name for a block of ids.",
+                f"reserve: {show(name)} is not a name for a block of ids.",
                 value=name,
                 hint="Begin with a letter, and go on with letters, digits, '_', '-' and '.'.",
             )

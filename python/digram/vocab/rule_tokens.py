@@ -56,7 +56,7 @@ def preferring(
     >>> definition = Definition(tokens=tokens, merges=[], pretokenizer=Pretokenizer("gpt2"))
     >>> preferring(definition, Rules(prefer=["non", ("p", "re")])).tokens[256:]
     Traceback (most recent call last):
-    digram.errors.OptionError: prefer[1] = ('p', 're'): 're' is no token by then. ...
+    digram.errors.OptionError: prefer[1] = ('p', 're'): 're' is not a token by then. ...
     >>> preferring(definition, Rules(prefer=["non", ("r", "e"), ("p", "re")])).tokens[256:]
     [b'no', b'non', b're', b'pre']
 
@@ -76,7 +76,7 @@ def preferring(
             missing = [part for part in parts if part not in ids]
             if missing:
                 raise OptionError(
-                    f"{where}: {missing[0].decode()!r} is no token by then.",
+                    f"{where}: {missing[0].decode()!r} is not a token by then.",
                     value=wanted,
                     hint="Prefer it before.",
                 )

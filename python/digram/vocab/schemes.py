@@ -92,9 +92,9 @@ class Picky:
 
 
 def _check_keys(said: dict[str, Any], *known: str) -> None:
-    """Refuses what is no object, and what says more than is understood."""
+    """Refuses what is not an object, and what says more than is understood."""
     if not isinstance(said, dict):
-        raise TypeError(f"{said!r} is no object")
+        raise TypeError(f"{said!r} is not an object")
     for key in said:
         if key not in known:
             raise ValueError(f"the key {key!r} is not known")

@@ -8,21 +8,22 @@ from typing import Literal, TypeAlias
 
 from digram._util.validation import word
 
-__all__ = ["OnSpecial", "Special", "TextOrParts", "rule_of"]
+__all__ = ["OnSpecial", "SpecialToken", "TextOrParts", "rule_of"]
 
 OnSpecial = Literal["text", "parse", "raise"] | Collection[str]
 """What becomes of text that spells a special token; a collection names those that are parsed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Special:
+class SpecialToken:
     """A special token, named on purpose.
 
-    Text never turns into a special token by itself; a `Special` among the parts of a text does:
+    Text never turns into a special token by itself; a `SpecialToken` among the parts of a text
+    does:
 
     >>> import digram
     >>> tok = digram.train("a user wrote this", max_merges=0, special_tokens=["<|im_start|>"])
-    >>> tok.encode([digram.Special("<|im_start|>"), "<|im_start|>"])[:3]
+    >>> tok.encode([digram.SpecialToken("<|im_start|>"), "<|im_start|>"])[:3]
     [256, 60, 124]
     """
 
@@ -32,7 +33,7 @@ class Special:
         word("the text of a special token", self.text)
 
 
-TextOrParts: TypeAlias = str | bytes | Sequence[str | bytes | Special]
+TextOrParts: TypeAlias = str | bytes | Sequence[str | bytes | SpecialToken]
 """A text, or the parts of one in a list or tuple, which special tokens may stand between."""
 
 

@@ -91,7 +91,7 @@ def _piece(part: str | Piece) -> Piece:
             raise TypeError(f"a piece of a template is a str and a number, not {show(part)}")
     if not name or not 0 <= type_id < _LIMIT:
         raise OptionError(
-            f"{show(part)} is no piece of a template: it has a name, and a type id from 0 to "
+            f"{show(part)} is not a piece of a template: it has a name, and a type id from 0 to "
             "2^32 - 1.",
             value=part,
         )

@@ -77,7 +77,9 @@ class Answers:
         if question not in self._questions:
             names = ", ".join(self._questions)
             raise OptionError(
-                f"{question!r:.40} is no question; these are: {names}.", value=question, hint=_OTHER
+                f"{question!r:.40} is not a question; these are: {names}.",
+                value=question,
+                hint=_OTHER,
             )
         if type(arguments) is not dict:
             raise OptionError(
@@ -177,7 +179,7 @@ class _Arguments:
     def take(self, name: str, kind: type[T], default: T | None = None) -> T:
         """The argument; its default where it has one and was not given."""
         value = self._given.pop(name, default)
-        if type(value) is not kind:  # so true is no number
+        if type(value) is not kind:  # so true is not a number
             missing = value is None
             found = "is missing" if missing else f"is {value!r:.80}, not {_KINDS[kind]}"
             raise OptionError(f"the argument {name!r} {found}.", value=value, hint=_OTHER)
@@ -215,7 +217,7 @@ def _texts(given: list[Any]) -> dict[str, str]:
     found: dict[str, str] = {}
     for pair in given:
         if type(pair) is not list or len(pair) != 2 or not all(type(one) is str for one in pair):
-            raise OptionError(f"{pair!r:.80} is no name with a text.", value=pair, hint=_OTHER)
+            raise OptionError(f"{pair!r:.80} is not a name with a text.", value=pair, hint=_OTHER)
         name, text = pair
         if name in found:
             raise OptionError(

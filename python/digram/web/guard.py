@@ -219,7 +219,7 @@ class Guard:
         if length is not None and request.one("transfer-encoding") is not None:
             raise RefusalError(400, "a body has a length and comes in chunks.", "Send one of them.")
         if length is not None and not re.fullmatch(r"[0-9]{1,20}", length):
-            raise RefusalError(400, f"{length!r:.40} is no length.", "Send the length in bytes.")
+            raise RefusalError(400, f"{length!r:.40} is not a length.", "Send the length in bytes.")
         if length is not None and int(length) > LARGEST:
             raise _too_large()
 

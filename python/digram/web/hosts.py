@@ -22,7 +22,7 @@ def origins(port: int, allowed: Iterable[str] = ()) -> Mapping[str, frozenset[st
     localhost:9000 ['http://localhost:9000', 'https://localhost:9000']
 
     What forwards to this server may speak https with the browser, so both are there. Raises
-    `OptionError` for what is no name of a host, with its port where that is not the usual one.
+    `OptionError` for what is not a name of a host, with its port where that is not the usual one.
     """
     if isinstance(allowed, str):
         raise TypeError(f"allow_hosts is a list of names, not the text {allowed!r:.80}")

@@ -111,7 +111,7 @@ class Seeing:
 
 
 def _check(text: str) -> None:
-    size = len(text.encode("utf-8", "surrogatepass"))  # of what is no text encoding tells
+    size = len(text.encode("utf-8", "surrogatepass"))  # of what is not text encoding tells
     if size > MOST_BYTES:
         raise LimitExceededError(
             f"this text has {size:,} bytes, and this view takes up to {MOST_BYTES:,}.",

@@ -129,7 +129,7 @@ class Vocabulary:
                 wanted = bytes.fromhex(search)
             except ValueError:
                 raise OptionError(
-                    f"{search!r:.80} is no bytes in hexadecimal.",
+                    f"{search!r:.80} is not bytes in hexadecimal.",
                     value=search,
                     hint="Write two digits a byte, as in e4 b8 ad.",
                 ) from None

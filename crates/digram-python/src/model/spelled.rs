@@ -85,8 +85,8 @@ pub(super) fn read(
         spelled(left, &mut whole)?;
         let middle = whole.len();
         spelled(right, &mut whole)?;
-        let (left, right) = (ranks.id_of(&whole[..middle])?, ranks.id_of(&whole[middle..])?);
-        list.push(Merge { left, right, id: ranks.id_of(&whole)? });
+        let (left, right) = (ranks.token_to_id(&whole[..middle])?, ranks.token_to_id(&whole[middle..])?);
+        list.push(Merge { left, right, id: ranks.token_to_id(&whole)? });
     }
     Model::new(ranks.vocabulary().clone(), list).ok()
 }

@@ -41,7 +41,7 @@ fn of_field(line: &[u8], field: &[String], texts: &mut Texts) -> Result<bool, Re
             // These two are said of surrogates alone.
             let lone =
                 detail.starts_with("lone leading surrogate") || detail.starts_with("unexpected end of hex");
-            let reason = if lone { "a lone surrogate, which is no character." } else { "invalid JSON." };
+            let reason = if lone { "a lone surrogate, which is not a character." } else { "invalid JSON." };
             (reason.to_owned(), Some(detail))
         })?;
     let name = |left: usize| named(&field[..field.len() - left], &places);

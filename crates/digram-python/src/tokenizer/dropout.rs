@@ -22,7 +22,13 @@ pub(super) fn with_dropout(
     let seed = seed_of(seed)?;
     let Some(dropout) = dropout else { return Ok(None) };
     let py = dropout.py();
-    let probability: f64 = dropout.extract()?;
+    let probability = match dropout.extract::<f64>() {
+        Err(error) if error.is_instance_of::<PyOverflowError>(py) => {
+            let message = format!("dropout={} is not a probability, from 0 to 1.", errors::shown(dropout)?);
+            return Err(errors::raise(py, "OptionError", message));
+        }
+        extracted => extracted?,
+    };
     let with_seed = |seed: u64| {
         let dropout = Dropout::new(probability, seed).map_err(|error| errors::from_core(py, error, None))?;
         Ok(Some(dropout).filter(|dropout| !dropout.is_off()))

@@ -41,7 +41,7 @@ impl Core {
     /// 'lower'
     ///
     /// `text` is a `str`; or `bytes`, which need not be UTF-8; or the parts of one text in a list, in
-    /// which a `digram.Special` is the id of that special token. `special` says what becomes of special
+    /// which a `digram.SpecialToken` is the id of that special token. `special` says what becomes of special
     /// tokens that are spelled out in the text: "text" (the default) encodes them as plain text,
     /// "parse" as their ids, "raise" raises `SpecialTokenError`; a set of them parses these and leaves
     /// all others text.
@@ -49,7 +49,7 @@ impl Core {
     /// >>> chat = tok.with_special_tokens(["<|end|>"])
     /// >>> chat.encode("low<|end|>"), chat.encode("low<|end|>", special="parse")
     /// ([257, 60, 124, 101, 110, 100, 124, 62], [257, 258])
-    /// >>> chat.encode(["low", digram.Special("<|end|>")])
+    /// >>> chat.encode(["low", digram.SpecialToken("<|end|>")])
     /// [257, 258]
     ///
     /// `dropout` is the probability, from 0 to 1, with which each merge is left out (BPE-dropout, for
@@ -374,7 +374,7 @@ impl Core {
 
     /// The parts of a text: neighbouring plain parts joined, special tokens as ids.
     pub(super) fn parts(&self, parts: &Bound<'_, PyAny>) -> PyResult<Vec<Part>> {
-        let class = parts.py().import("digram.vocab.special_tokens")?.getattr("Special")?;
+        let class = parts.py().import("digram.vocab.special_tokens")?.getattr("SpecialToken")?;
         let mut joined: Vec<Part> = Vec::new();
         let mut turns = Turns::new();
         for (index, part) in parts.try_iter()?.enumerate() {

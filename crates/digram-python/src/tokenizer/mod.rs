@@ -100,7 +100,7 @@ impl Core {
     /// [b'low', b'e', b'r']
     ///
     /// `ids` are those of `decode`. Tokens are bytes, since one may be part of a character; that of a
-    /// special token is its text in UTF-8. They join to `tok.decode_bytes(ids)`. `tok.token_bytes(id)`
+    /// special token is its text in UTF-8. They join to `tok.decode_bytes(ids)`. `tok.id_to_token(id)`
     /// is that of one id. Raises `TokenIdError` for an id that is not in the vocabulary, with its index.
     /// Takes time linear in the ids.
     fn tokens<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
@@ -119,15 +119,15 @@ impl Core {
     ///
     /// >>> import digram
     /// >>> tok = digram.train("low low lower lowest", vocab_size=258, pretokenizer="whitespace")
-    /// >>> tok.id_of("low"), tok.id_of(b"lo"), tok.id_of("lowest")
+    /// >>> tok.token_to_id("low"), tok.token_to_id(b"lo"), tok.token_to_id("lowest")
     /// (257, 256, None)
-    /// >>> tok.token_bytes(257)
+    /// >>> tok.id_to_token(257)
     /// b'low'
     ///
     /// `token` is a `str` or `bytes`; a special token is found by its text. The text is looked up as
-    /// it is and not encoded: "lowest" is no token, though it can be encoded. Takes constant time.
-    fn id_of(&self, token: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
-        Ok(self.tokenizer.id_of(Text::new(token)?.bytes()))
+    /// it is and not encoded: "lowest" is not a token, though it can be encoded. Takes constant time.
+    fn token_to_id(&self, token: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
+        Ok(self.tokenizer.token_to_id(Text::new(token)?.bytes()))
     }
 
     /// One more than the highest id.
@@ -183,7 +183,7 @@ impl Core {
         Model { model: self.tokenizer.model() }
     }
 
-    /// How pretokens that are no tokens are encoded: "ranked", "layered" or "events".
+    /// How pretokens that are not tokens are encoded: "ranked", "layered" or "events".
     #[getter]
     fn _kernel(&self) -> &'static str {
         match self.tokenizer.kernel() {

@@ -57,7 +57,7 @@ impl Rows {
     pub fn push(&mut self, piece: &[u8], count: u64, first: u64) -> Result<()> {
         let wrong = |reason: String| Err(Error::Option { reason });
         if piece.is_empty() || count == 0 {
-            return wrong(format!("{} with count {count} is no pretoken of a text", shown(piece)));
+            return wrong(format!("{} with count {count} is not a pretoken of a text", shown(piece)));
         }
         if self.entries.last().is_some_and(|last| last.piece(&self.bytes) >= piece) {
             return wrong(format!("{} does not come after the piece before it", shown(piece)));

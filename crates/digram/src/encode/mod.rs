@@ -64,7 +64,7 @@ impl Encoder {
         &self.unreachable
     }
 
-    /// How pretokens that are no tokens are encoded.
+    /// How pretokens that are not tokens are encoded.
     pub(crate) fn kernel(&self) -> KernelKind {
         self.lookup.kernel().kind()
     }

@@ -103,12 +103,12 @@ fn next(times: &[Time], from: Time) -> Time {
 }
 
 impl Events {
-    /// Checks events. `base` are the bytes of the base tokens by their numbers, and `id_of` gives the
+    /// Checks events. `base` are the bytes of the base tokens by their numbers, and `token_to_id` gives the
     /// id of a token that is there at the end, by its number and its bytes.
     pub(crate) fn new(
         base: Vec<Vec<u8>>,
         events: &[Event],
-        id_of: impl Fn(usize, &[u8]) -> Option<TokenId>,
+        token_to_id: impl Fn(usize, &[u8]) -> Option<TokenId>,
     ) -> Result<Events> {
         let mut made = Made::new(base);
         let (mut steps, mut parts) = (Vec::with_capacity(events.len()), Vec::new());
@@ -150,9 +150,9 @@ impl Events {
         let mut ids = Vec::with_capacity(made.tokens.len());
         for (number, token) in made.tokens.iter().enumerate() {
             ids.push(match made.live[number] {
-                true => id_of(number, token).ok_or_else(|| Error::Vocabulary {
+                true => token_to_id(number, token).ok_or_else(|| Error::Vocabulary {
                     reason: format!(
-                        "{:?} is left after all events, but it is no token of the vocabulary.",
+                        "{:?} is left after all events, but it is not a token of the vocabulary.",
                         String::from_utf8_lossy(token)
                     ),
                 })?,

@@ -61,7 +61,7 @@ impl Model {
 }
 
 fn broken() -> Error {
-    Error::Vocabulary { reason: "these bytes are no stored tokens and merges.".into() }
+    Error::Vocabulary { reason: "these bytes are not stored tokens and merges.".into() }
 }
 
 fn write(stored: &mut Vec<u8>, mut number: u32) {

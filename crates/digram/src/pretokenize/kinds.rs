@@ -128,7 +128,7 @@ pub(super) struct KindsOfOthers {
     all: Alphabet,
 }
 
-/// What is no character.
+/// What is not a character.
 const NONE: u8 = 0xff;
 
 impl KindsOfOthers {

@@ -2,7 +2,7 @@
 
 use crate::vocabulary::{MAX_VOCAB_SIZE, Vocabulary};
 
-/// What is no letter of base64.
+/// What is not a letter of base64.
 const NONE: u8 = 0xff;
 
 /// The six bits of each letter of base64.
@@ -57,7 +57,7 @@ fn token<'d>(mut rest: &'d [u8], bytes: &mut Vec<u8>) -> Option<&'d [u8]> {
         }
         match letters {
             4 => bytes.extend_from_slice(&bits.to_be_bytes()[1..]),
-            // The bits that are no whole byte are zero, or another text would stand for the same.
+            // The bits that are not whole byte are zero, or another text would stand for the same.
             3 if bits & 0b11 == 0 => bytes.extend_from_slice(&(bits >> 2).to_be_bytes()[2..]),
             2 if bits & 0b1111 == 0 => bytes.extend_from_slice(&(bits >> 4).to_be_bytes()[3..]),
             _ => return None,

@@ -59,7 +59,7 @@ impl Ranks {
     }
 
     /// The rank of the token with these bytes.
-    pub fn id_of(&self, bytes: &[u8]) -> Option<TokenId> {
+    pub fn token_to_id(&self, bytes: &[u8]) -> Option<TokenId> {
         self.index.get(bytes)
     }
 

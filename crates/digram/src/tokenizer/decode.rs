@@ -35,7 +35,7 @@ impl FlatBytes {
 }
 
 impl Tokenizer {
-    /// The ids that are no special tokens, in order. An id without a token is an error, with its
+    /// The ids that are not special tokens, in order. An id without a token is an error, with its
     /// place among all of them.
     pub fn without_special(&self, ids: &[TokenId], watch: &dyn Watch) -> Result<Vec<TokenId>> {
         let mut kept = Vec::new();

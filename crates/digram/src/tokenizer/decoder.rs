@@ -67,7 +67,7 @@ impl Decoder {
 
 /// How many bytes at the end of `bytes` are the beginning of a character that may still become one.
 fn unfinished(bytes: &[u8]) -> usize {
-    // A character that has begun is all of what follows its first byte, which is no later one's.
+    // A character that has begun is all of what follows its first byte, which is not a later one's.
     (1..=MOST_HELD.min(bytes.len()))
         .find(|&len| bytes[bytes.len() - len] >= 0xc0)
         .filter(|&len| {

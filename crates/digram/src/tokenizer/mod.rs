@@ -170,7 +170,7 @@ impl Tokenizer {
 
     /// The id of the token with these bytes. Of a character and a fallback byte that look alike it
     /// is the character's.
-    pub fn id_of(&self, bytes: &[u8]) -> Option<TokenId> {
+    pub fn token_to_id(&self, bytes: &[u8]) -> Option<TokenId> {
         if bytes.is_empty() {
             return self.all.empty();
         }
@@ -198,7 +198,7 @@ impl Tokenizer {
         self.encoder.unit()
     }
 
-    /// How pretokens that are no tokens are encoded. It decides the speed, never the ids.
+    /// How pretokens that are not tokens are encoded. It decides the speed, never the ids.
     pub fn kernel(&self) -> KernelKind {
         self.encoder.kernel()
     }

@@ -18,7 +18,7 @@ use crate::watch::{Paced, Watch};
 /// The text of a stream that is not encoded yet.
 pub struct Stream {
     /// The bytes that are held, and before them a character that patterns may look back at, if
-    /// there is one and it is no special token.
+    /// there is one and it is not a special token.
     bytes: Vec<u8>,
     /// Where the held ones begin.
     held: usize,

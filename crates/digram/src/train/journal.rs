@@ -35,7 +35,7 @@ impl Journal {
     /// the token that the first merge makes.
     ///
     /// # Errors
-    /// [`Error::Io`], and [`Error::Corrupt`] for a file that is no journal.
+    /// [`Error::Io`], and [`Error::Corrupt`] for a file that is not a journal.
     pub fn open(path: &Path, first: TokenId) -> Result<(Journal, Vec<Learned>)> {
         let failed = |error| Error::of_file(&error, path);
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);

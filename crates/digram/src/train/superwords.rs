@@ -81,7 +81,7 @@ pub fn join_words(
 ) -> Result<Joined> {
     let merges = words.tokenizer.merges();
     if options.max_merges > MAX_VOCAB_SIZE || merges.len() != words.counts.len() {
-        return Err(Error::Option { reason: "these are no merges of words to join.".into() });
+        return Err(Error::Option { reason: "these are not merges of words to join.".into() });
     }
     match options.ties {
         Ties::Ids => join(counts, words, options, SmallestIds, on_merge, watch),

@@ -279,17 +279,21 @@ def _remove_pending(one: str, two: str, second: str) -> None:
                 remove_left(path)
 
 
+_BLOCK = 1 << 16
+
+
 def _whole(file: BinaryIO, path: str, limit: int | None) -> bytes:
     """What is in a file, if that is not more than allowed."""
     size = os.fstat(file.fileno()).st_size
     if limit is None:
         return file.read()
-    data = b""
+    parts: list[bytes] = []
     if size <= limit:
-        data = file.read(size + 1 if size else limit + 1)  # files of /proc have no size
-        if len(data) > size > 0:  # somebody writes to it
-            data += file.read(limit + 1 - len(data))
-        size = len(data)
+        # Files of /proc have no size, and others grow: no more is asked for at once than there is.
+        at_once, size = max(size + 1, _BLOCK), 0
+        while size <= limit and (part := file.read(min(at_once, limit + 1 - size))):
+            parts.append(part)
+            size += len(part)
     if size > limit:
         raise LimitExceededError(
             f"the file has {size:,} bytes or more, and at most {limit:,} of such a file are read.",
@@ -297,7 +301,7 @@ def _whole(file: BinaryIO, path: str, limit: int | None) -> bytes:
             value=size,
             hint="Is this the right file?",
         )
-    return data
+    return b"".join(parts)
 
 
 def _check_fits(data: bytes | Iterable[bytes], path: str, limit: int | None) -> None:

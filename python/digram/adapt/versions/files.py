@@ -201,7 +201,7 @@ def _parsed(data: bytes, home: Path) -> State:
 
 def _file(home: Path, name: Any) -> Path:
     if not isinstance(name, str) or not _OURS.fullmatch(name):
-        raise ValueError(f"{show(name)} is no name of a file of it")
+        raise ValueError(f"{show(name)} is not a name of a file of it")
     return home / name
 
 

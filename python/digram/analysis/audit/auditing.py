@@ -45,7 +45,7 @@ def audit(
     ('[play] [·play] [·play!] [·play?] [·play:] [play:]',)
 
     Finds tokens that no text becomes (with a proof), that do not occur in the corpus or occur
-    less than `rare` times, that are no whole characters, that are one word in several forms,
+    less than `rare` times, that are not whole characters, that are one word in several forms,
     that are junk, longer than `long` characters, or numbers that fall into groups unevenly;
     special tokens that text may hold; gaps in the ids; and text that does not come back. Each
     kind is defined in docs/audit.md. Without a source, what needs none.
@@ -119,7 +119,7 @@ class _Look:
         yield self._of_round_trip()
 
     def _size(self, token: bytes) -> int:
-        """Characters; what is no whole character counts as its bytes."""
+        """Characters; what is not a whole character counts as its bytes."""
         return len(token.decode("utf-8", "surrogateescape"))
 
     def _of_tokens(

@@ -19,7 +19,7 @@ __all__ = ["Neighbours"]
 
 
 class _Part(NamedTuple):
-    """A token that is no whole UTF-8."""
+    """A token that is not a whole UTF-8."""
 
     id: int
     bytes: bytes

@@ -113,7 +113,7 @@ def round_trip(tok: Tokenizer) -> tuple[int, list[str]]:
     >>> import digram
     >>> round_trip(digram.train("a", max_merges=0))[1]
     []
-    >>> tok = digram.train("ab", unit="char", max_merges=0, on_unknown=digram.Special("<unk>"))
+    >>> tok = digram.train("ab", unit="char", max_merges=0, on_unknown=digram.SpecialToken("<unk>"))
     >>> round_trip(tok)[1][:2]
     ['control characters', 'line ends']
     """

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from digram._util.validation import mapping
 from digram.analysis.audit.findings import KINDS, Breach, Finding
 from digram.errors import OptionError, several, show
 
@@ -71,6 +72,8 @@ class Audit:
         1.0 all of them. `junk` limits all kinds of junk together. Raises `OptionError` for a kind
         that is not known or needs a corpus, and for a limit that is neither.
         """
+        if limits is not None:
+            mapping("limits", limits, "kinds and limits")
         breaches = []
         for kind, limit in {**(limits or {}), **more}.items():
             count, total = self._sum(kind)
@@ -92,7 +95,7 @@ class Audit:
 
             near = difflib.get_close_matches(kind, [*KINDS, JUNK], n=3, cutoff=0.4)
             hint = f"Did you mean {' or '.join(near)}?" if near else f"Kinds: {', '.join(KINDS)}."
-            raise OptionError(f"{show(kind)} is no kind of finding.", value=kind, hint=hint)
+            raise OptionError(f"{show(kind)} is not a kind of finding.", value=kind, hint=hint)
         raise OptionError(
             f"{show(kind)} is known only of a corpus, and none was read.",
             value=kind,

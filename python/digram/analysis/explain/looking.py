@@ -12,12 +12,12 @@ from digram import _core
 from digram._util.progress import progress as progress_bar
 from digram._util.validation import check_threads, instance, whole_number
 from digram.analysis.explain.places import Places, Sample, Word
-from digram.analysis.explain.tree import id_of
+from digram.analysis.explain.tree import token_to_id
 from digram.corpus import Corpus, Files, Further, Pass, Source, Unread
 from digram.corpus.text import in_parts
 from digram.errors import InvalidTextError, OptionError
 from digram.tokenizer.tokenizer import Tokenizer
-from digram.vocab.special_tokens import Special
+from digram.vocab.special_tokens import SpecialToken
 
 __all__ = ["find_token"]
 
@@ -59,11 +59,11 @@ def find_token(
     Memory: 8 MiB of text or the longest part that cannot be cut, and up to 65,536 words (see
     `Places.missed`).
 
-    Raises `TokenIdError` or `VocabError` for what is no token, `OptionError` for a special one,
+    Raises `TokenIdError` or `VocabError` for what is not a token, `OptionError` for a special one,
     else as `encode`. Takes little more time than counting pretokens does.
     """
     instance("tok", tok, Tokenizer)
-    looking = _Looking(tok, id_of(tok, token), whole_number("samples", samples, 0), threads)
+    looking = _Looking(tok, token_to_id(tok, token), whole_number("samples", samples, 0), threads)
     corpus = Corpus.of(source, separator)
     with progress_bar("Looking", corpus.size, "B", progress) as advance:
         skipped = looking.through(corpus, advance)
@@ -85,9 +85,11 @@ class _Looking:
 
     def __init__(self, tok: Tokenizer, id: int, samples: int, threads: int | None) -> None:
         self.tok, self.id, self.threads = tok, id, check_threads(threads)
-        self.token = tok.token_bytes(id)
+        self.token = tok.id_to_token(id)
         unknown = tok.on_unknown
-        stands_for_unknown = isinstance(unknown, Special) and tok.special_tokens[unknown.text] == id
+        stands_for_unknown = (
+            isinstance(unknown, SpecialToken) and tok.special_tokens[unknown.text] == id
+        )
         if id in tok.special_tokens.values() and not stands_for_unknown:
             raise OptionError(
                 f"{self.token.decode()!r} is a special token, which no text becomes by itself.",
@@ -275,7 +277,7 @@ def _encoded(text: str, number: int) -> bytes:
     except UnicodeEncodeError as error:
         raise InvalidTextError(
             f"source[{number}] has a lone surrogate (U+{ord(text[error.start]):04X}) at index "
-            f"{error.start}, which is no character.",
+            f"{error.start}, which is not a character.",
             index=error.start,
             hint='Decode the source with errors="replace", or pass its bytes.',
         ) from None

@@ -38,7 +38,7 @@ def show(
     is set. A notebook gets markup with the same colours, as of `tok(text)`. Raises as `encode`.
     """
     instance("tok", tok, Tokenizer)
-    found = tok.encode(text, special=special)
+    found, ids = tok.encode(text, special=special), flag("ids", ids)
     if color is None and in_notebook():
         display(tokens_page(tok.tokens(found), found if ids else None))
         return

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import chain, count, pairwise, repeat
 from typing import TYPE_CHECKING, NamedTuple
 
-from digram.vocab.special_tokens import Special
+from digram.vocab.special_tokens import SpecialToken
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -57,7 +57,9 @@ class Symbols:
         }
         self.unit = tok.unit
         is_char, unknown = tok.unit == "char", tok.on_unknown
-        self._unknown = tok.special_tokens[unknown.text] if isinstance(unknown, Special) else None
+        self._unknown = (
+            tok.special_tokens[unknown.text] if isinstance(unknown, SpecialToken) else None
+        )
         self._fallback = tok._settings.byte_ids if is_char and unknown == "bytes" else None
         apart = set(self._fallback or ())
         self._whole = {

@@ -12,7 +12,7 @@ from digram.errors import VocabError, show
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.vocab.schemes import Picky, check_by_rank
 
-__all__ = ["Tree", "id_of", "merge_tree"]
+__all__ = ["Tree", "merge_tree", "token_to_id"]
 
 Kind = Literal["merge", "byte", "character", "whole", "special"]
 
@@ -122,7 +122,7 @@ def merge_tree(tok: Tokenizer, token: int | str | bytes, *, symbols: Symbols | N
     `token` is its id, its text or its bytes. Where several merges make it, the tree has the one
     that its bytes are encoded by; vocabularies that are told by ranks (`.tiktoken`) have the
     merges that their order implies. Counts are there where the tokenizer was trained here.
-    Raises `TokenIdError` or `VocabError` for what is no token. Takes some 2 µs for each token
+    Raises `TokenIdError` or `VocabError` for what is not a token. Takes some 2 µs for each token
     of the vocabulary.
     """
     instance("tok", tok, Tokenizer)
@@ -130,10 +130,10 @@ def merge_tree(tok: Tokenizer, token: int | str | bytes, *, symbols: Symbols | N
         instance("symbols", symbols, Symbols)
     if isinstance(tok._settings.scheme, Picky):  # a token may be made of some that are gone
         check_by_rank(tok._settings.scheme, "tree")
-    return _node(id_of(tok, token), symbols or Symbols(tok))
+    return _node(token_to_id(tok, token), symbols or Symbols(tok))
 
 
-def id_of(tok: Tokenizer, token: int | str | bytes) -> int:
+def token_to_id(tok: Tokenizer, token: int | str | bytes) -> int:
     """The id of a token that is named by its id, its text or its bytes.
 
     Raises `TokenIdError` and `VocabError` where there is none such.
@@ -141,12 +141,12 @@ def id_of(tok: Tokenizer, token: int | str | bytes) -> int:
     if isinstance(token, bool) or not isinstance(token, int | str | bytes):
         raise TypeError(f"token is an id, a str or bytes, not {show(token)}")
     if isinstance(token, int):
-        tok.token_bytes(token)
+        tok.id_to_token(token)
         return token
-    found = tok.id_of(token)
+    found = tok.token_to_id(token)
     if found is None:
         raise VocabError(
-            f"{show(token)} is no token of this vocabulary.",
+            f"{show(token)} is not a token of this vocabulary.",
             value=token,
             hint="See what it becomes with digram.explain(tok, ...).",
         )

@@ -131,7 +131,7 @@ def advise(
     `print` shows each size with its reasons, `as_dict()` gives plain values. How the size is chosen
     is told in docs/advice.md: the vocabulary scaling law, adapted to the text of the curve, kept
     within what is usual for such models, two digits of it. Raises `OptionError` for parameters that
-    are no number between a million and 10^15, and for `width` or `multilingual` without them.
+    are not number between a million and 10^15, and for `width` or `multilingual` without them.
     """
     width = None if width is None else whole_number("width", width, 1)
     multilingual = flag("multilingual", multilingual)

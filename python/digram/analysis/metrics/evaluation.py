@@ -279,7 +279,7 @@ def evaluate(
     measure, its unit and its source are in docs/evaluation.md; `alpha` is the order of Rényi's
     entropy. The text of special tokens stays text.
 
-    Raises `OptionError` for a reference that is no name, for sources of unequal numbers of
+    Raises `OptionError` for a reference that is not a name, for sources of unequal numbers of
     texts beside one, and for a negative `alpha`; else as `encode`, with the name of the source.
 
     Takes two to three times as long as encoding, in parallel on `threads` threads, and some

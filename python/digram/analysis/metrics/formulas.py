@@ -135,12 +135,12 @@ def jensen_shannon(times: ArrayLike, others: ArrayLike) -> float:
 
 
 def check_order(alpha: float) -> None:
-    """Refuses what is no order of Rényi's entropy."""
+    """Refuses what is not an order of Rényi's entropy."""
     if isinstance(alpha, bool) or not isinstance(alpha, Real):
         raise TypeError(f"alpha is a number, not {show(alpha)}")
     if not alpha >= 0:  # infinity is an order, and NaN is none
         raise OptionError(
-            f"alpha={show(alpha)} is no order of Rényi's entropy.",
+            f"alpha={show(alpha)} is not an order of Rényi's entropy.",
             value=alpha,
             hint="It is 0 or more; 2.5 is usual.",
         )

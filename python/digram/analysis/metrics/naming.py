@@ -43,7 +43,7 @@ def named_corpora(
 
 
 def check_names(source: Mapping[str, Source], reference: str | None) -> None:
-    """Refuses names that are no text, no source at all, and a reference that is none of them."""
+    """Refuses names that are not text, no source at all, and a reference that is none of them."""
     if not source:
         raise OptionError("the dictionary names no source.", value=source)
     for name in source:

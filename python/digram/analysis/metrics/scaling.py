@@ -143,7 +143,7 @@ def number_of(parameters: float | str) -> float:
         number = float(max(0, min(parameters, 1 << 60)))
     if not 1e6 <= number < 1e15:
         raise OptionError(
-            f"parameters={show(parameters)} is no number of parameters between a million and "
+            f"parameters={show(parameters)} is not a number of parameters between a million and "
             "10^15.",
             value=parameters,
             hint='Write it as in "7B" or "350M", those of the vocabulary left out.',

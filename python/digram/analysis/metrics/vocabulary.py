@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from digram import _core
-from digram.vocab.special_tokens import Special
+from digram.vocab.special_tokens import SpecialToken
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,7 +78,7 @@ def vocabulary(tok: Tokenizer, threads: int | None = None) -> Vocabulary:
         characters[id] = len(text)
         whole = len(text.encode()) == len(token)
         is_blank[id] = whole and _BLANK.fullmatch(text) is not None
-        # A vocabulary of characters has parts of one for what it does not know; these are no words.
+        # A vocabulary of characters has parts of one for what it does not know: no words.
         is_word[id] = not _SPACE.search(text.removeprefix(" ")) and (whole or tok.unit == "byte")
     is_word &= (length > 0) & ~is_blank
     if tok.unit == "char" and tok.on_unknown == "error":
@@ -90,7 +90,7 @@ def vocabulary(tok: Tokenizer, threads: int | None = None) -> Vocabulary:
     is_one = np.diff(ends) == 1
     is_one[is_one] = found[ends[:-1][is_one]] == ids[is_one]
     kept = [words[index].removeprefix(b" ") for index in np.flatnonzero(is_one).tolist()]
-    size = len(tok) - len(special) + isinstance(tok.on_unknown, Special)
+    size = len(tok) - len(special) + isinstance(tok.on_unknown, SpecialToken)
     return Vocabulary(size, is_blank, characters.astype(np.uint64), _core.Words(kept))
 
 

@@ -24,7 +24,7 @@ def _weights(_ctx: click.Context, _parameter: click.Parameter, value: str | None
         return [fraction_in(number.strip()) for number in value.split(",")]
     except ValueError:
         raise click.BadParameter(
-            f"{show(value)} is no list of numbers such as 2,1 or 1,2.5"
+            f"{show(value)} is not a list of numbers such as 2,1 or 1,2.5"
         ) from None
 
 

@@ -25,7 +25,7 @@ def number(_ctx: click.Context, parameter: click.Parameter, value: str | None) -
     try:
         return fraction_in(value)
     except ValueError:
-        raise click.BadParameter(f"{show(value)} is no number such as 2, 0.9 or 2/3.") from None
+        raise click.BadParameter(f"{show(value)} is not a number such as 2, 0.9 or 2/3.") from None
 
 
 @click.command(

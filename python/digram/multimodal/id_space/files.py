@@ -119,10 +119,10 @@ def _told(error: Exception) -> str:
 
 def _range(said: Any) -> IdRange:
     if not isinstance(said, dict) or said.keys() != _KEYS:
-        raise ValueError(f"{show(said)} is no range")
+        raise ValueError(f"{show(said)} is not a range")
     names, wanted = said["names"], said["tokenizer"]
     if not isinstance(names, list | None):
-        raise TypeError(f"{show(names)} are no names")
+        raise TypeError(f"{show(names)} are not names")
     return IdRange(
         name=_text(said["name"]),
         start=whole("start", said["start"], 0),
@@ -140,14 +140,14 @@ def _marker(said: Any) -> Marker | None:
     if said is None:
         return None
     if not isinstance(said, list) or len(said) != 2:
-        raise ValueError(f"{show(said)} is no marker")
+        raise ValueError(f"{show(said)} is not a marker")
     name, id = said
     return Marker(_text(name), whole("a marker", id, 0))
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{show(value)} is no text")
+        raise TypeError(f"{show(value)} is not text")
     return value
 
 
@@ -164,7 +164,7 @@ def _with_tokenizers(
         if name not in ranges or ranges[name].wanted is None:
             texts = ", ".join(repr(one.name) for one in ranges.values() if one.is_text) or "none"
             raise OptionError(
-                f"tokenizers names {show(name)}, which is no range of a tokenizer.",
+                f"tokenizers names {show(name)}, which is not a range of a tokenizer.",
                 value=name,
                 hint=f"There are {texts}.",
             )

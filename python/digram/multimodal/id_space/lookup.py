@@ -62,7 +62,7 @@ def whole_numbers(name: str, values: ArrayLike, limit: int, what: str, hint: str
     try:
         array = np.asarray(values)
     except ValueError as error:  # rows of several lengths
-        raise TypeError(f"{name} are no array of whole numbers: {error}") from None
+        raise TypeError(f"{name} are not array of whole numbers: {error}") from None
     if not array.size:
         return array.astype(np.int64)
     if array.dtype.kind not in "iu":

@@ -13,7 +13,7 @@ from digram.errors import DigramError, OptionError, TokenIdError, placed, severa
 from digram.multimodal.id_space.lookup import Lookup, whole_numbers
 from digram.multimodal.id_space.ranges import IdRange
 from digram.multimodal.sequences import SequenceTokenizer
-from digram.vocab.special_tokens import Special
+from digram.vocab.special_tokens import SpecialToken
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Content", "LocalPart", "Part", "decode", "encode", "split", "to_global"]
 
-Content: TypeAlias = "str | bytes | Sequence[str | bytes | Special] | ArrayLike"
+Content: TypeAlias = "str | bytes | Sequence[str | bytes | SpecialToken] | ArrayLike"
 """What a part holds: text, a sequence of numbers, names, or local ids."""
 
 
@@ -154,7 +154,7 @@ def _taken(ranges: Mapping[str, IdRange], part: tuple[str, Content]) -> tuple[Id
 
 def _local(of: IdRange, content: Content) -> ArrayLike:
     """The local ids of what a part holds, where that is text or names."""
-    texts = str | bytes | Special
+    texts = str | bytes | SpecialToken
     several_texts = isinstance(content, list | tuple) and any(isinstance(x, texts) for x in content)
     if isinstance(of.tokenizer, SequenceTokenizer):
         if isinstance(content, texts) or several_texts:
@@ -187,7 +187,7 @@ def _check_not_replaced(of: IdRange, ids: Ids, lookup: Lookup) -> None:
         token = ""
         if of.tokens is not None:
             with contextlib.suppress(TokenIdError):  # it may have none there
-                token = f", the token {of.tokens.token_bytes(id)!r},"
+                token = f", the token {of.tokens.id_to_token(id)!r},"
         raise TokenIdError(
             f"ids[{index}] = {id} of {of.name!r}{token} stands in the range "
             f"{lookup.names[which[index]]!r}.",
@@ -204,7 +204,7 @@ def _places(of: IdRange, names: Sequence[str], content: Any) -> list[int]:
         if name not in known:
             some = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
             raise OptionError(
-                f"{show(name)} is no name of the range {of.name!r}.",
+                f"{show(name)} is not a name of the range {of.name!r}.",
                 value=name,
                 hint=f"It has {some}.",
             )

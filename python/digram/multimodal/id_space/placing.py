@@ -26,7 +26,7 @@ def placed_ranges(
 ) -> list[IdRange]:
     """The ranges one after the other, from `after` on, each from a multiple of `align`.
 
-    Raises `OptionError` for what cannot be, `TypeError` for what is no holding.
+    Raises `OptionError` for what cannot be, `TypeError` for what is not a holding.
     """
     if isinstance(replace, str):
         raise TypeError(f"replace is a list of names, as in [{show(replace)}]")
@@ -40,11 +40,14 @@ def placed_ranges(
     found: list[IdRange] = []
     for name, holding in holdings.items():
         if not isinstance(name, str) or not name:
-            raise OptionError(f"ranges: {show(name)} is no name.", value=name, hint="Give a text.")
+            raise OptionError(
+                f"ranges: {show(name)} is not a name.", value=name, hint="Give a text."
+            )
         start = holding.start if isinstance(holding, range) else after + -after % align
         if start % align:
             raise OptionError(
-                f"the range {show(name)} begins at {start}, which is no multiple of align={align}.",
+                f"the range {show(name)} begins at {start}, which is not a multiple of "
+                f"align={align}.",
                 value=start,
                 hint="Give it another place, or leave out align=.",
             )
@@ -179,7 +182,7 @@ def _held(name: str, holding: Holding) -> dict[str, Any]:
     if isinstance(holding, range):
         if holding.step != 1 or holding.start < 0:
             raise OptionError(
-                f"{place}={show(holding)} is no range of ids.",
+                f"{place}={show(holding)} is not a range of ids.",
                 value=holding,
                 hint="Begin at 0 or above, and go by steps of 1.",
             )
@@ -250,5 +253,7 @@ def _alphabet(one: IdRange) -> Any:
 def _unknown(option: str, name: Any, known: Iterable[str]) -> OptionError:
     names = ", ".join(map(repr, known)) or "none"
     return OptionError(
-        f"{option} names {show(name)}, which is no range.", value=name, hint=f"There are {names}."
+        f"{option} names {show(name)}, which is not a range.",
+        value=name,
+        hint=f"There are {names}.",
     )

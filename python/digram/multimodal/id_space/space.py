@@ -176,7 +176,7 @@ class IdSpace:
         # `[]` would make Python believe that it can be iterated over.
         raise TypeError("an IdSpace is not iterable; look at its ranges")
 
-    def id_of(self, name: str) -> int | None:
+    def token_to_id(self, name: str) -> int | None:
         """The global id of a name, out of a list or of the special tokens of text.
 
         None for no name, and for a special token that two tokenizers have.
@@ -194,7 +194,7 @@ class IdSpace:
         For several codebooks `local` has the shape (frames, codebooks), and what comes out goes
         frame by frame: the flattening pattern of Copet et al. 2023, "Simple and Controllable Music
         Generation". Else it is in one dimension. Raises `TokenIdError` for an id outside of the
-        range, `TypeError` for what is no whole number. Some 5 ns an id.
+        range, `TypeError` for what is not a whole number. Some 5 ns an id.
         """
         return parts.to_global(self[range], local, self._lookup)
 
@@ -221,7 +221,7 @@ class IdSpace:
         """The global ids of interleaved parts, with their markers, in one array.
 
         A part is the name of a range and what it holds: text for a range with a tokenizer (`str`,
-        `bytes`, or a list of these and `digram.Special`), a sequence of numbers for one with a
+        `bytes`, or a list of these and `digram.SpecialToken`), a sequence of numbers for one with a
         tokenizer of numbers, names for one that has names, else local ids as `to_global` takes
         them. The text of special tokens stays text.
 

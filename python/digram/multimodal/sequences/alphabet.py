@@ -52,7 +52,8 @@ class Alphabet:
     def of(cls, symbols: int | Numbers) -> Alphabet:
         """The numbers below `symbols`, or those that it lists.
 
-        Raises `OptionError` for more than 1,111,808 of them, and for what is no number of 32 bits.
+        Raises `OptionError` for more than 1,111,808 of them, and for what is not a number of 32
+        bits.
         """
         import numpy as np
 
@@ -144,7 +145,7 @@ class Alphabet:
 def as_array(sequence: Numbers | Iterable[int], name: str) -> NDArray[np.uint32]:
     """A sequence as an array of one dimension; without a copy where it is one of uint32.
 
-    Raises `TypeError` for what is no sequence of integers, `InvalidTextError` for one below 0 or
+    Raises `TypeError` for what is not a sequence of integers, `InvalidTextError` for one below 0 or
     above 32 bits.
     """
     import numpy as np
@@ -200,7 +201,7 @@ def _listed(sequence: Iterable[int], name: str) -> NDArray[Any]:
 
 def _refuse_number(number: int, name: str, at: int) -> NoReturn:
     raise InvalidTextError(
-        f"{name}[{at}] = {show(number)} is no integer of 32 bits without a sign.",
+        f"{name}[{at}] = {show(number)} is not an integer of 32 bits without a sign.",
         index=at,
         value=number,
     )

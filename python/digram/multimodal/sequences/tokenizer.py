@@ -78,7 +78,7 @@ class SequenceTokenizer:
         """The ids of a sequence: a list, or any array of integers of one dimension.
 
         Linear in its length. Raises `InvalidTextError`, with the place, for a number that is none
-        of the symbols, and `TypeError` for what is no sequence of integers.
+        of the symbols, and `TypeError` for what is not a sequence of integers.
         """
         return self.tokenizer.encode(self.alphabet.text(sequence))
 
@@ -120,7 +120,7 @@ class SequenceTokenizer:
     ) -> NDArray[np.uint32]:
         import numpy as np
 
-        self.tokenizer.decode_bytes(ids)  # what is no id is told with its place among all
+        self.tokenizer.decode_bytes(ids)  # what is not an id is told with its place among all
         names = {id: name for name, id in self.tokenizer.special_tokens.items()}
         plain = np.asarray(ids, np.uint32)
         special = np.isin(plain, [*names])
@@ -198,7 +198,7 @@ class SequenceTokenizer:
             raise CorruptFileError(error.message, path=name, hint=error.hint) from None
         if not isinstance(top, dict) or top.get("format") != _FORMAT:
             raise CorruptFileError(
-                "this is no file of a sequence tokenizer.",
+                "this is not a file of a sequence tokenizer.",
                 path=name,
                 hint="digram.load reads tokenizers of text.",
             )

@@ -126,7 +126,9 @@ def mapped(path: Path, dtype: str | np.dtype[Any], offset: int = 0) -> Ids:
     data, kind = map_file(path), np.dtype(dtype)
     if len(data) < offset or (len(data) - offset) % kind.itemsize:
         raise corrupt(
-            path, f"it has {len(data):,} bytes, which is no number of {kind.name} ids.", len(data)
+            path,
+            f"it has {len(data):,} bytes, which is not a number of {kind.name} ids.",
+            len(data),
         )
     return np.frombuffer(data[offset:], kind)
 

@@ -61,7 +61,7 @@ def _recognizes(path: Path) -> bool:
 def _read(path: Path) -> Stored:
     head = _head(path)
     if head is None:
-        raise corrupt(path, "this is no file of tokens of llm.c.", 0)
+        raise corrupt(path, "this is not a file of tokens of llm.c.", 0)
     dtype, tokens = np.dtype(head[0]), head[1]
     held = len(mapped(path, dtype, SIZE))
     if held != tokens:

@@ -78,7 +78,7 @@ def _read(path: Path) -> Stored:
     index = path.with_suffix(".idx")
     raw = mapped(index, "u1")
     if len(raw) < HEAD.size or raw[:9].tobytes() != MAGIC:
-        raise corrupt(index, "this is no index of Megatron.", 0)
+        raise corrupt(index, "this is not an index of Megatron.", 0)
     _, version, code, sequences, documents = HEAD.unpack(raw[: HEAD.size].tobytes())
     if version != 1 or code not in CODES:
         raise corrupt(index, f"version {version} with ids of type {code} is not known.", 9)

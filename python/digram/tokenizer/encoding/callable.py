@@ -109,7 +109,8 @@ class CallableCore(Core):
         `text` is a text, or several of them, which give `Encodings`; so is `pair`, the second
         texts where a model takes two. With `is_split_into_words` a text is a list of words instead:
         each is cut and encoded on its own, and `word_ids` are the caller's. A list is never the
-        parts of one text, as it is for `encode`: without a `Special` it would look like a batch.
+        parts of one text, as it is for `encode`: without a `SpecialToken` it would look like a
+        batch.
 
         The template is put around the texts unless `add_special_tokens=False`. Special tokens in
         the text stay text, as in `encode`, unless `special` says otherwise.

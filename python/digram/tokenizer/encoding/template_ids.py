@@ -38,7 +38,7 @@ class Layout(NamedTuple):
 
     @classmethod
     def of(cls, settings: Settings, special_tokens: Mapping[str, int]) -> Layout:
-        """The layout of a tokenizer. `OptionError` for names that are no special tokens."""
+        """The layout of a tokenizer. `OptionError` for names that are not special tokens."""
         size = settings.context_size
         if size is not None and (type(size) is not int or size < 1):
             raise OptionError(
@@ -51,7 +51,7 @@ class Layout(NamedTuple):
             if name not in special_tokens:
                 what = "pad_token" if name == pad else "the template"
                 raise OptionError(
-                    f"{what} names {show(name)}, which is no special token of this tokenizer.",
+                    f"{what} names {show(name)}, which is not a special token of this tokenizer.",
                     value=name,
                     hint="with_special_tokens adds it.",
                 )

@@ -61,7 +61,7 @@ def _check_ends(path: str) -> None:
     end = _ARROW.rstrip(b"\0") if first == _ARROW else _PARQUET
     if not first.startswith(end) or not last.endswith(end):
         raise CorruptFileError(
-            "this is no file of counts, or its end is missing.", path=path, offset=0, hint=_COPY
+            "this is not a file of counts, or its end is missing.", path=path, offset=0, hint=_COPY
         )
 
 
@@ -92,7 +92,7 @@ def from_bytes(data: bytes) -> tuple[_core.Counts, Said]:
     import hashlib
 
     if not data.startswith(_ARROW):
-        empty = "the file is empty." if not data else "this is no file of counts."
+        empty = "the file is empty." if not data else "this is not a file of counts."
         raise CorruptFileError(empty, offset=0, hint=_COPY)
     reader = _core.CountsReader(data)
     if hashlib.sha256(memoryview(data)[: reader.digested]).hexdigest() != reader.digest:

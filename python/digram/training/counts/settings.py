@@ -148,7 +148,7 @@ def _expect(value: Any, kind: type, name: str) -> Any:
 def _number(value: Any, name: str) -> int:
     number: int = _expect(value, int, name)
     if not 0 <= number < 1 << 64:
-        raise CorruptFileError(f"{name}={number} is no number of 64 bits.")
+        raise CorruptFileError(f"{name}={number} is not a number of 64 bits.")
     return number
 
 

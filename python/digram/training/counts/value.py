@@ -306,7 +306,7 @@ class Counts:
         cut is said by `pretokenizer=` and `unit=` ("byte" by default), or they are `like=` those of
         other counts; a table that digram made says it itself.
 
-        Raises `OptionError`, with the row as `.index`, for columns and rows that are no counts,
+        Raises `OptionError`, with the row as `.index`, for columns and rows that are not counts,
         `ConfigMismatchError` where the table was made otherwise than told.
         """
         if like is not None:
@@ -444,7 +444,7 @@ def _checked(pairs: Iterable[tuple[bytes | str, int]]) -> Iterator[tuple[bytes |
             raise TypeError(f"a pretoken is str or bytes, not {type(piece).__name__}")
         if not piece or not 1 <= count < 1 << 64:
             raise OptionError(
-                f"{show(piece)} with count {show(count)} is no pretoken of a text.",
+                f"{show(piece)} with count {show(count)} is not a pretoken of a text.",
                 index=index,
                 value=count,
             )

@@ -112,12 +112,6 @@ def train_fair(
     addition 8 bytes for each pair that is followed and each language.
     """
     turns = checked_turns(languages, dev, ratios, global_merges, window, alpha)
-    if ties == "first_seen":
-        raise OptionError(
-            'ties="first_seen": languages have no common order, so of their pairs none is first.',
-            value=ties,
-            hint='Choose ties="ids".',
-        )
     options = TrainOptions(
         vocab_size=vocab_size,
         min_frequency=min_frequency,
@@ -136,6 +130,12 @@ def train_fair(
         reserve=reserve,
         pad_to_multiple=pad_to_multiple,
     )
+    if options.ties == "first_seen":
+        raise OptionError(
+            'ties="first_seen": languages have no common order, so of their pairs none is first.',
+            value=ties,
+            hint='Choose ties="ids".',
+        )
     cut = options.pretokenizer
     if cut.rules is not None:
         raise OptionError(

@@ -47,8 +47,8 @@ def checked_turns(
 ) -> Turns:
     """The arguments of `train_fair` that decide it.
 
-    Raises `TypeError` for what is no dictionary or no number, `OptionError` for names that are not
-    those of the languages, and for numbers and combinations that make no sense.
+    Raises `TypeError` for what is not a dictionary or not a number, `OptionError` for names that
+    are not those of the languages, and for numbers and combinations that make no sense.
     """
     names = [*_named("languages", languages)]
     if not names:

@@ -31,7 +31,7 @@ export function opening(most) {
   return whole.length <= most ? whole : wholeLines(whole.slice(0, most));
 }
 
-// Half a surrogate pair is no character, and no UTF-8.
+// Half a surrogate pair is not a character, and no UTF-8.
 export function wellFormed(given) {
   return given.toWellFormed?.() ?? given;
 }

@@ -86,7 +86,7 @@ export function drawnName(text) {
 
 const STRICT = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-// The pieces of a token by itself: bytes that are no whole character stand in brackets, and a mark
+// The pieces of a token by itself: bytes that are not whole character stand in brackets, and a mark
 // that the token begins with sits on a circle.
 export function tokenPieces(bytes) {
   const found = [];

@@ -120,7 +120,7 @@ export function vocabularyView(tokenizers) {
     });
     try {
       if (asked.by === "hex" && !BYTES.test(asked.search)) {
-        throw new Problem("These are no bytes yet.", "Write two digits a byte, as in e4 b8 ad.");
+        throw new Problem("These are not bytes yet.", "Write two digits a byte, as in e4 b8 ad.");
       }
       const answer = await rows(0, mine);
       if (mine !== run) return;

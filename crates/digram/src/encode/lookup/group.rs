@@ -3,7 +3,7 @@
 //! Nearly all of them are tokens, and the others are mostly short words that were merged before. So
 //! what all of them become is found out first, each step for all of the group, and then written
 //! in one go: pretokens that are encoded one after the other make the processor guess again and
-//! again which of them is no token, and how many ids it has.
+//! again which of them is not a token, and how many ids it has.
 //!
 //! Tried and lost: three groups on their way, one asked for while the one before is answered and the
 //! one before that is written, so that no memory is waited for. To keep the ends of all three took

@@ -137,7 +137,7 @@ impl Lookup {
         Ok(())
     }
 
-    /// Finds out what those pretokens of the group become that are no tokens.
+    /// Finds out what those pretokens of the group become that are not tokens.
     #[inline]
     fn encode_missing(
         &self,
@@ -213,7 +213,7 @@ impl Lookup {
         })
     }
 
-    /// Emits the ids of the pretoken `text[start..end]`, which is no token, without the group.
+    /// Emits the ids of the pretoken `text[start..end]`, which is not a token, without the group.
     pub(super) fn encode_alone(
         &self,
         text: &[u8],

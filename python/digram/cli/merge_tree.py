@@ -1,4 +1,4 @@
-"""`digram tree`: what a token was merged of."""
+"""`digram merge-tree`: what a token was merged of."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from digram.cli import common
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
 
-__all__ = ["tree"]
+__all__ = ["merge_tree"]
 
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
     epilog=common.example(
-        "digram tree -t tokenizer.json ' the'",
-        "digram tree -t tokenizer.json --by id 300",
+        "digram merge-tree -t tokenizer.json ' the'",
+        "digram merge-tree -t tokenizer.json --by id 300",
     ),
 )
 @click.argument("token", metavar="TOKEN")
@@ -27,7 +27,7 @@ __all__ = ["tree"]
 @common.by_option
 @common.color_option
 @common.json_option
-def tree(*, tok: Tokenizer, token: str, by: str, color: bool | None, as_json: bool) -> None:
+def merge_tree(*, tok: Tokenizer, token: str, by: str, color: bool | None, as_json: bool) -> None:
     """Show what TOKEN was merged of: its two parts, theirs, and so on down to bytes.
 
     Each has its id, the rank of its merge, and how often its pair stood in the training corpus when

@@ -1,4 +1,4 @@
-"""`digram rules`: whether text becomes tokens as rules want it, and what the rules cost."""
+"""`digram check-rules`: whether text becomes tokens as rules want it, and what the rules cost."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from digram.cli import common, corpus
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
 
-__all__ = ["rules"]
+__all__ = ["check_rules"]
 
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
     epilog=common.example(
-        "digram rules -t tokenizer.json notes/",
-        "digram rules -t tokenizer.json --rules rules.json 'notes/*.txt'",
+        "digram check-rules -t tokenizer.json notes/",
+        "digram check-rules -t tokenizer.json --rules rules.json 'notes/*.txt'",
     ),
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
@@ -27,7 +27,7 @@ __all__ = ["rules"]
 @common.source_options
 @click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
 @common.json_option
-def rules(
+def check_rules(
     *,
     files: tuple[str, ...],
     tok: Tokenizer,

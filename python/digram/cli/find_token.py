@@ -1,4 +1,4 @@
-"""`digram where`: in which words and texts of a corpus a token stands."""
+"""`digram find-token`: in which words and texts of a corpus a token stands."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from digram.cli import common, corpus
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
 
-__all__ = ["where"]
+__all__ = ["find_token"]
 
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
     epilog=common.example(
-        "digram where -t tokenizer.json ' the' corpus/*.txt",
-        "digram where -t tokenizer.json --by id 300 pages.jsonl.zst",
+        "digram find-token -t tokenizer.json ' the' corpus/*.txt",
+        "digram find-token -t tokenizer.json --by id 300 pages.jsonl.zst",
     ),
 )
 @click.argument("token", metavar="TOKEN")
@@ -46,7 +46,7 @@ __all__ = ["where"]
 @click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
 @common.color_option
 @common.json_option
-def where(
+def find_token(
     *,
     tok: Tokenizer,
     token: str,

@@ -1,4 +1,4 @@
-"""`digram rules`, and `--rules` where text is learned from or counted."""
+"""`digram check-rules`, and `--rules` where text is learned from or counted."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def test_training_with_rules_and_checking_them(run: Run, notes: Path) -> None:
     assert (result.exit_code, result.stderr) == (0, "")
     tok = digram.load(saved)
     assert tok == digram.train(NOTES, max_merges=5, rules=RULES)
-    result = run("rules", "-t", saved, notes)
+    result = run("check-rules", "-t", saved, notes)
     assert (result.exit_code, result.stdout) == (0, f"{digram.check_rules(tok, notes)}\n")
-    told = json.loads(run("rules", "-t", saved, notes, "--json").stdout)
+    told = json.loads(run("check-rules", "-t", saved, notes, "--json").stdout)
     assert told == digram.check_rules(tok, notes).as_dict()
     assert "1 protect, 1 units" in run("inspect", "-t", saved).stdout
 
 
 def test_a_violation_is_exit_code_1(run: Run, notes: Path, tok_path: str) -> None:
-    result = run("rules", "-t", tok_path, "--rules", notes.parent / "rules.json", notes)
+    result = run("check-rules", "-t", tok_path, "--rules", notes.parent / "rules.json", notes)
     assert result.exit_code == 1
     assert '"mg"' in result.stdout
 
@@ -54,10 +54,10 @@ def test_counts_are_made_with_rules(run: Run, notes: Path) -> None:
 
 
 def test_files_that_are_no_rules(run: Run, notes: Path, tok_path: str) -> None:
-    assert run("rules", "-t", tok_path, notes).exit_code != 0
-    for text, told in (("{", "no JSON"), ('{"protected": []}', "no kind of rule")):
+    assert run("check-rules", "-t", tok_path, notes).exit_code != 0
+    for text, told in (("{", "no JSON"), ('{"protected": []}', "not a kind of rule")):
         (notes.parent / "bad.json").write_text(text, encoding="utf-8")
-        result = run("rules", "-t", tok_path, "--rules", notes.parent / "bad.json", notes)
+        result = run("check-rules", "-t", tok_path, "--rules", notes.parent / "bad.json", notes)
         assert result.exit_code not in (0, 1)
         assert told in result.stderr
         assert "bad.json" in result.stderr
