@@ -616,10 +616,10 @@ def campaign(chosen: list[Case], lanes: int) -> Iterator[tuple[int, Case, Ended]
                     for number in range(lane, len(chosen), lanes):
                         folder = Path(tempfile.mkdtemp(dir=home))
                         run = partial(chosen[number].run, folder)
-                        # What draws figures maps far more memory than it uses, and ends without.
+                        # What draws figures maps far more memory than it uses, and takes its time.
                         draws = chosen[number].called.name.startswith("Report.save")
-                        memory = 1 << (40 if draws else 31)
-                        ended = forked(run, memory=memory, patience=PATIENCE)
+                        memory, patience = (1 << 40, 9 * PATIENCE) if draws else (1 << 31, PATIENCE)
+                        ended = forked(run, memory=memory, patience=patience)
                         shutil.rmtree(folder, ignore_errors=True)
                         file.write(json.dumps([number, ended.how, ended.said]) + "\n")
                         file.flush()
