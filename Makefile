@@ -68,7 +68,7 @@ demo: $(VENV)/.built
 	@$(BIN)/python examples/demo.py $(CORPUS)
 
 PYTEST := $(BIN)/python -m pytest --quiet $(PYTEST_ARGS)
-ELSEWHERE := tests/cli tests/encoding tests/formats tests/metrics tests/oracles tests/sinks tests/test_storage.py
+ELSEWHERE := tests/audit tests/bulk tests/cli tests/encoding tests/formats tests/metrics tests/oracles tests/sinks tests/test_storage.py
 
 # Python keeps one core busy, so two processes share the tests, and what each prints comes in one
 # piece when it ends. Tests that measure time are marked, and run when nothing else does.
