@@ -48,7 +48,10 @@ def test_no_call_ends_the_process_where_memory_is_short() -> None:
     [
         (1024, "tok.decode(range(2**40))"),
         (1024, "import itertools; tok.decode(itertools.repeat(65))"),
-        (250, "tok.encode_batch(['low lower ' * 1000] * 3000, threads=64)"),
+        *(
+            (mebibytes, "tok.encode_batch(['low lower ' * 1000] * 3000, threads=64)")
+            for mebibytes in (200, 250, 300)
+        ),
     ],
 )
 def test_what_ended_the_process_once(mebibytes: int, code: str) -> None:

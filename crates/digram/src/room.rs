@@ -31,30 +31,41 @@ pub(crate) fn most(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// Whether a thread can begin.
+/// How many of this number of threads there is memory for.
 ///
-/// Before it does anything, the system gives it memory that is mapped for it alone, and ends the
-/// process where there is none, whatever is free elsewhere: so this asks for new memory, and not for
-/// some that was used before.
-pub(crate) fn check_thread() -> bool {
+/// A thread takes memory before it does anything, which the system maps for it alone, and the process
+/// ends where there is none, whatever is free elsewhere. So this asks for new memory, not for some
+/// that was used before, and for all threads at once: each of them, asked for alone, would be promised
+/// what the ones before have not taken yet.
+pub(crate) fn threads(wanted: usize) -> usize {
+    let mut threads = wanted;
+    while threads > 0 && !can_map(threads.saturating_mul(OF_THREAD).saturating_add(SLACK)) {
+        threads = threads * 3 / 4;
+    }
+    threads
+}
+
+/// What a thread takes: its stack, and the address space that glibc's allocator keeps for it, which
+/// no other thread can have.
+const OF_THREAD: usize = (2 << 20) + if usize::BITS < 64 { 1 << 20 } else { 64 << 20 };
+
+/// Whether so many bytes of address space are left.
+fn can_map(bytes: usize) -> bool {
     #[cfg(unix)]
     {
-        use libc::{MAP_ANONYMOUS, MAP_FAILED, MAP_PRIVATE, PROT_NONE, mmap, munmap};
-        let bytes = OF_THREAD + SLACK;
+        use libc::{MAP_ANONYMOUS, MAP_FAILED, MAP_NORESERVE, MAP_PRIVATE, PROT_NONE, mmap, munmap};
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
         // SAFETY: a new mapping where the system wants it, which nobody knows and which is given back.
         unsafe {
-            let found = mmap(std::ptr::null_mut(), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            let found = mmap(std::ptr::null_mut(), bytes, PROT_NONE, flags, -1, 0);
             found != MAP_FAILED && munmap(found, bytes) == 0
         }
     }
     #[cfg(not(unix))]
-    check(OF_THREAD).is_ok()
+    check(bytes).is_ok()
 }
 
-/// What a thread takes when it begins: its stack.
-const OF_THREAD: usize = 2 << 20;
-
-/// Makes room in a list for so many more items.
+/// Reserves capacity for `more` additional items, or fails where there is no memory.
 #[inline]
 pub fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
     if items.capacity() - items.len() >= more { Ok(()) } else { grow(items, more) }
@@ -85,7 +96,7 @@ fn grow_queue<T: Ord>(queue: &mut BinaryHeap<T>) -> Result<()> {
     if queue.capacity() * size_of::<T>() >= LITTLE { check(0) } else { Ok(()) }
 }
 
-/// A list of so many equal items.
+/// Makes a list of equal items, or fails where there is no memory.
 pub fn filled<T: Clone>(item: T, count: usize) -> Result<Vec<T>> {
     let bytes = count.saturating_mul(size_of::<T>());
     if bytes >= LITTLE {

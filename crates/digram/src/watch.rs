@@ -151,7 +151,7 @@ pub(crate) fn shares(items: usize, threads: usize) -> Vec<Range<usize>> {
 /// Does `tasks` tasks on up to `threads` threads, the calling one among them, and returns their
 /// results in order. Each thread has a state of its own, made by `state`.
 ///
-/// Threads live for this call only: there is no pool that a fork could leave without threads. Where
+/// Threads end with this call: a fork cannot leave a thread pool without its threads. Where
 /// the system gives no more of them, or no memory for them, fewer do the work. Of several errors the
 /// one of the lowest task is returned; after an error no task is begun.
 pub(crate) fn in_parallel<S, R: Send>(
@@ -205,11 +205,9 @@ pub(crate) fn items_in_parallel<S, R: Send>(
     };
     let own = state().map_err(|error| (0, error))?;
     std::thread::scope(|scope| {
-        for _ in 1..threads.min(tasks) {
+        for _ in 0..room::threads(threads.min(tasks).saturating_sub(1)) {
             let help = || state().map_or((), |state| run(state, &Stop(&stop)));
-            // A thread that finds no memory at its start ends the process.
-            let begun = room::check_thread() && std::thread::Builder::new().spawn_scoped(scope, help).is_ok();
-            if !begun {
+            if std::thread::Builder::new().spawn_scoped(scope, help).is_err() {
                 break;
             }
         }

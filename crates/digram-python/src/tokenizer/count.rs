@@ -81,7 +81,7 @@ impl Core {
         }
     }
 
-    /// Whether a text has at most so many ids: `fits` documents it.
+    /// Whether a text has at most `n` ids. `Tokenizer.fits` documents it.
     #[pyo3(signature = (text, n, special=None))]
     fn _fits(
         &self,

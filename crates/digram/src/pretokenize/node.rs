@@ -11,7 +11,7 @@ use super::set::Set;
 /// Steps that a range of a set costs wherever something is done with it.
 pub(super) const RANGE_STEPS: usize = 4;
 
-/// What a part of a pattern matches. Sets are told by number.
+/// A node of a parsed pattern. Sets of characters are referred to by index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Node {
     Empty,

@@ -85,7 +85,7 @@ fn chunk(borders: &mut Borders<'_>, text: &[u8], start: usize, size: usize) -> R
     longest(borders, start, size, ends.len() - 1, |_, distance| ends[ends.len() - 1 - distance])
 }
 
-/// The first chunk from `start` that fits, of those that end so many places before the farthest.
+/// The first chunk from `start` that has at most `size` ids; `end` maps a distance to where it ends.
 fn longest(
     borders: &mut Borders<'_>,
     start: usize,

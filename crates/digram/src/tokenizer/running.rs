@@ -32,11 +32,11 @@ pub struct Running {
     encoded: usize,
 }
 
-/// An end of at most so many bytes is encoded as often as it takes.
+/// An end of at most this many bytes is encoded at each count, without a limit.
 const SHORT: usize = 1 << 14;
 
-/// Of longer ends so many bytes are encoded, and so many times the text: or many small chunks of a
-/// text that is cut nowhere would take the square of its length.
+/// The budget for encoding longer ends again: this many bytes, and this many times the length of the
+/// text. Without it, many small appends to a text without a place to cut would take quadratic time.
 const ENCODED: usize = 1 << 25;
 const TIMES: usize = 64;
 
@@ -197,7 +197,7 @@ impl Running {
         Ok(left + self.middle + right)
     }
 
-    /// Fails if so many bytes more would be too much work for this text.
+    /// Adds `bytes` to the work done, or fails with [`Error::Limit`] if that exceeds the budget.
     fn allow(&mut self, bytes: usize) -> Result<()> {
         if bytes <= SHORT {
             return Ok(());

@@ -1,4 +1,4 @@
-//! A beginning or an end of a text that has at most so many ids of its own.
+//! Truncation of a text to a number of ids, at its beginning or at its end.
 //!
 //! A text is cut where one of its tokens ends, but what is left need not have the ids it had: cut
 //! inside the white space before a word, or inside a number, the rest is split otherwise. So what is

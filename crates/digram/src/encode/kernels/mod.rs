@@ -48,7 +48,7 @@ impl Kernel {
         }
     }
 
-    /// Whether it looks up parts of what it encodes on its own: then no more is to be remembered.
+    /// Whether the kernel has a look-up of its own. Its results are not cached again.
     #[inline]
     pub(super) fn looks_up(&self) -> bool {
         matches!(self, Kernel::Layered(_))
