@@ -68,7 +68,8 @@ demo: $(VENV)/.built
 	@$(BIN)/python examples/demo.py $(CORPUS)
 
 PYTEST := $(BIN)/python -m pytest --quiet $(PYTEST_ARGS)
-ELSEWHERE := tests/audit tests/bulk tests/cli tests/encoding tests/formats tests/metrics tests/oracles tests/sinks tests/test_storage.py
+ELSEWHERE := tests/_util/test_storage.py tests/analysis/audit tests/analysis/metrics tests/cli tests/faults/test_kill_encoding.py \
+  tests/formats tests/oracles tests/shards tests/tokenizer/encoding
 
 # Python keeps one core busy, so two processes share the tests, and what each prints comes in one
 # piece when it ends. Tests that measure time are marked, and run when nothing else does.
@@ -102,7 +103,7 @@ $(ENGINES)/.tools: $(VENV)/.built requirements-engines.lock requirements-readers
 ENGINE_TESTS := PYSPARK_PYTHON=$(CURDIR)/$(ENGINES)/bin/python $(ENGINES)/bin/python -m pytest --quiet -W default
 
 test-engines: $(ENGINES)/.tools
-	$(ENGINE_TESTS) tests/engines python/digram/distributed
+	$(ENGINE_TESTS) tests/distributed/engines python/digram/distributed
 	$(ENGINE_TESTS) tests/test_docs.py -k "every_block and frames"
 
 $(WEB)/.tools: $(VENV)/.built requirements-web.lock

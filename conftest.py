@@ -7,7 +7,7 @@ from importlib.util import find_spec
 collect_ignore = [
     path
     for path, library in (
-        ("tests/engines", "pyspark"),
+        ("tests/distributed/engines", "pyspark"),
         ("python/digram/distributed/spark.py", "pyspark"),
         ("python/digram/distributed/ray.py", "ray"),
         ("tests/web", "playwright"),

@@ -1,0 +1,596 @@
+"""Training within a limit of memory and with checkpoints: the same tokenizer, clear refusals."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from training.counts.test_bounded_counting import merges
+from training.test_determinism import SEPARATOR, invented
+
+import digram
+from digram import _core
+from digram._util.json_files import digest
+from digram.corpus import Corpus
+from digram.pretokenizers.pretokenizer import resolve
+from digram.training.checkpoint import JOURNAL, STATE, Checkpoint
+from digram.training.counts import Counting, corpora
+
+ROOT = Path(__file__).parents[2]  # where the benchmarks are, which measure memory too
+
+OPTIONS: dict[str, Any] = {"vocab_size": 3_000, "pretokenizer": "gpt2", "separator": SEPARATOR}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("corpus") / "corpus.txt"
+    path.write_text(SEPARATOR.join(invented(2.0)), encoding="utf-8", newline="")
+    return path
+
+
+@pytest.mark.parametrize("ties", ["ids", "first_seen", "lexicographic"])
+@pytest.mark.parametrize("unit", ["byte", "char"])
+def test_a_limit_changes_nothing(corpus: Path, ties: Any, unit: Any, tmp_path: Path) -> None:
+    saved = []
+    for limit in (None, "24 MiB", 40_000_000, "4 GB"):
+        tok = digram.train(corpus, ties=ties, unit=unit, memory_limit=limit, **OPTIONS)
+        tok.save(tmp_path / "tokenizer.json", allow_loss=True)
+        saved.append((tmp_path / "tokenizer.json").read_bytes())
+    assert saved == saved[:1] * 4
+
+
+def test_counts_are_merged_within_a_limit(corpus: Path) -> None:
+    counts = digram.count_pretokens(corpus, pretokenizer="gpt2", separator=SEPARATOR)
+    limited = digram.train(counts, vocab_size=3_000, memory_limit="24 MiB")
+    assert limited == digram.train(corpus, **OPTIONS)
+
+
+def test_too_little_and_nonsense_are_refused() -> None:
+    with pytest.raises(digram.OptionError, match="less than 24 MiB"):
+        digram.train("text", vocab_size=300, memory_limit="15 MiB")
+    with pytest.raises(digram.OptionError, match="not a size"):
+        digram.train("text", vocab_size=300, memory_limit="much")
+
+
+def test_a_pretoken_without_room_is_refused_with_advice() -> None:
+    text = "".join(invented(2.0))
+    with pytest.raises(digram.OptionError, match="Cut the text by a pretokenizer or a separator"):
+        digram.train(text, vocab_size=300, pretokenizer=None, memory_limit="24 MiB")
+
+
+def test_the_same_call_goes_on_and_a_larger_one_too(corpus: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    smaller: dict[str, Any] = {**OPTIONS, "vocab_size": 1_000}
+    heard: list[digram.Merge] = []
+    assert digram.train(corpus, checkpoint=folder, **smaller) == digram.train(corpus, **smaller)
+    again = digram.train(corpus, checkpoint=folder, on_merge=heard.append, **OPTIONS)
+    assert again == digram.train(corpus, **OPTIONS)
+    assert heard == list(again.merge_log)
+    texts = corpus.read_text(encoding="utf-8").split(SEPARATOR)
+    for source in (texts, iter(texts)):
+        other = tmp_path / f"{len(list(tmp_path.iterdir()))}"
+        options: dict[str, Any] = {**OPTIONS, "separator": None}
+        digram.train(source, checkpoint=other, **options)
+        assert digram.train(texts, checkpoint=other, **options) == again
+
+
+def test_it_says_from_where_it_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def said(source: Any, **options: Any) -> list[str]:
+        capsys.readouterr()
+        digram.train(source, **{"pretokenizer": None, "progress": True, **options})
+        return re.findall(r"Went on .*", capsys.readouterr().err)
+
+    text, folder = "the cat and the other cat sat", tmp_path / "run"
+    assert said(text, checkpoint=folder, max_merges=3) == []
+    assert said(text, checkpoint=folder, max_merges=5, progress=None) == []  # no terminal
+    assert said(text, checkpoint=folder, max_merges=7) == [
+        f"Went on from 5 of 7 merges in {folder}."
+    ]
+    assert said(text, checkpoint=folder, max_merges=2) == [
+        f"Went on from 2 of 2 merges in {folder}."
+    ]
+    # A run that was broken off while it counted, and after that.
+    monkeypatch.setattr("digram.training.checkpoint.BETWEEN", 0.0)
+    monkeypatch.setattr("digram.corpus.batches.__defaults__", (1,))
+
+    def broken() -> Any:
+        yield from ("the cat", "and the other cat")
+        raise ZeroDivisionError
+
+    folder, texts = tmp_path / "broken", ["the cat", "and the other cat", "sat"]
+    with pytest.raises(ZeroDivisionError):
+        said(broken(), checkpoint=folder, max_merges=3)
+    assert said(texts, checkpoint=folder, max_merges=0) == [
+        f"Went on from 24 B counted in {folder}."
+    ]
+    assert said(texts, checkpoint=folder, max_merges=1) == [
+        f"Went on from 27 B counted in {folder}."
+    ]
+    frequent: dict[str, Any] = {"checkpoint": tmp_path / "frequent", "min_frequency": 2}
+    assert said(text, **frequent) == []
+    made = len(digram.train(text, min_frequency=2, pretokenizer=None).merges)
+    assert said(text, **frequent) == [f"Went on from {made} merges in {tmp_path / 'frequent'}."]
+    named = {"a": text, "b": texts}
+    said(named, checkpoint=tmp_path / "named", max_merges=0)
+    assert said(named, checkpoint=tmp_path / "named", max_merges=1) == [
+        f"Went on from 29 B counted in {tmp_path / 'named' / 'source-0'}.",
+        f"Went on from 27 B counted in {tmp_path / 'named' / 'source-1'}.",
+    ]
+
+
+def test_counts_and_named_sources_go_on(corpus: Path, tmp_path: Path) -> None:
+    counts = digram.count_pretokens(corpus, pretokenizer="gpt2", separator=SEPARATOR)
+    named = {"a": "the cat and the dog", "b": counts}
+    for source in (counts, named):
+        folder = tmp_path / type(source).__name__
+        options: dict[str, Any] = {"vocab_size": 2_000, "pretokenizer": "gpt2"}
+        first = digram.train(source, checkpoint=folder, **options)
+        assert digram.train(source, checkpoint=folder, **options) == first
+        theirs = "the sources 'a', 'b'" if source is named else "counts of 83 documents as its"
+        asked = "asked for is text as its source"
+        with pytest.raises(digram.CheckpointError, match=f"of a run with {theirs}.*{asked}"):
+            digram.train("another text", checkpoint=folder, **options)
+    # Names and weights are whatever a dictionary takes.
+    odd: dict[Any, Any] = {b"a": "the cat", 7: "the dog"}
+    options = {"max_merges": 3, "weights": {b"a": Fraction(3, 2)}}
+    tok = digram.train(odd, checkpoint=tmp_path / "odd", **options)
+    tok.save(tmp_path / "odd.json")
+    assert digram.load(tmp_path / "odd.json") == tok
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("text")
+    with pytest.raises(NotADirectoryError, match="a checkpoint is a folder, and this is none"):
+        digram.train("text", max_merges=1, checkpoint=path)
+    assert path.read_text() == "text"
+
+
+def test_another_run_is_refused(corpus: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    digram.train(corpus, checkpoint=folder, **OPTIONS)
+    with pytest.raises(digram.CheckpointError) as caught:
+        digram.train(corpus, checkpoint=folder, ties="first_seen", **OPTIONS)
+    assert str(caught.value) == (
+        f'{folder}: the folder is of a run with ties="ids", and asked for is ties="first_seen". '
+        "To go on, give the options of that run; to start anew, give another folder."
+    )
+    regex = digram.Pretokenizer(digram.Regex("[a-z]+"), digits="individual")
+    for options, theirs, ours in (
+        ({"pretokenizer": "o200k"}, 'pretokenizer="gpt2"', 'pretokenizer="o200k"'),
+        (
+            {"pretokenizer": regex},
+            'pretokenizer="gpt2"',
+            "pretokenizer=digram.Regex('[a-z]+') with digits='individual'",
+        ),
+        ({"pretokenizer": None}, 'pretokenizer="gpt2"', "pretokenizer=None"),
+        ({"separator": None}, 'separator="<|endoftext|>"', "no separator"),
+        ({"unit": "char"}, 'unit="byte"', 'unit="char"'),
+        (
+            {"unit": "char", "on_unknown": "bytes", "min_frequency": 2},
+            'unit="byte" and no min_frequency and no on_unknown="bytes"',
+            'unit="char" and min_frequency=2 and on_unknown="bytes"',
+        ),
+        (
+            {"unit": "char", "alphabet": "x" + "".join(map(chr, range(0x4E00, 0x4E80)))},
+            'unit="byte" and no alphabet',
+            "unit=\"char\" and alphabet=['x', '一', ",
+        ),
+    ):
+        with pytest.raises(digram.CheckpointError) as caught:
+            digram.train(corpus, checkpoint=folder, **{**OPTIONS, **options})
+        assert f"run with {theirs}, and asked for is {ours}" in caught.value.message
+        assert len(caught.value.message) < 280
+    (folder / STATE).write_text(sealed(json.loads((folder / STATE).read_bytes()) | {"options": {}}))
+    with pytest.raises(digram.CheckpointError, match="of a run with other options to merge"):
+        digram.train(corpus, checkpoint=folder, ties="first_seen", **OPTIONS)
+    texts = tmp_path / "texts"
+    few: dict[str, Any] = {"vocab_size": 300, "pretokenizer": "gpt2"}
+    digram.train(["the cat", "the dog"], checkpoint=texts, **few)
+    for other in (["the cat", "the cow"], ["the cat"], ["the cat", "the dog", "more"]):
+        with pytest.raises(digram.CheckpointError, match="not the one"):
+            digram.train(other, checkpoint=texts, **few)
+
+
+def test_a_changed_corpus_is_refused(tmp_path: Path) -> None:
+    """Also where all that is known of it beforehand is the same."""
+    few: dict[str, Any] = {"max_merges": 1, "pretokenizer": "gpt2"}
+    more = {**few, "max_merges": 2}
+    text = tmp_path / "b.txt"
+    before, after = "ab ab ab ab xy", "xy xy xy xy ab"
+    text.write_text(before)
+    count = digram.count_pretokens
+    pairs: list[tuple[Any, Any]] = [
+        ({"a": "ab ab ab ab", "b": "cd"}, {"a": "ab ab ab ab", "b": "xy xy xy xy xy xy"}),
+        (count(before, pretokenizer="gpt2"), count(after, pretokenizer="gpt2")),
+        (
+            {"a": count("ab ab cd", pretokenizer="gpt2")},
+            {"a": count("ab ab xy", pretokenizer="gpt2")},
+        ),
+        (text, text),
+        ({"a": text}, {"a": text}),
+    ]
+    for number, (one, other) in enumerate(pairs):
+        folder = tmp_path / str(number)
+        text.write_text(before)
+        first = digram.train(one, checkpoint=folder, **few)
+        assert digram.train(one, checkpoint=folder, **few) == first
+        text.write_text(after)
+        with pytest.raises(digram.CheckpointError, match="the corpus is not the one"):
+            digram.train(other, checkpoint=folder, **more)
+        # Written again with the same content.
+        text.write_text(before)
+        os.utime(text, ns=(0, number))
+        assert digram.train(one, checkpoint=folder, **more) == digram.train(one, **more)
+
+
+def test_a_separator_is_part_of_a_run_whoever_gives_it(tmp_path: Path) -> None:
+    """`files(..., separator=)` decides what is counted as `separator=` does."""
+    path = tmp_path / "a.txt"
+    path.write_text("low\n\nlow\n\nlower")
+    options: dict[str, Any] = {"max_merges": 3, "pretokenizer": None}
+    cut = digram.train(path, separator="\n\n", **options)
+    ways: list[tuple[Any, Any]] = [
+        (digram.files(path, separator="\n\n"), None),
+        (digram.files(path), "\n\n"),
+        (path, b"\n\n"),
+        ([path], "\n\n"),
+    ]
+
+    def train(source: Any, separator: Any, folder: Path) -> list[tuple[bytes, bytes]]:
+        tok = digram.train(source, separator=separator, checkpoint=folder, **options)
+        return tok.merges
+
+    other_cut = re.escape(r'a run with separator="\n\n", and asked for is no separator')
+    for number, (first, separator) in enumerate(ways):
+        folder, named = tmp_path / f"{number}", tmp_path / f"named {number}"
+        assert train(first, separator, folder) == cut.merges
+        for other, its in ways:
+            assert train(other, its, folder) == cut.merges
+        # A dictionary notes of each source how it was cut.
+        for _ in range(2):
+            assert train({"a": first}, separator, named) == cut.merges
+        for uncut in (path, digram.files(path)):
+            with pytest.raises(digram.CheckpointError, match=other_cut):
+                train(uncut, None, folder)
+            with pytest.raises(digram.CheckpointError, match=f"{other_cut}|other options to count"):
+                train({"a": uncut}, None, named)
+
+
+def test_a_folder_is_one_run_s(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    options: dict[str, Any] = {"max_merges": 1, "checkpoint": folder}
+
+    def again(_: digram.Merge) -> None:
+        digram.train("low low", **options)
+
+    with pytest.raises(digram.CheckpointError, match="in use"):
+        digram.train("low low", on_merge=again, **options)
+    # Whatever became of it, the folder is free again.
+    assert digram.train("low low", **options) == digram.train("low low", max_merges=1)
+    # A call that was refused before it did anything leaves no mark.
+    with pytest.raises(TypeError):
+        digram.train([7], max_merges=1, checkpoint=tmp_path / "other")  # type: ignore[arg-type]
+    digram.train("low low", max_merges=1, ties="first_seen", checkpoint=tmp_path / "other")
+
+
+def test_named_sources_are_counted_within_a_limit_and_go_on(corpus: Path, tmp_path: Path) -> None:
+    texts = corpus.read_text(encoding="utf-8").split(SEPARATOR)
+    named: dict[str, Any] = {
+        "files": corpus,
+        "texts": texts[:50],
+        "counts": digram.count_pretokens(texts[50:90], pretokenizer="gpt2"),
+    }
+    weights = {"files": Fraction(2, 3), "texts": 5}
+    options: dict[str, Any] = {**OPTIONS, "weights": weights, "ties": "first_seen"}
+    expected = digram.train(named, **options)
+    assert digram.train(named, memory_limit="24 MiB", **options) == expected
+    folder = tmp_path / "run"
+    counting = Counting(resolve("gpt2"), "byte", None, None)
+    for limit in ("24 MiB", None, "4 GB"):
+        assert digram.train(named, memory_limit=limit, checkpoint=folder, **options) == expected
+    parts = [json.loads(path.read_text()) for path in folder.glob("source-*/" + STATE)]
+    assert [part["state"]["done"] for part in parts] == [True, True]
+    held = counting.count(corpora(named, SEPARATOR), weights).counts
+    assert (held.documents, held.bytes) == (expected.training.documents, expected.training.bytes)  # type: ignore[union-attr]
+    unordered = {**named, "counts": named["counts"].without_first()}
+    with pytest.raises(digram.OptionError, match="first stands"):
+        digram.train(unordered, **options)
+    options["ties"] = "ids"
+    expected = digram.train(unordered, **options)
+    assert digram.train(unordered, memory_limit="24 MiB", **options) == expected
+
+
+def test_counts_on_disk_are_merged_with_and_without_a_limit(corpus: Path, tmp_path: Path) -> None:
+    source = Corpus.of(corpus, SEPARATOR)
+
+    def counted(memory: int | None) -> _core.Counts | _core.SortedCounts:
+        with Checkpoint(tmp_path / "run", "same", "same", source.stamps) as point:
+            cut = resolve("gpt2")
+            counting = Counting(cut, "byte", None, False, memory, point)
+            return counting.count(source, None).counts
+
+    counts = counted(_core.LEAST_MEMORY)
+    assert isinstance(counts, _core.SortedCounts)
+    [run] = (tmp_path / "run").glob("*.digram-run")
+    merged = run.stat()
+    expected = digram.count_pretokens(corpus, pretokenizer="gpt2", separator=SEPARATOR)
+    for memory in (_core.LEAST_MEMORY, 4 << 30, None):
+        assert counted(memory).digest() == counts.digest() == expected._held.digest()
+        assert counts.to_memory().equals(expected._held)
+        limit = None if memory is None else (memory, tmp_path)
+        assert merges(counts, limit) == merges(expected._held, limit) == merges(expected._held)
+    # Counts that are one file are not written again.
+    assert [*(tmp_path / "run").glob("*.digram-run")] == [run]
+    assert (run.stat().st_ino, run.stat().st_mtime_ns) == (merged.st_ino, merged.st_mtime_ns)
+
+
+@pytest.mark.parametrize("block", [1, 7, 100, 1 << 12])
+def test_a_file_is_counted_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    text = "".join(invented(0.05))[:20_000] + "naïve 日本語 x\ud7ff 12345 \r\n\r\n  end  "
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt", tmp_path / "empty.txt"]
+    for path, content in zip(paths, (text, text[::-1], ""), strict=True):
+        path.write_text(content, encoding="utf-8", newline="")
+    texts = [path.read_bytes() for path in paths]
+    monkeypatch.setattr("digram.corpus.file_source.PART", block)
+    regex = digram.Regex(r"\w+(?=\s)|.")
+    cuts: list[Any] = ["gpt2", "o200k", "deepseek-v3", None, regex]
+    units: list[Any] = ["byte", "char"]
+    for cut in cuts:
+        for unit in units:
+            expected = digram.count_pretokens(texts, pretokenizer=cut, unit=unit)
+            assert digram.count_pretokens(paths, pretokenizer=cut, unit=unit) == expected
+    again: dict[str, Any] = {"checkpoint": tmp_path / "run", "max_merges": 5}
+    assert digram.train(paths, **again) == digram.train(paths, **again)
+    paths[1].write_bytes(b"a " * 5000 + b"\xff")
+    with pytest.raises(digram.InvalidTextError, match="text 1 is not UTF-8 at byte 10000"):
+        digram.count_pretokens(paths, unit="char")
+
+
+def test_what_is_no_text_is_told_alike_after_a_kill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("digram.training.checkpoint.BETWEEN", 0.0)
+    path, folder = tmp_path / "long.txt", tmp_path / "run"
+    path.write_bytes(b"several words " * 700_000 + b"\xff")
+    for _ in range(2):
+        with pytest.raises(digram.InvalidTextError, match="text 0 is not UTF-8 at byte 9800000"):
+            digram.train(path, unit="char", max_merges=1, checkpoint=folder)
+        assert json.loads((folder / STATE).read_bytes())["state"]["bytes"] > 8_000_000
+
+
+def test_a_file_that_cannot_be_cut_is_refused_with_advice(tmp_path: Path) -> None:
+    path = tmp_path / "long.txt"
+    path.write_bytes(b"several words " * 500_000)
+    with pytest.raises(digram.OptionError, match="separator=") as caught:
+        digram.train(path, vocab_size=300, pretokenizer=None, memory_limit="24 MiB")
+    assert caught.value.path == str(path)
+    limited = digram.count_pretokens(path, memory_limit="24 MiB")
+    assert limited == digram.count_pretokens(path)
+
+
+def test_what_does_not_fit_lies_with_the_checkpoint(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = digram.train(corpus, **OPTIONS)
+    left = tmp_path / "run" / "digram-counts-1-0123456789abcdef.tmp"
+    left.mkdir(parents=True)
+    (left / "0123456789abcdef.digram-run").write_bytes(b"of a run that was killed")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    for source in (corpus, {"all": corpus}):
+        folder = left.parent if source is corpus else tmp_path / "named"
+        options: dict[str, Any] = {"memory_limit": "24 MiB", "checkpoint": folder, **OPTIONS}
+        assert digram.train(source, **options).digest == expected.digest
+        assert [*folder.glob("*.tmp")] == []
+
+
+FULL = """
+import resource, sys
+import digram
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+letters = str.maketrans("0123456789", "ghijklmnop")
+text = " ".join(f"{n * 2654435761 % 2**40:x}" for n in range(40_000)).translate(letters)
+try:
+    digram.train(text, vocab_size=300, checkpoint=sys.argv[1])
+except OSError as error:
+    print(error.errno, *error.__notes__)
+"""
+
+
+def test_a_full_disk_is_an_error_with_advice(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", FULL, str(tmp_path / "run")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"{errno.EFBIG} Make room"), done.stdout
+    assert "TMPDIR" in done.stdout
+
+
+def sealed(known: dict[str, Any]) -> str:
+    """A state that somebody wrote who knows of the digest."""
+    known = {name: value for name, value in known.items() if name != "sha256"}
+    return json.dumps(known | {"sha256": digest(known)})
+
+
+def test_a_damaged_folder_is_told(corpus: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    tok = digram.train(corpus, checkpoint=folder, **OPTIONS)
+    state = (folder / STATE).read_bytes()
+    for damaged in (b"", b"{}", state[:-20], b"[1]"):
+        (folder / STATE).write_bytes(damaged)
+        with pytest.raises(digram.CheckpointError, match="not a checkpoint"):
+            digram.train(corpus, checkpoint=folder, **OPTIONS)
+    known = json.loads(state)
+    [run] = known["state"]["runs"]
+    for wrong in (
+        {"run": []},
+        {"options": []},
+        {"state": []},
+        *(
+            {"state": known["state"] | {"documents": n}}
+            for n in ("x", -1, True, 1.5, None, 1 << 64)
+        ),
+        *(
+            {"state": known["state"] | {"runs": names}}
+            for names in ("x", [7], [f"../{run}"], ["x"], [run, run])
+        ),
+        {"state": known["state"] | {"done": 1}},
+        {"state": known["state"] | {"more": 1}},
+    ):
+        (folder / STATE).write_text(json.dumps(known | wrong))
+        with pytest.raises(digram.CheckpointError, match="does not fit its digest"):
+            digram.train(corpus, checkpoint=folder, **OPTIONS)
+        assert (folder / run).exists()
+        (folder / STATE).write_text(sealed(known | wrong))
+        with pytest.raises(digram.CheckpointError, match="not a checkpoint"):
+            digram.train(corpus, checkpoint=folder, **OPTIONS)
+    later = known | {"format": 99}
+    (folder / STATE).write_text(json.dumps(later))
+    with pytest.raises(digram.CheckpointError, match="format 99"):
+        digram.train(corpus, checkpoint=folder, **OPTIONS)
+    (folder / STATE).write_bytes(state)
+    # Half a merge at the end is that of a killed run.
+    journal = (folder / JOURNAL).read_bytes()
+    (folder / JOURNAL).write_bytes(journal[:-7])
+    assert digram.train(corpus, checkpoint=folder, **OPTIONS) == tok
+    assert (folder / JOURNAL).read_bytes() == journal
+    (folder / JOURNAL).write_bytes(b"something else")
+    with pytest.raises(digram.CheckpointError, match=r"damaged: .* journal"):
+        digram.train(corpus, checkpoint=folder, **OPTIONS)
+    (folder / JOURNAL).unlink()
+    for run in folder.glob("*.digram-run"):
+        run.unlink()
+    with pytest.raises(digram.CheckpointError, match="missing"):
+        digram.train(corpus, checkpoint=folder, **OPTIONS)
+
+
+def odd(known: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A state without each of its values, with another in its place, and with one more."""
+    for part in (known, known["state"], known["run"], known["options"]):
+        for name, value in [*part.items()]:
+            del part[name]
+            yield known
+            others: list[Any] = [None, 0, -1, 1.5, "", "x", [], ["x"], {}, True, 1 << 70, [value]]
+            for other in others:
+                if other != value or type(other) is not type(value):
+                    part[name] = other
+                    yield known
+            if isinstance(value, list):
+                part[name] = value * 2 or ["more"]
+                yield known
+            part[name] = value
+        part["another"] = 1
+        yield known
+        del part["another"]
+
+
+def test_a_damaged_state_is_a_checkpoint_error(corpus: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    digram.train(corpus, checkpoint=folder, **OPTIONS)
+    state = (folder / STATE).read_bytes()
+    [run] = json.loads(state)["state"]["runs"]
+    counts = (folder / run).read_bytes()
+    tried = 0
+    for changed in odd(json.loads(state)):
+        tried += 1
+        (folder / STATE).write_text(json.dumps(changed))
+        with pytest.raises(digram.CheckpointError) as caught:
+            digram.train(corpus, checkpoint=folder, **OPTIONS)
+        assert caught.value.path is not None
+        assert len(str(caught.value)) < 400
+    assert tried > 150
+    assert (folder / run).read_bytes() == counts  # nothing went that the state named before
+    # And where its digest is right.
+    wrong: list[dict[str, Any]] = [
+        {"runs": []},
+        {"runs": [run, run]},
+        {"bytes": 1},
+        {"pretokens": 1},
+        {"documents": 0, "bytes": 0, "pretokens": 0},
+    ]
+    for changes in wrong:
+        known = json.loads(state)
+        known["state"] |= changes
+        (folder / STATE).write_text(sealed(known))
+        (folder / run).write_bytes(counts)
+        with pytest.raises(digram.CheckpointError) as caught:
+            digram.train(corpus, checkpoint=folder, **OPTIONS)
+        assert caught.value.path is not None
+    for at in range(0, len(counts), len(counts) // 20):
+        (folder / STATE).write_bytes(state)
+        (folder / run).write_bytes(counts[:at] + bytes([counts[at] ^ 1]) + counts[at + 1 :])
+        with pytest.raises(digram.CheckpointError, match="a file of the checkpoint is damaged"):
+            digram.train(corpus, checkpoint=folder, **OPTIONS)
+
+
+MEASURED = """
+import sys
+import digram
+from benches.child import peak
+
+letters = str.maketrans("0123456789", "ghijklmnop")  # a word of letters is one pretoken
+texts = (" ".join(f"{n * 2654435761 % 2**40:x}" for n in range(a, a + 2000)).translate(letters)
+         for a in range(0, 1_500_000, 2000))
+digram.train("warm up", vocab_size=300)
+before = peak()
+limit = None if sys.argv[1] == "none" else int(sys.argv[1])
+tok = digram.train(texts, vocab_size=270, pretokenizer="gpt2", memory_limit=limit, threads=2)
+print(peak() - before, tok.digest)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for the peak of memory")
+def test_the_limit_holds() -> None:
+    """1.5 million distinct words: several times what the limit holds."""
+
+    def run(limit: object) -> tuple[int, str]:
+        command = [sys.executable, "-c", MEASURED, str(limit)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+        peak, digest = done.stdout.split()
+        return int(peak), digest
+
+    limit = 40_000_000
+    (free, expected), (bounded, found) = run("none"), run(limit)
+    print(f"peak without a limit {free / 1e6:.0f} MB, with one of 40 MB {bounded / 1e6:.0f} MB")
+    assert found == expected
+    # A batch of text is held besides.
+    assert bounded < limit + (12 << 20) < free
+
+
+LARGE_FILE = """
+import pathlib, sys
+import digram
+from benches.child import peak
+
+path = pathlib.Path(sys.argv[1])
+with path.open("wb") as file:
+    for _ in range(100):
+        file.write(b"some words and some more of them " * 30_000)
+digram.train("warm up", vocab_size=300)
+before = peak()
+tok = digram.train(path, vocab_size=270, memory_limit="24 MiB", threads=2)
+print(peak() - before, path.stat().st_size, tok.training.documents)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for the peak of memory")
+def test_one_document_may_be_larger_than_the_limit(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", LARGE_FILE, str(tmp_path / "large.txt")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    peak, size, documents = map(int, done.stdout.split())
+    print(f"peak {peak >> 20} MiB for a file of {size >> 20} MiB")
+    assert documents == 1
+    # A batch of text is held besides.
+    assert peak < (24 + 16 << 20) < size / 2
