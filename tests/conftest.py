@@ -24,6 +24,10 @@ sys.path.insert(0, str(HERE))  # so that tests can import `strategies`
 
 import strategies  # noqa: E402
 
+# A shell that starts a command in the background has it ignore Ctrl-C, which tests send themselves.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # A busy machine must not fail a test, so neither time limit is kept.
 settings.register_profile(
     "ci",
