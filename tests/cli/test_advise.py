@@ -30,14 +30,14 @@ def test_a_curve_and_advice(
     advice = digram.advise(curve, parameters="2M", width=64)
     assert (result.exit_code, result.stdout) == (0, f"{advice}\n\n{curve}\n"), result.stderr
     told = json.loads(run("advise", "-t", tok_path, corpus, *options, "--json").stdout)
-    assert told == {"curve": curve.as_dict(), "advice": advice.as_dict()}
+    assert told == {"curve": curve.to_dict(), "advice": advice.to_dict()}
     assert run("advise", "-t", tok_path, *options, input=text).stdout == result.stdout
 
 
 def test_documents(run: Run, tok: digram.Tokenizer, tok_path: str, corpus: Path) -> None:
     options = ["--separator", r"\n", "--threads", "1", "--json"]
     told = json.loads(run("advise", "-t", tok_path, corpus, *options).stdout)
-    assert told["curve"] == digram.curve(tok, corpus, separator="\n").as_dict()
+    assert told["curve"] == digram.curve(tok, corpus, separator="\n").to_dict()
     assert told["curve"]["documents"] == 41
     assert [*told["advice"]] == ["small", "base", "large", "multilingual"]
 

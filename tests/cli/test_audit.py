@@ -33,7 +33,7 @@ def test_the_table_is_that_of_the_library(
         assert (result.exit_code, result.stderr) == (0, "")
         assert result.stdout == f"{digram.audit(tok, *files)}\n"
     told = json.loads(run("audit", "-t", tok_path, corpus, "--json", "--rare", "3").stdout)
-    assert told == {**digram.audit(tok, corpus, rare=3).as_dict(), "breaches": []}
+    assert told == {**digram.audit(tok, corpus, rare=3).to_dict(), "breaches": []}
 
 
 def test_stdin(run: Run, tok: digram.Tokenizer, tok_path: str) -> None:

@@ -34,7 +34,7 @@ def test_training_with_rules_and_checking_them(run: Run, notes: Path) -> None:
     result = run("check-rules", "-t", saved, notes)
     assert (result.exit_code, result.stdout) == (0, f"{digram.check_rules(tok, notes)}\n")
     told = json.loads(run("check-rules", "-t", saved, notes, "--json").stdout)
-    assert told == digram.check_rules(tok, notes).as_dict()
+    assert told == digram.check_rules(tok, notes).to_dict()
     assert "1 protect, 1 units" in run("inspect", "-t", saved).stdout
 
 

@@ -54,7 +54,7 @@ def test_files(
     expected = digram.compare(tok, other, folder, names=("tokenizer", "small"), top=3)
     assert (result.exit_code, result.stdout) == (0, f"{expected}\n"), result.stderr
     told = json.loads(run("compare", "-t", small, "-t", tok_path, folder, *SMALL, "--json").stdout)
-    assert told == digram.compare(other, tok, folder, names=(str(small), tok_path)).as_dict()
+    assert told == digram.compare(other, tok, folder, names=(str(small), tok_path)).to_dict()
 
 
 def test_stdin(
@@ -80,7 +80,7 @@ def test_sources_by_name(
     )
     sources = {"English": folder / "en.txt", "en": folder / "en.txt", "xx": folder / "xx.txt"}
     expected = digram.compare(tok, other, sources, separator="\n", names=(tok_path, str(small)))
-    assert told == expected.as_dict()
+    assert told == expected.to_dict()
     assert [*told["by_name"]] == ["English", "en", "xx"]
 
 

@@ -39,7 +39,7 @@ def test_files_as_one_text(run: Run, tok: digram.Tokenizer, tok_path: str, folde
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == f"{digram.evaluate(tok, folder)}\n"
     told = json.loads(run("evaluate", "-t", tok_path, folder, "--json").stdout)
-    assert told == {"tokenizers": {tok_path: digram.evaluate(tok, folder).as_dict()}}
+    assert told == {"tokenizers": {tok_path: digram.evaluate(tok, folder).to_dict()}}
 
 
 def test_stdin(run: Run, tok: digram.Tokenizer, tok_path: str) -> None:
@@ -57,7 +57,7 @@ def test_a_file_a_language(run: Run, tok: digram.Tokenizer, tok_path: str, folde
     found = digram.evaluate(tok, sources, separator="\n", reference="en")
     assert (result.exit_code, result.stdout) == (0, f"{found}\n"), result.stderr
     told = json.loads(run("evaluate", "-t", tok_path, folder, *arguments, "--json").stdout)
-    assert told["tokenizers"][tok_path] == found.as_dict()
+    assert told["tokenizers"][tok_path] == found.to_dict()
     assert max(map(len, result.stdout.splitlines())) <= 80
 
 
@@ -65,8 +65,8 @@ def test_names(run: Run, tok: digram.Tokenizer, tok_path: str, folder: Path) -> 
     names = ["--name", f"English={folder}/en.*", "--name", f"both={folder}"]
     told = json.loads(run("evaluate", "-t", tok_path, *names, "--json").stdout)
     assert told["tokenizers"][tok_path]["by_name"] == {
-        "English": digram.evaluate(tok, EN).total.as_dict(),
-        "both": digram.evaluate(tok, [EN, XX]).total.as_dict(),
+        "English": digram.evaluate(tok, EN).total.to_dict(),
+        "both": digram.evaluate(tok, [EN, XX]).total.to_dict(),
     }
     beside = run("evaluate", "-t", tok_path, folder, "--by-file", *names, "--json")
     assert [*json.loads(beside.stdout)["tokenizers"][tok_path]["by_name"]] == [

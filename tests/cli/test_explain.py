@@ -19,7 +19,7 @@ def test_explain(run: Run, tok: digram.Tokenizer, tok_path: str) -> None:
     assert result.stdout == f"{digram.explain(tok, 'the cats 日')}\n"
     assert run("explain", "-t", tok_path, input="the cats 日").stdout == result.stdout
     told = json.loads(run("explain", "-t", tok_path, "--json", "--text", "the cats 日").stdout)
-    assert told == digram.explain(tok, "the cats 日").as_dict()
+    assert told == digram.explain(tok, "the cats 日").to_dict()
 
 
 def test_explain_special_tokens_and_bytes(run: Run, tok_path: str) -> None:
@@ -50,7 +50,7 @@ def test_tree(run: Run, tok: digram.Tokenizer, tok_path: str) -> None:
     assert run("merge-tree", "-t", tok_path, id, "--by", "id").stdout == result.stdout
     assert run("merge-tree", "-t", tok_path, "20746865", "--by", "hex").stdout == result.stdout
     assert json.loads(run("merge-tree", "-t", tok_path, " the", "--json").stdout) == (
-        digram.merge_tree(tok, " the").as_dict()
+        digram.merge_tree(tok, " the").to_dict()
     )
     assert "\x1b[48;5;" in run("merge-tree", "-t", tok_path, " the", "--color").stdout
 

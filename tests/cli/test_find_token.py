@@ -32,7 +32,7 @@ def test_where(run: Run, tok: digram.Tokenizer, tok_path: str, folder: Path) -> 
     found = digram.find_token(tok, "at", folder)
     assert result.stdout == f"{found}\n"
     told = json.loads(run("find-token", "-t", tok_path, "at", folder, "--json").stdout)
-    assert told == found.as_dict()
+    assert told == found.to_dict()
     by_id = run("find-token", "-t", tok_path, "--by", "id", found.id, folder)
     assert by_id.stdout == result.stdout
     assert f"  {folder}/b.jsonl\n  record 2, byte 5  " in result.stdout

@@ -91,7 +91,7 @@ def test_drift(run: Run, old: Path, new: Path, folder: Path) -> None:
     options = ("--add", 9, "--on", old, "--parameters", "350M", "--width", 64, "--json")
     result = run("grow", "drift", folder, *options)
     expected = trainer.add(NEW).drift(add=9, on=OLD, parameters="350M", width=64)
-    assert json.loads(result.stdout) == expected.as_dict()
+    assert json.loads(result.stdout) == expected.to_dict()
     assert run("grow", "drift", folder, "--add", 9, "--check").exit_code == 1
     assert run("grow", "drift", folder, "--add", 9, "--check", "--horizon", 0.1).exit_code == 0
 

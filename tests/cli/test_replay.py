@@ -37,7 +37,7 @@ def test_lines_in_a_pipe(run: Run, tok: digram.Tokenizer, tok_path: str, tmp_pat
     assert run("replay", "-t", tok_path, path).stdout == result.stdout
     assert "\x1b[48;5;" in run("replay", "-t", tok_path, "--color", path).stdout
     told = json.loads(run("replay", "-t", tok_path, "--json", path).stdout)
-    assert told == digram.replay(tok, TEXT).as_dict()
+    assert told == digram.replay(tok, TEXT).to_dict()
 
 
 def test_what_is_wrong(run: Run, tok_path: str, tmp_path: Path) -> None:

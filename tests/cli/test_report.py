@@ -52,7 +52,7 @@ def test_end_to_end(process: Run, files: Path, tok: digram.Tokenizer, tok_path: 
 def test_json(run: Run, files: Path, tok: digram.Tokenizer, tok_path: str) -> None:
     done = run("report", "-t", tok_path, "--corpus", files / "prose.txt", "--title", "x", "--json")
     assert done.exit_code == 0, done.output
-    expected = digram.report(tok, {"prose": files / "prose.txt"}, title="x").as_dict()
+    expected = digram.report(tok, {"prose": files / "prose.txt"}, title="x").to_dict()
     assert json.loads(done.stdout) == json.loads(json.dumps(expected))
 
 

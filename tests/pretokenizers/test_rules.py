@@ -293,9 +293,9 @@ def test_rules_are_a_value(tmp_path: Path) -> None:
         numbers="whole", units=True, prefer=["in", ("a", "b")],
         forbid=["x", ("a", "c"), digram.Regex("[0-9]{2,}")],
     )  # fmt: skip
-    assert Rules.from_dict(json.loads(json.dumps(rules.as_dict()))) == rules
+    assert Rules.from_dict(json.loads(json.dumps(rules.to_dict()))) == rules
     assert (
-        hash(Rules.from_dict(rules.as_dict()))
+        hash(Rules.from_dict(rules.to_dict()))
         == hash(rules)
         == hash(pickle.loads(pickle.dumps(rules)))
     )
@@ -384,7 +384,7 @@ def test_a_check_says_what_is_violated_and_where() -> None:
     assert (example.text, example.document, example.times) == ("mg", 1, 1)
     assert example.start == texts[1].index("mg")
     assert found.violated == sum(one.violated for one in found.by_kind.values())
-    assert found.as_dict()["by_kind"]["units"]["violated"] == 2
+    assert found.to_dict()["by_kind"]["units"]["violated"] == 2
     assert "units" in str(found)
     assert str(found).splitlines()[0] in found._repr_html_()
 
@@ -395,7 +395,7 @@ def test_a_check_where_merges_are_not_by_rank_alone(way: dict[str, Any]) -> None
     found = digram.check_rules(other, NOTES, RULES)
     assert found.by_kind["units"].violated > 0
     assert (found.with_rules, found.without_rules, found.cost) == (None, None, None)
-    assert found.as_dict()["cost"] is None
+    assert found.to_dict()["cost"] is None
     assert "with these rules" not in str(found)
     assert "units" in found._repr_html_()
 

@@ -124,7 +124,7 @@ DIGITS = {
 def test_the_regexes_of_a_file_cut_the_same(rules: Rules, pattern: str | None, text: str) -> None:
     digits = Pretokenizer(pattern, rules=rules).digits is not None
     while (refused := not_carried(rules, digits)) is not None:
-        said = rules.as_dict()
+        said = rules.to_dict()
         rules = Rules.from_dict({**said, "patterns": [p for p in rules.patterns if p != refused]})
     ruled = Pretokenizer(pattern, rules=rules)
     # The package writes \z as \Z.

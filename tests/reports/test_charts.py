@@ -171,7 +171,7 @@ def test_without_altair(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     assert not [*tmp_path.iterdir()]
     # The numbers need no drawing.
     found.charts["curve"].save(tmp_path / "a.csv")
-    assert found.as_dict()["figures"]["lengths"]
+    assert found.to_dict()["figures"]["lengths"]
 
 
 def test_labels_are_apart() -> None:

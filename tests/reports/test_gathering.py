@@ -20,11 +20,11 @@ TEXTS = ["the cat sat", "low lower lowest", "naïve 中文字"]
 def test_it_is_what_the_parts_say() -> None:
     found = digram.report(TOK, {"a": TEXTS, "b": "low"})
     expected = digram.evaluate(TOK, {"a": TEXTS, "b": "low"})
-    assert found.evaluation.as_dict() == expected.as_dict()
+    assert found.evaluation.to_dict() == expected.to_dict()
     assert [*found.curves] == ["a", "b", ""]
     for name, texts in (("a", TEXTS), ("b", ["low"]), ("", [*TEXTS, "low"])):
         assert found.curves[name] == digram.curve(TOK, texts, sizes=found.curves[name].sizes)
-    assert found.audit.as_dict() == digram.audit(TOK, [*TEXTS, "low"]).as_dict()
+    assert found.audit.to_dict() == digram.audit(TOK, [*TEXTS, "low"]).to_dict()
     assert found.tokenizer["digest"] == TOK.digest
     assert found.parallel is None
 
@@ -46,12 +46,12 @@ def test_sources_of_all_kinds(tmp_path: Path) -> None:
         "list": TEXTS,
     }
     found = digram.report(TOK, sources)
-    expected = digram.evaluate(TOK, TEXTS).total.as_dict()
+    expected = digram.evaluate(TOK, TEXTS).total.to_dict()
     for name, one in found.evaluation.by_name.items():
-        assert one.as_dict() == expected, name
+        assert one.to_dict() == expected, name
         assert b"".join(found.samples[name].tokens) == TEXTS[0].encode()
     cut = digram.report(TOK, tmp_path / "a.txt", separator="\n")
-    assert cut.evaluation.total.as_dict() == expected
+    assert cut.evaluation.total.to_dict() == expected
 
 
 def test_parallel_files_are_lines(tmp_path: Path) -> None:
@@ -62,11 +62,11 @@ def test_parallel_files_are_lines(tmp_path: Path) -> None:
         {"en": digram.files(tmp_path / "en.txt"), "zh": "猫\n低".encode()},
         {"en": digram.files(tmp_path / "en.txt", separator="\n"), "zh": ("猫", "低")},
     ]
-    expected = digram.evaluate(TOK, lists, reference="en").as_dict()
+    expected = digram.evaluate(TOK, lists, reference="en").to_dict()
     for lines in others:
         found = digram.report(TOK, "low", parallel=lines, reference="en")
         assert found.parallel is not None
-        assert found.parallel.as_dict() == expected
+        assert found.parallel.to_dict() == expected
         assert found.lines["en"].tokens == TOK.tokens(TOK.encode("the cat"))
 
 
@@ -91,7 +91,7 @@ def test_an_empty_parallel_line_is_a_line(form: str, tmp_path: Path) -> None:
     found = digram.report(TOK, "low", parallel={"en": english, "zh": chinese}, reference="en")
     pair = {name: lists[name] for name in ("en", "zh")}
     assert found.parallel is not None
-    assert found.parallel.as_dict() == digram.evaluate(TOK, pair, reference="en").as_dict()
+    assert found.parallel.to_dict() == digram.evaluate(TOK, pair, reference="en").to_dict()
     assert found.lines["en"].ids == TOK.encode("low")  # the first that both have
     assert found.lines["zh"].ids == TOK.encode("低")
     other = source("sw", lists["sw"])
@@ -135,9 +135,9 @@ def test_a_reference_makes_the_texts_parallel() -> None:
     texts = {"en": ["the low", "", "mat"], "zh": ["低", "墊", "子子"]}
     found = digram.report(TOK, texts, reference="en")
     assert found.parallel is not None
-    assert found.parallel.as_dict() == digram.evaluate(TOK, texts, reference="en").as_dict()
+    assert found.parallel.to_dict() == digram.evaluate(TOK, texts, reference="en").to_dict()
     both = digram.report(TOK, texts, parallel=texts, reference="en")
-    assert found.as_dict() == both.as_dict()
+    assert found.to_dict() == both.to_dict()
     assert found.html() == both.html()
     assert digram.report(TOK, texts).parallel is None
     joined = {name: "\n".join(lines) for name, lines in texts.items()}
@@ -186,12 +186,12 @@ def test_names_that_would_mix() -> None:
 
 def test_as_dict_is_json() -> None:
     found = digram.report(TOK, {"a": TEXTS}, parallel={"en": ["low"], "zh": ["低"]}, reference="en")
-    values = found.as_dict()
+    values = found.to_dict()
     assert json.loads(json.dumps(values)) == json.loads(json.dumps(values, sort_keys=True))
-    assert values["evaluation"] == found.evaluation.as_dict()
+    assert values["evaluation"] == found.evaluation.to_dict()
     assert values["figures"]["premium"] == [*found.charts["premium"].data]
     assert values["samples"]["a"]["text"] == TEXTS[0]
-    assert values["audit"] == found.audit.as_dict()
+    assert values["audit"] == found.audit.to_dict()
 
 
 def test_save_figures(tmp_path: Path) -> None:

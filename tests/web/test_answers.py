@@ -196,7 +196,7 @@ def test_curves() -> None:
         sizes = [point["vocab_size"] for point in one["points"]]
         assert sizes == sorted(sizes)
         assert sizes[-1] == one["own"]
-        assert one["points"] == digram.curve(tok, text, sizes=sizes).as_dict()["points"]
+        assert one["points"] == digram.curve(tok, text, sizes=sizes).to_dict()["points"]
     assert kinds == {True, False}
 
 
@@ -231,7 +231,7 @@ def test_replays() -> None:
     tok = TOKENIZERS["gpt2"]
     text = TEXTS[5]
     found = ANSWERS("replay", {"tokenizer": [*TOKENIZERS].index("gpt2"), "text": text})
-    assert json.loads(json.dumps(found)) == digram.replay(tok, text).as_dict()
+    assert json.loads(json.dumps(found)) == digram.replay(tok, text).to_dict()
 
 
 def test_what_is_too_long_to_be_looked_into() -> None:

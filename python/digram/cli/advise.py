@@ -97,7 +97,7 @@ def advise(
         width = None  # it is the curve's alone: four models have four widths
     found = digram.advise(curve, parameters=parameters, width=width, multilingual=multilingual)
     if as_json:
-        shown = {"curve": None if curve is None else curve.as_dict(), "advice": found.as_dict()}
+        shown = {"curve": None if curve is None else curve.to_dict(), "advice": found.to_dict()}
         common.emit_json(shown)
         return
     common.emit(f"{found}\n")

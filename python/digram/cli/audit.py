@@ -137,8 +137,8 @@ def audit(
     found = digram.audit(tok, source, rare=rare, long=long_, threads=threads)
     breaches = found.check(given)
     if as_json:
-        told_breaches = [breach.as_dict() for breach in breaches]
-        common.emit_json({**found.as_dict(), "breaches": told_breaches})
+        told_breaches = [breach.to_dict() for breach in breaches]
+        common.emit_json({**found.to_dict(), "breaches": told_breaches})
     else:
         common.emit(f"{found}\n")
     for breach in breaches:

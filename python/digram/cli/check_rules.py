@@ -48,7 +48,7 @@ def check_rules(
     source = corpus.texts_in(files, told)[0]
     found = digram.check_rules(tok, source, asked, threads=threads)
     if as_json:
-        common.emit_json(found.as_dict())
+        common.emit_json(found.to_dict())
     else:
         common.emit(f"{found}\n")
     if found.violated:

@@ -83,7 +83,7 @@ def compare(
     names = (this, other) if as_json else _names(*paths)
     found = digram.compare(pair[0], pair[1], source, names=names, top=top, threads=threads)
     if as_json:
-        common.emit_json(found.as_dict())
+        common.emit_json(found.to_dict())
     else:
         common.emit(f"{found}\n")
 

@@ -90,7 +90,7 @@ def evaluate(
         texts = corpus.texts_in(files or ("-",), told)[0] if source is None else source
         found[path] = digram.evaluate(tok, texts, reference=reference, alpha=alpha, threads=threads)
     if as_json:
-        common.emit_json({"tokenizers": {path: one.as_dict() for path, one in found.items()}})
+        common.emit_json({"tokenizers": {path: one.to_dict() for path, one in found.items()}})
         return
     common.emit("\n".join(_shown(found)))
 

@@ -55,7 +55,7 @@ def explain(
         with texts.where(name, document):
             found = digram.explain(tok, data, special=special)
         if as_json:
-            common.emit_json(found.as_dict())
+            common.emit_json(found.to_dict())
             continue
         common.emit("\n" if number else "")
         common.emit(f"{explained(found, color=colored, width=width)}\n")

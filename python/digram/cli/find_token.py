@@ -73,7 +73,7 @@ def find_token(
     named = common.token_named(token, by)
     found = digram.find_token(tok, named, source, samples=samples, threads=threads)
     if as_json:
-        common.emit_json(found.as_dict())
+        common.emit_json(found.to_dict())
         return
     colored = use_color(sys.stdout) if color is None else color
     width = shutil.get_terminal_size().columns

@@ -39,7 +39,7 @@ def merge_tree(*, tok: Tokenizer, token: str, by: str, color: bool | None, as_js
 
     found = digram.merge_tree(tok, common.token_named(token, by))
     if as_json:
-        common.emit_json(found.as_dict())
+        common.emit_json(found.to_dict())
         return
     colored = use_color(sys.stdout) if color is None else color
     common.emit("".join([f"{line}\n" for line in tree_lines(found, color=colored)]))

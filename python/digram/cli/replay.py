@@ -70,7 +70,7 @@ def replay(
         with texts.where(name, document):
             found = digram.replay(tok, data, special=special)
         if as_json:
-            common.emit_json(found.as_dict())
+            common.emit_json(found.to_dict())
             continue
         with keys.opened() as screen:
             if screen is not None:

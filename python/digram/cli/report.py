@@ -112,7 +112,7 @@ def report(
         paths = found.save_figures(figures)
         common.log(f"Saved {common.several(len(paths), 'file')} in {figures}")
     if as_json:
-        common.emit_json(found.as_dict())
+        common.emit_json(found.to_dict())
 
 
 def _by_name(option: str, arguments: Sequence[str], told: common.Told) -> dict[str, Source]:

@@ -91,7 +91,7 @@ def to_section(definition: Definition) -> dict[str, Any]:
         "pretokenizer": {
             "name": definition.pretokenizer.name,
             "digits": definition.pretokenizer.digits,
-            **({} if ruled is None else {"rules": ruled.as_dict()}),
+            **({} if ruled is None else {"rules": ruled.to_dict()}),
         },
         "training": kept or None,
         **news,

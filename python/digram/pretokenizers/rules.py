@@ -154,7 +154,7 @@ class Rules:
         """
         from digram._util.storage import atomic_write
 
-        written = json.dumps(self.as_dict(), ensure_ascii=False, indent=2)
+        written = json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
         atomic_write(path, f"{written}\n".encode())
 
     @classmethod
@@ -186,7 +186,7 @@ class Rules:
                 raise CorruptFileError(f"{error}.", path=name) from None
             raise type(error)(error.message, path=name, hint=error.hint) from None
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them; what says nothing is left out."""
         held = {one.name: getattr(self, one.name) for one in fields(self)}
         plain = {

@@ -41,7 +41,7 @@ class Entry(NamedTuple):
     token: bytes
     times: int
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The token as text and as hexadecimal bytes, as JSON has them."""
         text = self.token.decode("utf-8", "replace")
         return {"id": self.id, "text": text, "hex": self.token.hex(), "times": self.times}
@@ -65,13 +65,13 @@ class Contents:
     learned: int
     unused: int
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them."""
         return {
             "learned": self.learned,
             "unused": self.unused,
             **{n: [one._asdict() for one in getattr(self, n)] for n in ("by_length", "by_kind")},
-            **{n: [one.as_dict() for one in getattr(self, n)] for n in _LISTS},
+            **{n: [one.to_dict() for one in getattr(self, n)] for n in _LISTS},
         }
 
 

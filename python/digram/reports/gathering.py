@@ -107,18 +107,18 @@ class Report:
             self.charts[path.stem].save(path)
         return paths
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them."""
         return {
             "title": self.title,
             "tokenizer": self.tokenizer,
-            "evaluation": self.evaluation.as_dict(),
-            "parallel": None if self.parallel is None else self.parallel.as_dict(),
-            "curves": {name: one.as_dict() for name, one in self.curves.items()},
-            "contents": self.contents.as_dict(),
-            "audit": self.audit.as_dict(),
-            "samples": {name: one.as_dict() for name, one in self.samples.items()},
-            "lines": {name: one.as_dict() for name, one in self.lines.items()},
+            "evaluation": self.evaluation.to_dict(),
+            "parallel": None if self.parallel is None else self.parallel.to_dict(),
+            "curves": {name: one.to_dict() for name, one in self.curves.items()},
+            "contents": self.contents.to_dict(),
+            "audit": self.audit.to_dict(),
+            "samples": {name: one.to_dict() for name, one in self.samples.items()},
+            "lines": {name: one.to_dict() for name, one in self.lines.items()},
             "figures": {name: list(one.data) for name, one in self.charts.items()},
         }
 
@@ -164,7 +164,7 @@ def report(
         separator: cuts files of `corpus` into documents.
 
     `save("report.html")` writes one file that needs no network and no script, `charts` are the
-    figures as data, SVG and PNG, `save_figures` writes all of them, `as_dict()` gives plain
+    figures as data, SVG and PNG, `save_figures` writes all of them, `to_dict()` gives plain
     values. The same inputs give the same bytes. What the page says is told in docs/report.md.
 
     Drawing needs `pip install ".[plots]"`, and takes some seconds. The texts are encoded

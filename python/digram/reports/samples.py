@@ -25,7 +25,7 @@ class Sample(NamedTuple):
     is_whole: bool
     """Whether these are all tokens of that text."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The text of the tokens, their ids and their bytes, as JSON has them."""
         return {
             "text": b"".join(self.tokens).decode("utf-8", "replace"),

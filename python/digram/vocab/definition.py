@@ -177,7 +177,7 @@ def digest(definition: Definition, content: Packed | None = None) -> str:
     if definition.template is not None:
         settings["template"] = [definition.template.single, definition.template.pair]
     if definition.pretokenizer.rules is not None:
-        settings["rules"] = definition.pretokenizer.rules.as_dict()
+        settings["rules"] = definition.pretokenizer.rules.to_dict()
     for name in ("context_size", "pad_token"):
         if getattr(definition, name) is not None:
             settings[name] = getattr(definition, name)

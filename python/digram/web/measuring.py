@@ -44,7 +44,7 @@ def curves(toks: Sequence[Tokenizer], text: str) -> list[dict[str, Any]]:
                 raise one
             within = {n for n in (*SMALL, *SIZES, *own) if one.least <= n <= one.size}
             points = curve(tok, [text], sizes=within | {one.least}, progress=False).points
-            found.append({"own": one.size, "points": [point.as_dict() for point in points]})
+            found.append({"own": one.size, "points": [point.to_dict() for point in points]})
         except DigramError as error:
             found.append(problem(error))
     return found
@@ -80,7 +80,7 @@ def measures(
                 separator=separator,
                 progress=False,
             )
-            found.append(of.as_dict())
+            found.append(of.to_dict())
         except DigramError as error:
             found.append(problem(error))
     return found

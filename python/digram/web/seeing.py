@@ -62,7 +62,7 @@ class Seeing:
                     "start": one.start,
                     "size": len(one.pretoken),
                     "how": one.how,
-                    "cut": one.cut.as_dict(),
+                    "cut": one.cut.to_dict(),
                     "steps": len(one.steps),
                     "ids": one.ids,
                     "tokens": [token.hex() for token in one.tokens],
@@ -86,12 +86,12 @@ class Seeing:
                 value=len(one.pretoken),
                 hint="See them with `digram explain`.",
             )
-        return one.as_dict()
+        return one.to_dict()
 
     def replayed(self, text: str) -> dict[str, Any]:
         """Training played again on a text: all frames."""
         _check(text)
-        return replay(self._tok, text, symbols=self._symbols).as_dict()
+        return replay(self._tok, text, symbols=self._symbols).to_dict()
 
     def nodes(self, id: int) -> list[dict[str, Any]]:
         """The merge tree of a token: each node before its parts, with its level."""
@@ -102,7 +102,7 @@ class Seeing:
                 value=id,
                 hint="Look at one of the tokens that it is merged from.",
             )
-        nodes: list[dict[str, Any]] = found.as_dict()["nodes"]
+        nodes: list[dict[str, Any]] = found.to_dict()["nodes"]
         return nodes
 
     def _explained(self, text: str, special: Any) -> Explanation:

@@ -114,7 +114,7 @@ def test_gains_are_measured_where_one_says() -> None:
     counts = (tok.count(held), grown.count(held))
     assert (other.gain.before, other.gain.after, other.gain.held_out) == (*counts, True)
     assert other.gain.saved < trial.gain.saved
-    assert found.drift(MEDICAL * 9, add=12).as_dict() == trial.as_dict()
+    assert found.drift(MEDICAL * 9, add=12).to_dict() == trial.to_dict()
 
 
 @pytest.mark.parametrize(("parameters", "width"), [("7B", 4096), ("1M", 512), (3e9, 100_000)])
@@ -137,7 +137,7 @@ def test_an_update_that_cannot_pay() -> None:
     found = trainer().drift("zq xj", add=5)
     assert (found.gain.added, found.gain.saved) == (0, 0.0)
     assert (found.pays_after, found.pays) == (float("inf"), False)
-    assert found.as_dict()["pays_after"] is None
+    assert found.to_dict()["pays_after"] is None
     assert "does not pay" in str(found)
     # Rows may cost more than shorter texts save.
     dear = trainer().drift(MEDICAL, add=9, on=GENERAL * 9 + "fever", parameters="1M", width=10**9)
@@ -149,7 +149,7 @@ def test_a_trainer_that_knows_no_text_of_before() -> None:
     found = digram.Trainer.of(digram.train(GENERAL, vocab_size=270)).add(MEDICAL).drift(add=5)
     assert (found.base, found.divergence, found.by_chance, found.unseen) == (None,) * 4
     assert "made on" not in str(found)
-    assert found.as_dict()["base"] is None
+    assert found.to_dict()["base"] is None
 
 
 def test_drift_as_a_table() -> None:

@@ -238,7 +238,7 @@ def test_limits_that_make_no_sense(limits: dict[str, float], message: str) -> No
 def test_plain_values_and_the_table() -> None:
     tok = digram.train(PLAY + "中文\x1b[31m" * 9, vocab_size=290, pretokenizer=None)
     found = digram.audit(tok, [PLAY, "中文"])
-    told = json.loads(json.dumps(found.as_dict()))
+    told = json.loads(json.dumps(found.to_dict()))
     assert [*told["findings"]] == [*found.by_kind] == [*KINDS]
     assert found.corpus is not None
     assert told["corpus"] == {
@@ -265,7 +265,7 @@ def test_arguments() -> None:
             wrong = {name: value}
             with pytest.raises(TypeError, match=f"{name} is a whole number, not {value!r}"):
                 digram.audit(tok, **wrong)
-    cut = digram.audit(tok, ["a b c"], separator=" ").as_dict()
+    cut = digram.audit(tok, ["a b c"], separator=" ").to_dict()
     assert cut["corpus"]["documents"] == 3
-    nothing = digram.audit(tok, []).as_dict()
+    nothing = digram.audit(tok, []).to_dict()
     assert (nothing["corpus"]["tokens"], nothing["findings"]["unused"]["count"]) == (0, 1)

@@ -84,7 +84,7 @@ def test_digits_come_first() -> None:
 def test_the_whole_text() -> None:
     assert why("a b", Pretokenizer(None)) == [Cut()]
     assert why("", Pretokenizer("gpt2")) == []
-    assert Cut().as_dict() == {
+    assert Cut().to_dict() == {
         "split": None, "alternative": None, "pattern": None, "between": False,
     }  # fmt: skip
 

@@ -96,7 +96,7 @@ def test_every_kind_of_vocabulary(name: str) -> None:
         found = digram.explain(tok, text, special="parse")
         assert found.ids == ids
         assert b"".join(one.pretoken for one in found.pretokens) == text.encode()
-        assert json.loads(json.dumps(found.as_dict()))["ids"] == ids
+        assert json.loads(json.dumps(found.to_dict()))["ids"] == ids
         assert str(found)
         assert found._repr_html_()
 
@@ -152,7 +152,7 @@ def test_a_step_is_worked_out_by_itself() -> None:
         [b"b", b"an", b"an", b"a"],
         [b"ban", b"an", b"a"],
     )
-    assert last.as_dict() == one.as_dict()["steps"][-1]
+    assert last.to_dict() == one.to_dict()["steps"][-1]
     assert [(c.merge.rank, c.places) for c in one.steps[0].candidates] == [(0, (1, 3))]
 
 

@@ -71,9 +71,9 @@ def test_all_tokens_gone_through(
 
 @pytest.mark.parametrize("batch", [1, 100, 1 << 20])
 def test_batches_of_any_size(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = digram.find_token(TOK, "low", TEXTS * 20).as_dict()
+    whole = digram.find_token(TOK, "low", TEXTS * 20).to_dict()
     monkeypatch.setattr(looking, "_BATCH", batch)
-    again = digram.find_token(TOK, "low", TEXTS * 20).as_dict()
+    again = digram.find_token(TOK, "low", TEXTS * 20).to_dict()
     assert {**again, "samples": 0} == {**whole, "samples": 0}
     assert {one["word"]["text"] for one in again["samples"]} == {
         one["word"]["text"] for one in whole["samples"]
@@ -129,8 +129,8 @@ def test_records_and_separators(tmp_path: Path) -> None:
 
 def test_an_iterator_and_one_text() -> None:
     assert (
-        digram.find_token(TOK, "low", iter(TEXTS)).as_dict()
-        == digram.find_token(TOK, "low", TEXTS).as_dict()
+        digram.find_token(TOK, "low", iter(TEXTS)).to_dict()
+        == digram.find_token(TOK, "low", TEXTS).to_dict()
     )
     assert digram.find_token(TOK, "low", "low").times == 1
 

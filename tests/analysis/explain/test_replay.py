@@ -42,7 +42,7 @@ def spans(tokens: list[bytes]) -> set[int]:
 
 def check_places(found: Replay) -> None:
     """The places that frames join are the ends of tokens that go away."""
-    ends = {*found.as_dict()["borders"], len(found.text)}
+    ends = {*found.to_dict()["borders"], len(found.text)}
     assert not found.text or ends == spans(found.tokens(-1))
     for frame in found.frames:
         assert frame.joined
@@ -141,7 +141,7 @@ def test_every_kind_of_vocabulary(name: str) -> None:
             continue
         found = digram.replay(tok, text, special="parse")
         assert found.tokens() == tok.tokens(ids)
-        plain = json.loads(json.dumps(found.as_dict()))
+        plain = json.loads(json.dumps(found.to_dict()))
         left = {*plain["borders"]}
         for frame in plain["frames"]:
             assert {*frame["joined"]} <= left
@@ -172,7 +172,7 @@ def test_what_came_next() -> None:
         (b"b", b"a", 1, None),
         (b"a", b"n", 1, 0),
     ]
-    assert frame.as_dict()["training"]["runners_up"] == [{"left": "6e", "right": "61", "count": 2}]
+    assert frame.to_dict()["training"]["runners_up"] == [{"left": "6e", "right": "61", "count": 2}]
     assert digram.replay(tok, "ban", pairs=0).frames[0].pairs == []
 
 

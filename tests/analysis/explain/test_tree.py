@@ -38,8 +38,8 @@ def test_parts_make_the_token(tok: Tokenizer) -> None:
         assert (tree.left.token, tree.right.token) == (merge.left, merge.right)
         assert leaves(tree) == tree.leaves == [bytes([byte]) for byte in merge.token]
         assert len([*tree.walk()]) == 2 * len(merge.token) - 1
-        assert tree.as_dict()["nodes"][0]["rank"] == merge.rank
-        assert digram.merge_tree(tok, merge.token).as_dict() == tree.as_dict()
+        assert tree.to_dict()["nodes"][0]["rank"] == merge.rank
+        assert digram.merge_tree(tok, merge.token).to_dict() == tree.to_dict()
 
 
 @cases(200)
@@ -102,7 +102,7 @@ def test_a_deep_tree_is_drawn_in_part() -> None:
     assert len(lines) < 60
     assert "not drawn further" in str(tree)
     assert "not drawn further" in tree._repr_html_()
-    assert len(json.loads(json.dumps(tree.as_dict()))["nodes"]) == 1201
+    assert len(json.loads(json.dumps(tree.to_dict()))["nodes"]) == 1201
 
 
 def test_ranks_imply_the_merges(shared_data: Callable[[str], Path]) -> None:

@@ -134,7 +134,7 @@ def test_what_makes_no_sense_is_refused(options: Any, message: str) -> None:
 
 def test_as_plain_values_and_as_text() -> None:
     found = digram.advise(curve_of(0.1))
-    assert [*found.as_dict()] == [*MODELS]
-    assert json.loads(json.dumps(found.as_dict())) == found.as_dict()
+    assert [*found.to_dict()] == [*MODELS]
+    assert json.loads(json.dumps(found.to_dict())) == found.to_dict()
     assert max(map(len, str(found).splitlines())) <= 80
     assert repr(found).startswith("<digram.Advice: small ")

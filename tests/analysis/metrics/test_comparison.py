@@ -273,8 +273,8 @@ def test_as_plain_values_and_as_tables() -> None:
     found = digram.compare(
         this, other, {"a": TEXTS, "b": vocabularies.CORPUS}, names=("a" * 40, "中" * 20)
     )
-    assert json.loads(json.dumps(found.as_dict())) == found.as_dict()
-    assert found.as_dict()["total"]["this"] == found.total.this
+    assert json.loads(json.dumps(found.to_dict())) == found.to_dict()
+    assert found.to_dict()["total"]["this"] == found.total.this
     assert max(map(len, str(found).splitlines())) <= 80
     assert repr(digram.compare(this, this, "low lower")).startswith("<digram.Comparison: this ")
 

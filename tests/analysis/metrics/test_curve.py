@@ -44,7 +44,7 @@ def check(tok: digram.Tokenizer, batch: list[str], sizes: list[int] | None = Non
             "frequent": often,
             "embedding_parameters": 3 * small.vocab_size,
         }
-        assert point.as_dict() == pytest.approx(expected, rel=1e-12)
+        assert point.to_dict() == pytest.approx(expected, rel=1e-12)
     return found
 
 
@@ -117,7 +117,7 @@ def test_several_sources_are_one_text() -> None:
 
 def test_nothing_is_zero() -> None:
     point = digram.curve(TOKENIZERS["gpt2"], []).points[0]
-    assert {value for name, value in point.as_dict().items() if name != "vocab_size"} == {0, None}
+    assert {value for name, value in point.to_dict().items() if name != "vocab_size"} == {0, None}
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_size_that_the_curve_has_not() -> None:
 
 def test_as_plain_values_and_as_a_table() -> None:
     found = digram.curve(TOKENIZERS["gpt2"], TEXTS, sizes=[270, 300], width=768)
-    assert json.loads(json.dumps(found.as_dict())) == found.as_dict()
+    assert json.loads(json.dumps(found.to_dict())) == found.to_dict()
     assert repr(found) == "<digram.Curve: 2 sizes, 270 to 300>"
     assert max(map(len, str(found).splitlines())) <= 80
 

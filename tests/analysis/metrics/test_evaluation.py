@@ -125,7 +125,7 @@ def whole_characters(tok: digram.Tokenizer, ids: Sequence[int]) -> int:
 
 def check(tok: digram.Tokenizer, batch: Sequence[str | bytes]) -> None:
     found = digram.evaluate(tok, batch, threads=1).total
-    assert found.as_dict() == pytest.approx(naive(tok, batch), rel=1e-9, abs=1e-9)
+    assert found.to_dict() == pytest.approx(naive(tok, batch), rel=1e-9, abs=1e-9)
     assert found.lengths.tolist() == tok.count_batch(batch)
     assert found.times.sum() == found.tokens
 
@@ -156,7 +156,7 @@ def test_white_space_is_that_of_the_patterns() -> None:
 
 def test_nothing_is_zero() -> None:
     for source in ([], "", ["", ""]):
-        found = digram.evaluate(TOK, source).total.as_dict()
+        found = digram.evaluate(TOK, source).total.to_dict()
         assert set(found.values()) <= {0, found["documents"]}
         assert "documents" in str(digram.evaluate(TOK, source)) or found["documents"] == 1
 
@@ -180,7 +180,7 @@ def test_sources_of_all_kinds(tmp_path: Path) -> None:
     found = digram.evaluate(TOK, sources)
     assert [*found.by_name] == [*sources]
     for one in found.by_name.values():
-        assert one.as_dict() == expected.total.as_dict()
+        assert one.to_dict() == expected.total.to_dict()
         assert one.lengths.tolist() == expected.total.lengths.tolist()
     assert found.total.tokens == len(sources) * expected.total.tokens
     assert found.total.fertility == pytest.approx(expected.total.fertility)
@@ -190,22 +190,22 @@ def test_sources_of_all_kinds(tmp_path: Path) -> None:
 def test_the_whole_is_the_sum_of_its_parts() -> None:
     parts = {"a": TEXTS[:2], "b": TEXTS[2:4], "c": TEXTS[4:]}
     found = digram.evaluate(TOK, parts)
-    assert found.total.as_dict() == digram.evaluate(TOK, TEXTS).total.as_dict()
+    assert found.total.to_dict() == digram.evaluate(TOK, TEXTS).total.to_dict()
     assert found.total.lengths.tolist() == TOK.count_batch(TEXTS)
 
 
 def test_a_separator_cuts(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("low lower\nlowest\n", encoding="utf-8")
-    expected = digram.evaluate(TOK, ["low lower", "lowest"]).total.as_dict()
+    expected = digram.evaluate(TOK, ["low lower", "lowest"]).total.to_dict()
     for source in (path, digram.files(path), "low lower\nlowest\n"):
-        assert digram.evaluate(TOK, source, separator="\n").total.as_dict() == expected
+        assert digram.evaluate(TOK, source, separator="\n").total.to_dict() == expected
 
 
 def test_threads_change_nothing() -> None:
     batch = [vocabularies.CORPUS * 400, *vocabularies.texts(50)]
     one, two = (digram.evaluate(TOK, batch, threads=threads).total for threads in (1, 2))
-    assert one.as_dict() == two.as_dict()
+    assert one.to_dict() == two.to_dict()
     assert np.array_equal(one.times, two.times)
 
 
@@ -215,7 +215,7 @@ def test_skipped_records_are_counted(tmp_path: Path) -> None:
     source = digram.files(path, on_error="skip")
     with pytest.warns(UserWarning, match="2 records were skipped"):
         found = digram.evaluate(TOK, {"a": source, "b": "low"})
-    assert (found.skipped, found.total.documents, found.as_dict()["skipped"]) == (2, 2, 2)
+    assert (found.skipped, found.total.documents, found.to_dict()["skipped"]) == (2, 2, 2)
     with pytest.raises(digram.CorruptFileError, match=r"source\['a'\]: .*"):
         digram.evaluate(TOK, {"a": path})
 
@@ -317,11 +317,11 @@ def test_a_table_fits_a_terminal() -> None:
 
 
 def test_as_plain_values() -> None:
-    found = digram.evaluate(TOK, {"a": "low", "b": "lowest"}, reference="a").as_dict()
+    found = digram.evaluate(TOK, {"a": "low", "b": "lowest"}, reference="a").to_dict()
     assert json.loads(json.dumps(found)) == found
     assert [*found] == ["vocab_size", "alpha", "skipped", "total", "by_name", "parallel"]
     assert found["parallel"]["premium"]["a"] == 1
-    assert digram.evaluate(TOK, "low").as_dict()["parallel"] is None
+    assert digram.evaluate(TOK, "low").to_dict()["parallel"] is None
 
 
 def test_repr() -> None:

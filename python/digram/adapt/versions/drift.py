@@ -130,7 +130,7 @@ class Drift:
         """The verdict."""
         return self.pays_after <= self.horizon
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The numbers by name, as JSON has them: where one is not known it is None."""
         kinds = ("tokens", "bytes", "bytes_per_token", "renyi_efficiency", "vocabulary_used")
         after = self.pays_after

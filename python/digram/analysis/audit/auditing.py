@@ -50,7 +50,7 @@ def audit(
     special tokens that text may hold; gaps in the ids; and text that does not come back. Each
     kind is defined in docs/audit.md. Without a source, what needs none.
 
-    `print(found)` shows a table, `found.as_dict()` gives plain values, and a test holds it to
+    `print(found)` shows a table, `found.to_dict()` gives plain values, and a test holds it to
     limits, of numbers or shares:
 
     >>> assert not found.check(unreachable=0, unused=0.05, round_trip=0)

@@ -154,7 +154,7 @@ class Finding:
         """What to do about an error or a warning; empty for a note."""
         return KINDS[self.kind].remedy
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them."""
         names = ("severity", "count", "total", "share", "explanation", "remedy", "ids", "details")
         values = {name: getattr(self, name) for name in names}
@@ -187,6 +187,6 @@ class Breach:
         found = f"{self.count:,} of {self.total:,} ({share:.{places}%})"
         return f"{self.kind}: {found}, where {'none is' if not self.limit else allowed} allowed"
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them."""
         return {name: getattr(self, name) for name in ("kind", "limit", "count", "total")}

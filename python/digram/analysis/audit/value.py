@@ -116,7 +116,7 @@ class Audit:
         worst = [finding.kind for finding in self.findings if finding.severity != "note"]
         return f"<digram.Audit: {several(self.tokens, 'token')}, found={worst}>"
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them; `times` are left out."""
         corpus = None
         if self.corpus is not None:
@@ -126,7 +126,7 @@ class Audit:
             "tokens": self.tokens,
             "special_tokens": self.special_tokens,
             "corpus": corpus,
-            "findings": {kind: finding.as_dict() for kind, finding in self.by_kind.items()},
+            "findings": {kind: finding.to_dict() for kind, finding in self.by_kind.items()},
         }
 
 

@@ -42,7 +42,7 @@ class Cut:
     pattern: str | None = None
     between: bool = False
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them."""
         names = ("split", "alternative", "pattern", "between")
         return {name: getattr(self, name) for name in names}

@@ -74,7 +74,7 @@ class Step:
         """All merges that could be applied at that moment, by rank."""
         return self._of._candidates(self._of._state(self.number))
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them."""
         return _as_dict(self.merge, self.place, self.after, self.candidates)
 
@@ -119,14 +119,14 @@ class Merging:
         for state in self._states():
             yield self._shown(state)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them."""
         return {
             "start": self.start,
             "text": self.pretoken.decode("utf-8", "replace"),
             "hex": self.pretoken.hex(),
             "how": self.how,
-            "cut": self.cut.as_dict(),
+            "cut": self.cut.to_dict(),
             "first": [token.hex() for token in self.first],
             "steps": [*self._steps()],
             "ids": self.ids,
@@ -214,7 +214,7 @@ class Explanation:
 
         return explained(self)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them; bytes are hexadecimal.
 
         Each step has all tokens after it, so of a pretoken of n bytes it is as large as n².
@@ -224,7 +224,7 @@ class Explanation:
             "hex": self.text.hex(),
             "pretokenizer": self.pretokenizer,
             "ids": self.ids,
-            "pretokens": [one.as_dict() for one in self.pretokens],
+            "pretokens": [one.to_dict() for one in self.pretokens],
         }
 
 

@@ -59,7 +59,7 @@ class Frame:
     vocab_size: int
     skipped: int
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them; bytes are hexadecimal."""
         merge = self.merge
         return {
@@ -169,7 +169,7 @@ class Replay:
 
         return replayed(self)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them; bytes are hexadecimal.
 
         `borders` are the places inside the text where a token ends at first, in bytes; each frame
@@ -183,7 +183,7 @@ class Replay:
             "base": self.base,
             "merges": self.merges,
             "vocab_size": self.vocab_size,
-            "frames": [frame.as_dict() for frame in self.frames],
+            "frames": [frame.to_dict() for frame in self.frames],
         }
 
     def _frames(self) -> Iterator[Frame]:

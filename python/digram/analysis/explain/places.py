@@ -37,7 +37,7 @@ class Sample:
     path: str | None = None
     record: int | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them."""
         shown = {name: _plain(getattr(self, name)) for name in ("before", "token", "after", "word")}
         names = ("document", "offset", "path", "record")
@@ -81,7 +81,7 @@ class Places:
 
         return places(self)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them."""
         names = ("times", "documents", "bytes", "pretokens", "missed", "skipped")
         return {
@@ -91,7 +91,7 @@ class Places:
             "words": [
                 {**_plain(one.word), "count": one.count, "times": one.times} for one in self.words
             ],
-            "samples": [one.as_dict() for one in self.samples],
+            "samples": [one.to_dict() for one in self.samples],
         }
 
 

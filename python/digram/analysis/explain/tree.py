@@ -81,7 +81,7 @@ class Tree:
 
         return tree_page(self)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them: nodes as in `walk`, with their levels."""
         return {
             "id": self.id,

@@ -58,7 +58,7 @@ class Recommendation:
 
         return report_page(self)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them."""
         return {
             **{name: getattr(self, name) for name in ("model", "parameters", "width")},
@@ -102,9 +102,9 @@ class Advice:
 
         return report_page(self)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them."""
-        return {name: one.as_dict() for name, one in self.recommendations.items()}
+        return {name: one.to_dict() for name, one in self.recommendations.items()}
 
 
 def advise(
@@ -128,7 +128,7 @@ def advise(
         width: that of its embeddings. By default what models of its size have.
         multilingual: it is to read many languages.
 
-    `print` shows each size with its reasons, `as_dict()` gives plain values. How the size is chosen
+    `print` shows each size with its reasons, `to_dict()` gives plain values. How the size is chosen
     is told in docs/advice.md: the vocabulary scaling law, adapted to the text of the curve, kept
     within what is usual for such models, two digits of it. Raises `OptionError` for parameters that
     are not number between a million and 10^15, and for `width` or `multilingual` without them.

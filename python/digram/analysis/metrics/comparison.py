@@ -47,7 +47,7 @@ class Both:
         """The share of the text that both cut alike."""
         return self.same / self.bytes if self.bytes else 1.0
 
-    def as_dict(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, float]:
         """The numbers by name, as JSON has them."""
         names = ("bytes", "this", "other", "same", "change", "agreement")
         return {name: getattr(self, name) for name in names}
@@ -91,19 +91,19 @@ class Comparison:
 
         return report_page(self)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them; bytes as text and in hexadecimal."""
         return {
             "names": list(self.names),
             "skipped": self.skipped,
-            "total": self.total.as_dict(),
-            "by_name": {name: one.as_dict() for name, one in self.by_name.items()},
-            "by_kind": {name: one.as_dict() for name, one in self.by_kind.items()},
+            "total": self.total.to_dict(),
+            "by_name": {name: one.to_dict() for name, one in self.by_name.items()},
+            "by_kind": {name: one.to_dict() for name, one in self.by_kind.items()},
             **{
                 name: [_place(one) for one in getattr(self, name)]
                 for name in ("this_fewer", "other_fewer", "as_many")
             },
-            "vocabulary": self.vocabulary.as_dict(),
+            "vocabulary": self.vocabulary.to_dict(),
         }
 
 
@@ -135,7 +135,7 @@ def compare(
         names: what the tables call the two.
         top: how many places, and how many tokens that one has alone, are kept of each sort.
 
-    `print(found)` shows tables, `found.as_dict()` gives plain values. What each field means is
+    `print(found)` shows tables, `found.to_dict()` gives plain values. What each field means is
     defined in docs/comparing.md. The two may differ in anything: unit, pretokenizer, size.
     Text that only one of them can encode raises as `encode` does.
 

@@ -149,7 +149,7 @@ class Measures:
         """How many tokens each text has, in their order."""
         return self.tally.lengths
 
-    def as_dict(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, float]:
         """The numbers by name, as JSON has them."""
         return {name: getattr(self, name) for name in _NAMES}
 
@@ -194,7 +194,7 @@ class Parallel:
         """The one with the most tokens; of equal ones the first."""
         return max(self.tokens_per_line, key=self.tokens_per_line.__getitem__)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them."""
         names = ("reference", "tokens_per_line", "premium", "gini", "best", "worst")
         return {name: getattr(self, name) for name in names}
@@ -236,15 +236,15 @@ class Evaluation:
 
         return report_page(self)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them."""
         return {
             "vocab_size": self.total.vocab_size,
             "alpha": self.total.alpha,
             "skipped": self.skipped,
-            "total": self.total.as_dict(),
-            "by_name": {name: one.as_dict() for name, one in self.by_name.items()},
-            "parallel": None if self.parallel is None else self.parallel.as_dict(),
+            "total": self.total.to_dict(),
+            "by_name": {name: one.to_dict() for name, one in self.by_name.items()},
+            "parallel": None if self.parallel is None else self.parallel.to_dict(),
         }
 
 
@@ -275,7 +275,7 @@ def evaluate(
     >>> found.by_name["sw"].tokens, found.parallel.premium
     (11, {'en': 1.0, 'sw': 1.57...})
 
-    `print(found)` shows all of it as a table, `found.as_dict()` gives it as plain values. Each
+    `print(found)` shows all of it as a table, `found.to_dict()` gives it as plain values. Each
     measure, its unit and its source are in docs/evaluation.md; `alpha` is the order of Rényi's
     entropy. The text of special tokens stays text.
 

@@ -67,7 +67,7 @@ class Overlap:
         every = sum(self.total)
         return self.total.shared / every if every else 1.0
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All but the tokens that do not stand in the text, as plain values, as JSON has them."""
         return {
             **self.total._asdict(),

@@ -67,7 +67,7 @@ class Point:
     """The share of the vocabulary that stands there at least a hundred times."""
     embedding_parameters: int | None
 
-    def as_dict(self) -> dict[str, float | int | None]:
+    def to_dict(self) -> dict[str, float | int | None]:
         """The numbers by name, as JSON has them."""
         return {name: getattr(self, name) for name in self.__slots__}
 
@@ -166,12 +166,12 @@ class Curve:
 
         return report_page(self)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them."""
         names = ("width", "documents", "bytes", "characters", "words", "skipped")
         return {
             **{name: getattr(self, name) for name in names},
-            "points": [point.as_dict() for point in self.points],
+            "points": [point.to_dict() for point in self.points],
         }
 
 
@@ -199,7 +199,7 @@ def curve(
     `source` and `separator` are as for `evaluate`; several sources count as one. `sizes` are
     those of `shrink`; without them round ones from 1,000 on, and this tokenizer's own. With
     the `width` of a model's embeddings each point knows how many parameters they have.
-    `print(found)` shows a table, `found.as_dict()` gives plain values, and
+    `print(found)` shows a table, `found.to_dict()` gives plain values, and
     `digram.advise(found)` a recommendation.
 
     All numbers are exactly those of `shrink`'s tokenizers, and cost one `evaluate` together:

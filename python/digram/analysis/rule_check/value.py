@@ -77,7 +77,7 @@ class RulesCheck:
             return None
         return self.with_rules / self.without_rules - 1 if self.without_rules else 0.0
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them; tokens are text."""
         kinds = {}
         for kind, found in self.by_kind.items():

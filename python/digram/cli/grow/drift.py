@@ -84,7 +84,7 @@ def drift(
         **options,
     )
     if as_json:
-        common.emit_json(found.as_dict())
+        common.emit_json(found.to_dict())
     else:
         common.emit(f"{found}\n")
     if check and found.pays:

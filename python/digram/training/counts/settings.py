@@ -50,7 +50,7 @@ def fingerprint(pretokenizer: Pretokenizer, unit: Unit) -> str:
         "unit": unit,
     }
     if pretokenizer.rules is not None:
-        made_with["rules"] = pretokenizer.rules.as_dict()
+        made_with["rules"] = pretokenizer.rules.to_dict()
     return hashlib.sha256(json.dumps(made_with, sort_keys=True).encode()).hexdigest()
 
 
@@ -78,7 +78,7 @@ def to_json(what: Said) -> str:
                 "name": cut.name,
                 "patterns": cut.patterns,
                 "digits": cut.digits,
-                **({} if cut.rules is None else {"rules": cut.rules.as_dict()}),
+                **({} if cut.rules is None else {"rules": cut.rules.to_dict()}),
             },
             "unit": what.unit,
             "documents": what.documents,
