@@ -67,7 +67,7 @@ PARTS = (
             *("linux-doc-6.1", "llvm-14-doc", "postgresql-doc-15", "python3.11-doc"),
             *("python-django-doc", "sqlite3-doc", "vim-doc"),
         ),
-        # The sources again, in colour or as they were; whole books on one page.
+        # The corpora again, in colour or as they were; whole books on one page.
         without=("/html/src/", "/_sources/", "/_modules/", "/print.html", ".rst.gz"),
     ),
     Part(

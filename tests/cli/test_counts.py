@@ -68,7 +68,7 @@ def test_options(
 def test_the_options_are_those_of_the_library() -> None:
     ours = {parameter.name for parameter in make.params}
     theirs = set(inspect.signature(digram.count_pretokens).parameters)
-    renamed = {"source": "files", "progress": "quiet"}
+    renamed = {"corpus": "files", "progress": "quiet"}
     assert {renamed.get(name, name) for name in theirs - {"weights"}} <= ours
 
 

@@ -170,7 +170,7 @@ def test_blocks_that_are_none(
 def test_the_options_are_those_of_the_library() -> None:
     ours = {parameter.name: parameter for parameter in train.params}
     theirs = inspect.signature(digram.train).parameters
-    renamed = {"source": "files", "progress": "quiet"}
+    renamed = {"corpus": "files", "progress": "quiet"}
     for name, parameter in theirs.items():
         if name in {"on_merge", "weights"}:
             continue  # a callback has no spelling in a shell; `counts merge` weighs files

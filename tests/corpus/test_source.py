@@ -90,15 +90,15 @@ def test_an_iterator_is_read_as_it_is_asked_for() -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (None, "a source is a text, a Path"),
+        (None, "a corpus is a text, a Path"),
         (7, "of type int"),
         ({"en": "text"}, "of type dict"),
-        (["a", 7], r"source\[1\] is of type int, expected str or bytes"),
-        (["a", Path("b")], r"source\[1\] is of type PosixPath, expected str or bytes"),
-        ([Path(__file__), "b"], r"source\[1\] is of type str, expected a Path"),
-        ([["a"]], r"source\[0\] is of type list"),
-        (bytearray(b"abc"), r"source\[0\] is of type int"),
-        ([None], r"source\[0\] is of type NoneType"),
+        (["a", 7], r"corpus\[1\] is of type int, expected str or bytes"),
+        (["a", Path("b")], r"corpus\[1\] is of type PosixPath, expected str or bytes"),
+        ([Path(__file__), "b"], r"corpus\[1\] is of type str, expected a Path"),
+        ([["a"]], r"corpus\[0\] is of type list"),
+        (bytearray(b"abc"), r"corpus\[0\] is of type int"),
+        ([None], r"corpus\[0\] is of type NoneType"),
     ],
 )
 def test_a_wrong_item_is_named_by_its_index(source: Any, message: str) -> None:
@@ -159,13 +159,13 @@ def test_a_text_that_is_cut_is_told_by_its_own_number(tmp_path: Path) -> None:
     ):
         with pytest.raises(InvalidTextError) as caught:
             read()
-        assert str(caught.value).startswith("source[1] has a lone surrogate (U+D800) at index 5,")
+        assert str(caught.value).startswith("corpus[1] has a lone surrogate (U+D800) at index 5,")
         assert caught.value.index == 5
-    with pytest.raises(InvalidTextError, match=r"^source\[1\]: the text has a lone surrogate"):
+    with pytest.raises(InvalidTextError, match=r"^corpus\[1\]: the text has a lone surrogate"):
         digram.encode_files(
             tok, source, tmp_path / "out", format="npy", end_of_text=None, separator="--"
         )
-    with pytest.raises(InvalidTextError, match=r"^source has a lone surrogate \(U\+D800\) at"):
+    with pytest.raises(InvalidTextError, match=r"^corpus has a lone surrogate \(U\+D800\) at"):
         digram.count_pretokens("a--\ud800", separator="--")
 
 

@@ -168,7 +168,7 @@ def test_a_straggler_is_done_again() -> None:
 def test_what_is_wrong_with_a_shard_names_it(pool: Executor, tmp_path: Path) -> None:
     with pytest.raises(digram.InvalidTextError, match="shard 1: text 1 is not UTF-8 at byte 0"):
         executor.count(pool, [[b"a"], [b"b", b"\xff"]], unit="char")
-    with pytest.raises(TypeError, match=r"shard 2: source\[1\]"):
+    with pytest.raises(TypeError, match=r"shard 2: corpus\[1\]"):
         executor.count(pool, [["a"], ["b"], ["c", 7]])  # type: ignore[list-item]
     gone = tmp_path / "gone.txt"
     gone.write_text("text")
@@ -180,7 +180,7 @@ def test_what_is_wrong_with_a_shard_names_it(pool: Executor, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("shards", ["a text", b"a text", {"a": ["b"]}, 7])
 def test_what_is_no_list_of_shards(pool: Executor, shards: Any) -> None:
-    with pytest.raises(TypeError, match="iterable of sources"):
+    with pytest.raises(TypeError, match="iterable of corpora"):
         executor.count(pool, shards)
 
 

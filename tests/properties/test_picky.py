@@ -329,7 +329,7 @@ def test_one_id_space_carries_it(low: digram.Tokenizer) -> None:
 
 
 def test_it_is_learned_in_any_unit_of_work() -> None:
-    """From counts as from text, and with several sources."""
+    """From counts as from text, and with several corpora."""
     text = "low low lower lowest slow"
     tok = digram.train(text, max_merges=6, picky=0.5, pretokenizer="gpt2")
     counts = digram.count_pretokens(text, pretokenizer="gpt2")

@@ -144,7 +144,7 @@ def test_a_reference_makes_the_texts_parallel() -> None:
     again = digram.report(TOK, joined, reference="en").parallel
     assert again is not None
     assert again.by_name["zh"].tokens == found.parallel.by_name["zh"].tokens
-    with pytest.raises(digram.OptionError, match="none of the sources"):
+    with pytest.raises(digram.OptionError, match="none of the corpora"):
         digram.report(TOK, texts, reference="sw")
     with pytest.raises(digram.OptionError, match="line by line"):
         digram.report(TOK, {**texts, "sw": ["a"]}, reference="en")
@@ -154,7 +154,7 @@ def test_references_that_are_none() -> None:
     lines = {"en": ["low"], "zh": ["低"]}
     with pytest.raises(digram.OptionError, match="none is named"):
         digram.report(TOK, "low", parallel=lines)
-    with pytest.raises(digram.OptionError, match="none of the sources"):
+    with pytest.raises(digram.OptionError, match="none of the corpora"):
         digram.report(TOK, "low", parallel=lines, reference="sw")
     with pytest.raises(digram.OptionError, match="line by line"):
         digram.report(TOK, "low", parallel={**lines, "sw": ["a", "b"]}, reference="en")

@@ -57,7 +57,7 @@ def expected_shards(lengths: list[int], limit: int) -> list[int]:
 @cases(100)
 @given(
     tok=any_tokenizers,
-    source=inputs,
+    corpus=inputs,
     format=st.sampled_from(FORMATS),
     end=st.booleans(),
     limit=st.integers(1, 60),
@@ -67,7 +67,7 @@ def expected_shards(lengths: list[int], limit: int) -> list[int]:
 def test_what_is_written_is_what_encode_gives(
     *,
     tok: digram.Tokenizer,
-    source: list[str | bytes],
+    corpus: list[str | bytes],
     format: str,
     end: bool,
     limit: int,
@@ -77,13 +77,13 @@ def test_what_is_written_is_what_encode_gives(
 ) -> None:
     tok = tok.with_special_tokens([END])
     tail = [tok.special_tokens[END]] if end else []
-    expected = [tok.encode(text) + tail for text in source]
+    expected = [tok.encode(text) + tail for text in corpus]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(encoding, "LEAST", batch)
         patch.setattr(encoding, "BATCH", batch)
         found = digram.encode_files(
             tok,
-            iter(source),
+            iter(corpus),
             memory / str(len([*memory.iterdir()])),
             format=format,
             end_of_text=END if end else None,
@@ -147,7 +147,7 @@ def test_sources(tmp_path: Path) -> None:
     assert [TOK.decode(ids[:-1]) for ids in whole] == ["one text"]
     wrong: Any
     for wrong in (7, {"a": 7}, {7: "b"}, [7], None):
-        with pytest.raises(TypeError, match="source"):
+        with pytest.raises(TypeError, match="corpus"):
             digram.encode_files(TOK, wrong, tmp_path / "wrong", format="npy")
     with pytest.raises(FileNotFoundError):
         digram.encode_files(TOK, tmp_path / "none", tmp_path / "wrong", format="npy")
@@ -276,7 +276,7 @@ def test_a_shard_never_has_more_than_the_format_holds(
     assert [len(found.shard(n)) for n in range(3)] == [10, 10, 2]
     assert [len(ids) for ids in found] == [4, 6, 10, 2]
     with pytest.raises(
-        digram.LimitExceededError, match=r"source\[1\]: the document has 11"
+        digram.LimitExceededError, match=r"corpus\[1\]: the document has 11"
     ) as caught:
         digram.encode_files(TOK, ["a", "abcdefghij"], tmp_path / "b", format="llmc")
     assert caught.value.index == 1
@@ -284,7 +284,7 @@ def test_a_shard_never_has_more_than_the_format_holds(
 
 def test_errors_say_where_in_the_source(tmp_path: Path) -> None:
     with pytest.raises(
-        digram.InvalidTextError, match=r"^source\[5\]: the text has a lone"
+        digram.InvalidTextError, match=r"^corpus\[5\]: the text has a lone"
     ) as caught:
         digram.encode_files(TOK, ["a"] * 5 + ["b\ud800"], tmp_path / "a", format="npy")
     assert caught.value.index == 1  # in the text, as from `encode`
@@ -298,7 +298,7 @@ def test_errors_say_where_in_the_source(tmp_path: Path) -> None:
         )
     assert special.value.path == str(tmp_path / "b.txt")
     mixed: list[Any] = ["a", "b", 7]
-    with pytest.raises(TypeError, match=r"source\[2\]"):
+    with pytest.raises(TypeError, match=r"corpus\[2\]"):
         digram.encode_files(TOK, mixed, tmp_path / "c", format="npy")
 
     def failing() -> Iterator[str]:
@@ -363,7 +363,7 @@ def test_no_space_at_any_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, call: str
 ) -> None:
     """Each of these calls of a run fails in turn; what goes on after it ends in the same bytes."""
-    options: dict[str, Any] = {"source": ["low lower"] * 9, "format": format, "shard_tokens": 40}
+    options: dict[str, Any] = {"corpus": ["low lower"] * 9, "format": format, "shard_tokens": 40}
     digram.encode_files(TOK, folder=tmp_path / "whole", **options)
     real = getattr(os, call)
     for number in itertools.count():

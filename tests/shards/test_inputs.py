@@ -133,8 +133,8 @@ def test_a_table_an_iterator_and_a_dictionary_of_all(tmp_path: Path) -> None:
     assert [one["source"] for one in said["inputs"]] == [*source]
     assert [one["documents"] for one in said["inputs"]] == [26, 26, 3, 0, 26]
     assert said["inputs"][2]["blake3"] == digest(["one", "two", "three"])
-    assert said["options"]["sources"]["table"]["field"] == ["body"]
-    with pytest.raises(TypeError, match=r"source\['a'\]: source\[1\] is of type int"):
+    assert said["options"]["corpora"]["table"]["field"] == ["body"]
+    with pytest.raises(TypeError, match=r"corpus\['a'\]: corpus\[1\] is of type int"):
         digram.encode_files(TOK, {"a": ["b", 7]}, tmp_path / "wrong", format="npy")
 
 
@@ -246,7 +246,7 @@ def test_errors_name_file_record_and_byte(tmp_path: Path) -> None:
                 special="raise",
             )
         assert (caught.value.path, caught.value.record, caught.value.offset) == place
-    assert str(caught.value).startswith("source['x'][0]: the text holds")
+    assert str(caught.value).startswith("corpus['x'][0]: the text holds")
 
 
 def test_a_file_that_changes_while_it_is_read(tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ def test_sources_by_name_and_documents_in_parts(
         digram.encode_files(TOK, named, out, **{**OPTIONS, **options}, resume=True)
         assert content(out) == content(tmp_path / "whole")
     other = {"whole": whole, "mine": texts, "more": corpus / "3.txt"}
-    with pytest.raises(digram.CheckpointError, match=r"no file of source\['own'\]|of sources"):
+    with pytest.raises(digram.CheckpointError, match=r"no file of corpus\['own'\]|of corpora"):
         digram.encode_files(TOK, other, tmp_path / "whole", **{**OPTIONS, **options}, resume=True)
 
 
@@ -202,7 +202,7 @@ def test_progress_of_what_is_left(
     capfd.readouterr()
     digram.encode_files(TOK, corpus, tmp_path / "out", **OPTIONS, resume=True, progress=True)
     shown = re.sub("\x1b\\[[^a-zA-Z]*[a-zA-Z]", "", capfd.readouterr().err)
-    for title in ("Checking the shards", "Checking the source", "Encoding"):
+    for title in ("Checking the shards", "Checking the corpus", "Encoding"):
         assert title in shown
     totals = [amount for _, amount in re.findall(r"([\d.]+ k?B) of ([\d.]+ k?B)", shown)]
     assert totals[-1] != f"{size / 1000:.2f} kB"

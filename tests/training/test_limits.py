@@ -138,8 +138,8 @@ def test_counts_and_named_sources_go_on(corpus: Path, tmp_path: Path) -> None:
         options: dict[str, Any] = {"vocab_size": 2_000, "pretokenizer": "gpt2"}
         first = digram.train(source, checkpoint=folder, **options)
         assert digram.train(source, checkpoint=folder, **options) == first
-        theirs = "the sources 'a', 'b'" if source is named else "counts of 83 documents as its"
-        asked = "asked for is text as its source"
+        theirs = "the corpora 'a', 'b'" if source is named else "counts of 83 documents as its"
+        asked = "asked for is text as its corpus"
         with pytest.raises(digram.CheckpointError, match=f"of a run with {theirs}.*{asked}"):
             digram.train("another text", checkpoint=folder, **options)
     # Names and weights are whatever a dictionary takes.

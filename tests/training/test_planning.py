@@ -84,9 +84,9 @@ def test_the_laws_hold_on_real_text(
     assert plan.distinct_bytes == pytest.approx(found.bytes, rel=0.15)
 
 
-def a_plan(corpus: Any = "10 GB", **options: Any) -> Plan:
+def a_plan(corpus_size: Any = "10 GB", **options: Any) -> Plan:
     given: dict[str, Any] = {"vocab_size": 32_000, "memory": "8 GB", "cores": 4}
-    return digram.plan(corpus, **given | options)
+    return digram.plan(corpus_size, **given | options)
 
 
 @cases(100)
@@ -197,10 +197,10 @@ def test_sizes(size: Any, expected: int) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"corpus": "a lot"}, "corpus='a lot' is not a size"),
-        ({"corpus": 0}, "corpus=0 is not a size"),
-        ({"corpus": float("nan")}, "corpus=nan is not a size"),
-        ({"corpus": -5}, "corpus=-5 is not a size"),
+        ({"corpus_size": "a lot"}, "corpus_size='a lot' is not a size"),
+        ({"corpus_size": 0}, "corpus_size=0 is not a size"),
+        ({"corpus_size": float("nan")}, "corpus_size=nan is not a size"),
+        ({"corpus_size": -5}, "corpus_size=-5 is not a size"),
         ({"memory": "8 XB"}, "memory='8 XB' is not a size"),
         ({"kind": "poems"}, "no law for text of the kind 'poems'"),
         ({"kind": {"english": -1}}, "below 0"),
@@ -217,7 +217,7 @@ def test_sizes(size: Any, expected: int) -> None:
 )
 def test_what_makes_no_sense(options: dict[str, Any], problem: str) -> None:
     with pytest.raises(OptionError, match=problem):
-        a_plan(**{"corpus": "1 GB"} | options)
+        a_plan(**{"corpus_size": "1 GB"} | options)
 
 
 def test_laws_are_powers() -> None:

@@ -60,9 +60,9 @@ def refuse_one(texts: object, one: str) -> None:
         raise TypeError("texts is several texts, not a table; pass one of its columns")
 
 
-def is_frame(source: object) -> bool:
+def is_frame(value: object) -> bool:
     """Whether it is a data frame: to iterate over one of pandas gives the names of its columns."""
-    kind = type(source)
+    kind = type(value)
     return hasattr(kind, "columns") and (
         hasattr(kind, "iloc") or hasattr(kind, "__arrow_c_stream__")
     )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from digram.analysis.metrics import Comparison
-    from digram.corpus import Source
+    from digram.corpus import CorpusLike
 
 __all__ = ["Change", "EmbeddingPlan"]
 
@@ -262,9 +262,9 @@ class Change:
         with advise_on_full_disk():
             atomic_write(path, file.getvalue())
 
-    def compare(self, source: Source | Mapping[str, Source], **options: Any) -> Comparison:
-        """What changes on a sample: `digram.compare(before, after, source)`, with its options."""
-        return compare(self.before, self.after, source, **options)
+    def compare(self, corpus: CorpusLike | Mapping[str, CorpusLike], **options: Any) -> Comparison:
+        """What changes on a sample: `digram.compare(before, after, corpus)`, with its options."""
+        return compare(self.before, self.after, corpus, **options)
 
     def __str__(self) -> str:
         parts = [

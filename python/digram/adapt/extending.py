@@ -12,7 +12,7 @@ from digram._util.validation import flag, instance, whole_number
 from digram.adapt.change import Change
 from digram.adapt.padding import unpadded
 from digram.tokenizer.tokenizer import Merge, Tokenizer
-from digram.training.counts import Counts, Sources, corpora
+from digram.training.counts import CorporaLike, Counts, corpora
 from digram.training.merge_loop import Learned, Start, learned, plain
 from digram.training.options import RunOptions, Ties, TrainOptions, warn_of_a_path
 from digram.vocab.definition import Definition, TrainingRecord, Unit
@@ -24,7 +24,7 @@ __all__ = ["extend", "keeps_characters"]
 
 def extend(
     tok: Tokenizer,
-    source: Sources | Counts,
+    corpus: CorporaLike | Counts,
     *,
     add: int,
     min_frequency: int = 1,
@@ -84,7 +84,7 @@ def extend(
         on_merge=on_merge,
         progress=progress,
     )
-    warn_of_a_path(source)
+    warn_of_a_path(corpus)
     start, multiple = unpadded(tok)
     whole = start.definition
 
@@ -92,7 +92,7 @@ def extend(
         return Start(start)
 
     found = learned(
-        corpora(source, separator),
+        corpora(corpus, separator),
         begin,
         options,
         run,

@@ -15,7 +15,7 @@ from digram.adapt.padding import unpadded
 from digram.adapt.pruning import counted, prune
 from digram.errors import ConfigMismatchError
 from digram.tokenizer.tokenizer import Tokenizer
-from digram.training.counts import Counts, Sources
+from digram.training.counts import CorporaLike, Counts
 from digram.vocab.definition import Definition, TrainingRecord
 from digram.vocab.reserved_ids import multiple_of, padded, without_padding
 from digram.vocab.schemes import check_by_rank
@@ -134,7 +134,7 @@ def _longer(
 
 def replace_tokens(
     tok: Tokenizer,
-    source: Sources | Counts,
+    corpus: CorporaLike | Counts,
     number: int,
     *,
     keep: Iterable[str | bytes | int] = (),
@@ -176,18 +176,18 @@ def replace_tokens(
     instance("tok", tok, Tokenizer)
     check_by_rank(tok._settings.scheme, "swap")
     number = whole_number("number", number, 0)
-    source = counted(tok, source, separator, threads, progress)
+    corpus = counted(tok, corpus, separator, threads, progress)
     multiple = multiple_of(tok.definition)
     whole, keep = _unpadded(tok.definition), keep if isinstance(keep, str | bytes) else [*keep]
     whole_characters = keeps_characters(tok, whole_characters)
     before = Tokenizer(whole)
     while True:
-        smaller, _ = prune(before, source, remove=number, keep=keep, compact=False, threads=threads)
+        smaller, _ = prune(before, corpus, remove=number, keep=keep, compact=False, threads=threads)
         if not number:
             return tok, Change.of(tok, tok)
         grown, change = extend(
             smaller,
-            source,
+            corpus,
             add=number,
             min_frequency=min_frequency,
             whole_characters=whole_characters,

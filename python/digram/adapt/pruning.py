@@ -15,10 +15,16 @@ from typing import TYPE_CHECKING
 from digram._util.validation import check_threads, flag, instance, whole_number
 from digram.adapt.change import Change
 from digram.adapt.padding import unpadded
-from digram.corpus import Corpus, Source
+from digram.corpus import Corpus, CorpusLike
 from digram.errors import OptionError, several, show
 from digram.tokenizer.tokenizer import Tokenizer
-from digram.training.counts import Counts, Sources, check_made, count_pretokens, refuse_separator
+from digram.training.counts import (
+    CorporaLike,
+    Counts,
+    check_made,
+    count_pretokens,
+    refuse_separator,
+)
 from digram.vocab.definition import Definition
 from digram.vocab.reserved_ids import (
     base_ids,
@@ -40,7 +46,7 @@ _AT_ONCE = 1 << 16  # distinct pretokens
 
 def prune(
     tok: Tokenizer,
-    source: Sources | Counts,
+    corpus: CorporaLike | Counts,
     *,
     remove: int | None = None,
     vocab_size: int | None = None,
@@ -59,7 +65,7 @@ def prune(
     >>> small.count("low lower"), tok.count("low lower")
     (4, 3)
 
-        source: text as for `evaluate`, or counts made with this pretokenizer.
+        corpus: text as for `evaluate`, or counts made with this pretokenizer.
         remove, vocab_size: how many tokens go, or how many ids there are to be. One of them.
         keep: tokens, or their ids, that stay whatever they are used for.
         compact: whether ids above close up; otherwise what goes leaves holes, and every other
@@ -81,8 +87,8 @@ def prune(
         )
     whole, multiple = unpadded(tok)
     definition = whole.definition
-    if isinstance(source, Mapping | Counts):
-        source = counted(tok, source, separator, threads)
+    if isinstance(corpus, Mapping | Counts):
+        corpus = counted(tok, corpus, separator, threads)
     if remove is None:
         size = whole_number("vocab_size", vocab_size, 1)
         remove = size_of(definition) - size
@@ -94,7 +100,7 @@ def prune(
             )
     else:
         remove = whole_number("remove", remove, 0)
-    times = uses(whole, source, separator, check_threads(threads))
+    times = uses(whole, corpus, separator, check_threads(threads))
     kept = _ids(whole, keep) | _of_rules(whole)
     gone = _least_used(definition, times.tolist(), remove, kept)
     after = Tokenizer(padded(_without(definition, gone, compact, tok.digest), multiple))
@@ -103,17 +109,17 @@ def prune(
 
 def counted(
     tok: Tokenizer,
-    source: Sources | Counts,
+    corpus: CorporaLike | Counts,
     separator: str | bytes | None,
     threads: int | None,
     progress: bool | None = False,
 ) -> Counts:
-    """The pretokens of a source, which may be counted already."""
-    if isinstance(source, Counts):
+    """The pretokens of a corpus, which may be counted already."""
+    if isinstance(corpus, Counts):
         refuse_separator(separator)
-        return source
+        return corpus
     return count_pretokens(
-        source,
+        corpus,
         pretokenizer=tok.pretokenizer,
         unit=tok.unit,
         separator=separator,
@@ -124,7 +130,7 @@ def counted(
 
 def uses(
     tok: Tokenizer,
-    source: Source | Counts,
+    corpus: CorpusLike | Counts,
     separator: str | bytes | None = None,
     threads: int | None = None,
 ) -> NDArray[np.uint64]:
@@ -132,19 +138,19 @@ def uses(
     import numpy as np
 
     times = np.zeros(tok.vocab_size, np.uint64)
-    if not isinstance(source, Counts):
-        with contextlib.closing(Corpus.of(source, separator).batches()) as reading:
+    if not isinstance(corpus, Counts):
+        with contextlib.closing(Corpus.of(corpus, separator).batches()) as reading:
             for batch in reading:
                 times += tok._histogram_batch(batch, None, threads)[0]
         return times
     check_made(
-        (source.pretokenizer, source.unit),
+        (corpus.pretokenizer, corpus.unit),
         (tok.pretokenizer, tok.unit),
         "these counts",
         "the tokenizer",
     )
     alone = tok._uncut()
-    pieces = source.items()
+    pieces = corpus.items()
     while some := [*islice(pieces, _AT_ONCE)]:
         ids, offsets = alone.encode_batch([one for one, _ in some], threads=threads, out="numpy")
         counts = np.array([count for _, count in some], np.uint64)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from digram.adapt import Change
-    from digram.corpus import Source
+    from digram.corpus import CorpusLike
     from digram.tokenizer.tokenizer import Tokenizer
     from digram.training.counts import Counts
 
@@ -25,7 +25,7 @@ class Asked(NamedTuple):
     """The tokenizer to change, what it is to learn from, and where the outcome goes."""
 
     tok: Tokenizer
-    source: Source | Counts
+    source: CorpusLike | Counts
     threads: int | None
     output: str
     change_path: str | None

@@ -12,13 +12,13 @@ import click
 from digram.cli import binary, common
 
 if TYPE_CHECKING:
-    from digram.corpus import Files, Source, Stream
+    from digram.corpus import CorpusLike, Files, Stream
     from digram.training.counts import Counts
 
 __all__ = ["check_not_in_source", "counts_in", "refuse_told", "stdin", "texts_in"]
 
 
-def texts_in(arguments: tuple[str, ...], told: common.Told) -> tuple[Source, tuple[Path, ...]]:
+def texts_in(arguments: tuple[str, ...], told: common.Told) -> tuple[CorpusLike, tuple[Path, ...]]:
     """The texts of files and of stdin, and the files of it; warns of those that look binary.
 
     All that was told of how they are read is in the source, the separator too, so that no verb
@@ -38,7 +38,7 @@ def texts_in(arguments: tuple[str, ...], told: common.Told) -> tuple[Source, tup
         binary.warn_of_files(found)
     streams: list[Files | Stream] = [_watched_stdin(told) if one is None else one for one in named]
     paths = tuple(path for found in given for path in found.paths)
-    return cast("Source", Streams(tuple(streams))), paths
+    return cast("CorpusLike", Streams(tuple(streams))), paths
 
 
 def stdin(told: common.Told) -> Stream:

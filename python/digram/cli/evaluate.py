@@ -81,7 +81,7 @@ def evaluate(
         raise click.UsageError("stdin can be read once, by one tokenizer; name files.")
     if reference is not None and not (by_file or named):
         raise click.UsageError(
-            "--reference names one of several sources: give --by-file, or --name NAME=FILES."
+            "--reference names one of several corpora: give --by-file, or --name NAME=FILES."
         )
     source = naming.by_name(files, by_file, named, told) if by_file or named else None
     found = {}

@@ -1,4 +1,4 @@
-"""Sources with names on the command line: a file by itself, or what is named on purpose."""
+"""Named corpora on the command line: a file by itself, or what is named on purpose."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from digram.cli import binary, common, corpus
 
 if TYPE_CHECKING:
-    from digram.corpus import Source
+    from digram.corpus import CorpusLike
 
 __all__ = ["by_name", "names_of", "options"]
 
@@ -34,13 +34,13 @@ def options(verb: _Verb) -> _Verb:
 
 def by_name(
     arguments: Sequence[str], by_file: bool, named: Sequence[str], told: common.Told
-) -> dict[str, Source]:
-    """The sources of a command line by their names."""
+) -> dict[str, CorpusLike]:
+    """The corpora of a command line by their names."""
     if arguments and not by_file:
         raise click.UsageError("FILES have names with --by-file only; give it beside --name.")
     if by_file and (not arguments or "-" in arguments):
         raise click.UsageError("--by-file is for files, and stdin is none; name FILES.")
-    sources: dict[str, Source] = {}
+    sources: dict[str, CorpusLike] = {}
     for one in named:
         name, equals, path = one.partition("=")
         if not (name and equals and path):

@@ -11,7 +11,7 @@ import click
 from digram.cli import binary, common, naming
 
 if TYPE_CHECKING:
-    from digram.corpus import Source
+    from digram.corpus import CorpusLike
 
 __all__ = ["report"]
 
@@ -115,9 +115,9 @@ def report(
         common.emit_json(found.to_dict())
 
 
-def _by_name(option: str, arguments: Sequence[str], told: common.Told) -> dict[str, Source]:
-    """The sources of an option by their names."""
-    sources: dict[str, Source] = {}
+def _by_name(option: str, arguments: Sequence[str], told: common.Told) -> dict[str, CorpusLike]:
+    """The corpora of an option by their names."""
+    sources: dict[str, CorpusLike] = {}
     for one in arguments:
         name, equals, files = one.partition("=")
         if equals and not (name and files):

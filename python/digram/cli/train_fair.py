@@ -12,7 +12,7 @@ import click
 from digram.cli import common, corpus, learning
 
 if TYPE_CHECKING:
-    from digram.corpus import Source
+    from digram.corpus import CorpusLike
     from digram.training.counts import Counts
 
 __all__ = ["train_fair"]
@@ -176,7 +176,7 @@ def _by_name(
     return found
 
 
-def _source(files: str, told: common.Told, output: str) -> Source | Counts:
+def _source(files: str, told: common.Told, output: str) -> CorpusLike | Counts:
     counts = corpus.counts_in((files,), None)
     if counts is not None:
         return counts

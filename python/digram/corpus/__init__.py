@@ -1,10 +1,10 @@
 """What comes in: texts, files that hold texts, and tables that do.
 
-`Corpus` is the one place that turns whatever is a source into texts: training, counting, analysis
+`Corpus` is the one place that turns whatever is a corpus into texts: training, counting, analysis
 and the command line all read through it. A `str` or `bytes` is always a text, never the name of a
 file.
 
-corpus            `Corpus`: from any source to texts, whole, in parts, in batches
+corpus            `Corpus`: from any corpus to texts, whole, in parts, in batches
 file_source       `Files`: which files, and how each is read
 paths             names: paths, folders and patterns
 file_types        what kind of file one is
@@ -15,13 +15,13 @@ byte_order_marks  UTF-16 and UTF-32
 jsonl             lines and lists of JSON, rows of CSV
 tables            Parquet and Arrow files, and tables in memory
 arrow_checks      what pyarrow holds, looked at before it is used
-reader            one pass over a source: how far it is, and what was skipped
+reader            one pass over a corpus: how far it is, and what was skipped
 prefetch          a thread that reads ahead
 """
 
 from __future__ import annotations
 
-from digram.corpus.corpus import Corpus, Source, batches
+from digram.corpus.corpus import Corpus, CorpusLike, batches
 from digram.corpus.file_source import Files, Stream, Streams, files, open_text
 from digram.corpus.file_types import Kind, check_format, kind_of
 from digram.corpus.reader import OnError, Pass, Reading
@@ -33,13 +33,13 @@ __all__ = [
     "BLOCK",
     "AsFile",
     "Corpus",
+    "CorpusLike",
     "Files",
     "Further",
     "Kind",
     "OnError",
     "Pass",
     "Reading",
-    "Source",
     "Stream",
     "Streams",
     "Table",

@@ -1,4 +1,4 @@
-"""`Corpus`: from whatever is a source to texts, whole, in parts, and in batches read ahead."""
+"""`Corpus`: from whatever is a corpus to texts, whole, in parts, and in batches read ahead."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from digram.errors import InvalidTextError
 
 __all__ = [
     "Corpus",
-    "Source",
+    "CorpusLike",
     "batches",
 ]
 
-Source: TypeAlias = (
+CorpusLike: TypeAlias = (
     Text | os.PathLike[str] | Files | Table | Iterable[Text] | Iterable[os.PathLike[str]]
 )
 
@@ -51,8 +51,8 @@ class Corpus:
     """What cuts it, whoever said so: the call or the files."""
 
     @classmethod
-    def of(cls, source: Source | Streams, separator: str | bytes | None = None) -> Corpus:
-        """A source, cut at a separator.
+    def of(cls, corpus: CorpusLike | Streams, separator: str | bytes | None = None) -> Corpus:
+        """A corpus, cut at a separator.
 
         A `str` or `bytes` is one text; a `Path` (file or folder), a list of them or `files(...)`
         are files, read as `files` says; `table(...)` is a column of a table; any other iterable
@@ -65,25 +65,25 @@ class Corpus:
         other than that of `files(..., separator=...)`.
         """
         cut = separator_bytes(separator)
-        if isinstance(source, Streams):  # a command line has one separator for all
-            source = replace(source, sources=tuple(with_separator(s, cut) for s in source.sources))
-            return cls(source, source.sources[0].separator)
-        if isinstance(source, os.PathLike):
-            source = files(source)
+        if isinstance(corpus, Streams):  # a command line has one separator for all
+            corpus = replace(corpus, sources=tuple(with_separator(s, cut) for s in corpus.sources))
+            return cls(corpus, corpus.sources[0].separator)
+        if isinstance(corpus, os.PathLike):
+            corpus = files(corpus)
         elif (
-            isinstance(source, list | tuple)
-            and source
-            and all(isinstance(item, os.PathLike) for item in source)
+            isinstance(corpus, list | tuple)
+            and corpus
+            and all(isinstance(item, os.PathLike) for item in corpus)
         ):
-            source = files(*source)
-        if isinstance(source, Files | Stream):
-            source = with_separator(source, cut)
-            return cls(source, source.separator)
-        return cls(source, cut)
+            corpus = files(*corpus)
+        if isinstance(corpus, Files | Stream):
+            corpus = with_separator(corpus, cut)
+            return cls(corpus, corpus.separator)
+        return cls(corpus, cut)
 
     @property
     def stamps(self) -> list[list[int]] | None:
-        """The sizes of files, in bytes, and when each was changed; None for another source.
+        """The sizes of files, in bytes, and when each was changed; None for another corpus.
 
         >>> Corpus.of("a text").stamps is None
         True
@@ -105,13 +105,13 @@ class Corpus:
         None for an iterator or a table. A `str` counts its characters, files what they take on the
         disk (see `Reading.done`). Reads no file, only the sizes.
         """
-        source = self.source
-        if isinstance(source, str | bytes):
-            return len(source)
-        if isinstance(source, Files):
-            return source.size
-        if isinstance(source, list | tuple):
-            return sum(len(item) for item in source if isinstance(item, str | bytes))
+        corpus = self.source
+        if isinstance(corpus, str | bytes):
+            return len(corpus)
+        if isinstance(corpus, Files):
+            return corpus.size
+        if isinstance(corpus, list | tuple):
+            return sum(len(item) for item in corpus if isinstance(item, str | bytes))
         return None
 
     def documents(self) -> Reading[Text]:
@@ -175,26 +175,26 @@ class Corpus:
 
     def _found(self) -> _Found:
         """The texts, or what holds them."""
-        source, cut = self.source, self.separator
-        if isinstance(source, Files | Streams):
-            return source
-        if isinstance(source, str | bytes):
-            return cut_texts([source] if cut is None else _characters([source], "source"), cut)
-        if isinstance(source, Table):
-            return source if cut is None else replace(source, separator=cut)
-        if isinstance(source, Mapping) or not isinstance(source, Iterable) or is_frame(source):
-            hint = _OF_A_TABLE if is_table(source) or is_frame(source) else ""
+        corpus, cut = self.source, self.separator
+        if isinstance(corpus, Files | Streams):
+            return corpus
+        if isinstance(corpus, str | bytes):
+            return cut_texts([corpus] if cut is None else _characters([corpus], "corpus"), cut)
+        if isinstance(corpus, Table):
+            return corpus if cut is None else replace(corpus, separator=cut)
+        if isinstance(corpus, Mapping) or not isinstance(corpus, Iterable) or is_frame(corpus):
+            hint = _OF_A_TABLE if is_table(corpus) or is_frame(corpus) else ""
             raise TypeError(
-                "a source is a text, a Path, digram.files(...), digram.table(...), or an iterable "
-                f"of texts or Paths, not {kind_name(source)}{hint}."
+                "a corpus is a text, a Path, digram.files(...), digram.table(...), or an iterable "
+                f"of texts or Paths, not {kind_name(corpus)}{hint}."
             )
-        items = iter(source)
+        items = iter(corpus)
         start: list[Any] = list(itertools.islice(items, 1))
         items = itertools.chain(start, items)
         if start and isinstance(start[0], os.PathLike):
-            paths = list(_checked(source, items, (os.PathLike,), "a Path, as the first item is"))
+            paths = list(_checked(corpus, items, (os.PathLike,), "a Path, as the first item is"))
             return with_separator(files(*paths), cut)
-        texts = _checked(source, items, (str, bytes), "str or bytes")
+        texts = _checked(corpus, items, (str, bytes), "str or bytes")
         return texts if cut is None else cut_texts(_characters(texts), cut)
 
 
@@ -233,7 +233,7 @@ def _characters(texts: Iterable[Text], name: str | None = None) -> Iterator[Text
                 text.encode()
             except UnicodeEncodeError as error:
                 raise InvalidTextError(
-                    f"{name or f'source[{number}]'} has a lone surrogate "
+                    f"{name or f'corpus[{number}]'} has a lone surrogate "
                     f"(U+{ord(text[error.start]):04X}) at index {error.start}, which is no "
                     "character.",
                     index=error.start,
@@ -246,12 +246,12 @@ _OF_A_TABLE = '; of a table name the column, as in digram.table(data, "text")'
 
 
 def _checked(
-    source: object, items: Iterable[Any], kinds: tuple[type, ...], expected: str
+    corpus: object, items: Iterable[Any], kinds: tuple[type, ...], expected: str
 ) -> Iterator[Any]:
     for index, item in enumerate(items):
         if not isinstance(item, kinds):
-            hint = _OF_A_TABLE if is_table(source) else ""
-            raise TypeError(f"source[{index}] is {kind_name(item)}, expected {expected}{hint}.")
+            hint = _OF_A_TABLE if is_table(corpus) else ""
+            raise TypeError(f"corpus[{index}] is {kind_name(item)}, expected {expected}{hint}.")
         yield item
 
 

@@ -1,4 +1,4 @@
-"""Files as a source: which, of what kind, and how each is read."""
+"""Files as a corpus: which, of what kind, and how each is read."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _AS_TEXT = ', or digram.files(path, format="text") to read the file as one text'
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files as a source of texts: made by `files`, iterated as documents.
+    """Files as a corpus of texts: made by `files`, iterated as documents.
 
     `paths` are in the order in which they are read. With a `separator` (bytes) each text is cut
     into documents, else a text file is one document and so is a record of another. `field` is the
@@ -63,7 +63,7 @@ class Files:
     format: str | None = None
     on_error: OnError = "raise"
     folders: tuple[Path, ...] = dataclasses.field(default=(), compare=False, repr=False)
-    """Those that were looked through: a file that comes to one of them is of this source later."""
+    """Those that were looked through: a file that comes to one of them is of this corpus later."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.paths, tuple) or not all(isinstance(p, Path) for p in self.paths):

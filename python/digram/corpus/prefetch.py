@@ -62,7 +62,7 @@ class Ahead(Iterator[T], Generic[T]):
         if self._process != os.getpid():
             # The queue may have been locked at that moment, so it is not touched.
             raise DigramError(
-                "this source was being read when the process forked, and its reader is in the "
+                "this corpus was being read when the process forked, and its reader is in the "
                 "parent.",
                 hint="Begin to read in the process that goes on.",
             )

@@ -1,4 +1,4 @@
-"""One pass over a source: its texts, how far it is, and what was skipped."""
+"""One pass over a corpus: its texts, how far it is, and what was skipped."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_on_error(on_error: OnError) -> OnError:
 
 @dataclass(slots=True)
 class Pass:
-    """What a pass over a source has seen so far."""
+    """What a pass over a corpus has seen so far."""
 
     done: int = 0
     """Bytes on disk that were read."""
@@ -93,14 +93,14 @@ class Records:
 
     def fault(self, record: int, offset: int | None, reason: str, value: object = None) -> None:
         """Record number `record`, from 1, at a byte of the text, has no text."""
-        source = "table(data" if self.path is None else "files(path"
+        maker = "table(data" if self.path is None else "files(path"
         error = CorruptFileError(
             reason,
             path=self.path,
             record=record,
             offset=offset,
             value=value,
-            hint=f'Pass digram.{source}, on_error="skip") to skip and count bad records'
+            hint=f'Pass digram.{maker}, on_error="skip") to skip and count bad records'
             f"{self.remedy}.",
         )
         if self.on_error == "raise":
@@ -111,7 +111,7 @@ class Records:
 
 
 class Reading(Iterator[T_co], Generic[T_co]):
-    r"""The texts of a source, in order, and what a pass over them has seen.
+    r"""The texts of a corpus, in order, and what a pass over them has seen.
 
     >>> import digram
     >>> path = getfixture("tmp_path") / "a.jsonl"

@@ -34,7 +34,7 @@ _TAIL = 10  # bytes after its footer: how long that is, and the same without the
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A column of a table in memory as a source of texts: made by `table`."""
+    """A column of a table in memory as a corpus of texts: made by `table`."""
 
     data: Any
     column: tuple[str, ...] = ("text",)
@@ -95,7 +95,7 @@ def table(data: Any, column: str | Iterable[str] = "text", *, on_error: OnError 
     A row that is null, or a string that is not UTF-8, is an error; `on_error="skip"` skips and
     counts it (`Reading.skipped`). All of a column is looked at before it is read, since the offsets
     of a damaged file that somebody brought into memory may lead anywhere. How long its buffers are
-    only pyarrow tells; other programs are believed that the last offset lies in them. A source that
+    only pyarrow tells; other programs are believed that the last offset lies in them. A corpus that
     can be read once, such as a reader of record batches, is used up by one pass. Raises TypeError
     for data that is not a table, `OptionError` for a column that is not there, holds no texts or
     does not hold together, all when it is read. Memory: about a megabyte beside the table.

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from digram.corpus import Files, Source
+from digram.corpus import CorpusLike, Files
 from digram.distributed.pools import Pool, over
 from digram.distributed.shards import CountShard, EncodeShard
 from digram.distributed.tasks import CountTexts, EncodeTexts
@@ -30,7 +30,7 @@ __all__ = ["Pool", "count", "encode", "train"]
 
 def count(
     pool: Pool,
-    shards: Files | os.PathLike[str] | Iterable[Source],
+    shards: Files | os.PathLike[str] | Iterable[CorpusLike],
     *,
     pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None = "o200k",
     unit: Unit = "byte",
@@ -82,7 +82,7 @@ def count(
 
 def train(
     pool: Pool,
-    shards: Files | os.PathLike[str] | Iterable[Source],
+    shards: Files | os.PathLike[str] | Iterable[CorpusLike],
     *,
     pretokenizer: PretokenizerLike = MISSING,
     unit: Unit = "byte",
@@ -127,7 +127,7 @@ def train(
 def encode(
     pool: Pool,
     tok: Tokenizer,
-    shards: Files | os.PathLike[str] | Iterable[Source],
+    shards: Files | os.PathLike[str] | Iterable[CorpusLike],
     *,
     special: OnSpecial = "text",
     separator: str | bytes | None = None,

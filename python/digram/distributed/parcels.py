@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from digram.corpus import Source
+from digram.corpus import CorpusLike
 from digram.distributed.roster import Result
 from digram.distributed.shards import ShardWork
 
@@ -36,7 +36,9 @@ class Parcel(Generic[Value]):
         return found
 
 
-def left(folder: str, work: ShardWork[Any], number: int, source: Source) -> Parcel[Any] | OSError:
+def left(
+    folder: str, work: ShardWork[Any], number: int, source: CorpusLike
+) -> Parcel[Any] | OSError:
     """Do the work on a shard, and leave what comes of it in a new file of the folder."""
     found = work(number, source)
     try:

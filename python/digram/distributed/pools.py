@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from digram._util.progress import progress as progress_bar
 from digram._util.validation import whole_number
-from digram.corpus import Source
+from digram.corpus import CorpusLike
 from digram.distributed.complaints import without_digram
 from digram.distributed.parcels import Parcel, left
 from digram.distributed.roster import Result, Roster
@@ -54,7 +54,7 @@ def over(
     if patience is not None and not patience > 0:
         raise OptionError(f"patience={patience} is not a time in seconds.", value=patience)
     total, sources = each_shard(shards)
-    roster: Roster[Source, Value] = Roster(
+    roster: Roster[CorpusLike, Value] = Roster(
         sources, at_once=out, retries=whole_number("retries", retries, 0)
     )
 
@@ -71,7 +71,7 @@ def over(
 
 def _values(
     workers: _Workers[Value],
-    roster: Roster[Source, Value],
+    roster: Roster[CorpusLike, Value],
     patience: float | None,
     advance: Callable[[int], None],
 ) -> Iterator[Value]:
@@ -118,7 +118,7 @@ class _Call(Generic[Value]):
 
     work: ShardWork[Value]
     number: int
-    source: Source
+    source: CorpusLike
     folder: str | None
     """Where the result is to be left, if not with the pool."""
 
@@ -141,7 +141,7 @@ class _Workers(Generic[Value]):
         if isinstance(self._pool, ProcessPoolExecutor):
             self._folder = tempfile.TemporaryDirectory(prefix="digram-", ignore_cleanup_errors=True)
 
-    def submit(self, number: int, source: Source) -> None:
+    def submit(self, number: int, source: CorpusLike) -> None:
         """Give a shard to the pool."""
         pool = self._pool
         folder = None if self._folder is None else self._folder.name

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from digram.corpus import Corpus, Files, Source, Table, files
+from digram.corpus import Corpus, CorpusLike, Files, Table, files
 from digram.distributed.roster import Key, Result
 from digram.distributed.tasks import CountTexts, EncodeTexts
 from digram.training.counts import Counts
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 __all__ = ["CountShard", "EncodeShard", "ShardWork", "Shards", "each_shard"]
 
-Shards = Files | os.PathLike[str] | Iterable[Source]
-"""A corpus in parts: files, or an iterable of sources."""
+Shards = Files | os.PathLike[str] | Iterable[CorpusLike]
+"""A corpus in parts: files, or an iterable of corpora."""
 
 Value = TypeVar("Value")
 
 
-def each_shard(shards: Shards) -> tuple[int | None, Iterator[Source]]:
+def each_shard(shards: Shards) -> tuple[int | None, Iterator[CorpusLike]]:
     """How many shards there are, where that is known, and each as a value that can travel.
 
     >>> number, found = each_shard([["a", "b"], (text for text in "cd")])
@@ -44,13 +44,13 @@ def each_shard(shards: Shards) -> tuple[int | None, Iterator[Source]]:
         return len(each), iter(each)
     if isinstance(shards, str | bytes | Mapping) or not isinstance(shards, Iterable):
         raise TypeError(
-            "shards is digram.files(...), a Path, or an iterable of sources, not of type "
+            "shards is digram.files(...), a Path, or an iterable of corpora, not of type "
             f"{type(shards).__name__}; put one source into a list"
         )
     return len(shards) if isinstance(shards, Sized) else None, map(_shard, shards)
 
 
-def _shard(source: Source) -> Source:
+def _shard(source: CorpusLike) -> CorpusLike:
     if isinstance(source, os.PathLike):
         return files(source)
     if isinstance(source, str | bytes | Files | Table):
@@ -80,10 +80,10 @@ class ShardWork(ABC, Generic[Value]):
         """SHA-256 of what decides the result beside the content."""
 
     @abstractmethod
-    def result(self, source: Source) -> tuple[Value, str, int]:
+    def result(self, source: CorpusLike) -> tuple[Value, str, int]:
         """What comes of a shard, its SHA-256, and how many records were skipped."""
 
-    def __call__(self, number: int, source: Source) -> Result[Value] | Exception:
+    def __call__(self, number: int, source: CorpusLike) -> Result[Value] | Exception:
         """The result, or what is wrong with the shard: all that is raised here is a lost worker."""
         try:
             content = _content_digest(source)
@@ -104,7 +104,7 @@ class CountShard(ShardWork[Counts]):
     def configuration(self) -> str:
         return self.task.configuration
 
-    def result(self, source: Source) -> tuple[Counts, str, int]:
+    def result(self, source: CorpusLike) -> tuple[Counts, str, int]:
         counts = self.task(source)
         held = counts._held
         sha = hashlib.sha256(f"{held.digest()} {held.documents} {held.end}".encode())
@@ -123,7 +123,7 @@ class EncodeShard(ShardWork["FlatIds"]):
     def configuration(self) -> str:
         return self.task.configuration
 
-    def result(self, source: Source) -> tuple[FlatIds, str, int]:
+    def result(self, source: CorpusLike) -> tuple[FlatIds, str, int]:
         texts = Corpus.of(source, self.separator).documents()
         flat = self.task.to_numpy(list(texts))
         sha = hashlib.sha256(flat.offsets.data)
@@ -131,7 +131,7 @@ class EncodeShard(ShardWork["FlatIds"]):
         return flat, sha.hexdigest(), texts.skipped
 
 
-def _content_digest(source: Source) -> str:
+def _content_digest(source: CorpusLike) -> str:
     """SHA-256 of the texts of a shard, or of the bytes of its files."""
     sha = hashlib.sha256()
     if isinstance(source, Files):

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from digram import _core
-from digram.corpus import Source
+from digram.corpus import CorpusLike
 from digram.errors import ConfigMismatchError
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex, resolve
 from digram.training.counts import Counts, check_unit, count_pretokens, fingerprint
@@ -64,7 +64,7 @@ class CountTexts:
         made = fingerprint(self.pretokenizer, self.unit)
         return _sha256(["count", self.version, made, repr(self.separator)])
 
-    def __call__(self, source: Source) -> Counts:
+    def __call__(self, source: CorpusLike) -> Counts:
         check_version(self.version)
         return count_pretokens(
             source,

@@ -17,7 +17,7 @@ from digram.analysis.metrics import evaluate
 from digram.analysis.metrics.evaluation import Evaluation
 from digram.analysis.metrics.naming import check_names
 from digram.analysis.metrics.size_curve import SIZES, Curve, curve_of
-from digram.corpus import Corpus, Source, Text
+from digram.corpus import Corpus, CorpusLike, Text
 from digram.display import harmless
 from digram.errors import OptionError, VocabError, several, show
 from digram.reports import words
@@ -136,9 +136,9 @@ class Report:
 
 def report(
     tok: Tokenizer,
-    corpus: Source | Mapping[str, Source],
+    corpus: CorpusLike | Mapping[str, CorpusLike],
     *,
-    parallel: Mapping[str, Source] | None = None,
+    parallel: Mapping[str, CorpusLike] | None = None,
     reference: str | None = None,
     title: str | None = None,
     separator: str | bytes | None = None,
@@ -155,7 +155,7 @@ def report(
     >>> found.evaluation.total.tokens
     3
 
-        corpus: a source as for `evaluate`, or several by name, each of which can be read again.
+        corpus: a corpus as for `evaluate`, or several by name, each of which can be read again.
         parallel: texts by name that say the same line by line, as for `evaluate`; files and
             strings are cut where lines end.
         reference: the one of these that the others are compared with. Without `parallel` the texts
@@ -204,7 +204,7 @@ def report(
 
 
 def _check(
-    texts: Mapping[str, Source], lines: Mapping[str, Source] | None, reference: str | None
+    texts: Mapping[str, CorpusLike], lines: Mapping[str, CorpusLike] | None, reference: str | None
 ) -> None:
     _check_names("corpus", texts, {ALL: "are all texts together"} if len(texts) > 1 else {})
     if lines is not None:
@@ -219,7 +219,9 @@ def _check(
         )
 
 
-def _check_names(argument: str, sources: Mapping[str, Source], taken: Mapping[str, str]) -> None:
+def _check_names(
+    argument: str, sources: Mapping[str, CorpusLike], taken: Mapping[str, str]
+) -> None:
     """Refuses names by which tables and figures could not tell one text from another."""
     check_names(sources, None)
     shown = dict(taken)

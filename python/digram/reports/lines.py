@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from digram.corpus import BLOCK, AsFile, Corpus, Files, Pass, Source, Text, Unread
+from digram.corpus import BLOCK, AsFile, Corpus, CorpusLike, Files, Pass, Text, Unread
 
 if TYPE_CHECKING:
     from digram.analysis.metrics.evaluation import Evaluation
@@ -21,13 +21,13 @@ __all__ = ["by_line", "first_lines"]
 Some = TypeVar("Some", str, bytes)
 
 
-def by_line(source: Source) -> Source:
+def by_line(source: CorpusLike) -> CorpusLike:
     r"""Parallel text in lines: a text and files are cut where lines end, lists have lines.
 
     >>> by_line("\none\n\ntwo\n")
     ['', 'one', '', 'two']
     """
-    found: Source = Corpus.of(source).source
+    found: CorpusLike = Corpus.of(source).source
     if isinstance(found, str):
         return _lines(found, "\n")
     if isinstance(found, bytes):
@@ -37,8 +37,8 @@ def by_line(source: Source) -> Source:
     return found
 
 
-def first_lines(sources: Mapping[str, Source], evaluation: Evaluation) -> dict[str, Text]:
-    """Of each source the first line that none has empty; the very first, where there is no such.
+def first_lines(sources: Mapping[str, CorpusLike], evaluation: Evaluation) -> dict[str, Text]:
+    """Of each corpus the first line that none has empty; the very first, where there is no such.
 
     >>> import digram
     >>> lines = {"en": ["", "one", "two"], "sw": ["a", "moja", "mbili"]}
@@ -53,7 +53,7 @@ def first_lines(sources: Mapping[str, Source], evaluation: Evaluation) -> dict[s
     return {name: _line(one, number) for name, one in sources.items()}
 
 
-def _line(source: Source, number: int) -> Text:
+def _line(source: CorpusLike, number: int) -> Text:
     with contextlib.closing(Corpus.of(source).documents()) as reading:
         return next(islice(reading, number, None), b"")
 

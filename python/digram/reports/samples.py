@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from digram.corpus import Corpus, Source, Table
+from digram.corpus import Corpus, CorpusLike, Table
 from digram.errors import OptionError, placed
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _READ = 1 << 14  # bytes of a text that are looked at
 
 
 class Sample(NamedTuple):
-    """The first tokens of the first text of a source that is not empty."""
+    """The first tokens of the first text of a corpus that is not empty."""
 
     tokens: list[bytes]
     ids: list[int]
@@ -36,16 +36,16 @@ class Sample(NamedTuple):
 
 
 def sample(
-    tok: Tokenizer, source: Source, separator: str | bytes | None = None, most: int = 160
+    tok: Tokenizer, corpus: CorpusLike, separator: str | bytes | None = None, most: int = 160
 ) -> Sample:
-    """At most so many tokens from the beginning of a source.
+    """At most so many tokens from the beginning of a corpus.
 
     >>> import digram
     >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")
     >>> sample(tok, ["", "low lower"], most=3)
     Sample(tokens=[b'low', b' ', b'low'], ids=[257, 32, 257], is_whole=False)
     """
-    reading = Corpus.of(source, separator).parts(lambda text, _: len(text))
+    reading = Corpus.of(corpus, separator).parts(lambda text, _: len(text))
     with contextlib.closing(reading):
         text: str | bytes = next((one for one in reading if one), b"")
     data = text.encode() if isinstance(text, str) else bytes(text)
@@ -55,14 +55,14 @@ def sample(
     return Sample(tok.tokens(ids), ids, len(shown) == len(data))
 
 
-def check_readable_again(name: str, source: Source) -> None:
+def check_readable_again(name: str, corpus: CorpusLike) -> None:
     """Refuses what can be read once: a report reads it several times."""
-    held = source.data if isinstance(source, Table) else source
+    held = corpus.data if isinstance(corpus, Table) else corpus
     if isinstance(held, Iterator):
         error = OptionError(
             "this is an iterator, which can be read once, and a report reads its texts "
             "several times.",
-            value=source,
+            value=corpus,
             hint="Pass a list of texts, files, or a whole table.",
         )
         placed(error, name)

@@ -1,8 +1,8 @@
-"""From a source to training files, and back: `digram.encode_files` and `digram.read_tokens`.
+"""From a corpus to training files, and back: `digram.encode_files` and `digram.read_tokens`.
 
 encoding   the run: read, encode, write, each while the others do; going on with one
 options    what a run is asked for
-pieces     what a source is made of: files, tables, streams, iterators
+pieces     what a corpus is made of: files, tables, streams, iterators
 inputs     their documents in batches, with the place of each, and from any place on
 borders    where a long document may be cut
 tally      how far a run is in its inputs, with a digest

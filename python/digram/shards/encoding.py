@@ -12,7 +12,7 @@ from digram._core import __version__, default_threads
 from digram._util.progress import progress as progress_bar
 from digram._util.storage import advise_on_full_disk, lock_folder
 from digram._util.validation import check_threads, instance, path_name
-from digram.corpus import Source
+from digram.corpus import CorpusLike
 from digram.corpus.prefetch import Ahead
 from digram.errors import CheckpointError, DigramError
 from digram.shards.borders import border_of
@@ -36,7 +36,7 @@ _MAKE_ROOM = "Make room and call again with resume=True: the shards that are don
 
 def encode_files(
     tok: Tokenizer,
-    source: Source | Mapping[str, Source],
+    corpus: CorpusLike | Mapping[str, CorpusLike],
     folder: str | os.PathLike[str],
     *,
     format: str,
@@ -50,7 +50,7 @@ def encode_files(
     resume: bool = False,
     progress: bool | None = None,
 ) -> TokenFiles:
-    """Encode a source of any size into files that trainers read.
+    """Encode a corpus of any size into files that trainers read.
 
     >>> import digram
     >>> tok = digram.train("low lower", max_merges=2, special_tokens=["<|endoftext|>"])
@@ -73,20 +73,20 @@ def encode_files(
             (100 million by default), or bytes of ids ("1 GB").
         special: what becomes of the text of special tokens, as for `encode`.
         resume: go on with the run that the folder holds, if it was made by the same tokenizer
-            with the same options of the same source; else a folder with a run is refused.
+            with the same options of the same corpus; else a folder with a run is refused.
 
-    The bytes written depend on these, the source, and the versions of digram and of the
+    The bytes written depend on these, the corpus, and the versions of digram and of the
     libraries that compress (zlib for dolma, pyarrow for Parquet and Arrow), never on threads or
     breaks. `manifest.json` holds the digests of the tokenizer, of all files and of the
     documents of each input. Each shard appears whole, after it is on the disk; a run that is
     killed, or whose disk is full, keeps those that are done. `resume` checks their digests,
-    reads the source up to where they end (but for files that were read to their end and not
+    reads the corpus up to where they end (but for files that were read to their end and not
     touched since), compares it with what it was, and goes on.
 
     Returns what `digram.read_tokens` gives for the folder; `skipped` says how many records
     `digram.files(..., on_error="skip")` passed over. Raises `OptionError` where format and
     vocabulary do not go together, and for a `str` that is the name of a file or folder;
-    `CheckpointError` for a folder of another run, one in the source, and a source that
+    `CheckpointError` for a folder of another run, one in the corpus, and a corpus that
     differs; `CorruptFileError` for a damaged shard, a bad record, and a file that changed while
     it was read; and as `encode`, with the file and the record.
 
@@ -109,7 +109,7 @@ def encode_files(
     )
     threads = check_threads(threads)
     tok.encode_batch([], special=special, threads=threads)  # refuses what every batch would
-    inputs = Inputs(source, separator, border_of(tok, special))
+    inputs = Inputs(corpus, separator, border_of(tok, special))
     home = Path(path_name(folder))
     inputs.check_outside(home)
     with advise_on_full_disk(_MAKE_ROOM):
@@ -174,7 +174,7 @@ def _go_on(
     written = sum(file.bytes for shard in old.shards for file in shard.files)
     with progress_bar("Checking the shards", written, "B", progress) as advance:
         old.check_files(home, digests=True, advance=advance)
-    with progress_bar("Checking the source", inputs.size, "B", progress) as advance:
+    with progress_bar("Checking the corpus", inputs.size, "B", progress) as advance:
         inputs.prove(old, tally, advance)
     remove_unfinished(home, old, options.format)
     new.shards, new.documents, new.tokens = old.shards, old.documents, old.tokens
@@ -233,7 +233,7 @@ def _run(
 def _told(
     error: DigramError, tok: Tokenizer, inputs: Inputs, batch: Batch, options: Options
 ) -> DigramError:
-    """The error of the first text of a batch that has one, with its place in the source."""
+    """The error of the first text of a batch that has one, with its place in the corpus."""
     for number, text in enumerate(batch.texts):
         try:
             tok.encode(text, special=options.special)

@@ -1,4 +1,4 @@
-"""The source of a run: its documents in batches, with the place of each, and from any place on."""
+"""The corpus of a run: its documents in batches, with the place of each, and from any place on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from digram.corpus import Pass, Source, Text, Unread, batches
+from digram.corpus import CorpusLike, Pass, Text, Unread, batches
 from digram.corpus.corpus import PER_TEXT
 from digram.corpus.file_source import changed
 from digram.corpus.text import LastBorder, in_parts
@@ -51,11 +51,11 @@ class Batch(NamedTuple):
     unfinished: list[int]
     places: list[int]
     parts: list[Part]
-    done: int  # bytes of the source that were read up to here
+    done: int  # bytes of the corpus that were read up to here
 
 
 class Inputs:
-    """A source, taken apart into its pieces.
+    """A corpus, taken apart into its pieces.
 
     >>> inputs = Inputs(["a", b"bc"], None)
     >>> [batch.texts for batch in inputs.batches(8 << 20)]
@@ -64,11 +64,11 @@ class Inputs:
 
     def __init__(
         self,
-        source: Source | Mapping[str, Source],
+        corpus: CorpusLike | Mapping[str, CorpusLike],
         separator: str | bytes | None,
         last_border: LastBorder = lambda _text, _start: 0,
     ) -> None:
-        found = Pieces(source, separator)
+        found = Pieces(corpus, separator)
         self._pieces = found.all
         self._last_border = last_border
         self.options, self.size = found.options, found.size
@@ -162,7 +162,7 @@ class Inputs:
             yield Batch(texts, unfinished, places, parts, seen.done)
 
     def tell(self, error: DigramError, batch: Batch, text: int) -> None:
-        """Let an error about a text of a batch say where that stands in the source."""
+        """Let an error about a text of a batch say where that stands in the corpus."""
         piece, place = self._pieces[_file_of(batch, text)], batch.places[text]
         if piece.in_parts:
             error.path = piece.name
@@ -174,7 +174,7 @@ class Inputs:
             error.path, error.record = found["path"], found["record"]
             error.offset = found.get("offset")
         else:
-            name = "source" if piece.source is None else f"source[{piece.source!r}]"
+            name = "corpus" if piece.source is None else f"corpus[{piece.source!r}]"
             error.message = f"{name}[{place - 1}]: {error.message}"
             error.index = place - 1 if error.index is None else error.index
         error.args = (error.message,)
@@ -216,9 +216,9 @@ class Inputs:
         one = self.files[number]
         which = "the documents differ" if one.path is None else f"{one.path!r} differs"
         return CheckpointError(
-            f"the source is not the one that the shards were made of: {which}.",
+            f"the corpus is not the one that the shards were made of: {which}.",
             path=one.path,
-            hint="Give the same source, or another folder to start anew.",
+            hint="Give the same corpus, or another folder to start anew.",
         )
 
 
@@ -282,12 +282,12 @@ def _file_of(batch: Batch, text: int) -> int:
 
 def _called(one: Input) -> str:
     name = "no file" if one.path is None else repr(one.path)
-    return name if one.source is None else f"{name} of source[{one.source!r}]"
+    return name if one.source is None else f"{name} of corpus[{one.source!r}]"
 
 
 def _other(folder: Path, what: str) -> CheckpointError:
     return CheckpointError(
-        f"the run there has another source: {what}.",
+        f"the run there has another corpus: {what}.",
         path=folder,
-        hint="Give the same source, or another folder to start anew.",
+        hint="Give the same corpus, or another folder to start anew.",
     )

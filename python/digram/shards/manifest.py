@@ -30,7 +30,7 @@ _BLOCK = 1 << 20  # bytes of a file that are hashed at once
 
 @dataclass(slots=True)
 class Place:
-    """A place in the source: so many documents of the input `file`, with their digest."""
+    """A place in the corpus: so many documents of the input `file`, with their digest."""
 
     file: int = 0
     documents: int = 0
@@ -39,9 +39,9 @@ class Place:
 
 @dataclass(slots=True)
 class Input:
-    """What a source is made of: a file, or all that an iterator, a table or a stream gives.
+    """What a corpus is made of: a file, or all that an iterator, a table or a stream gives.
 
-    `path` and `bytes` are those of a file. `source` is the name that a dictionary of sources gave.
+    `path` and `bytes` are those of a file. `source` is the name that a dictionary of corpora gave.
     The rest is known once all of it was read: how many documents, their digest, how many records
     were skipped, and when the file was changed; the last helps a run that goes on, and is gone from
     the manifest of one that ended.
@@ -72,7 +72,7 @@ class ShardFile:
 
 @dataclass(slots=True)
 class Shard:
-    """A shard that is done, and the place in the source where it ends."""
+    """A shard that is done, and the place in the corpus where it ends."""
 
     files: list[ShardFile]
     documents: int
@@ -175,7 +175,7 @@ class Manifest:
 
     @property
     def end(self) -> Place:
-        """Where in the source the last shard ends."""
+        """Where in the corpus the last shard ends."""
         return self.shards[-1].end if self.shards else Place()
 
     def check_files(

@@ -39,7 +39,7 @@ EndOfText = str | int | EllipsisType | None
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What decides the bytes of a run, beside the tokenizer and the source."""
+    """What decides the bytes of a run, beside the tokenizer and the corpus."""
 
     format: Format
     dtype: np.dtype[Any]

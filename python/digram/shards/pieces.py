@@ -1,4 +1,4 @@
-"""What a source is made of: files, and whatever else gives texts, each with its place and options.
+"""What a corpus is made of: files, and whatever else gives texts, each with its place and options.
 
 A run reads one piece after the other, and its manifest tells of each.
 """
@@ -14,9 +14,9 @@ from typing import Any
 
 from digram.corpus import (
     Corpus,
+    CorpusLike,
     Files,
     Pass,
-    Source,
     Stream,
     Streams,
     Table,
@@ -81,7 +81,7 @@ class Piece:
                 yield from cut_texts(seen.numbered(_weighed(texts, seen)), self.separator)
             except TypeError as error:
                 if self.source is not None:
-                    placed(error, f"source[{self.source!r}]")
+                    placed(error, f"corpus[{self.source!r}]")
                 raise
 
     def at(self, record: int) -> dict[str, Any]:
@@ -96,27 +96,29 @@ class Piece:
 
 
 class Pieces:
-    """The pieces of a source, and what is known of them before any is read.
+    """The pieces of a corpus, and what is known of them before any is read.
 
     >>> [piece.separator for piece in Pieces(["a", b"bc"], "--").all]
     [b'--']
     """
 
-    def __init__(self, source: Source | Mapping[str, Any], separator: str | bytes | None) -> None:
+    def __init__(
+        self, corpus: CorpusLike | Mapping[str, Any], separator: str | bytes | None
+    ) -> None:
         self.options: dict[str, Any] = {}
         self.all: list[Piece] = []
         self._folders: list[Path] = []
-        if not isinstance(source, Mapping):
-            self.all, self.options = self._of(source, separator)
+        if not isinstance(corpus, Mapping):
+            self.all, self.options = self._of(corpus, separator)
             return
-        self.options = {"sources": {}}
-        for name, one in source.items():
+        self.options = {"corpora": {}}
+        for name, one in corpus.items():
             if not isinstance(name, str):
-                raise TypeError(f"source has the key {name!r}, expected names of sources.")
+                raise TypeError(f"corpus has the key {name!r}, expected names of corpora.")
             try:
-                pieces, self.options["sources"][name] = self._of(one, separator)
+                pieces, self.options["corpora"][name] = self._of(one, separator)
             except Exception as error:
-                placed(error, f"source[{name!r}]")
+                placed(error, f"corpus[{name!r}]")
                 raise
             self.all += [replace(piece, source=name) for piece in pieces]
 
@@ -136,7 +138,7 @@ class Pieces:
         ]
 
     def check_outside(self, folder: Path) -> None:
-        """`CheckpointError` where shards would lie among the files of the source."""
+        """`CheckpointError` where shards would lie among the files of the corpus."""
         home = folder.resolve()
         inside = (piece.path for piece in self.all if piece.path is not None)
         for path in (path for path in inside if path.resolve().is_relative_to(home)):
@@ -153,10 +155,10 @@ class Pieces:
                     hint="Write to a folder elsewhere, or name the files, as in 'folder/*.txt'.",
                 )
 
-    def _of(self, source: Any, separator: str | bytes | None) -> tuple[list[Piece], dict[str, Any]]:
-        _check_no_name(source)
-        corpus = Corpus.of(source, separator)
-        found, cut = corpus.source, corpus.separator
+    def _of(self, corpus: Any, separator: str | bytes | None) -> tuple[list[Piece], dict[str, Any]]:
+        _check_no_name(corpus)
+        whole = Corpus.of(corpus, separator)
+        found, cut = whole.source, whole.separator
         if isinstance(found, Streams):
             several = [self._of(one, separator) for one in found.sources]
             return [piece for pieces, _ in several for piece in pieces], several[0][1]
@@ -195,24 +197,24 @@ def _said(
     format: str | None = None,
     on_error: str = "raise",
 ) -> dict[str, Any]:
-    """What decides how a source is read, as a manifest has it."""
+    """What decides how a corpus is read, as a manifest has it."""
     # Bytes that are no UTF-8 become lone surrogates, which JSON carries.
     cut = None if separator is None else separator.decode("utf-8", "surrogateescape")
     return {"separator": cut, "field": [*field], "source_format": format, "on_error": on_error}
 
 
-def _check_no_name(source: object) -> None:
+def _check_no_name(corpus: object) -> None:
     """Refuses a text that is the name of a file or folder: nobody means its few letters."""
-    if not isinstance(source, str) or not 0 < len(source) <= _LONGEST_NAME:
+    if not isinstance(corpus, str) or not 0 < len(corpus) <= _LONGEST_NAME:
         return
     try:
-        there = "folder" if os.path.isdir(source) else "file" if os.path.isfile(source) else None
+        there = "folder" if os.path.isdir(corpus) else "file" if os.path.isfile(corpus) else None
     except ValueError:  # it holds a NUL
         return
     if there is not None:
         raise OptionError(
-            f"source={source!r} is a text, and the name of a {there}.",
-            value=source,
-            hint=f"For what is in it, pass pathlib.Path({source!r}) or digram.files({source!r}); "
-            f"for these letters, [{source!r}].",
+            f"corpus={corpus!r} is a text, and the name of a {there}.",
+            value=corpus,
+            hint=f"For what is in it, pass pathlib.Path({corpus!r}) or digram.files({corpus!r}); "
+            f"for these letters, [{corpus!r}].",
         )

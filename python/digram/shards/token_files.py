@@ -106,7 +106,7 @@ class TokenFiles:
 
     @property
     def skipped(self) -> int:
-        """How many records of the source were skipped under `on_error="skip"`, by the manifest."""
+        """How many records of the corpus were skipped under `on_error="skip"`, by the manifest."""
         return 0 if self._manifest is None else self._manifest.skipped
 
     @property

@@ -3,7 +3,7 @@
 `state.json` says with which options the run was started (as sums that decide whether another run
 may go on, and in words for the message if it may not), how far the corpus was counted, and which
 files hold these counts; it is replaced in one step. `merges.journal` grows by each merge. The files
-of counts are the core's (`*.digram-run`). Of several sources each has a folder of its own for its
+of counts are the core's (`*.digram-run`). Of several corpora each has a folder of its own for its
 counts (`source-0`, ...). What does not fit into memory lies in `digram-counts-*.tmp`, which the
 next run deletes, and `lock` keeps other runs out. All of it may be deleted when the run is done.
 """
@@ -119,7 +119,7 @@ class Checkpoint:
             raise
 
     def part(self, number: int, counted: Any, stamps: list[list[int]] | None = None) -> Checkpoint:
-        """The checkpoint of one of several sources."""
+        """The checkpoint of one of several corpora."""
         return Checkpoint(self.folder / f"source-{number}", counted, None, stamps, within=self)
 
     def close(self) -> None:
@@ -143,7 +143,7 @@ class Checkpoint:
             ) from error
 
     def _holds(self, path: str | None) -> bool:
-        """Whether a file is of this folder, or of that of one of several sources."""
+        """Whether a file is of this folder, or of that of one of several corpora."""
         return path is not None and self.folder in Path(path).parents
 
     @property
@@ -241,7 +241,7 @@ class Checkpoint:
                 "the corpus is not the one that the checkpoint was made from: other pretokens, or "
                 "other numbers of them, were counted.",
                 path=self.folder,
-                hint="Give the same source, or another folder to start anew.",
+                hint="Give the same corpus, or another folder to start anew.",
             )
 
     def _write(self, state: State) -> None:
@@ -325,7 +325,7 @@ class Checkpoint:
             "the corpus is not the one that the checkpoint was made from: it differs within or "
             f"after the first {several(self.state.documents, 'document')}.",
             path=self.folder,
-            hint="Give the same source, or another folder to start anew.",
+            hint="Give the same corpus, or another folder to start anew.",
         )
 
 

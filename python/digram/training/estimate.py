@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from digram._core import default_threads
 from digram._util.progress import amount
 from digram._util.validation import mapping, real_number, size_in_bytes, whole_number
-from digram.corpus import Corpus, Source
+from digram.corpus import Corpus, CorpusLike
 from digram.errors import OptionError, several, show
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex, resolve
 from digram.training.heaps_law import GROWTH, KINDS, MEASURED_BYTES, Growth, fitted, points
@@ -157,11 +157,11 @@ class Plan:
 
 
 def plan(
-    corpus: int | float | str,
+    corpus_size: int | float | str,
     vocab_size: int,
     *,
     kind: str | Mapping[str, float] = "english",
-    sample: Source | None = None,
+    sample: CorpusLike | None = None,
     pretokenizer: str | Regex | Pretokenizer | None = "o200k",
     memory: int | float | str | None = None,
     cores: int | None = None,
@@ -181,7 +181,7 @@ def plan(
     Printed, it is a page to read, with what to do where memory is too small; `to_dict()` gives
     plain values.
 
-    corpus: its size, in bytes or as "500 GB" (decimal) or "2 GiB".
+    corpus_size: its size, in bytes or as "500 GB" (decimal) or "2 GiB".
     kind: "english", "code" or "multilingual" (a third of it without spaces between words), or
         shares of them, as in {"english": 0.8, "code": 0.2}. Words that kinds have in common are
         counted for each.
@@ -197,7 +197,7 @@ def plan(
     how far the forecast is off on your machine. Raises `OptionError` for what makes no sense.
     """
     text, room = (
-        size_in_bytes("corpus", corpus),
+        size_in_bytes("corpus_size", corpus_size),
         size_in_bytes("memory", _memory() if memory is None else memory),
     )
     cores = default_threads() if cores is None else cores
@@ -322,7 +322,7 @@ def _advice(growth: list[tuple[float, Growth]], text: float, in_memory: Phase, r
 
 def _growth(
     kind: str | Mapping[str, float],
-    sample: Source | None,
+    sample: CorpusLike | None,
     pretokenizer: str | Regex | Pretokenizer | None,
 ) -> tuple[list[tuple[float, Growth]], dict[str, float], float]:
     """The laws, each with its share of the text; the shares by name; on how much they were seen."""

@@ -147,7 +147,7 @@ class Learned(NamedTuple):
 
 
 def learned(
-    source: Corpora,
+    corpus: Corpora,
     start: Callable[[_core.Counts | _core.SortedCounts, Unit], Start],
     options: TrainOptions,
     run: RunOptions,
@@ -156,17 +156,17 @@ def learned(
     weights: Mapping[str, Any] | None,
     spotter: Spotter | None = None,
 ) -> Learned:
-    """Count a source and learn from it.
+    """Count a corpus and learn from it.
 
     `start` says of the counts what merging starts from. `decides` are the options that the merges
     depend on, as a checkpoint knows the run by.
     """
     cut, unit = options.pretokenizer, options.unit
-    if isinstance(source, Counts):
-        _check_counts(source, options, weights)
-        cut, unit, known = source.pretokenizer, source.unit, source.has_first
+    if isinstance(corpus, Counts):
+        _check_counts(corpus, options, weights)
+        cut, unit, known = corpus.pretokenizer, corpus.unit, corpus.has_first
     else:
-        known = not isinstance(source, Mapping) or have_first(source)
+        known = not isinstance(corpus, Mapping) or have_first(corpus)
     if options.ties == "first_seen" and not known:
         raise unknown_first()
 
@@ -174,15 +174,15 @@ def learned(
         used.enter_context(advise_on_full_disk())
         point = None
         if run.checkpoint is not None:
-            point = _opened(run.checkpoint, cut, unit, source, weights, decides)
+            point = _opened(run.checkpoint, cut, unit, corpus, weights, decides)
             used.enter_context(point)
         counting = Counting(cut, unit, run.threads, run.progress, run.memory, point, spotter)
-        counts, skipped = counting.count(source, weights)
+        counts, skipped = counting.count(corpus, weights)
         if spotter is not None:
             spotter.warn()
         if point is not None:
-            # Of one source the text has a sum.
-            point.begin(counts.digest() if isinstance(source, Counts | Mapping) else "")
+            # Of one corpus the text has a sum.
+            point.begin(counts.digest() if isinstance(corpus, Counts | Mapping) else "")
         begun = start(counts, unit)
         limit = most_merges(begun, options)
         _say_where_from(point, limit, run.progress)
@@ -318,12 +318,12 @@ def unknown_first() -> OptionError:
     )
 
 
-def _told(source: Corpora, weights: Mapping[str, Any] | None) -> list[Any]:
-    """What a call says of its source, beside the text."""
-    if isinstance(source, Counts):
-        return ["counts", source.documents]
-    if isinstance(source, Mapping):
-        return [[repr(name) for name in source], plain(weights or {})]
+def _told(corpus: Corpora, weights: Mapping[str, Any] | None) -> list[Any]:
+    """What a call says of its corpus, beside the text."""
+    if isinstance(corpus, Counts):
+        return ["counts", corpus.documents]
+    if isinstance(corpus, Mapping):
+        return [[repr(name) for name in corpus], plain(weights or {})]
     return []
 
 
@@ -331,30 +331,30 @@ def _opened(
     folder: str | os.PathLike[str],
     cut: Pretokenizer,
     unit: Unit,
-    source: Corpora,
+    corpus: Corpora,
     weights: Mapping[str, Any] | None,
     decides: Mapping[str, Any],
 ) -> Checkpoint:
     """The checkpoint in a folder."""
-    counted = [*made_with(cut, unit, source), *_told(source, weights)]
-    stamps = source.stamps if isinstance(source, Corpus) else None
-    kind = "text as its source"
-    if isinstance(source, Counts):
-        kind = f"counts of {several(source.documents, 'document')} as its source"
-    elif isinstance(source, Mapping):
-        kind = f"the sources {', '.join(map(repr, source))}"
+    counted = [*made_with(cut, unit, corpus), *_told(corpus, weights)]
+    stamps = corpus.stamps if isinstance(corpus, Corpus) else None
+    kind = "text as its corpus"
+    if isinstance(corpus, Counts):
+        kind = f"counts of {several(corpus.documents, 'document')} as its corpus"
+    elif isinstance(corpus, Mapping):
+        kind = f"the corpora {', '.join(map(repr, corpus))}"
     cuts = [f"pretokenizer=digram.Regex({pattern!r})" for pattern in cut.patterns]
     if cut.name or not cuts:
         cuts = [_argument("pretokenizer", cut.name) if cut.name else "pretokenizer=None"]
     digits = f" with digits={cut.digits!r}" if cut.digits else ""
     unknown = 'on_unknown="bytes"'
     options = {
-        "source": kind,
+        "corpus": kind,
         "weights": _argument("weights", plain(weights) if weights else None),
         "pretokenizer": f"{' then '.join(cuts)}{digits}",
         "rules": f"rules={cut.rules!r}" if cut.rules else "no rules",
         "unit": _argument("unit", unit),
-        "separator": _argument("separator", _written(separator_in(source))),
+        "separator": _argument("separator", _written(separator_in(corpus))),
         **{name: _argument(name, value) for name, value in decides.items()},
         "on_unknown": unknown if decides.get("on_unknown") else f"no {unknown}",
     }

@@ -280,19 +280,19 @@ def refuse_beside_picky(others: Mapping[str, object]) -> None:
             raise OptionError(f"picky= and {name}= do not go together.", value=value, hint=hint)
 
 
-def warn_of_a_path(source: object) -> None:
+def warn_of_a_path(corpus: object) -> None:
     """A `str` is always text; one that names a file was probably meant as the file."""
-    if isinstance(source, str) and len(source) < 256 and "\n" not in source:
+    if isinstance(corpus, str) and len(corpus) < 256 and "\n" not in corpus:
         try:
             # A word may be the name of a folder here; a path of several names is meant.
-            named = os.path.isfile(source) or (
-                os.sep in source.strip(os.sep) and os.path.isdir(source)
+            named = os.path.isfile(corpus) or (
+                os.sep in corpus.strip(os.sep) and os.path.isdir(corpus)
             )
         except ValueError:  # a NUL is in no name
             named = False
         if named:
             warnings.warn(
-                f"training on the text {source!r}, which is also the name of a file or folder; for "
+                f"training on the text {corpus!r}, which is also the name of a file or folder; for "
                 "what is in it pass pathlib.Path(...) or digram.files(...)",
                 stacklevel=3,
             )

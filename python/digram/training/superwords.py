@@ -237,7 +237,7 @@ class _Counted(NamedTuple):
 
 
 def learned_superwords(
-    source: Corpora,
+    corpus: Corpora,
     start: Callable[[_core.Counts | _core.SortedCounts, Unit], Start],
     way: TwoStage | Boundless,
     options: TrainOptions,
@@ -246,7 +246,7 @@ def learned_superwords(
     weights: Mapping[str, Any] | None,
     spotter: Spotter | None = None,
 ) -> Learned:
-    """Count a source and learn words and superwords from it; the arguments are those of `learned`,
+    """Count a corpus and learn words and superwords from it; the arguments are those of `learned`,
     and the pretokenizer of the options cuts words.
     """
     if options.unit != "byte":
@@ -254,7 +254,7 @@ def learned_superwords(
             'superwords are learned over bytes: leave out unit="char".', value=options.unit
         )
     cut = resolve(LINES if way.pretokenizer is MISSING else way.pretokenizer)
-    counted = _counted(source, cut, options, run, weights, spotter)
+    counted = _counted(corpus, cut, options, run, weights, spotter)
     how = _How(start(counted.words, "byte"), cut, options, run)
     return (
         _two_stages(way, counted, how) if isinstance(way, TwoStage) else _joined(way, counted, how)
@@ -262,24 +262,24 @@ def learned_superwords(
 
 
 def _counted(
-    source: Corpora,
+    corpus: Corpora,
     cut: Pretokenizer,
     options: TrainOptions,
     run: RunOptions,
     weights: Mapping[str, Any] | None,
     spotter: Spotter | None,
 ) -> _Counted:
-    if isinstance(source, Counts):
-        made = (source.pretokenizer, source.unit)
+    if isinstance(corpus, Counts):
+        made = (corpus.pretokenizer, corpus.unit)
         check_made(made, (cut, "byte"), "these counts", "superwords ask for", fixed=True)
         if weights is not None:
             raise weights_without_names()
-        known, skipped = source.has_first, source.skipped
-        held: _core.Counts | _core.SortedCounts = source._held
+        known, skipped = corpus.has_first, corpus.skipped
+        held: _core.Counts | _core.SortedCounts = corpus._held
     else:
-        known = not isinstance(source, Mapping) or have_first(source)
+        known = not isinstance(corpus, Mapping) or have_first(corpus)
         counting = Counting(cut, "byte", run.threads, run.progress, spotter=spotter)
-        held, skipped = counting.count(source, weights)
+        held, skipped = counting.count(corpus, weights)
         if spotter is not None:
             spotter.warn()
     if options.ties == "first_seen" and not known:

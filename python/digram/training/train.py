@@ -11,7 +11,7 @@ from digram.errors import OptionError
 from digram.pretokenizers.pretokenizer import MISSING, Pretokenizer, PretokenizerLike, resolve
 from digram.pretokenizers.rules import Rules
 from digram.tokenizer.tokenizer import Merge, Tokenizer
-from digram.training.counts import Counts, Sources, corpora
+from digram.training.counts import CorporaLike, Counts, corpora
 from digram.training.id_layout import start_of, tokenizer_of
 from digram.training.merge_loop import learned, plain
 from digram.training.options import (
@@ -36,7 +36,7 @@ __all__ = ["train"]
 
 
 def train(
-    source: Sources | Counts,
+    corpus: CorporaLike | Counts,
     *,
     vocab_size: int | None = None,
     min_frequency: int | None = None,
@@ -76,12 +76,12 @@ def train(
     'max_merges'
 
     What comes in:
-        source: a `str` or `bytes` is one text. A `Path`, a list of them, or `digram.files(...)`
+        corpus: a `str` or `bytes` is one text. A `Path`, a list of them, or `digram.files(...)`
             are files: text, JSON lines, Parquet or Arrow, also packed. `digram.table(...)` is a
             column of a data frame. A list or any iterator of texts is several texts, which never
-            join. A dictionary names several such sources, and `Counts` are text that was counted
+            join. A dictionary names several such corpora, and `Counts` are text that was counted
             before.
-        weights: how much the sources of a dictionary count, by name; 1 by default. See
+        weights: how much the corpora of a dictionary count, by name; 1 by default. See
             `Counts.scale` for what becomes of fractions.
         separator: cuts each text or file into documents; it is itself no part of them.
         pretokenizer: how text is cut before merging (`digram.pretokenizers`); the same cut is kept
@@ -149,7 +149,7 @@ def train(
             and some megabytes of text; what does not fit goes to the folder for temporary files,
             or to that of `checkpoint`. The merges are the same. At least 24 MiB; the less, the more
             often the disk is read.
-        checkpoint: a folder in which the run notes how far it is, each source of a dictionary for
+        checkpoint: a folder in which the run notes how far it is, each corpus of a dictionary for
             itself. The same call with the same folder goes on from there after a kill, and ends
             with the same tokenizer; `vocab_size` and `max_merges` may be others. Where a bar is
             drawn, a line says from where it went on. It may be deleted when the run is done.
@@ -165,7 +165,7 @@ def train(
     for files that cannot be read. Memory: the distinct pretokens, and about 12 bytes for
     each of their bytes.
     """
-    counts = source if isinstance(source, Counts) and superwords is None else None
+    counts = corpus if isinstance(corpus, Counts) and superwords is None else None
     options = TrainOptions(
         vocab_size=vocab_size,
         min_frequency=min_frequency,
@@ -204,19 +204,19 @@ def train(
                 "on_merge": on_merge,
             },
         )
-    warn_of_a_path(source)
-    corpus = corpora(source, separator)
+    warn_of_a_path(corpus)
+    texts = corpora(corpus, separator)
     spotter = Spotter(options.special) if options.special else None
     start = partial(start_of, options)
     more = {} if weights is None else {"weights": plain(weights)}
     if superwords is not None:
         way = _checked_way(superwords, options, run)
         found = learned_superwords(
-            corpus, start, way, options, run, weights=weights, spotter=spotter
+            texts, start, way, options, run, weights=weights, spotter=spotter
         )
         return tokenizer_of(options, found, {**more, "superwords": way.said(options.pretokenizer)})
     found = learned(
-        corpus,
+        texts,
         start,
         options,
         run,

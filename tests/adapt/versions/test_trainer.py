@@ -201,7 +201,7 @@ def test_faults_of_counts() -> None:
         trainer().forget("low", name="general")
     with pytest.raises(digram.OptionError, match="does not hold all"):
         trainer().decay(0.5).forget("the the the the the the the", name="general")
-    with pytest.raises(digram.OptionError, match="a source, a name, or both"):
+    with pytest.raises(digram.OptionError, match="a corpus, a name, or both"):
         trainer().forget()
     with pytest.raises(digram.OptionError, match="names of their own"):
         trainer().add({"a": "low"}, name="b")

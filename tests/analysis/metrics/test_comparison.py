@@ -255,9 +255,9 @@ def test_what_makes_no_sense_is_refused() -> None:
     ):
         with pytest.raises(digram.OptionError, match=message):
             digram.compare(tok, tok, "low", **options)  # type: ignore[arg-type]
-    with pytest.raises(digram.OptionError, match="names no source"):
+    with pytest.raises(digram.OptionError, match="names no corpus"):
         digram.compare(tok, tok, {})
-    with pytest.raises(TypeError, match=r"source\[1\] is of type int"):
+    with pytest.raises(TypeError, match=r"corpus\[1\] is of type int"):
         digram.compare(tok, tok, ["low", 3])  # type: ignore[arg-type]
 
 

@@ -216,7 +216,7 @@ def test_skipped_records_are_counted(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="2 records were skipped"):
         found = digram.evaluate(TOK, {"a": source, "b": "low"})
     assert (found.skipped, found.total.documents, found.to_dict()["skipped"]) == (2, 2, 2)
-    with pytest.raises(digram.CorruptFileError, match=r"source\['a'\]: .*"):
+    with pytest.raises(digram.CorruptFileError, match=r"corpus\['a'\]: .*"):
         digram.evaluate(TOK, {"a": path})
 
 
@@ -245,9 +245,9 @@ def test_bytes_in_place_of_a_character_do_not_cover_it() -> None:
 
 def test_an_error_says_which_source() -> None:
     tok = digram.Tokenizer(vocabularies.SAMPLES["characters or an error"])
-    with pytest.raises(digram.InvalidTextError, match=r"source\['b'\]: texts\[1\]: 'ж'"):
+    with pytest.raises(digram.InvalidTextError, match=r"corpus\['b'\]: texts\[1\]: 'ж'"):
         digram.evaluate(tok, {"a": ["low"], "b": ["low", "ж"]})
-    with pytest.raises(TypeError, match=r"source\['a'\]: source\[0\] is of type int"):
+    with pytest.raises(TypeError, match=r"corpus\['a'\]: corpus\[0\] is of type int"):
         digram.evaluate(tok, {"a": [1]})
 
 
@@ -278,10 +278,10 @@ def test_parallel_text() -> None:
 @pytest.mark.parametrize(
     ("source", "options", "message"),
     [
-        ({"en": ["a"]}, {"reference": "de"}, "reference='de' is none of the sources. Choose from"),
-        (["a"], {"reference": "en"}, "reference='en' is for several sources"),
+        ({"en": ["a"]}, {"reference": "de"}, "reference='de' is none of the corpora. Choose from"),
+        (["a"], {"reference": "en"}, "reference='en' is for several corpora"),
         ({"en": ["a", "b"], "de": ["a"]}, {"reference": "en"}, "'de' has 1 text and 'en' 2, so"),
-        ({}, {}, "names no source"),
+        ({}, {}, "names no corpus"),
         (["a"], {"alpha": -1}, "alpha=-1 is not an order"),
         (["a"], {"threads": 0}, "threads=0 is not at least 1"),
     ],
@@ -292,7 +292,7 @@ def test_what_makes_no_sense_is_refused(source: Any, options: Any, message: str)
 
 
 def test_names_are_text() -> None:
-    with pytest.raises(TypeError, match="the names of sources are str, not 1"):
+    with pytest.raises(TypeError, match="the names of corpora are str, not 1"):
         digram.evaluate(TOK, {1: "a"})  # type: ignore[arg-type]
 
 

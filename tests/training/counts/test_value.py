@@ -154,11 +154,11 @@ def test_named_sources(counts: Counts) -> None:
     more = "the dog"
     both = count_pretokens({"a": counts, "b": more}, pretokenizer="gpt2")
     assert both == counts + count_pretokens(more, pretokenizer="gpt2")
-    with pytest.raises(digram.OptionError, match=r"names 'c'.*Sources: 'a', 'b'"):
+    with pytest.raises(digram.OptionError, match=r"names 'c'.*Corpora: 'a', 'b'"):
         count_pretokens({"a": "x", "b": "y"}, weights={"c": 1})
-    with pytest.raises(digram.OptionError, match=r"no source"):
+    with pytest.raises(digram.OptionError, match=r"no corpus"):
         count_pretokens({})
-    with pytest.raises(digram.InvalidTextError, match=r"^source\['b'\]: text 1 is not UTF-8"):
+    with pytest.raises(digram.InvalidTextError, match=r"^corpus\['b'\]: text 1 is not UTF-8"):
         count_pretokens({"a": "x", "b": [b"y", b"\xff"]}, unit="char")
     record = digram.train({"a": "x"}, weights={"a": Decimal("1.5")}, max_merges=1).training
     assert record is not None

@@ -15,7 +15,7 @@ from digram.training.options import warn_of_a_path
 
 if TYPE_CHECKING:
     from digram.pretokenizers.pretokenizer import Pretokenizer
-    from digram.training.counts import Sources
+    from digram.training.counts import CorporaLike
     from digram.vocab.definition import Unit
 
 __all__ = ["Holding"]
@@ -64,7 +64,7 @@ class Holding:
 
     def add(
         self,
-        source: Sources | Counts,
+        corpus: CorporaLike | Counts,
         *,
         name: str = "text",
         weight: Any = 1,
@@ -73,14 +73,14 @@ class Holding:
         memory_limit: int | str | None = None,
         progress: bool | None = None,
     ) -> Self:
-        """Count a source, and add it.
+        """Count a corpus, and add it.
 
         >>> import digram
         >>> trainer = digram.Trainer().add(["low", "lower"], name="2024").add("low", weight=3)
         >>> trainer.counts["low"], [*trainer.parts]
         (4, ['2024', 'text'])
 
-        `source` is what `digram.train` takes: text, files, tables, an iterator, of which no more
+        `corpus` is what `digram.train` takes: text, files, tables, an iterator, of which no more
         than a batch is held, or `Counts` made with this pretokenizer and unit. Those of a
         dictionary are added each under its own name. What was added can be forgotten by `name`.
         `weight` says how much it counts (`Counts.scale`, with its rounding).
@@ -94,26 +94,26 @@ class Holding:
             "memory_limit": memory_limit,
             "progress": progress,
         }
-        if isinstance(source, Mapping):
+        if isinstance(corpus, Mapping):
             if name != "text":
                 raise OptionError(
-                    "the sources of a dictionary have names of their own.",
+                    "the corpora of a dictionary have names of their own.",
                     value=name,
                     hint="Leave out name=.",
                 )
             added = self
-            for each, one in source.items():
+            for each, one in corpus.items():
                 added = added.add(one, name=each, weight=weight, **options)
             return added
         times = Fraction(*fraction(weight, "weight"))
         _check_name(name)
-        counts = self._counted(source, **options)
+        counts = self._counted(corpus, **options)
         batches = joined(self._batches, Batch(name, counts, times, self._epoch))
         return self._with(batches, _entry("add", name, counts, times))
 
     def forget(
         self,
-        source: Sources | Counts | None = None,
+        corpus: CorporaLike | Counts | None = None,
         *,
         name: str | None = None,
         separator: str | bytes | None = None,
@@ -129,16 +129,16 @@ class Holding:
         >>> trainer.forget("lower", name="2024").counts["lower"]
         0
 
-        With a source, that text is counted and taken away from what was added under `name`
+        With a corpus, that text is counted and taken away from what was added under `name`
         ("text" where none is said), as it was before weights and decay. All of it must be held by
         what was added there between two decays or versions; where several hold it, the last. What
         was learned from it stays in the versions. Raises `OptionError` for a name that there is
         not, and for text that was not added or is forgotten already. Of a name that has faded
         altogether nothing is taken away, whatever the text, and the log says so.
         """
-        if source is None and name is None:
+        if corpus is None and name is None:
             raise OptionError(
-                "forget takes a source, a name, or both.", hint="Say what is to be forgotten."
+                "forget takes a corpus, a name, or both.", hint="Say what is to be forgotten."
             )
         name = "text" if name is None else name
         added = dict.fromkeys(entry.name for entry in self._log if entry.event == "add")
@@ -148,8 +148,8 @@ class Holding:
                 value=name,
                 hint=f"Names: {', '.join(map(repr, added)) or 'none'}.",
             )
-        if source is not None:
-            counts = self._counted(source, separator, threads, None, progress)
+        if corpus is not None:
+            counts = self._counted(corpus, separator, threads, None, progress)
             rest = forgotten(self._batches, name, counts)
             if len(counts) and not any(batch.name == name for batch in self._batches):
                 self._check_faded(name)
@@ -235,25 +235,25 @@ class Holding:
 
     def _counted(
         self,
-        source: Sources | Counts,
+        corpus: CorporaLike | Counts,
         separator: str | bytes | None = None,
         threads: int | None = None,
         memory_limit: int | str | None = None,
         progress: bool | None = None,
     ) -> Counts:
-        """The counts of a source, without first occurrences."""
-        if isinstance(source, Counts):
+        """The counts of a corpus, without first occurrences."""
+        if isinstance(corpus, Counts):
             refuse_separator(separator)
             check_made(
-                (source.pretokenizer, source.unit),
+                (corpus.pretokenizer, corpus.unit),
                 (self._pretokenizer, self._unit),
                 "these counts",
                 "the trainer counts with",
             )
-            return source.without_first()
-        warn_of_a_path(source)
+            return corpus.without_first()
+        warn_of_a_path(corpus)
         counts = count_pretokens(
-            source,
+            corpus,
             pretokenizer=self._pretokenizer,
             unit=self._unit,
             separator=separator,

@@ -21,7 +21,7 @@ from digram.training.counts.settings import spelled
 from digram.training.train import train
 
 if TYPE_CHECKING:
-    from digram.training.counts import Sources
+    from digram.training.counts import CorporaLike
     from digram.vocab.definition import Unit
 
 __all__ = ["Trainer"]
@@ -225,10 +225,10 @@ class Trainer(Holding):
 
     def drift(
         self,
-        recent: Sources | Counts | None = None,
+        recent: CorporaLike | Counts | None = None,
         *,
         add: int = 1_000,
-        on: Sources | Counts | None = None,
+        on: CorporaLike | Counts | None = None,
         parameters: float | str = "7B",
         width: int | None = None,
         horizon: float = 100,
@@ -243,8 +243,8 @@ class Trainer(Holding):
         >>> found.unseen > 0.9, found.divergence > found.by_chance, found.pays
         (True, True, True)
 
-            recent: by default what was added since the newest version; or a source, or counts. A
-                dictionary of sources is counted as one.
+            recent: by default what was added since the newest version; or a corpus, or counts. A
+                dictionary of corpora is counted as one.
             add: how many tokens the update that is tried may have. It is learned by `extend` on the
                 recent text, from pairs that stand there twice at least.
             on: other text of the kind, to measure the gain on. Without it that is the text that

@@ -14,7 +14,7 @@ from digram.analysis.audit.reach import Reach, reach
 from digram.analysis.audit.utf8 import is_whole
 from digram.analysis.audit.value import Audit, Reading
 from digram.analysis.metrics.table import shortened
-from digram.corpus import Corpus, Source
+from digram.corpus import Corpus, CorpusLike
 from digram.display.terminal import visible
 from digram.errors import several
 from digram.tokenizer.tokenizer import Tokenizer
@@ -27,7 +27,7 @@ _WIDTH = 30  # columns of a token, of which the middle is left out where it is l
 
 def audit(
     tok: Tokenizer,
-    source: Source | None = None,
+    corpus: CorpusLike | None = None,
     *,
     separator: str | bytes | None = None,
     rare: int = 10,
@@ -48,7 +48,7 @@ def audit(
     less than `rare` times, that are not whole characters, that are one word in several forms,
     that are junk, longer than `long` characters, or numbers that fall into groups unevenly;
     special tokens that text may hold; gaps in the ids; and text that does not come back. Each
-    kind is defined in docs/audit.md. Without a source, what needs none.
+    kind is defined in docs/audit.md. Without a corpus, what needs none.
 
     `print(found)` shows a table, `found.to_dict()` gives plain values, and a test holds it to
     limits, of numbers or shares:
@@ -66,17 +66,17 @@ def audit(
     rare, long = whole_number("rare", rare, 1), whole_number("long", long, 1)
     threads = check_threads(threads)
     read = None
-    if source is not None:
-        texts = Corpus.of(source, separator)
+    if corpus is not None:
+        texts = Corpus.of(corpus, separator)
         with progress_bar("Auditing", texts.size, "B", progress) as advance:
             read = reading.read(tok, texts, threads=threads, advance=advance)
     look = _Look(tok, read, rare, long, threads)
     found = {finding.kind: finding for finding in look.all()}
-    corpus = None
+    sums = None
     if read is not None:
-        corpus = Reading(read.documents, read.bytes, read.tokens, read.skipped, read.times)
+        sums = Reading(read.documents, read.bytes, read.tokens, read.skipped, read.times)
     by_kind = {kind: found[kind] for kind in KINDS if kind in found}
-    return Audit(by_kind, len(look.tokens), len(tok.special_tokens), corpus)
+    return Audit(by_kind, len(look.tokens), len(tok.special_tokens), sums)
 
 
 class _Look:

@@ -13,7 +13,7 @@ from digram._util.progress import progress as progress_bar
 from digram._util.validation import check_threads, instance, whole_number
 from digram.analysis.explain.places import Places, Sample, Word
 from digram.analysis.explain.tree import token_to_id
-from digram.corpus import Corpus, Files, Further, Pass, Source, Unread
+from digram.corpus import Corpus, CorpusLike, Files, Further, Pass, Unread
 from digram.corpus.text import in_parts
 from digram.errors import InvalidTextError, OptionError
 from digram.tokenizer.tokenizer import Tokenizer
@@ -33,7 +33,7 @@ _MOST_WORDS = 1 << 16
 def find_token(
     tok: Tokenizer,
     token: int | str | bytes,
-    source: Source,
+    corpus: CorpusLike,
     *,
     samples: int = 10,
     separator: str | bytes | None = None,
@@ -64,9 +64,9 @@ def find_token(
     """
     instance("tok", tok, Tokenizer)
     looking = _Looking(tok, token_to_id(tok, token), whole_number("samples", samples, 0), threads)
-    corpus = Corpus.of(source, separator)
-    with progress_bar("Looking", corpus.size, "B", progress) as advance:
-        skipped = looking.through(corpus, advance)
+    documents = Corpus.of(corpus, separator)
+    with progress_bar("Looking", documents.size, "B", progress) as advance:
+        skipped = looking.through(documents, advance)
     return looking.found(skipped)
 
 
@@ -243,13 +243,13 @@ def _at(text: _Text, span: tuple[int, int], word: bytes) -> Sample:
 
 
 def _of_files(
-    source: Files, seen: Pass, last_border: Callable[[bytes, int], int]
+    corpus: Files, seen: Pass, last_border: Callable[[bytes, int], int]
 ) -> Iterator[_Text]:
     """The texts of files with the place of each."""
     document = -1
-    for path in source.paths:
+    for path in corpus.paths:
         make = partial(_Text, path=str(path))
-        for text in source.texts_of(path, seen):
+        for text in corpus.texts_of(path, seen):
             document += 1
             if not isinstance(text, Unread):
                 yield make(text, document, 0, record=seen.record)
@@ -276,7 +276,7 @@ def _encoded(text: str, number: int) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         raise InvalidTextError(
-            f"source[{number}] has a lone surrogate (U+{ord(text[error.start]):04X}) at index "
+            f"corpus[{number}] has a lone surrogate (U+{ord(text[error.start]):04X}) at index "
             f"{error.start}, which is not a character.",
             index=error.start,
             hint='Decode the source with errors="replace", or pass its bytes.',

@@ -3,7 +3,7 @@
 Each measure is defined in docs/evaluation.md, docs/advice.md or docs/comparing.md.
 
 formulas    entropy, Rényi's efficiency, Gini, divergence: of plain numbers
-naming      sources with names, or one without
+naming      named corpora, or one without a name
 vocabulary  what is counted of each token, once for all texts
 tally       what is counted of a corpus, in one pass
 evaluation  the measures that follow from it, of one corpus or of several by name

@@ -13,7 +13,7 @@ from digram.analysis.metrics.kinds import Kinds
 from digram.analysis.metrics.naming import each_source, named_corpora
 from digram.analysis.metrics.overlap import Overlap, overlap, plain
 from digram.analysis.metrics.places import Differences, Place, Sums, both
-from digram.corpus import Corpus, Source
+from digram.corpus import Corpus, CorpusLike
 from digram.errors import several
 from digram.tokenizer.tokenizer import Tokenizer
 
@@ -57,7 +57,7 @@ class Both:
 class Comparison:
     """What `digram.compare` returns; `print` shows it as tables.
 
-    `total` is of all text, `by_name` of each source where they have names, `by_kind` of words of
+    `total` is of all text, `by_name` of each corpus where they have names, `by_kind` of words of
     each script, identifiers, numbers, punctuation and white space. `this_fewer` are the places
     where this tokenizer saves most tokens, `other_fewer` those where the other does, and `as_many`
     the most frequent ones that both cut into as many, but elsewhere. `names` are what the tables
@@ -110,7 +110,7 @@ class Comparison:
 def compare(
     this: Tokenizer,
     other: Tokenizer,
-    source: Source | Mapping[str, Source],
+    corpus: CorpusLike | Mapping[str, CorpusLike],
     *,
     names: tuple[str, str] = ("this", "other"),
     top: int = 10,
@@ -131,7 +131,7 @@ def compare(
     >>> found.this_fewer
     (Place(text=b'slow', count=1, this=(b'slow',), other=(b's', b'low')),)
 
-        source, separator: as for `evaluate`; sources with names are compared one by one too.
+        corpus, separator: as for `evaluate`; corpora with names are compared one by one too.
         names: what the tables call the two.
         top: how many places, and how many tokens that one has alone, are kept of each sort.
 
@@ -150,7 +150,7 @@ def compare(
     top = whole_number("top", top, 0)
     work = _Work(this, other, check_threads(threads))
     found = each_source(
-        named_corpora(source, None, separator),
+        named_corpora(corpus, None, separator),
         work.of,
         "Comparing",
         progress=progress,

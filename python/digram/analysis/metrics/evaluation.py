@@ -18,7 +18,7 @@ from digram.analysis.metrics.formulas import (
 from digram.analysis.metrics.naming import each_source, named_corpora
 from digram.analysis.metrics.tally import Tally, tally, together
 from digram.analysis.metrics.vocabulary import Vocabulary, vocabulary
-from digram.corpus import Corpus, Source
+from digram.corpus import Corpus, CorpusLike
 from digram.errors import OptionError, several
 from digram.tokenizer.tokenizer import Tokenizer
 
@@ -204,7 +204,7 @@ class Parallel:
 class Evaluation:
     """What `digram.evaluate` returns; `print` shows it as a table.
 
-    `total` are the measures of all text; of several sources `by_name` has those of each, and with
+    `total` are the measures of all text; of several corpora `by_name` has those of each, and with
     a reference `parallel` compares them. `skipped` is how many records without a text there were.
     """
 
@@ -250,7 +250,7 @@ class Evaluation:
 
 def evaluate(
     tok: Tokenizer,
-    source: Source | Mapping[str, Source],
+    corpus: CorpusLike | Mapping[str, CorpusLike],
     *,
     reference: str | None = None,
     separator: str | bytes | None = None,
@@ -267,7 +267,7 @@ def evaluate(
     (1.6, 2.25, 0.93...)
 
     What comes in is what `digram.train` takes: texts, files, or an iterator of texts; each text
-    is a document, and `separator` cuts them. Several sources, by name, are measured one by one
+    is a document, and `separator` cuts them. Several corpora, by name, are measured one by one
     and together. With a `reference`, text n of each says the same as text n of the others, and
     `parallel` has what each costs beside it:
 
@@ -276,11 +276,11 @@ def evaluate(
     (11, {'en': 1.0, 'sw': 1.57...})
 
     `print(found)` shows all of it as a table, `found.to_dict()` gives it as plain values. Each
-    measure, its unit and its source are in docs/evaluation.md; `alpha` is the order of Rényi's
+    measure, its unit and its corpus are in docs/evaluation.md; `alpha` is the order of Rényi's
     entropy. The text of special tokens stays text.
 
-    Raises `OptionError` for a reference that is not a name, for sources of unequal numbers of
-    texts beside one, and for a negative `alpha`; else as `encode`, with the name of the source.
+    Raises `OptionError` for a reference that is not a name, for corpora of unequal numbers of
+    texts beside one, and for a negative `alpha`; else as `encode`, with the name of the corpus.
 
     Takes two to three times as long as encoding, in parallel on `threads` threads, and some
     1 µs for each token of the vocabulary. Memory: a batch of texts or the longest one, 8 bytes
@@ -288,7 +288,7 @@ def evaluate(
     """
     instance("tok", tok, Tokenizer)
     check_order(alpha)
-    named = named_corpora(source, reference, separator)
+    named = named_corpora(corpus, reference, separator)
     facts = vocabulary(tok, check_threads(threads))
     found = tallied(tok, named, facts, "Evaluating", threads=threads, progress=progress)
     total = Measures(together([*found.values()]), facts.size, alpha)
@@ -305,7 +305,7 @@ def tallied(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> dict[str | None, Tally]:
-    """What is counted of each source, by its name; a bar with a title shows how far it is."""
+    """What is counted of each corpus, by its name; a bar with a title shows how far it is."""
     return each_source(
         named,
         lambda one, advance: tally(tok, one, facts, threads=threads, advance=advance),

@@ -1,4 +1,4 @@
-"""Sources with names, or one without: checked, and gone through one by one."""
+"""Named corpora, or one without: checked, and gone through one by one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
 from digram._util.progress import progress as progress_bar
-from digram.corpus import Corpus, Source
+from digram.corpus import Corpus, CorpusLike
 from digram.errors import OptionError, placed, show
 
 __all__ = ["check_names", "each_source", "named_corpora"]
@@ -16,44 +16,44 @@ Found = TypeVar("Found")
 
 
 def named_corpora(
-    source: Source | Mapping[str, Source],
+    corpus: CorpusLike | Mapping[str, CorpusLike],
     reference: str | None,
     separator: str | bytes | None,
 ) -> dict[str | None, Corpus]:
     """What a caller gives, by name, or one without; all files are looked up before one is read.
 
-    Raises as `Corpus.of` does, with the name of the source; `OptionError` for a reference that is
-    none of them, or no source at all.
+    Raises as `Corpus.of` does, with the name of the corpus; `OptionError` for a reference that is
+    none of them, or no corpus at all.
     """
-    if not isinstance(source, Mapping):
+    if not isinstance(corpus, Mapping):
         if reference is None:
-            return {None: Corpus.of(source, separator)}
+            return {None: Corpus.of(corpus, separator)}
         raise OptionError(
-            f"reference={show(reference)} is for several sources, and names one of them.",
+            f"reference={show(reference)} is for several corpora, and names one of them.",
             value=reference,
             hint="Pass a dictionary, as in "
             'digram.evaluate(tok, {"en": ..., "sw": ...}, reference="en").',
         )
-    check_names(source, reference)
+    check_names(corpus, reference)
     found: dict[str | None, Corpus] = {}
-    for name, one in source.items():
+    for name, one in corpus.items():
         with _inside(name):
             found[name] = Corpus.of(one, separator)
     return found
 
 
-def check_names(source: Mapping[str, Source], reference: str | None) -> None:
-    """Refuses names that are not text, no source at all, and a reference that is none of them."""
-    if not source:
-        raise OptionError("the dictionary names no source.", value=source)
-    for name in source:
+def check_names(corpus: Mapping[str, CorpusLike], reference: str | None) -> None:
+    """Refuses names that are not text, no corpus at all, and a reference that is none of them."""
+    if not corpus:
+        raise OptionError("the dictionary names no corpus.", value=corpus)
+    for name in corpus:
         if not isinstance(name, str):
-            raise TypeError(f"the names of sources are str, not {show(name)}")
-    if reference is not None and reference not in source:
+            raise TypeError(f"the names of corpora are str, not {show(name)}")
+    if reference is not None and reference not in corpus:
         raise OptionError(
-            f"reference={show(reference)} is none of the sources.",
+            f"reference={show(reference)} is none of the corpora.",
             value=reference,
-            hint=f"Choose from {', '.join(map(repr, source))}.",
+            hint=f"Choose from {', '.join(map(repr, corpus))}.",
         )
 
 
@@ -77,10 +77,10 @@ def each_source(
 
 @contextlib.contextmanager
 def _inside(name: str | None) -> Iterator[None]:
-    """Says of an error which source it is about."""
+    """Says of an error which corpus it is about."""
     try:
         yield
     except Exception as error:
         if name is not None:
-            placed(error, f"source[{name!r}]")
+            placed(error, f"corpus[{name!r}]")
         raise

@@ -18,7 +18,7 @@ from digram.analysis.metrics.evaluation import tallied
 from digram.analysis.metrics.naming import named_corpora
 from digram.analysis.metrics.tally import Tally, together
 from digram.analysis.metrics.vocabulary import Vocabulary, vocabulary
-from digram.corpus import Source
+from digram.corpus import CorpusLike
 from digram.errors import OptionError, several, show
 from digram.pretokenizers.pretokenizer import resolve
 from digram.tokenizer.tokenizer import Tokenizer
@@ -177,7 +177,7 @@ class Curve:
 
 def curve(
     tok: Tokenizer,
-    source: Source | Mapping[str, Source],
+    corpus: CorpusLike | Mapping[str, CorpusLike],
     *,
     sizes: Iterable[int] | None = None,
     width: int | None = None,
@@ -196,7 +196,7 @@ def curve(
     >>> found[260].tokens == digram.shrink(tok, 260).count(text)
     True
 
-    `source` and `separator` are as for `evaluate`; several sources count as one. `sizes` are
+    `corpus` and `separator` are as for `evaluate`; several corpora count as one. `sizes` are
     those of `shrink`; without them round ones from 1,000 on, and this tokenizer's own. With
     the `width` of a model's embeddings each point knows how many parameters they have.
     `print(found)` shows a table, `found.to_dict()` gives plain values, and
@@ -211,7 +211,7 @@ def curve(
     definition = tok.definition
     inside = family(definition)
     asked = _sizes(sizes, inside)
-    named = named_corpora(source, None, separator)
+    named = named_corpora(corpus, None, separator)
     facts = vocabulary(tok, check_threads(threads))
     each = tallied(tok, named, facts, "Measuring", threads=threads, progress=progress)
     return _of(together([*each.values()]), definition, inside, facts, asked, width)

@@ -29,7 +29,7 @@ _COLUMNS: dict[tuple[str, str], Callable[[Measures], str]] = {
 
 
 def table(found: Evaluation) -> str:
-    """The measures of all text one below the other; those of several sources in rows.
+    """The measures of all text one below the other; those of several corpora in rows.
 
     >>> import digram
     >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")

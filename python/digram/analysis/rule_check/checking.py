@@ -14,7 +14,7 @@ from digram import _core
 from digram._util.progress import progress as progress_bar
 from digram._util.validation import check_threads, instance
 from digram.analysis.rule_check.value import Kind, Place, RuleKind, RulesCheck
-from digram.corpus import Corpus, Source
+from digram.corpus import Corpus, CorpusLike
 from digram.errors import OptionError, show
 from digram.pretokenizers.rules import SEPARATORS, Rules
 from digram.tokenizer.tokenizer import Tokenizer
@@ -32,7 +32,7 @@ _MAYBE_DIGIT = re.compile(rb"[0-9\x80-\xff]")
 
 def check_rules(
     tok: Tokenizer,
-    source: Source,
+    corpus: CorpusLike,
     rules: Rules | None = None,
     *,
     separator: str | bytes | None = None,
@@ -79,12 +79,12 @@ def check_rules(
     elif tok.unit != "byte":
         raise OptionError('rules are for unit="byte".', value=tok.unit)
     threads = check_threads(threads)
-    corpus = Corpus.of(source, separator)
+    documents = Corpus.of(corpus, separator)
     check = _Check(tok, asked)
     costs = [0, 0]
     with (
-        progress_bar("Checking", corpus.size, "B", progress) as advance,
-        contextlib.closing(corpus.batches()) as reading,
+        progress_bar("Checking", documents.size, "B", progress) as advance,
+        contextlib.closing(documents.batches()) as reading,
     ):
         done = 0
         for batch in reading:

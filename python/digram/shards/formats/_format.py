@@ -40,7 +40,7 @@ Bounds = NDArray[np.int64]
 
 
 class Run(NamedTuple):
-    """Documents that stand one after the other in a source: so many from number `first` on."""
+    """Documents that stand one after the other in a corpus: so many from number `first` on."""
 
     source: str
     first: int

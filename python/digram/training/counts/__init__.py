@@ -1,7 +1,7 @@
 """Counts: which pretokens a corpus holds and how often, which is all that training needs.
 
 value     `Counts`, an immutable value: looked up, added, taken apart, weighted
-counting  `count_pretokens`, from texts and named sources to counts
+counting  `count_pretokens`, from texts and named corpora to counts
 files     counts as a file and back: Arrow's own format, and Parquet
 settings  what counts were made with, as a line of JSON and as a fingerprint
 """
@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from digram.training.counts.counting import (
     Corpora,
+    CorporaLike,
     Counting,
-    Sources,
     corpora,
     count_pretokens,
     have_first,
@@ -26,9 +26,9 @@ from digram.training.counts.value import Counts, check_made, check_unit
 
 __all__ = [
     "Corpora",
+    "CorporaLike",
     "Counting",
     "Counts",
-    "Sources",
     "check_made",
     "check_unit",
     "corpora",

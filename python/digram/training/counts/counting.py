@@ -1,4 +1,4 @@
-"""Counting: from texts, and from several sources with weights, to counts."""
+"""Counting: from texts, and from several corpora with weights, to counts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from digram._util.progress import amount, note, progress_of_all
 from digram._util.progress import progress as progress_bar
 from digram._util.storage import advise_on_full_disk
 from digram._util.validation import check_threads, fraction, memory_in_bytes
-from digram.corpus import Corpus, Further, Reading, Source, Text
+from digram.corpus import Corpus, CorpusLike, Further, Reading, Text
 from digram.errors import CorruptFileError, InvalidTextError, OptionError, placed, show
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex, resolve
 from digram.training.checkpoint import Checkpoint
@@ -24,8 +24,8 @@ from digram.vocab.definition import Unit
 
 __all__ = [
     "Corpora",
+    "CorporaLike",
     "Counting",
-    "Sources",
     "corpora",
     "count_pretokens",
     "have_first",
@@ -36,8 +36,8 @@ __all__ = [
     "weights_without_names",
 ]
 
-Sources: TypeAlias = Source | Mapping[str, Source | Counts]
-"""What can be counted: one source, or several by their names, of which some are counted already."""
+CorporaLike: TypeAlias = CorpusLike | Mapping[str, CorpusLike | Counts]
+"""What can be counted: one corpus, or several by their names, of which some are counted already."""
 
 Corpora: TypeAlias = "Corpus | Mapping[str, Corpus | Counts] | Counts"
 """The same, made ready to be read."""
@@ -47,7 +47,7 @@ Held: TypeAlias = _core.Counts | _core.SortedCounts
 
 
 def count_pretokens(
-    source: Sources,
+    corpus: CorporaLike,
     *,
     pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None = "o200k",
     unit: Unit = "byte",
@@ -66,8 +66,8 @@ def count_pretokens(
     >>> counts.documents, counts.bytes, counts.pretokens
     (2, 12, 3)
 
-    `source`, `separator`, `pretokenizer` and `unit` are as for `digram.train`, and so are the
-    merges that it learns of the counts. A dictionary names several sources, one after the other;
+    `corpus`, `separator`, `pretokenizer` and `unit` are as for `digram.train`, and so are the
+    merges that it learns of the counts. A dictionary names several corpora, one after the other;
     counts may be among them. `weights` then says how much some of them count (`Counts.scale`, with
     its rounding), 1 by default:
 
@@ -85,11 +85,11 @@ def count_pretokens(
     cut, unit = resolve(pretokenizer), check_unit(unit)
     threads = check_threads(threads)
     memory = memory_in_bytes(memory_limit)
-    if isinstance(source, Counts):
-        raise TypeError("source is already counts; pass the text they are to be made of")
+    if isinstance(corpus, Counts):
+        raise TypeError("corpus is already counts; pass the text they are to be made of")
     counting = Counting(cut, unit, threads, progress, memory)
     with advise_on_full_disk():
-        counts, skipped = counting.count(corpora(source, separator), weights)
+        counts, skipped = counting.count(corpora(corpus, separator), weights)
         if isinstance(counts, _core.SortedCounts):
             counts = counts.to_memory()
     return Counts._of(counts, cut, unit, skipped)
@@ -114,20 +114,20 @@ class Counting:
     checkpoint: Checkpoint | None = None
     spotter: Spotter | None = None
 
-    def count(self, source: Corpora, weights: Mapping[str, Any] | None) -> Counted:
-        """The counts of one source, or of several; or those that are there.
+    def count(self, corpus: Corpora, weights: Mapping[str, Any] | None) -> Counted:
+        """The counts of one corpus, or of several; or those that are there.
 
         They are on disk where they did not fit into memory while they were counted, or went there
         for the checkpoint. Whether merging has room for them in memory is another question, which
         the core answers.
         """
-        if isinstance(source, Mapping):
-            return self._count_named(source, weights)
-        if isinstance(source, Counts):
-            return Counted(source._held, source.skipped)
+        if isinstance(corpus, Mapping):
+            return self._count_named(corpus, weights)
+        if isinstance(corpus, Counts):
+            return Counted(corpus._held, corpus.skipped)
         if weights is not None:
             raise weights_without_names()
-        return self._count(source, self.checkpoint)
+        return self._count(corpus, self.checkpoint)
 
     def _count_named(
         self, sources: Mapping[str, Any], weights: Mapping[str, Any] | None
@@ -149,31 +149,31 @@ class Counting:
                 found = found.to_memory() if isinstance(found, _core.SortedCounts) else found
                 parts.append(found if factor == (1, 1) else found.scale(*factor))
             except Exception as error:
-                placed(error, f"source[{name!r}]")
+                placed(error, f"corpus[{name!r}]")
                 raise
         if joiner is None:
             return Counted(_core.Counts.merge(parts), skipped)
         with progress_of_all("Joining", "pretokens", self.progress) as tell:
             return Counted(joiner.finish(tell), skipped)
 
-    def count_one_of(self, number: int, name: str, source: Corpus | Counts) -> Counted:
-        """The counts of one source of several, by its number and name."""
-        if isinstance(source, Counts):
-            made = (source.pretokenizer, source.unit)
+    def count_one_of(self, number: int, name: str, corpus: Corpus | Counts) -> Counted:
+        """The counts of one corpus of several, by its number and name."""
+        if isinstance(corpus, Counts):
+            made = (corpus.pretokenizer, corpus.unit)
             check_made(made, (self.cut, self.unit), "these counts", "asked for is")
-            return Counted(source._held, source.skipped)
+            return Counted(corpus._held, corpus.skipped)
         point = None
         if self.checkpoint is not None:
-            how = made_with(self.cut, self.unit, source)
-            point = self.checkpoint.part(number, how, source.stamps)
-        return self._count(source, point, name)
+            how = made_with(self.cut, self.unit, corpus)
+            point = self.checkpoint.part(number, how, corpus.stamps)
+        return self._count(corpus, point, name)
 
-    def _count(self, source: Corpus, point: Checkpoint | None, name: str | None = None) -> Counted:
+    def _count(self, corpus: Corpus, point: Checkpoint | None, name: str | None = None) -> Counted:
         splitter, memory = self.cut.splitter(), self.memory
-        size = source.size
+        size = corpus.size
         # What is held of a file that cannot be cut must leave room for counting.
         most = None if memory is None else memory // 4
-        reading = source.batches(splitter.last_border, most)
+        reading = corpus.batches(splitter.last_border, most)
         texts = _checked(reading) if self.unit == "char" else reading
         texts = texts if self.spotter is None else self.spotter.over(texts)
         if point is None:
@@ -182,7 +182,7 @@ class Counting:
         else:
             counter = point.counter(splitter, memory)
             texts = point.rest(texts, counter, lambda: reading.skipped)
-            if size is not None and source.stamps is None:  # files are read again
+            if size is not None and corpus.stamps is None:  # files are read again
                 size = max(size - point.state.bytes, 0)
             if point.state.bytes and not point.merges:
                 counted = amount(point.state.bytes)
@@ -227,25 +227,25 @@ class Counting:
         return tempfile.gettempdir() if self.checkpoint is None else self.checkpoint.folder
 
 
-def corpora(source: Sources | Counts, separator: str | bytes | None) -> Corpora:
+def corpora(corpus: CorporaLike | Counts, separator: str | bytes | None) -> Corpora:
     """What a caller gives as text or counts, made ready to be read: all files are looked up.
 
-    Raises as `Corpus.of` does, with the name of the source; `OptionError` for a separator where
+    Raises as `Corpus.of` does, with the name of the corpus; `OptionError` for a separator where
     there is nothing to cut.
     """
-    if isinstance(source, Counts):
+    if isinstance(corpus, Counts):
         refuse_separator(separator)
-        return source
-    if not isinstance(source, Mapping):
-        return Corpus.of(source, separator)
-    refuse_separator(separator, *source.values())
-    return named_corpora("source", source, separator)
+        return corpus
+    if not isinstance(corpus, Mapping):
+        return Corpus.of(corpus, separator)
+    refuse_separator(separator, *corpus.values())
+    return named_corpora("corpus", corpus, separator)
 
 
 def named_corpora(
-    argument: str, sources: Mapping[str, Source | Counts], separator: str | bytes | None
+    argument: str, sources: Mapping[str, CorpusLike | Counts], separator: str | bytes | None
 ) -> dict[str, Corpus | Counts]:
-    """The same of several sources by their names; `argument` is what they were given as."""
+    """The same of several corpora by their names; `argument` is what they were given as."""
     found: dict[str, Corpus | Counts] = {}
     for name, one in sources.items():
         try:
@@ -266,17 +266,17 @@ def refuse_separator(separator: str | bytes | None, *sources: object) -> None:
         )
 
 
-def made_with(cut: Pretokenizer, unit: Unit, source: Corpora) -> list[str]:
-    """What decides how a source is counted, beside its text: for the note of a checkpoint.
+def made_with(cut: Pretokenizer, unit: Unit, corpus: Corpora) -> list[str]:
+    """What decides how a corpus is counted, beside its text: for the note of a checkpoint.
 
     Here counts the separator that cuts, whoever gave it and as which type.
     """
-    return [fingerprint(cut, unit), repr(separator_in(source))]
+    return [fingerprint(cut, unit), repr(separator_in(corpus))]
 
 
-def separator_in(source: Corpora) -> bytes | None:
-    """The separator that cuts text; of several sources that of the first."""
-    several = source.values() if isinstance(source, Mapping) else [source]
+def separator_in(corpus: Corpora) -> bytes | None:
+    """The separator that cuts text; of several corpora that of the first."""
+    several = corpus.values() if isinstance(corpus, Mapping) else [corpus]
     return next((one.separator for one in several if isinstance(one, Corpus)), None)
 
 
@@ -286,30 +286,30 @@ def have_first(sources: Mapping[str, Any]) -> bool:
 
 
 def weights_without_names() -> OptionError:
-    """What is wrong with weights for one source."""
+    """What is wrong with weights for one corpus."""
     return OptionError(
-        "weights= is for several sources, by their names.",
+        "weights= is for several corpora, by their names.",
         hint='Pass a dictionary, as in train({"en": ..., "sw": ...}, weights={"sw": 2}), or weigh '
         "counts with scale.",
     )
 
 
-def _titled(phase: str, source: str | None) -> str:
-    """What a bar is called; of several sources each has bars of its own."""
-    return phase if source is None else f"{phase} {source}"
+def _titled(phase: str, corpus: str | None) -> str:
+    """What a bar is called; of several corpora each has bars of its own."""
+    return phase if corpus is None else f"{phase} {corpus}"
 
 
 def _factors(
     weights: Mapping[str, Any] | None, sources: Mapping[str, Any]
 ) -> dict[str, tuple[int, int]]:
     if not sources:
-        raise OptionError("the dictionary names no source.")
+        raise OptionError("the dictionary names no corpus.")
     for name in weights or {}:
         if name not in sources:
             raise OptionError(
-                f"weights= names {show(name)}, and no source has that name.",
+                f"weights= names {show(name)}, and no corpus has that name.",
                 value=name,
-                hint=f"Sources: {', '.join(map(repr, sources))}.",
+                hint=f"Corpora: {', '.join(map(repr, sources))}.",
             )
     return {n: fraction(weight, f"weights[{show(n)}]") for n, weight in (weights or {}).items()}
 

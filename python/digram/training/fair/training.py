@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from digram._util.validation import takes_no
-from digram.corpus import Source
+from digram.corpus import CorpusLike
 from digram.errors import OptionError
 from digram.pretokenizers.pretokenizer import MISSING, PretokenizerLike, resolve
 from digram.tokenizer.tokenizer import Merge, Tokenizer
@@ -34,9 +34,9 @@ _IN_TURNS = "Languages take turns without it; digram.train has it."
     superwords=_IN_TURNS,
 )
 def train_fair(
-    languages: Mapping[str, Source | Counts],
+    languages: Mapping[str, CorpusLike | Counts],
     *,
-    dev: Mapping[str, Source | Counts] | None = None,
+    dev: Mapping[str, CorpusLike | Counts] | None = None,
     ratios: Mapping[str, float] | None = None,
     global_merges: int = 0,
     window: int | None = None,
@@ -80,7 +80,7 @@ def train_fair(
     all languages. So a language with little training text gets its share of the vocabulary, and
     parallel dev texts come to cost about the same number of tokens.
 
-        languages: the text of each language to learn from, by its name: sources as for
+        languages: the text of each language to learn from, by its name: corpora as for
             `digram.train`, or `Counts`.
         dev: text that says the same in each language, or as much of it as is to cost the same.
             Nothing is learned from it, it is measured. Without it the training texts are measured,
