@@ -28,9 +28,9 @@ def fair(**options: Any) -> list[tuple[bytes, bytes]]:
 
 # What is asked for, the name of the number, the least of it.
 NUMBERS: dict[str, tuple[Callable[[Any], object], str, int]] = {
-    "fits": (lambda n: TOK.fits("a", n), "n", 0),
-    "truncate": (lambda n: TOK.truncate("a", n), "n", 0),
-    "chunks": (lambda n: TOK.chunks("a", n), "size", 1),
+    "fits": (lambda n: TOK.fits("a", n), "max_length", 0),
+    "truncate": (lambda n: TOK.truncate("a", n), "max_length", 0),
+    "chunks": (lambda n: TOK.chunks("a", n), "max_length", 1),
     "overlap": (lambda n: TOK.chunks("a", 4, overlap=n), "overlap", 0),
     "limit": (lambda n: list(TOK.encode_stream(["a"], limit=n)), "limit", 1),
     "encode_batch": (lambda n: TOK.encode_batch(["a"], threads=n), "threads", 1),

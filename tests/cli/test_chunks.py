@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_lines(run: Run, tok: digram.Tokenizer, tok_path: str, folder: Path) -> None:
-    result = run("chunks", "-t", tok_path, "--size", "9", "--overlap", "3", folder)
+    result = run("chunks", "-t", tok_path, "--max-length", "9", "--overlap", "3", folder)
     assert (result.exit_code, result.stderr) == (0, "")
     expected = [
         [str(chunk.count), str(chunk.start), str(chunk.end), str(folder / name)]
@@ -38,7 +38,7 @@ def test_lines(run: Run, tok: digram.Tokenizer, tok_path: str, folder: Path) -> 
 
 
 def test_json_has_the_texts(run: Run, tok: digram.Tokenizer, tok_path: str, folder: Path) -> None:
-    result = run("chunks", "-t", tok_path, "--size", "9", "--json", folder)
+    result = run("chunks", "-t", tok_path, "--max-length", "9", "--json", folder)
     found = [json.loads(line) for line in result.stdout.splitlines()]
     assert list(found[0]) == ["tokens", "start", "end", "path", "text"]
     for name, text in TEXTS.items():
@@ -50,7 +50,7 @@ def test_json_has_the_texts(run: Run, tok: digram.Tokenizer, tok_path: str, fold
 
 
 def test_stdin_and_nothing(run: Run, tok_path: str) -> None:
-    asked = ["chunks", "-t", tok_path, "--size", "2"]
+    asked = ["chunks", "-t", tok_path, "--max-length", "2"]
     piped = run(*asked, input="the cat sat\n").stdout
     assert piped == run(*asked, "-", input="the cat sat\n").stdout
     assert piped.startswith("2  0  ")
@@ -60,15 +60,17 @@ def test_stdin_and_nothing(run: Run, tok_path: str) -> None:
 
 
 def test_faults(run: Run, tok_path: str, folder: Path) -> None:
-    missing = run("chunks", "-t", tok_path, "--size", "9", folder / "a.txt", folder / "none.txt")
+    missing = run(
+        "chunks", "-t", tok_path, "--max-length", "9", folder / "a.txt", folder / "none.txt"
+    )
     assert (missing.exit_code, missing.stdout) == (4, "")
-    small = run("chunks", "-t", tok_path, "--size", "2", folder / "a.txt", folder / "c.txt")
+    small = run("chunks", "-t", tok_path, "--max-length", "2", folder / "a.txt", folder / "c.txt")
     assert (small.exit_code, small.stdout) == (3, "")
     assert f"{folder / 'c.txt'}: the character" in small.stderr
-    wide = run("chunks", "-t", tok_path, "--size", "2", "--overlap", "2", folder)
+    wide = run("chunks", "-t", tok_path, "--max-length", "2", "--overlap", "2", folder)
     assert wide.exit_code == 2
-    assert "Error: --overlap 2 is not below --size 2." in wide.stderr
-    odd = ["chunks", "-t", tok_path, "--size", "9"]
+    assert "Error: --overlap 2 is not below --max-length 2." in wide.stderr
+    odd = ["chunks", "-t", tok_path, "--max-length", "9"]
     assert run(*odd, input=b"a\xffb").stdout.endswith("3  -\n")
     told = run(*odd, "--json", input=b"a\xffb")
     assert (told.exit_code, told.stdout) == (3, "")
@@ -83,7 +85,7 @@ def test_documents_have_numbers(
     lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
     (folder / "b.txt").unlink()
     (folder / "b.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
-    asked = ["chunks", "-t", tok_path, "--size", "5"]
+    asked = ["chunks", "-t", tok_path, "--max-length", "5"]
     held = {"a.txt": [TEXTS["a.txt"]], "b.jsonl.gz": texts, "c.txt": [TEXTS["c.txt"]]}
     expected = [
         [chunk.count, chunk.start, chunk.end, number, str(folder / name)]
@@ -104,6 +106,8 @@ def test_documents_have_numbers(
     ]
     cut = run(*asked, "--separator", " ", folder / "c.txt").stdout.splitlines()
     assert [line.split()[3] for line in cut][-1] == "2"
-    small = run("chunks", "-t", tok_path, "--size", "2", "--source-format", "jsonl", input=lines)
+    small = run(
+        "chunks", "-t", tok_path, "--max-length", "2", "--source-format", "jsonl", input=lines
+    )
     assert (small.exit_code, small.stdout) == (3, "")
     assert "stdin: document 2: the character" in small.stderr

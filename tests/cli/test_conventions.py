@@ -82,7 +82,7 @@ def test_a_tokenizer_is_saved_in_a_format(name: str) -> None:
 
 SIZES = {
     "--vocab-size", "--add", "--remove", "--swap", "--max-merges", "--min-frequency",
-    "--global-merges", "--limit-alphabet", "--shard-tokens", "--size", "--overlap", "--tokens",
+    "--global-merges", "--limit-alphabet", "--shard-tokens", "--max-length", "--overlap",
 }  # fmt: skip
 
 

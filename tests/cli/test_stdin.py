@@ -22,7 +22,7 @@ CORPUS_VERBS = {
     "train-fair": None,  # stdin has no languages
     "encode": "-t {tok} {}",
     "count": "-t {tok} --json {}",
-    "chunks": "-t {tok} --size 3 --json {}",
+    "chunks": "-t {tok} --max-length 3 --json {}",
     "show": "-t {tok} --json {}",
     "explain": "-t {tok} --json {}",
     "replay": "-t {tok} --json {}",

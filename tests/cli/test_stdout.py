@@ -39,7 +39,7 @@ PRINTING = [
     "decode -t t.json ids.txt",
     "count -t t.json a.txt",
     "truncate -t t.json -n 5 a.txt",
-    "chunks -t t.json --size 5 a.txt",
+    "chunks -t t.json --max-length 5 a.txt",
     "show -t t.json a.txt",
     "show -t t.json a.txt --json",
     "explain -t t.json --text abc",

@@ -33,7 +33,7 @@ def test_it_is_what_the_library_gives(
 
 
 def test_special_tokens(run: Run, tok_path: str) -> None:
-    asked = ["truncate", "-t", tok_path, "--tokens", "2"]
+    asked = ["truncate", "-t", tok_path, "--max-length", "2"]
     assert run(*asked, input="<|end|> the cat").stdout != "<|end|> the"
     assert run(*asked, "--special", "parse", input="<|end|> the cat").stdout.startswith("<|end|> ")
 
@@ -43,5 +43,5 @@ def test_faults(run: Run, tok_path: str, tmp_path: Path) -> None:
     assert (missing.exit_code, missing.stdout) == (4, "")
     negative = run("truncate", "-t", tok_path, "-n", "-1", input="a")
     assert (negative.exit_code, negative.stdout) == (2, "")
-    assert "--tokens -1 is not at least 0." in negative.stderr
+    assert "--max-length -1 is not at least 0." in negative.stderr
     assert run("truncate", "-t", tok_path, input="a").exit_code == 2

@@ -209,7 +209,7 @@ def prepend(tok: digram.Tokenizer, text: str, count: int) -> None:
 
 
 def windows(tok: digram.Tokenizer, text: str, count: int) -> None:
-    encoding = tok(text, max_length=64, stride=8, offsets="utf16")
+    encoding = tok(text, max_length=64, overlap=8, offsets="utf16")
     for window in (encoding, *encoding.overflowing):
         assert window.char_to_token(window.offsets[-1][0]) is not None
 

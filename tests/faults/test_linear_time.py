@@ -160,7 +160,7 @@ def test_encodings(trained: digram.Tokenizer, shape: str) -> None:
     """Places, words, windows, and a search in each of them."""
 
     def look(text: str) -> None:
-        encoding = trained(text, max_length=64, stride=8, offsets="utf16")
+        encoding = trained(text, max_length=64, overlap=8, offsets="utf16")
         for window in (encoding, *encoding.overflowing):
             assert window.char_to_token(window.offsets[-1][0]) is not None
             assert window.word_to_tokens(window.word_ids[-1] or 0) is not None

@@ -123,7 +123,7 @@ def test_truncation_and_padding(both: Both, texts: list[str], strategy: Any, sid
                 "max_length": size,
                 "truncation": strategy,
                 "truncation_side": side,
-                "stride": stride,
+                "overlap": stride,
                 "padding": "max_length",
                 "padding_side": padding_side,
                 "pad_to_multiple_of": 5,

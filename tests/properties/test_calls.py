@@ -124,18 +124,18 @@ def stay(lengths: list[int], room: int, strategy: str) -> list[int]:
     return lengths
 
 
-def windows(tokens: list[Token], size: int, stride: int, side: str) -> list[list[Token]]:
+def windows(tokens: list[Token], size: int, overlap: int, side: str) -> list[list[Token]]:
     """Windows over tokens, the one that stays first."""
     if side == "left":
-        return [cut[::-1] for cut in windows(tokens[::-1], size, stride, "right")]
+        return [cut[::-1] for cut in windows(tokens[::-1], size, overlap, "right")]
     if len(tokens) <= size:
         return [tokens]
-    if stride >= size:
+    if overlap >= size:
         raise Refused
     found = [tokens[:size]]
     at = 0
     while at + size < len(tokens):
-        at += size - stride
+        at += size - overlap
         found.append(tokens[at : at + size])
     return found
 
@@ -163,12 +163,12 @@ def rows(
         cuts = [[tokens] for tokens in sequences]
     else:
         room = o["max_length"] - extra
-        stride, side = o.get("stride", 0), o.get("truncation_side", "right")
-        if room < 1 or stride >= room:
+        overlap, side = o.get("overlap", 0), o.get("truncation_side", "right")
+        if room < 1 or overlap >= room:
             raise Refused
         strategy = o.get("truncation", "longest_first")
         sizes = stay([len(tokens) for tokens in sequences], room, strategy)
-        cuts = [windows(t, n, stride, side) for t, n in zip(sequences, sizes, strict=True)]
+        cuts = [windows(t, n, overlap, side) for t, n in zip(sequences, sizes, strict=True)]
     first = [cut[0] for cut in cuts]
     others = [[window] for window in cuts[0]]
     if len(cuts) == 2:
@@ -215,7 +215,7 @@ def options(draw: st.DrawFn) -> dict[str, Any]:
             st.sampled_from(["longest_first"] * 4 + ["only_first", "only_second", "raise"])
         )
         if chosen["truncation"] != "raise":
-            chosen["stride"] = draw(st.integers(0, 3))
+            chosen["overlap"] = draw(st.integers(0, 3))
             chosen["truncation_side"] = draw(st.sampled_from(["left", "right"]))
     if draw(st.booleans()):
         known = ["longest", "max_length"] if "max_length" in chosen else ["longest"]
@@ -327,7 +327,7 @@ def test_a_call_is_what_the_naive_account_says(
         ]
         if o.get("max_length") is not None and not samples:
             extra = (len(template) - 1 - with_pair) * o["add_special_tokens"]
-            if o["max_length"] - extra < 1 or o.get("stride", 0) >= o["max_length"] - extra:
+            if o["max_length"] - extra < 1 or o.get("overlap", 0) >= o["max_length"] - extra:
                 raise Refused
     except Refused:
         with pytest.raises((digram.OptionError, digram.LimitExceededError)):

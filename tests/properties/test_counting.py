@@ -425,16 +425,18 @@ def test_intervals_and_running_counts_show_their_numbers() -> None:
 def test_errors() -> None:
     tok = digram.train("ab", max_merges=1)
     for call in (tok.fits, tok.truncate):
-        with pytest.raises(digram.OptionError, match="n=-1 is not at least 0"):
+        with pytest.raises(digram.OptionError, match="max_length=-1 is not at least 0"):
             call("a", -1)
     with pytest.raises(digram.OptionError, match="Pass 'left' or 'right'"):
         tok.truncate("a", 1, side="both")  # type: ignore[call-overload]
-    with pytest.raises(digram.OptionError, match="size=0 is not at least 1"):
+    with pytest.raises(digram.OptionError, match="max_length=0 is not at least 1"):
         tok.chunks("a", 0)
     with pytest.raises(digram.OptionError, match="overlap=-1 is not at least 0"):
         tok.chunks("a", 3, overlap=-1)
     for overlap in (3, 4):
-        with pytest.raises(digram.OptionError, match=f"overlap={overlap} is not below size=3"):
+        with pytest.raises(
+            digram.OptionError, match=f"overlap={overlap} is not below max_length=3"
+        ):
             tok.chunks("a", 3, overlap=overlap)
     with pytest.raises(digram.LimitExceededError, match="has more than 2 tokens"):
         tok.chunks("a中a", 2)

@@ -17,13 +17,19 @@ _PLACE = ("tokens", "start", "end")
 
 
 @click.command(
-    options_metavar="-t PATH --size N [OPTIONS]",
-    epilog=common.example("digram chunks -t tokenizer.json --size 512 --json docs > docs.jsonl"),
+    options_metavar="-t PATH --max-length N [OPTIONS]",
+    epilog=common.example(
+        "digram chunks -t tokenizer.json --max-length 512 --json docs > docs.jsonl"
+    ),
 )
 @click.argument("files", nargs=-1, metavar="[FILES]...")
 @common.with_tokenizer
 @click.option(
-    "--size", type=common.NUMBER, required=True, metavar="N", help="The most tokens of a chunk."
+    "--max-length",
+    type=common.NUMBER,
+    required=True,
+    metavar="N",
+    help="The maximum number of tokens of a chunk.",
 )
 @click.option(
     "--overlap",
@@ -38,7 +44,7 @@ def chunks(
     *,
     tok: Tokenizer,
     files: tuple[str, ...],
-    size: int,
+    max_length: int,
     overlap: int,
     told: common.Told,
     as_json: bool,
@@ -64,7 +70,7 @@ def chunks(
             if as_json:
                 _check_utf8(data, name, document)
             with texts.where(name, document):
-                cut = tok.chunks(data, size, overlap=overlap)
+                cut = tok.chunks(data, max_length, overlap=overlap)
             for chunk in cut:
                 place = (chunk.count, chunk.start, chunk.end)
                 row = (*place, number, name) if several else (*place, name)

@@ -22,12 +22,11 @@ __all__ = ["truncate"]
 @common.with_tokenizer
 @click.option(
     "-n",
-    "--tokens",
-    "n",
+    "--max-length",
     type=common.NUMBER,
     required=True,
     metavar="N",
-    help="How many tokens there may be.",
+    help="The maximum number of tokens.",
 )
 @click.option(
     "--side",
@@ -38,7 +37,7 @@ __all__ = ["truncate"]
 )
 @common.special_option
 def truncate(
-    *, tok: Tokenizer, file: str, n: int, side: Literal["left", "right"], special: Any
+    *, tok: Tokenizer, file: str, max_length: int, side: Literal["left", "right"], special: Any
 ) -> None:
     """Cut a text from FILE or stdin down to N tokens.
 
@@ -48,4 +47,4 @@ def truncate(
     The text is held in memory.
     """
     with common.open_input(file) as text:
-        common.emit_bytes(tok.truncate(text.read(), n, side=side, special=special))
+        common.emit_bytes(tok.truncate(text.read(), max_length, side=side, special=special))

@@ -197,7 +197,7 @@ class Rules:
         return {name: value for name, value in plain.items() if value not in nothing}
 
     @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> Rules:
+    def from_dict(cls, data: Mapping[str, Any]) -> Rules:
         """The rules of such values.
 
         >>> Rules.from_dict({"forbid": ["in", ["o", "n"], {"regex": "[0-9]+"}]})
@@ -205,17 +205,17 @@ class Rules:
 
         Raises `OptionError` for a name that is not known, else as `Rules`.
         """
-        if not isinstance(found, Mapping):
-            raise TypeError(f"rules are an object with names, not {show(found)}")
+        if not isinstance(data, Mapping):
+            raise TypeError(f"rules are an object with names, not {show(data)}")
         known = [one.name for one in fields(cls)]
-        for name in found:
+        for name in data:
             if name not in known:
                 raise OptionError(
                     f"{show(name)} is not a kind of rule.",
                     value=name,
                     hint=f"Kinds: {', '.join(known)}.",
                 )
-        given = dict(found)
+        given = dict(data)
         for name in ("prefer", "forbid"):
             if isinstance(given.get(name), list):
                 given[name] = [_from_plain(one) for one in given[name]]

@@ -81,8 +81,8 @@ class CountingCore(Core):
             return self._count_batch(batch, rule, threads)
         return self._count_batch_numpy(batch, rule, threads)
 
-    def fits(self, text: str | bytes, n: int, *, special: OnSpecial = "text") -> bool:
-        """Whether `text` has at most `n` ids: `count(text) <= n`, without counting all of them.
+    def fits(self, text: str | bytes, max_length: int, *, special: OnSpecial = "text") -> bool:
+        """Whether `text` has at most `max_length` ids, as `count(text) <= max_length`, but faster.
 
         >>> import digram
         >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer=None)
@@ -91,30 +91,41 @@ class CountingCore(Core):
         >>> tok.fits("so low " * 1_000_000, 100)
         False
 
-        Stops as soon as it is known. A text of more than `n` times the bytes of the longest token
-        cannot fit and is not looked at; of another, no more is than has `n` ids, and what stands
-        with them up to the next place where every text is cut. An error that `count` would meet
-        after that is not met. Raises `OptionError` if `n` is negative.
+        Stops as soon as the answer is known. A text of more than `max_length` times the bytes of
+        the longest token cannot fit, and is not read. Of any other text, only the first part is
+        encoded: `max_length` ids, up to the next place at which every text is cut. An error that
+        `count` would meet after that place is not raised. Raises `OptionError` if `max_length` is
+        negative.
         """
-        return self._fits(text, whole_number("n", n, 0), rule_of(special))
+        return self._fits(text, whole_number("max_length", max_length, 0), rule_of(special))
 
     @overload
     def truncate(
-        self, text: str, n: int, *, side: Literal["left", "right"] = ..., special: OnSpecial = ...
+        self,
+        text: str,
+        max_length: int,
+        *,
+        side: Literal["left", "right"] = ...,
+        special: OnSpecial = ...,
     ) -> str: ...
     @overload
     def truncate(
-        self, text: bytes, n: int, *, side: Literal["left", "right"] = ..., special: OnSpecial = ...
+        self,
+        text: bytes,
+        max_length: int,
+        *,
+        side: Literal["left", "right"] = ...,
+        special: OnSpecial = ...,
     ) -> bytes: ...
     def truncate(
         self,
         text: str | bytes,
-        n: int,
+        max_length: int,
         *,
         side: Literal["left", "right"] = "right",
         special: OnSpecial = "text",
     ) -> str | bytes:
-        """Cut `text` to its first `n` tokens, or to its last `n` with `side="left"`.
+        """Cut `text` to its first `max_length` tokens, or to its last ones with `side="left"`.
 
         >>> import digram
         >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer=None)
@@ -123,28 +134,28 @@ class CountingCore(Core):
         >>> tok.truncate("so low", 3), tok.truncate("so low", 3, side="left")
         ('so ', 'o low')
 
-        A text of at most `n` ids is returned as it is. `bytes` give `bytes`. The cut is where a
-        token of `text` ends, and never inside a character. What is returned is a text of its own,
-        whose ids need not be a slice of those of `text`: where they would be more than `n`, 1, 3,
-        7, … tokens fewer are kept, until they are not. So `count` of it, with the same `special`,
-        is at most `n`.
+        A text of at most `max_length` ids is returned as it is. `bytes` give `bytes`. The text is
+        cut at the end of a token, and never inside a character. The result is a text of its own,
+        whose ids need not be a slice of those of `text`: where it has more than `max_length` ids,
+        1, 3, 7, … fewer tokens are kept, until it has not. So `count` of the result, with the same
+        `special`, is at most `max_length`.
 
-        From the right, no more of the text is looked at than has `n` ids, and what stands with them
-        up to the next place where every text is cut; an error after that is not met. Takes time
-        near-linear in what is looked at. Raises `OptionError` if `n` is negative.
+        From the right, only the first `max_length` ids of the text are encoded, up to the next
+        place at which every text is cut; an error after that place is not raised. The time is
+        near-linear in what is encoded. Raises `OptionError` if `max_length` is negative.
         """
-        n = whole_number("n", n, 0)
+        max_length = whole_number("max_length", max_length, 0)
         choice("side", side, "left", "right")
-        return self._truncate(text, n, side == "left", rule_of(special))
+        return self._truncate(text, max_length, side == "left", rule_of(special))
 
     @overload
-    def chunks(self, text: str, size: int, *, overlap: int = 0) -> list[Chunk[str]]: ...
+    def chunks(self, text: str, max_length: int, *, overlap: int = 0) -> list[Chunk[str]]: ...
     @overload
-    def chunks(self, text: bytes, size: int, *, overlap: int = 0) -> list[Chunk[bytes]]: ...
+    def chunks(self, text: bytes, max_length: int, *, overlap: int = 0) -> list[Chunk[bytes]]: ...
     def chunks(
-        self, text: str | bytes, size: int, *, overlap: int = 0
+        self, text: str | bytes, max_length: int, *, overlap: int = 0
     ) -> list[Chunk[str]] | list[Chunk[bytes]]:
-        """`text` in chunks of at most `size` ids of their own, which together cover it.
+        """`text` in chunks of at most `max_length` ids of their own, which together cover it.
 
         >>> import digram
         >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")
@@ -153,22 +164,23 @@ class CountingCore(Core):
         >>> tok.chunks("low lower low", 4, overlap=2)[1]
         Chunk(text='lower ', start=4, end=10, count=4)
 
-        A chunk is the next `size` tokens of `text`, so it ends where a token does, and never inside
-        a character; where these have more than `size` ids as a text of their own, 1, 3, 7, … tokens
-        fewer. A token that alone has more is cut between its characters. A chunk begins with the
-        last `overlap` tokens of the chunk before, or fewer in the same way, so neighbours share at
-        most `overlap` ids; where it would not go on beyond the chunk before, or would begin where
-        that does, it begins at its end. An empty text has no chunks. Special tokens in the text
-        stay text.
+        A chunk is the next `max_length` tokens of `text`, so it ends where a token does, and never
+        inside a character. Where these tokens have more than `max_length` ids as a text of their
+        own, the chunk has 1, 3, 7, … fewer tokens; a single token that has more is cut between its
+        characters. A chunk begins with the last `overlap` tokens of the chunk before, or fewer by
+        the same rule, so neighbours share at most `overlap` ids. It begins at the end of the chunk
+        before where it would otherwise not extend beyond that chunk, or would begin where that
+        chunk does. An empty text has no chunks. Special tokens in the text stay text.
 
         The time is near-linear in the text. Raises `LimitExceededError` where one character has
-        more than `size` ids, `OptionError` unless 0 <= `overlap` < `size`.
+        more than `max_length` ids, `OptionError` unless 0 <= `overlap` < `max_length`.
         """
-        size, overlap = whole_number("size", size, 1), whole_number("overlap", overlap, 0)
-        if overlap >= size:
+        max_length = whole_number("max_length", max_length, 1)
+        overlap = whole_number("overlap", overlap, 0)
+        if overlap >= max_length:
             raise OptionError(
-                f"overlap={overlap} is not below size={size}.",
+                f"overlap={overlap} is not below max_length={max_length}.",
                 value=overlap,
                 hint="A chunk must go on beyond what it shares with the one before.",
             )
-        return [Chunk(*chunk) for chunk in self._chunks(text, size, overlap)]
+        return [Chunk(*chunk) for chunk in self._chunks(text, max_length, overlap)]

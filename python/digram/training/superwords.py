@@ -102,9 +102,9 @@ class TwoStage:
             )
         return self.subwords - base
 
-    def said(self, words: Pretokenizer) -> dict[str, Any]:
+    def _metadata(self, words: Pretokenizer) -> dict[str, Any]:
         """What the record of training says; `words` cuts words."""
-        return {"kind": self.kind, "subwords": self.subwords, **_words_said(words)}
+        return {"kind": self.kind, "subwords": self.subwords, **_words_metadata(words)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +139,12 @@ class Boundless:
         choice("joins", self.joins, *get_args(Joins))
         _check_cut(self.pretokenizer)
 
-    def said(self, words: Pretokenizer) -> dict[str, Any]:
+    def _metadata(self, words: Pretokenizer) -> dict[str, Any]:
         """What the record of training says; `words` cuts words."""
-        return {"kind": self.kind, "joins": self.joins, **_words_said(words)}
+        return {"kind": self.kind, "joins": self.joins, **_words_metadata(words)}
 
 
-def _words_said(cut: Pretokenizer) -> dict[str, Any]:
+def _words_metadata(cut: Pretokenizer) -> dict[str, Any]:
     """How words are cut: a name, or patterns, and the policy for digits if there is one."""
     digits = {} if cut.digits is None else {"digits": cut.digits}
     return {"words": cut.name or [*cut.patterns], **digits}

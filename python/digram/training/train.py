@@ -214,7 +214,9 @@ def train(
         found = learned_superwords(
             texts, start, way, options, run, weights=weights, spotter=spotter
         )
-        return tokenizer_of(options, found, {**more, "superwords": way.said(options.pretokenizer)})
+        return tokenizer_of(
+            options, found, {**more, "superwords": way._metadata(options.pretokenizer)}
+        )
     found = learned(
         texts,
         start,

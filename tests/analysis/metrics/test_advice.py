@@ -65,7 +65,7 @@ def test_least_is_where_a_model_reads_the_text_with_the_least_arithmetic() -> No
         curve = curve_of(power)
         for parameters, width in ((100e6, 768), (3e9, 3200)):
             expected = parameters * power / (width * (1 - power))
-            assert curve.least(parameters, width) == pytest.approx(expected, rel=0.02)
+            assert curve.best_size(parameters, width) == pytest.approx(expected, rel=0.02)
 
 
 def test_a_text_that_needs_more_gets_more() -> None:

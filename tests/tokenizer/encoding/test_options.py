@@ -33,18 +33,18 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"max_length": "context"}, "needs a context size.*with_context_size"),
     ({"max_length": 1}, "max_length=1 leaves no room beside the 2 tokens of the template"),
     ({"max_length": 2}, "max_length=2 leaves no room"),
-    ({"stride": -1}, "stride=-1 is not a whole number of at least 0"),
-    ({"stride": 1}, "stride=1 does nothing, since max_length is not given"),
+    ({"overlap": -1}, "overlap=-1 is not a whole number of at least 0"),
+    ({"overlap": 1}, "overlap=1 does nothing, since max_length is not given"),
     ({"truncation": "only_first"}, "truncation='only_first' does nothing, since max_length"),
     ({"truncation": "raise"}, "truncation='raise' does nothing, since max_length"),
     ({"truncation_side": "left"}, "truncation_side='left' does nothing, since max_length"),
-    ({"max_length": 9, "truncation": "raise", "stride": 1}, "since truncation does not cut"),
+    ({"max_length": 9, "truncation": "raise", "overlap": 1}, "since truncation does not cut"),
     (
         {"max_length": 9, "truncation": "raise", "truncation_side": "left"},
         "since truncation does not cut",
     ),
     ({"max_length": 9, "truncation": "only_second"}, "needs a pair"),
-    ({"max_length": 5, "stride": 3}, "stride=3 is not below the 3 tokens left of a text"),
+    ({"max_length": 5, "overlap": 3}, "overlap=3 is not below the 3 tokens left of a text"),
     ({"padding": "max_length"}, "needs max_length, too"),
     ({"padding_side": "left"}, "padding_side='left' does nothing, since padding is not given"),
     ({"pad_to_multiple_of": 8}, "pad_to_multiple_of=8 does nothing, since padding"),
@@ -69,8 +69,8 @@ def test_padding_needs_a_token() -> None:
 
 def test_what_depends_on_the_texts() -> None:
     options: dict[str, Any] = {"max_length": 8, "add_special_tokens": False}
-    with pytest.raises(OptionError, match="stride=3 is not below the 2 tokens left of the"):
-        PLAIN("abcdef", "abcdefghi", stride=3, truncation="only_second", **options)
+    with pytest.raises(OptionError, match="overlap=3 is not below the 2 tokens left of the"):
+        PLAIN("abcdef", "abcdefghi", overlap=3, truncation="only_second", **options)
     with pytest.raises(OptionError, match=r"^text\[1\]: .* would leave nothing of the") as caught:
         PLAIN(["a", "abcdefghij"], ["b", "cd"], truncation="only_second", **options)
     assert caught.value.index == 1

@@ -192,7 +192,7 @@ def _law(predicted: Law) -> str:
 
 def _on_text(curve: Curve, parameters: float, width: int) -> tuple[int, float, str]:
     """The size of least arithmetic, as a multiple of that on the text of the law, and in words."""
-    least, theirs = curve.least(parameters, width), english_least(parameters, width)
+    least, theirs = curve.best_size(parameters, width), english_least(parameters, width)
     first, last = curve.sizes[0], curve.sizes[-1]
     times = least / theirs
     if least == last:  # there may be less beyond

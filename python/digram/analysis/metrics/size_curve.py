@@ -127,13 +127,13 @@ class Curve:
             )
         return int(self.every[place])
 
-    def least(self, parameters: float, width: int) -> int:
+    def best_size(self, parameters: float, width: int) -> int:
         """The size with which a model reads the text with the least arithmetic.
 
         >>> import digram
         >>> text = "she sells sea shells by the sea shore; the shells she sells are sea shells"
         >>> found = digram.curve(digram.train(text, vocab_size=276), text, sizes=[257, 276])
-        >>> found.least(1_000, width=64), found.least(100, width=1_000)
+        >>> found.best_size(1_000, width=64), found.best_size(100, width=1_000)
         (276, 276)
 
         A token takes some 2 (N + V d) operations, with the model's other parameters N, the size V

@@ -129,12 +129,12 @@ def _room(layout: Layout, options: Options, added: int, paired: bool) -> int | N
             value=size,
             hint="Pass a larger one, or add_special_tokens=False.",
         )
-    if options.stride >= room:
+    if options.overlap >= room:
         raise OptionError(
-            f"stride={options.stride} is not below the {several(room, 'token')} left of a text, so "
-            "the windows over the others would not move on.",
-            value=options.stride,
-            hint="Pass a smaller stride, or a larger max_length.",
+            f"overlap={options.overlap} is not below the {several(room, 'token')} left of a text, "
+            "so the windows over the others would not move on.",
+            value=options.overlap,
+            hint="Pass a smaller overlap, or a larger max_length.",
         )
     return room
 

@@ -25,7 +25,7 @@ class CallOptions(TypedDict, total=False):
     max_length: int | Literal["context"] | None
     truncation: Truncation
     truncation_side: Side
-    stride: int
+    overlap: int
     padding: Padding | None
     padding_side: Side
     pad_to_multiple_of: int | None
@@ -85,7 +85,7 @@ class CallableCore(Core):
         max_length: int | Literal["context"] | None = None,
         truncation: Truncation = "longest_first",
         truncation_side: Side = "right",
-        stride: int = 0,
+        overlap: int = 0,
         padding: Padding | None = None,
         padding_side: Side = "right",
         pad_to_multiple_of: int | None = None,
@@ -119,7 +119,7 @@ class CallableCore(Core):
         longer is cut by `truncation`: "longest_first" cuts the longer of two texts until both are
         equal, "only_first" and "only_second" cut one of them, and "raise" is for those who want a
         `LimitExceededError` instead. `overflowing` has what was cut off, in windows of the same
-        size, each of which starts with the last `stride` tokens of the one before.
+        size, each of which starts with the last `overlap` tokens of the one before.
 
         `padding="longest"` pads to the longest of the call, "max_length" to `max_length`, either up
         to a multiple of `pad_to_multiple_of`.
@@ -136,7 +136,7 @@ class CallableCore(Core):
             max_length,
             truncation,
             truncation_side,
-            stride,
+            overlap,
             padding,
             padding_side,
             pad_to_multiple_of,

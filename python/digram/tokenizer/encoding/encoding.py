@@ -71,7 +71,7 @@ class Call(NamedTuple):
         found = []
         for number, (length, size) in enumerate(zip(lengths, sizes, strict=True)):
             at = self.edges[index + number * self.texts]
-            cut = windows(length, size, self.options.stride, self.options.truncation_side)
+            cut = windows(length, size, self.options.overlap, self.options.truncation_side)
             found.append([(at + start, at + stop) for start, stop in cut])
         # As in Hugging Face's library: those without the first window of the text come first.
         every = [*product(found[0][1:], *found[1:]), *product(found[0][:1], *found[1:])]

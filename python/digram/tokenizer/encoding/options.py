@@ -22,7 +22,7 @@ class Options(NamedTuple):
     max_length: int | Literal["context"] | None
     truncation: Truncation
     truncation_side: Side
-    stride: int
+    overlap: int
     padding: Padding | None
     padding_side: Side
     pad_to_multiple_of: int | None
@@ -34,7 +34,7 @@ def checked(
     max_length: int | Literal["context"] | None,
     truncation: Truncation,
     truncation_side: Side,
-    stride: int,
+    overlap: int,
     padding: Padding | None,
     padding_side: Side,
     pad_to_multiple_of: int | None,
@@ -46,7 +46,7 @@ def checked(
         max_length,
         truncation,
         truncation_side,
-        stride,
+        overlap,
         padding,
         padding_side,
         pad_to_multiple_of,
@@ -68,7 +68,7 @@ def _checked(
     max_length: int | Literal["context"] | None,
     truncation: Truncation,
     truncation_side: Side,
-    stride: int,
+    overlap: int,
     padding: Padding | None,
     padding_side: Side,
     pad_to_multiple_of: int | None,
@@ -88,17 +88,17 @@ def _checked(
         )
     if max_length != "context" and max_length is not None:
         _number("max_length", max_length, 1, ' Pass a number of tokens, "context" or None.')
-    _number("stride", stride, 0)
+    _number("overlap", overlap, 0)
     if pad_to_multiple_of is not None:
         _number("pad_to_multiple_of", pad_to_multiple_of, 1)
     if max_length is None:
-        _useless("stride", stride, 0, "max_length")
+        _useless("overlap", overlap, 0, "max_length")
         _useless("truncation", truncation, "longest_first", "max_length")
         _useless("truncation_side", truncation_side, "right", "max_length")
         if padding == "max_length":
             raise OptionError('padding="max_length" needs max_length, too.', value=padding)
     elif truncation == "raise":
-        _useless("stride", stride, 0, "truncation")
+        _useless("overlap", overlap, 0, "truncation")
         _useless("truncation_side", truncation_side, "right", "truncation")
     if padding is None:
         _useless("padding_side", padding_side, "right", "padding")
@@ -108,7 +108,7 @@ def _checked(
         max_length,
         truncation,
         truncation_side,
-        stride,
+        overlap,
         padding,
         padding_side,
         pad_to_multiple_of,

@@ -11,8 +11,8 @@ Window = tuple[int, int]
 """A start and a stop, in tokens."""
 
 
-def windows(length: int, size: int, stride: int, side: Side) -> list[Window]:
-    """Windows of `size` tokens over `length`, each `stride` into the one before it.
+def windows(length: int, size: int, overlap: int, side: Side) -> list[Window]:
+    """Windows of `size` tokens over `length`, each `overlap` into the one before it.
 
     The first is the one that stays; the last ends where the tokens end, and may be shorter.
 
@@ -23,7 +23,7 @@ def windows(length: int, size: int, stride: int, side: Side) -> list[Window]:
     >>> windows(4, 4, 0, "right"), windows(0, 4, 0, "right")
     ([(0, 4)], [(0, 0)])
     """
-    step = size - stride
+    step = size - overlap
     starts = range(0, length - size + step, step) if length > size else range(1)
     found = [(start, min(start + size, length)) for start in starts]
     if side == "left":
@@ -75,11 +75,11 @@ def kept(lengths: tuple[int, ...], room: int, options: Options) -> tuple[int, ..
                 value=options.max_length,
                 hint="Pass a larger max_length, or another strategy.",
             )
-        if size < length and options.stride >= size:
+        if size < length and options.overlap >= size:
             raise OptionError(
-                f"stride={options.stride} is not below the {several(size, 'token')} left of the "
+                f"overlap={options.overlap} is not below the {several(size, 'token')} left of the "
                 f"{which}, so the windows over the others would not move on.",
-                value=options.stride,
-                hint="Pass a smaller stride, or a larger max_length.",
+                value=options.overlap,
+                hint="Pass a smaller overlap, or a larger max_length.",
             )
     return sizes
