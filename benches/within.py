@@ -12,13 +12,13 @@ from benches.data import MB
 from benches.run import Options, Task, disagreements, take_turns
 from benches.tables import markdown, number, times
 from benches.texts import text
-from digram._core import LEAST_MEMORY
+from digram._core import MIN_MEMORY
 
 SIZE = 32_000
 PARTS = (2, 5, 20)
 """How many times as large as the limit the text is."""
 
-LEAST = LEAST_MEMORY / MB
+MINIMUM = MIN_MEMORY / MB
 
 
 def measure(
@@ -56,7 +56,7 @@ def run(options: Options) -> tuple[str, list[Task]]:
     for name in names:
         title, path = text(name, options.megabytes or 10.0)
         whole = path.stat().st_size / MB
-        limits = [None, *(max(whole / part, LEAST) for part in PARTS)]
+        limits = [None, *(max(whole / part, MINIMUM) for part in PARTS)]
         for size in sizes:
             ways = [(limit, False) for limit in dict.fromkeys(limits)] + [(None, True)]
             group = [

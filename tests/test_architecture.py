@@ -37,10 +37,11 @@ STILL: set[tuple[str, str]] = set()
 # A straight line: each module may use those before it.
 RUST = [
     "error",
-    "room",
-    "watch",
-    "utf8",
     "memory",
+    "interrupt",
+    "parallel",
+    "utf8",
+    "cpu",
     "lazy",
     "bits",
     "vocabulary",

@@ -10,8 +10,8 @@ from typing_extensions import Buffer, disjoint_base
 from digram.vocab.special_tokens import SpecialToken
 
 __all__ = [
-    "LEAST_MEMORY",
     "MAX_VOCAB_SIZE",
+    "MIN_MEMORY",
     "ArrowIds",
     "ArrowTexts",
     "Blake3",
@@ -36,7 +36,7 @@ __all__ = [
     "Splitter",
     "Stopper",
     "Stream",
-    "Words",
+    "WordSet",
     "__version__",
     "cut",
     "default_threads",
@@ -49,8 +49,8 @@ __all__ = [
 
 __version__: str
 
-# The least memory that training can be limited to, in bytes.
-LEAST_MEMORY: int
+# The minimum memory limit for training, in bytes.
+MIN_MEMORY: int
 MAX_VOCAB_SIZE: int
 
 _Ids = Iterable[SupportsIndex]
@@ -130,10 +130,10 @@ def cut(held: bytearray, block: bytes, separator: bytes) -> tuple[list[bytes], i
     """
 
 @final
-class Words:
+class WordSet:
     """A set of words, which are what stands between white space."""
 
-    def __new__(cls, words: Sequence[bytes]) -> Words: ...
+    def __new__(cls, words: Sequence[bytes]) -> WordSet: ...
     def find(self, texts: Sequence[_Text], threads: int | None = None) -> tuple[int, int]:
         """The number of words of several texts together, and of those that are in the set."""
 

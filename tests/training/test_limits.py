@@ -322,12 +322,12 @@ def test_counts_on_disk_are_merged_with_and_without_a_limit(corpus: Path, tmp_pa
             counting = Counting(cut, "byte", None, False, memory, point)
             return counting.count(source, None).counts
 
-    counts = counted(_core.LEAST_MEMORY)
+    counts = counted(_core.MIN_MEMORY)
     assert isinstance(counts, _core.SortedCounts)
     [run] = (tmp_path / "run").glob("*.digram-run")
     merged = run.stat()
     expected = digram.count_pretokens(corpus, pretokenizer="gpt2", separator=SEPARATOR)
-    for memory in (_core.LEAST_MEMORY, 4 << 30, None):
+    for memory in (_core.MIN_MEMORY, 4 << 30, None):
         assert counted(memory).digest() == counts.digest() == expected._held.digest()
         assert counts.to_memory().equals(expected._held)
         limit = None if memory is None else (memory, tmp_path)

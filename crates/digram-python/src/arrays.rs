@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use digram::room;
+use digram::memory;
 use numpy::{Element, PyArray1};
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
@@ -22,7 +22,7 @@ pub(crate) fn copied<'py, T: Element + Copy>(
     values: &[T],
 ) -> PyResult<Bound<'py, PyArray1<T>>> {
     let mut copy = Vec::new();
-    room::reserve(&mut copy, values.len()).map_err(errors::no_memory)?;
+    memory::try_reserve(&mut copy, values.len()).map_err(errors::no_memory)?;
     copy.extend_from_slice(values);
     array(py, copy)
 }

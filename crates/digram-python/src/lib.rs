@@ -13,23 +13,23 @@ mod picky;
 mod records;
 mod reserve;
 mod scheme;
+mod signals;
 mod threads;
 mod tokenizer;
 mod training;
 mod turn;
-mod watch;
 mod words;
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use digram::pretokenize::{Found, Pretokenizer, Rules, Stage};
+use digram::pretokenize::{Pretokenizer, RuleMatch, Rules, Stage};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
 use convert::Text;
 use objects::Turns;
-use watch::Signals;
+use signals::Signals;
 
 /// Terms, units, patterns, whether numbers are cut out whole, and whether they are cut out at all.
 type Ruled = (Vec<String>, Vec<String>, Vec<String>, bool, bool);
@@ -67,7 +67,7 @@ impl Splitter {
         let stages: Vec<Stage> =
             rules.into_iter().chain(digits).chain(patterns.into_iter().map(Stage::Pattern)).collect();
         let signals = Signals::new();
-        let pretokenizer = py.detach(|| Pretokenizer::watched(&stages, &signals));
+        let pretokenizer = py.detach(|| Pretokenizer::with_interrupt(&stages, &signals));
         let pretokenizer = pretokenizer.map_err(|error| signals.error(py, error, None))?;
         Ok(Splitter { pretokenizer: Arc::new(pretokenizer) })
     }
@@ -87,12 +87,12 @@ impl Splitter {
     ) -> PyResult<Vec<(usize, usize, &'static str)>> {
         let (signals, text) = (Signals::new(), text.as_bytes());
         let found = py.detach(|| self.pretokenizer.found(text, &signals));
-        let told = |(place, found): (Range<usize>, Found)| {
+        let told = |(place, found): (Range<usize>, RuleMatch)| {
             let kind = match found {
-                Found::Term => "term",
-                Found::Unit => "unit",
-                Found::Pattern(_) => "pattern",
-                Found::Number => "number",
+                RuleMatch::Term => "term",
+                RuleMatch::Unit => "unit",
+                RuleMatch::Pattern(_) => "pattern",
+                RuleMatch::Number => "number",
             };
             (place.start, place.end, kind)
         };
@@ -142,18 +142,18 @@ mod _core {
     #[pymodule_export]
     use super::scheme::Scheme;
     #[pymodule_export]
+    use super::signals::Stopper;
+    #[pymodule_export]
     use super::threads::default_threads;
     #[pymodule_export]
     use super::tokenizer::{Decoder, Encoded, EncodedDocuments, Intervals, RunningCount, Stream};
     #[pymodule_export]
     use super::training::{Forbidden, join_words, train, train_fair};
     #[pymodule_export]
-    use super::watch::Stopper;
-    #[pymodule_export]
-    use super::words::Words;
+    use super::words::WordSet;
 
     #[pymodule_export]
-    const LEAST_MEMORY: u64 = digram::train::LEAST_MEMORY;
+    const MIN_MEMORY: u64 = digram::train::MIN_MEMORY;
     /// The most tokens of a vocabulary.
     #[pymodule_export]
     const MAX_VOCAB_SIZE: usize = digram::vocabulary::MAX_VOCAB_SIZE;

@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use crate::convert::{merges_to_python, token_table};
 use crate::errors;
 use crate::objects::{Turns, bytes, list};
-use crate::watch::Signals;
+use crate::signals::Signals;
 
 /// Tokens in rank order, all different.
 #[pyclass(frozen, module = "digram._core")]

@@ -5,7 +5,7 @@
 
 use std::ops::Deref;
 
-use digram::room;
+use digram::memory;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -69,7 +69,7 @@ impl<'py> FromPyObject<'_, 'py> for Objects<'py> {
 /// Reserves room for a number of further items, or raises `MemoryError`.
 #[inline]
 pub(crate) fn reserve<T>(items: &mut Vec<T>, more: usize) -> PyResult<()> {
-    room::reserve(items, more).map_err(errors::no_memory)
+    memory::try_reserve(items, more).map_err(errors::no_memory)
 }
 
 /// All items in a list, or a `MemoryError`; for what grows with what the caller gives.

@@ -10,8 +10,8 @@ use pyo3::types::PyList;
 
 use crate::convert::tokens_to_python;
 use crate::counts::Held;
+use crate::signals::{BETWEEN_REPORTS, Signals};
 use crate::training::{base_of, stop_named, ties_named};
-use crate::watch::{BETWEEN_REPORTS, Signals};
 
 /// All tokens that were made, the numbers of those that are left, the events with their counts, and
 /// the reason to stop.
@@ -48,7 +48,7 @@ pub(crate) fn train<'py>(
         round: Options::ROUND,
         runners_up: 0,
     };
-    let picky = Picky { threshold, most_tokens: room };
+    let picky = Picky { threshold, max_tokens: room };
     let signals = Signals::new();
     let mut reported = Instant::now();
     let mut tell = |merges: usize, tokens: usize| {

@@ -1,7 +1,7 @@
 //! Some memory that is set aside for when there is no other.
 //!
 //! Rust ends the process where an allocation fails. All that grows with what a caller gives asks
-//! before (`digram::room`), and raises `MemoryError`. What is left is small: the table of a thread, a
+//! before (`digram::memory`), and raises `MemoryError`. What is left is small: the table of a thread, a
 //! message. Where the system refuses that, it is taken from here, so that the work comes to its next
 //! question, which is answered with no, and has what it takes to say so.
 

@@ -2,7 +2,7 @@
 
 use std::env;
 
-use digram::watch::available_threads;
+use digram::parallel::available_threads;
 use pyo3::prelude::*;
 
 use crate::errors;

@@ -7,7 +7,7 @@ use std::time::Instant;
 use digram::Result as CoreResult;
 use digram::train::{
     Base, Fairness, JoinOptions, Journal, Language, Learned, MemoryLimit, Options, RunnerUp, Stop, Ties,
-    Trained as Found, Window, Words, train_fair as learn_fair, train_within,
+    Trained as CoreTrained, Window, WordMerges, train_fair as learn_fair, train_within,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -15,8 +15,8 @@ use pyo3::types::{PyBytes, PyList};
 use crate::convert::{merges_to_python, tokens_to_python};
 use crate::counts::Held;
 use crate::errors;
+use crate::signals::{BETWEEN_REPORTS, Signals};
 use crate::tokenizer::Core;
-use crate::watch::{BETWEEN_REPORTS, Signals};
 
 /// What no merge may make: pairs of tokens, the bytes of tokens, and regexes that match whole tokens.
 #[pyclass(frozen, module = "digram._core")]
@@ -204,7 +204,7 @@ pub(crate) fn join_words<'py>(
     let mut teller = Teller::new(on_merge, on_progress, &signals);
     let mut tell = |learned: &Learned| teller.tell(learned);
     let tokenizer = &*words.get().tokenizer;
-    let words = Words { tokenizer, counts: &word_counts, may_join: &may_join };
+    let words = WordMerges { tokenizer, counts: &word_counts, may_join: &may_join };
     let pieces = counts.pieces();
     let joined = py.detach(|| {
         let counts = pieces.to_memory(&signals)?;
@@ -284,7 +284,7 @@ impl<'a> Teller<'a> {
 type Common<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, &'static str);
 
 /// What every training gives, as Python's.
-fn to_python<'py>(py: Python<'py>, trained: &Found) -> PyResult<Common<'py>> {
+fn to_python<'py>(py: Python<'py>, trained: &CoreTrained) -> PyResult<Common<'py>> {
     let tokens = tokens_to_python(py, &trained.tokens())?;
     let merges: Vec<_> = trained.merges.iter().map(|learned| learned.merge).collect();
     let counts = trained.merges.iter().map(|learned| learned.count).collect();

@@ -1,4 +1,4 @@
-//! Words of texts that are in a set.
+//! Counting the words of texts that are in a set.
 
 use digram::words;
 use pyo3::prelude::*;
@@ -6,19 +6,19 @@ use pyo3::pybacked::PyBackedBytes;
 
 use crate::convert;
 use crate::objects::Objects;
-use crate::watch::Signals;
+use crate::signals::Signals;
 
 /// A set of words. See `digram.analysis.metrics.tally`.
 #[pyclass(frozen, module = "digram._core")]
-pub(crate) struct Words {
-    words: words::Words,
+pub(crate) struct WordSet {
+    words: words::WordSet,
 }
 
 #[pymethods]
-impl Words {
+impl WordSet {
     #[new]
-    fn new(words: Vec<PyBackedBytes>) -> Words {
-        Words { words: words::Words::new(&words) }
+    fn new(words: Vec<PyBackedBytes>) -> WordSet {
+        WordSet { words: words::WordSet::new(&words) }
     }
 
     /// The number of words of several texts together, and of those that are in the set.

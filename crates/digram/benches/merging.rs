@@ -9,7 +9,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Instant;
 
-use digram::Unwatched;
+use digram::Never;
 use digram::count::Counter;
 use digram::pretokenize::{Pretokenizer, Stage};
 use digram::train::{MemoryLimit, Options, Ties, train, train_bounded};
@@ -51,8 +51,8 @@ fn main() {
         let pretokenizer = std::sync::Arc::new(Pretokenizer::new(&stages).expect("a supported pattern"));
         let started = Instant::now();
         let mut counter = Counter::new(pretokenizer);
-        counter.add(&documents, threads, &Unwatched).expect("countable");
-        let counts = counter.finish(&Unwatched).expect("consistent");
+        counter.add(&documents, threads, &Never).expect("countable");
+        let counts = counter.finish(&Never).expect("consistent");
         println!(
             "{path}: {} pretokens, {} distinct, counted in {:.3} s",
             counts.totals().pretokens,
@@ -65,11 +65,11 @@ fn main() {
             for _ in 0..runs {
                 let started = Instant::now();
                 let trained = match memory {
-                    None => train(&counts, &options, &[], &mut |_| Ok(()), &Unwatched),
+                    None => train(&counts, &options, &[], &mut |_| Ok(()), &Never),
                     Some(bytes) => {
                         let folder = std::env::temp_dir();
                         let limit = MemoryLimit { bytes, folder: &folder };
-                        train_bounded(&counts, limit, &options, &[], &mut |_| Ok(()), &Unwatched)
+                        train_bounded(&counts, limit, &options, &[], &mut |_| Ok(()), &Never)
                     }
                 };
                 let trained = trained.expect("trainable");

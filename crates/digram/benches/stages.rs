@@ -22,7 +22,7 @@ use digram::encode::Unit;
 use digram::model::Model;
 use digram::pretokenize::{Pretokenizer, Stage};
 use digram::ranks::Ranks;
-use digram::{OnSpecial, Tokenizer, Unwatched};
+use digram::{Never, OnSpecial, Tokenizer};
 
 const CL100K: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
@@ -56,7 +56,7 @@ fn main() {
             ids[*byte as usize] = id;
         }
     }
-    let model = Model::from_ranks(&ranks, &Unwatched).expect("tokens in rank order");
+    let model = Model::from_ranks(&ranks, &Never).expect("tokens in rank order");
     stage("find merges");
     let unit = Unit::Byte { ids };
     let tokenizer = Tokenizer::with_model(model, Vec::new(), unit, pretokenizer().into(), true, None)
@@ -80,7 +80,7 @@ fn main() {
         let mut ids = Vec::with_capacity(text.len());
         let mut encode = |text: &[u8]| {
             ids.clear();
-            tokenizer.encode(text, OnSpecial::Text, &Unwatched, &mut ids).expect("encodable");
+            tokenizer.encode(text, OnSpecial::Text, &Never, &mut ids).expect("encodable");
             black_box(ids.len());
         };
         encode(text);
@@ -100,8 +100,8 @@ fn main() {
         });
         measure("count", text.len(), &mut || {
             let mut counter = Counter::new(pretokenizer());
-            counter.add(&[text], 1, &Unwatched).expect("countable");
-            black_box(counter.finish(&Unwatched).expect("a consistent count").len());
+            counter.add(&[text], 1, &Never).expect("countable");
+            black_box(counter.finish(&Never).expect("a consistent count").len());
         });
         measure("lookup", known.len(), &mut || encode(&known));
         measure("merge", merged, &mut || {
@@ -110,13 +110,13 @@ fn main() {
         });
         measure("encode", text.len(), &mut || encode(text));
         measure("tally", text.len(), &mut || {
-            black_box(tokenizer.count(text, OnSpecial::Text, &Unwatched).expect("encodable"));
+            black_box(tokenizer.count(text, OnSpecial::Text, &Never).expect("encodable"));
         });
         let mut bytes = Vec::with_capacity(text.len());
         encode(text);
         measure("decode", text.len(), &mut || {
             bytes.clear();
-            tokenizer.decode(&ids, &Unwatched, &mut bytes).expect("its own ids");
+            tokenizer.decode(&ids, &Never, &mut bytes).expect("its own ids");
             black_box(bytes.len());
         });
         println!(" MB/s");

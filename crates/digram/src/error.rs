@@ -1,10 +1,10 @@
-//! What can go wrong, with the place where it did.
+//! The error type of the crate: what went wrong, and where.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why an operation of this crate failed. Nothing was changed by the failed call.
+/// The error of an operation of this crate. A failed call changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -20,7 +20,7 @@ pub enum Error {
         /// What is wrong, with ids and tokens.
         reason: String,
     },
-    /// An option has a value that makes no sense.
+    /// The value of an option is invalid.
     Option {
         /// Which option, its value, and what is allowed.
         reason: String,
@@ -31,7 +31,7 @@ pub enum Error {
         index: usize,
         /// The id.
         id: u32,
-        /// One more than the highest id there is.
+        /// The highest id of the vocabulary plus one.
         vocab_size: u32,
     },
     /// A character is in no token, and the vocabulary has no fallback for it.
@@ -41,31 +41,31 @@ pub enum Error {
         /// Where it starts in the text, in bytes.
         offset: usize,
     },
-    /// A character vocabulary was given bytes that are no UTF-8.
+    /// A character vocabulary got bytes that are not UTF-8.
     InvalidUtf8 {
-        /// Where the first wrong byte stands, in bytes.
+        /// The offset of the first invalid byte.
         offset: usize,
     },
-    /// The decoded bytes are no UTF-8 and the caller asked for an error.
+    /// The decoded bytes are not UTF-8, and the caller chose to fail in that case.
     DecodedInvalidUtf8 {
-        /// Where the first wrong byte stands in the decoded bytes.
+        /// The offset of the first invalid byte in the decoded bytes.
         offset: usize,
     },
-    /// Text holds a special token where none may stand.
+    /// The text contains a special token, and the caller allows none.
     SpecialToken {
         /// The special token.
         token: String,
         /// Where it starts in the text, in bytes.
         offset: usize,
     },
-    /// A stated limit was passed.
+    /// A documented limit was exceeded.
     Limit {
         /// Which limit, and what to do.
         reason: String,
     },
-    /// There are more distinct pretokens than counts in memory can number. On disk there may be more.
+    /// More than 2^32 distinct pretokens: counts in memory cannot number them. Counts on disk can.
     TooManyPretokens,
-    /// What was done before does not belong to this work.
+    /// A checkpoint does not belong to this run.
     Checkpoint {
         /// Where they differ.
         reason: String,
@@ -74,12 +74,12 @@ pub enum Error {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// The system's number of the error, if it has one.
+        /// The operating system's error number, if there is one.
         errno: Option<i32>,
-        /// What the system says.
+        /// The operating system's message.
         reason: String,
     },
-    /// A file is not as it was written.
+    /// A file is damaged.
     Corrupt {
         /// The file.
         path: PathBuf,
@@ -88,16 +88,16 @@ pub enum Error {
         /// What is wrong there.
         reason: String,
     },
-    /// The system has not as much memory as the work needs.
+    /// The operating system refused memory that the operation needs.
     Memory {
-        /// How many bytes were asked for at once.
+        /// The size of the failed allocation, in bytes.
         bytes: usize,
     },
-    /// The caller asked to stop.
+    /// The caller interrupted the operation.
     Interrupted,
-    /// A promise of this crate was broken.
+    /// An invariant of this crate does not hold: a bug.
     Internal {
-        /// Which promise.
+        /// Which invariant.
         reason: String,
     },
 }
@@ -106,12 +106,13 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// What the system says about a file.
+    /// The error for a failed file operation.
     pub(crate) fn of_file(error: &io::Error, path: &Path) -> Error {
         Error::Io { path: path.into(), errno: error.raw_os_error(), reason: error.kind().to_string() }
     }
 
-    /// The same error in a text that holds, from byte `by` on, the one it was found in.
+    /// Moves the offset of the error by `by` bytes, for a text in which the faulty part starts at byte
+    /// `by`.
     pub(crate) fn shifted(mut self, by: usize) -> Error {
         if let Error::UnknownCharacter { offset, .. }
         | Error::InvalidUtf8 { offset }

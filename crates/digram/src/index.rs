@@ -1,43 +1,43 @@
-//! From bytes to the token that has them, for many pretokens at once.
+//! An index from bytes to token ids, with look-ups of many pretokens at once.
 
 use hashbrown::HashMap;
 
-use crate::bits::{bits, seeds};
-use crate::memory::{Way, prefetch};
+use crate::bits::{seeds, set_bits};
+use crate::cpu::{SimdLevel, prefetch};
 use crate::vocabulary::{TokenId, Vocabulary};
 
-/// How many pretokens are looked up together: the bits of a word tell which were found.
+/// The number of pretokens looked up together; the bits of a word mark the misses.
 pub(crate) const AT_ONCE: usize = 64;
 
-/// Where the pretoken of that number starts, of those that stand one after the other from `start`.
+/// The start of pretoken `number` of consecutive pretokens that begin at `start`.
 #[inline(always)]
 pub(crate) fn start_of(number: usize, start: usize, ends: &[usize]) -> usize {
     if number == 0 { start } else { ends[number - 1] }
 }
 
-/// From bytes to ids, made for pretokens.
+/// An index from bytes to ids, optimized for pretokens.
 ///
-/// Keys of up to 15 bytes lie in the table itself, three with their ids to a line of memory, so
-/// that a look-up waits for one line at most. Tokens of low ids come first, which are the frequent
-/// ones, so of most lines the first key is the one asked for.
+/// Keys of up to 15 bytes are stored in the table itself, three keys with their ids per cache line, so that
+/// a look-up waits for one cache line at most. Tokens with low ids, which are the frequent ones, are added
+/// first, so in most lines the first key is the one looked for.
 ///
-/// Tried and lost: a smaller table before this one, of the frequent short tokens, which stays in
-/// nearer memory; a fifth of the pretokens had to be looked up twice, and that took more. And a
-/// table of their own for keys of up to 7 bytes, five to a line: to tell them apart without a branch
-/// took more instructions than the nearer memory spared.
+/// Tried and rejected: a smaller table of the frequent short tokens before this one, which stays in a
+/// nearer cache; a fifth of the pretokens needed two look-ups, which cost more. Also a separate table for
+/// keys of up to 7 bytes, five per line: selecting without a branch took more instructions than the nearer
+/// cache saved.
 pub(crate) struct TokenIndex {
     lines: Box<[Line]>,
     long: HashMap<Box<[u8]>, TokenId>,
     seeds: [u64; 2],
-    way: Way,
+    simd: SimdLevel,
 }
 
-/// Three keys with their ids, in one line of memory.
+/// Three keys with their ids, in one cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Line {
-    keys: [Key; Line::KEYS],
-    /// The ids, and behind them whether keys that belong here had to go to the next line.
+    keys: [TokenKey; Line::KEYS],
+    /// The ids, and last a flag that is set if keys of this line overflowed to the next one.
     ids: [TokenId; Line::KEYS + 1],
 }
 
@@ -45,47 +45,46 @@ const _: () = assert!(size_of::<Line>() == 64);
 
 impl Line {
     const KEYS: usize = 3;
-    const FREE: Line = Line { keys: [Key::NONE; Line::KEYS], ids: [0; Line::KEYS + 1] };
+    const FREE: Line = Line { keys: [TokenKey::NONE; Line::KEYS], ids: [0; Line::KEYS + 1] };
 
     fn is_full(&self) -> bool {
         self.ids[Line::KEYS] != 0
     }
 
-    /// The id of a key and whether it is here. Without a branch: which of the keys it is cannot be
-    /// foretold.
+    /// The id of a key, and whether it is in this line. Branch-free, because the position of the key is
+    /// unpredictable.
     #[inline(always)]
-    fn get(&self, key: Key) -> (TokenId, bool) {
+    fn get(&self, key: TokenKey) -> (TokenId, bool) {
         let same = |at: usize| TokenId::from(self.keys[at] == key);
         let (first, second, third) = (same(0), same(1), same(2));
         let id = (first * self.ids[0]) | (second * self.ids[1]) | (third * self.ids[2]);
         (id, first | second | third == 1)
     }
 
-    /// The same when it is known which halves of the keys are those of the one asked for: a bit
-    /// each, the lowest first.
+    /// Like `get`, given a mask of the halves of the keys that equal those of the key, the lowest first.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn chosen(&self, same: u32) -> (TokenId, bool) {
-        // Every second bit is that of a key; where there is none, what is found is not an id.
+        // Every second bit marks an equal key; if there is none, the returned id is meaningless.
         let same = same & same >> 1 & 0b01_0101;
         (self.ids[((same | 0b100_0000).trailing_zeros() / 2) as usize & Line::KEYS], same != 0)
     }
 }
 
-/// Memory for a look-up of many: what is asked, and where it would be.
-pub(crate) struct Asked {
-    pub(crate) keys: [Key; AT_ONCE],
+/// Buffers of a look-up of many keys: the keys, and their lines.
+pub(crate) struct BatchLookup {
+    pub(crate) keys: [TokenKey; AT_ONCE],
     lines: [u32; AT_ONCE],
 }
 
-impl Asked {
-    pub(crate) fn new() -> Asked {
-        Asked { keys: [Key::NONE; AT_ONCE], lines: [0; AT_ONCE] }
+impl BatchLookup {
+    pub(crate) fn new() -> BatchLookup {
+        BatchLookup { keys: [TokenKey::NONE; AT_ONCE], lines: [0; AT_ONCE] }
     }
 }
 
 impl TokenIndex {
-    /// An index of the given tokens, the most frequent first. Among equal bytes the first stands.
+    /// An index of the given tokens, the most frequent first. Of equal tokens the first one is kept.
     pub(crate) fn new(tokens: &[(TokenId, &[u8])]) -> TokenIndex {
         let mut index = TokenIndex::with_capacity(tokens.len());
         for &(id, bytes) in tokens {
@@ -94,7 +93,7 @@ impl TokenIndex {
         index
     }
 
-    /// An index of all tokens of a vocabulary; the ids of two with the same bytes if there are.
+    /// An index of all tokens of a vocabulary, or the ids of two tokens with the same bytes.
     pub(crate) fn of_all(vocabulary: &Vocabulary) -> std::result::Result<TokenIndex, (TokenId, TokenId)> {
         let mut index = TokenIndex::with_capacity(vocabulary.token_count());
         let (text, ends) = vocabulary.ends();
@@ -112,12 +111,12 @@ impl TokenIndex {
     fn with_capacity(tokens: usize) -> TokenIndex {
         let lines = (tokens / 2).next_power_of_two();
         let lines = vec![Line::FREE; lines].into();
-        TokenIndex { lines, long: HashMap::new(), seeds: seeds(), way: Way::best() }
+        TokenIndex { lines, long: HashMap::new(), seeds: seeds(), simd: SimdLevel::best() }
     }
 
-    /// Adds `text[start..end]`, and says whether it was not there yet.
+    /// Adds `text[start..end]`; returns whether it is new.
     fn add(&mut self, text: &[u8], start: usize, end: usize, id: TokenId) -> bool {
-        let key = Key::new(text, start, end);
+        let key = TokenKey::new(text, start, end);
         if key.is_long() {
             let long = self.long.len();
             self.long.entry(text[start..end].into()).or_insert(id);
@@ -129,7 +128,7 @@ impl TokenIndex {
             if line.get(key).1 {
                 return false;
             }
-            if let Some(free) = line.keys.iter().position(|&key| key == Key::NONE) {
+            if let Some(free) = line.keys.iter().position(|&key| key == TokenKey::NONE) {
                 (line.keys[free], line.ids[free]) = (key, id);
                 return true;
             }
@@ -147,34 +146,34 @@ impl TokenIndex {
     /// The id of the token that is `text[start..end]`.
     #[inline]
     pub(crate) fn get_in(&self, text: &[u8], start: usize, end: usize) -> Option<TokenId> {
-        match Key::new(text, start, end) {
-            Key::NONE => None,
+        match TokenKey::new(text, start, end) {
+            TokenKey::NONE => None,
             key if key.is_long() => self.long.get(&text[start..end]).copied(),
             key => self.find(key, self.place(key)),
         }
     }
 
-    /// Writes the ids of up to [`AT_ONCE`] pretokens that stand one after the other in `text`, from
-    /// `start`, each up to one of `ends`; gives a word with a bit for each that is not a token.
+    /// Writes the ids of up to [`AT_ONCE`] consecutive pretokens of `text`: the first starts at `start`,
+    /// and `ends` are their ends. Returns a mask of the pretokens that are not tokens.
     ///
-    /// Together, the processor waits for all of them at once: one by one took twice as long.
+    /// The cache misses of all look-ups overlap: one by one took twice as long.
     #[inline]
     pub(crate) fn get_many(
         &self,
         text: &[u8],
         start: usize,
         ends: &[usize],
-        asked: &mut Asked,
+        batch: &mut BatchLookup,
         ids: &mut [TokenId; AT_ONCE],
     ) -> u64 {
-        match self.way {
+        match self.simd {
             // SAFETY: the way was chosen because the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx512 => unsafe { self.get_many_avx512(text, start, ends, asked, ids) },
+            SimdLevel::Avx512 => unsafe { self.get_many_avx512(text, start, ends, batch, ids) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx2 => unsafe { self.get_many_avx2(text, start, ends, asked, ids) },
-            Way::Plain => self.get_many_by(text, start, ends, asked, ids, Line::get),
+            SimdLevel::Avx2 => unsafe { self.get_many_avx2(text, start, ends, batch, ids) },
+            SimdLevel::Plain => self.get_many_by(text, start, ends, batch, ids, Line::get),
         }
     }
 
@@ -185,12 +184,12 @@ impl TokenIndex {
         text: &[u8],
         start: usize,
         ends: &[usize],
-        asked: &mut Asked,
+        batch: &mut BatchLookup,
         ids: &mut [TokenId; AT_ONCE],
     ) -> u64 {
         use std::arch::x86_64::*;
-        self.get_many_by(text, start, ends, asked, ids, |line, key| {
-            // SAFETY: a line is 64 bytes, aligned to as many.
+        self.get_many_by(text, start, ends, batch, ids, |line, key| {
+            // SAFETY: a line has 64 bytes and is aligned to 64.
             let words = unsafe { _mm512_load_si512((&raw const *line).cast()) };
             let halves = _mm_set_epi64x((key.0 >> 64) as i64, key.0 as i64);
             line.chosen(_mm512_cmpeq_epi64_mask(words, _mm512_broadcast_i32x4(halves)).into())
@@ -204,15 +203,15 @@ impl TokenIndex {
         text: &[u8],
         start: usize,
         ends: &[usize],
-        asked: &mut Asked,
+        batch: &mut BatchLookup,
         ids: &mut [TokenId; AT_ONCE],
     ) -> u64 {
         use std::arch::x86_64::*;
-        self.get_many_by(text, start, ends, asked, ids, |line, key| {
+        self.get_many_by(text, start, ends, batch, ids, |line, key| {
             let halves = _mm_set_epi64x((key.0 >> 64) as i64, key.0 as i64);
             let halves = _mm256_broadcastsi128_si256(halves);
             let same = |side: usize| {
-                // SAFETY: a line is twice 32 bytes, aligned to 64.
+                // SAFETY: a line has twice 32 bytes and is aligned to 64.
                 let words = unsafe { _mm256_load_si256((&raw const *line).cast::<__m256i>().add(side)) };
                 _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(words, halves))) as u32
             };
@@ -226,32 +225,32 @@ impl TokenIndex {
         text: &[u8],
         start: usize,
         ends: &[usize],
-        asked: &mut Asked,
+        batch: &mut BatchLookup,
         ids: &mut [TokenId; AT_ONCE],
-        get: impl Fn(&Line, Key) -> (TokenId, bool),
+        get: impl Fn(&Line, TokenKey) -> (TokenId, bool),
     ) -> u64 {
-        // The compiler sees from this that all numbers are inside the arrays.
+        // This lets the compiler remove the bounds checks.
         let ends = &ends[..ends.len().min(AT_ONCE)];
         let mut from = start;
         for (number, &end) in ends.iter().enumerate() {
-            let key = Key::new(text, from, end);
+            let key = TokenKey::new(text, from, end);
             let line = self.place(key);
             prefetch(&self.lines[line]);
-            (asked.keys[number], asked.lines[number]) = (key, line as u32);
+            (batch.keys[number], batch.lines[number]) = (key, line as u32);
             from = end;
         }
-        // Without a branch: which of them are found cannot be foretold. By number: zipped, the three
-        // arrays took two more stores each time.
+        // Branch-free, because hits are unpredictable. Indexed, because zipping the three arrays took two
+        // more stores per item.
         let mut missing = 0;
         #[allow(clippy::needless_range_loop)]
         for number in 0..ends.len() {
-            let (id, found) = get(&self.lines[asked.lines[number] as usize], asked.keys[number]);
+            let (id, found) = get(&self.lines[batch.lines[number] as usize], batch.keys[number]);
             ids[number] = id;
             missing |= u64::from(!found) << number;
         }
         let mut found = 0;
-        for number in bits(missing) {
-            let (key, line) = (asked.keys[number], asked.lines[number] as usize);
+        for number in set_bits(missing) {
+            let (key, line) = (batch.keys[number], batch.lines[number] as usize);
             let id = match key.is_long() {
                 true => self.long.get(&text[start_of(number, start, ends)..ends[number]]).copied(),
                 false if self.lines[line].is_full() => self.find(key, line),
@@ -265,13 +264,13 @@ impl TokenIndex {
         missing & !found
     }
 
-    /// Asks for the memory where the token `text[start..end]` would be, without waiting for it.
+    /// Prefetches the line of `text[start..end]`.
     #[inline]
     pub(crate) fn prefetch(&self, text: &[u8], start: usize, end: usize) {
-        prefetch(&self.lines[self.place(Key::new(text, start, end))]);
+        prefetch(&self.lines[self.place(TokenKey::new(text, start, end))]);
     }
 
-    fn find(&self, key: Key, mut at: usize) -> Option<TokenId> {
+    fn find(&self, key: TokenKey, mut at: usize) -> Option<TokenId> {
         loop {
             let line = &self.lines[at];
             match line.get(key) {
@@ -284,26 +283,26 @@ impl TokenIndex {
 
     /// The line of a key.
     #[inline]
-    fn place(&self, key: Key) -> usize {
+    fn place(&self, key: TokenKey) -> usize {
         key.hash(self.seeds) as usize & (self.lines.len() - 1)
     }
 }
 
-/// Up to 15 bytes and their number as one number; longer ones share a key that no token has.
+/// Up to 15 bytes and their length as one number. Longer inputs map to keys that no token has.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Key(u128);
+pub(crate) struct TokenKey(u128);
 
-impl Key {
-    const MOST: usize = 15;
+impl TokenKey {
+    const MAX: usize = 15;
 
-    /// The key of no bytes, which no token has.
-    pub(crate) const NONE: Key = Key(0);
+    /// The key of the empty string, which no token has.
+    pub(crate) const NONE: TokenKey = TokenKey(0);
 
-    /// For each length what of 16 bytes belongs to it.
-    const MASKS: [u128; Key::MOST + 2] = {
-        let mut masks = [0; Key::MOST + 2];
+    /// For each length, the mask of its bytes within 16 bytes.
+    const MASKS: [u128; TokenKey::MAX + 2] = {
+        let mut masks = [0; TokenKey::MAX + 2];
         let mut len = 0;
-        while len <= Key::MOST {
+        while len <= TokenKey::MAX {
             masks[len] = (1 << (8 * len)) - 1;
             len += 1;
         }
@@ -312,31 +311,29 @@ impl Key {
 
     /// The key of `text[start..end]`.
     #[inline(always)]
-    pub(crate) fn new(text: &[u8], start: usize, end: usize) -> Key {
-        let len = (end - start).min(Key::MOST + 1);
+    pub(crate) fn new(text: &[u8], start: usize, end: usize) -> TokenKey {
+        let len = (end - start).min(TokenKey::MAX + 1);
         let bytes = match text.get(start..start + 16) {
-            // Reading past the end of the bytes and masking takes the same few instructions for
-            // any length.
+            // Reading past the end and masking takes the same few instructions for any length.
             Some(bytes) => bytes.try_into().expect("sixteen bytes"),
             None => near_the_end(text, start),
         };
-        Key(u128::from_le_bytes(bytes) & Key::MASKS[len] | (len as u128) << (8 * Key::MOST))
+        TokenKey(u128::from_le_bytes(bytes) & TokenKey::MASKS[len] | (len as u128) << (8 * TokenKey::MAX))
     }
 
-    /// Whether it stands for more bytes than it holds.
+    /// Whether the input was longer than a key holds.
     #[inline]
     pub(crate) fn is_long(self) -> bool {
-        self.0 >> (8 * Key::MOST) > Key::MOST as u128
+        self.0 >> (8 * TokenKey::MAX) > TokenKey::MAX as u128
     }
 
-    /// Its bytes, zeros behind them, and their number; that number is 16 if there are more.
+    /// The bytes, padded with zeros, and their length in the last byte; 16 if there are more.
     #[inline(always)]
     pub(crate) fn to_bytes(self) -> [u8; 16] {
         self.0.to_le_bytes()
     }
 
-    /// A number that differs between most keys in all of its bits. Who does not know the seeds cannot
-    /// choose keys that share it.
+    /// A 64-bit hash. Without the seeds nobody can construct keys that collide.
     #[inline(always)]
     pub(crate) fn hash(self, seeds: [u64; 2]) -> u64 {
         let (low, high) = (self.0 as u64, (self.0 >> 64) as u64);
@@ -345,7 +342,7 @@ impl Key {
     }
 }
 
-/// The bytes of a text from `start` on, and zeros where it ends before there are enough of them.
+/// The bytes of a text from `start` on, padded with zeros after the end of the text.
 #[cold]
 pub(crate) fn near_the_end<const MANY: usize>(text: &[u8], start: usize) -> [u8; MANY] {
     let mut bytes = [0; MANY];
@@ -405,13 +402,13 @@ mod tests {
                     Some(*end)
                 })
                 .collect();
-            for way in Way::available() {
-                index.way = way;
+            for simd in SimdLevel::available() {
+                index.simd = simd;
                 let mut ids = [0; AT_ONCE];
-                let missing = index.get_many(&joined, 0, &ends, &mut Asked::new(), &mut ids);
+                let missing = index.get_many(&joined, 0, &ends, &mut BatchLookup::new(), &mut ids);
                 for (number, text) in many.iter().enumerate() {
                     let found = (missing >> number & 1 == 0).then_some(ids[number]);
-                    assert_eq!(found, expected(text), "{text:?} {way:?}");
+                    assert_eq!(found, expected(text), "{text:?} {simd:?}");
                 }
             }
         }

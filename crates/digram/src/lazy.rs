@@ -1,15 +1,15 @@
-//! Values made at their first use, for which no thread waits.
+//! Values that are computed at first use without blocking other threads.
 
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// A value that is made when somebody first needs it, and is there for all threads from then on.
+/// A value that is computed at first use and then shared by all threads.
 ///
-/// Several threads that need it at once all make it, and one of the results is kept. With `OnceLock`
-/// all but one would wait for that one, and in the child of a fork for ever: the thread that was at
-/// it is not there.
+/// If several threads need the value at the same time, each computes it and one result is kept. `OnceLock`
+/// would block all threads but one, and in the child of a fork it would block forever, since the thread
+/// that computes the value does not exist there.
 pub(crate) struct Lazy<T> {
     value: AtomicPtr<T>,
     owns: PhantomData<T>,
@@ -20,21 +20,22 @@ impl<T: Send + Sync> Lazy<T> {
         Lazy { value: AtomicPtr::new(null_mut()), owns: PhantomData }
     }
 
-    /// The value; what `make` gives if there is none yet.
+    /// The value, computed by `make` if there is none yet.
     #[inline]
     pub(crate) fn get_or_make(&self, make: impl FnOnce() -> T) -> &T {
         let mut value = self.value.load(Ordering::Acquire);
         if value.is_null() {
             value = self.make(make);
         }
-        // SAFETY: it came out of a box, and stays as it is and where it is until `self` is dropped.
+        // SAFETY: the pointer came from a `Box`, and the value neither changes nor moves until `self` is
+        // dropped.
         unsafe { &*value }
     }
 
-    /// The value, if it was made.
+    /// The value, if it has been computed.
     pub(crate) fn get(&self) -> Option<&T> {
         let value = self.value.load(Ordering::Acquire);
-        // SAFETY: as in `get_or_make`, where it is not null.
+        // SAFETY: as in `get_or_make`, if it is not null.
         unsafe { value.as_ref() }
     }
 
@@ -44,7 +45,7 @@ impl<T: Send + Sync> Lazy<T> {
         match self.value.compare_exchange(null_mut(), made, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => made,
             Err(other) => {
-                // SAFETY: it came out of a box just now, and nobody has seen it.
+                // SAFETY: the pointer came from the `Box` above, and no other thread has seen it.
                 drop(unsafe { Box::from_raw(made) });
                 other
             }
@@ -58,7 +59,7 @@ impl<T: Send + Sync> Default for Lazy<T> {
     }
 }
 
-/// A value that was made is copied with it.
+/// Clones the value too, if it has been computed.
 impl<T: Clone + Send + Sync> Clone for Lazy<T> {
     fn clone(&self) -> Lazy<T> {
         let copy = Lazy::new();
@@ -79,7 +80,7 @@ impl<T> Drop for Lazy<T> {
     fn drop(&mut self) {
         let value = *self.value.get_mut();
         if !value.is_null() {
-            // SAFETY: it came out of a box, and nobody can borrow it any more.
+            // SAFETY: the pointer came from a `Box`, and no borrow of the value can exist any more.
             drop(unsafe { Box::from_raw(value) });
         }
     }
@@ -97,7 +98,7 @@ mod tests {
         let lazy = Lazy::<Arc<usize>>::new();
         let (made, all) = (AtomicUsize::new(0), Barrier::new(THREADS));
         let make = || {
-            // Nobody comes past this before all are in the midst of making it.
+            // No thread continues before all of them have started to compute.
             all.wait();
             Arc::new(made.fetch_add(1, Ordering::Relaxed))
         };

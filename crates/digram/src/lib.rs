@@ -4,48 +4,50 @@
 //! use digram::count::Counter;
 //! use digram::pretokenize::{Pretokenizer, Stage};
 //! use digram::train::{Options, train};
-//! use digram::{OnSpecial, Tokenizer, Unwatched};
+//! use digram::{OnSpecial, Tokenizer, Never};
 //!
 //! let words = || Pretokenizer::new(&[Stage::Pattern(r"\s*\S+|\s+".into())]);
 //! let mut counter = Counter::new(words()?);
-//! counter.add(&["low low lower lowest"], 1, &Unwatched)?;
-//! let trained = train(&counter.finish(&Unwatched)?, &Options::bytes(260), &[], &mut |_| Ok(()), &Unwatched)?;
+//! counter.add(&["low low lower lowest"], 1, &Never)?;
+//! let trained = train(&counter.finish(&Never)?, &Options::bytes(260), &[], &mut |_| Ok(()), &Never)?;
 //! let tokenizer = Tokenizer::new(trained.into_definition(words()?))?;
 //!
 //! let mut ids = Vec::new();
-//! tokenizer.encode(b"lower", OnSpecial::Text, &Unwatched, &mut ids)?;
+//! tokenizer.encode(b"lower", OnSpecial::Text, &Never, &mut ids)?;
 //! assert_eq!(ids, [257, 101, 114]);
 //! assert_eq!(tokenizer.token(257), Some(&b"low"[..]));
 //! # Ok::<(), digram::Error>(())
 //! ```
 //!
-//! The modules build on each other in one line: [`error`], [`watch`], [`vocabulary`], [`merges`],
-//! [`events`], [`special`], [`ranks`], [`model`], [`pretokenize`], [`count`], [`encode`], [`tokenizer`], [`train`].
-//! The crate prints nothing, keeps nothing global but how many processors there are and how much memory
-//! all tokenizers keep, and starts no thread that outlives a call. It opens no file but those of counts, in a folder that the caller names.
+//! The modules build on each other in one line: [`error`], [`memory`], [`interrupt`], [`parallel`],
+//! [`vocabulary`], [`merges`], [`events`], [`special`], [`ranks`], [`model`], [`pretokenize`], [`count`],
+//! [`encode`], [`tokenizer`], [`train`]. The crate prints nothing. Its only global state is the number of
+//! processors and the amount of memory that all tokenizers keep for later calls. It starts no thread that
+//! outlives a call, and opens no files except those of counts, in a folder that the caller names.
 
 mod bits;
 pub mod count;
+mod cpu;
 pub mod encode;
 pub mod error;
 pub mod events;
 mod index;
+pub mod interrupt;
 mod lazy;
-mod memory;
+pub mod memory;
 pub mod merges;
 pub mod model;
+pub mod parallel;
 pub mod pretokenize;
 pub mod ranks;
-pub mod room;
 pub mod special;
 pub mod tokenizer;
 pub mod train;
 mod utf8;
 pub mod vocabulary;
-pub mod watch;
 pub mod words;
 
 pub use error::{Error, Result};
+pub use interrupt::Never;
 pub use special::OnSpecial;
 pub use tokenizer::{Definition, Tokenizer};
-pub use watch::Unwatched;

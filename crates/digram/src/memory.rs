@@ -1,68 +1,117 @@
-//! What the processor is told about memory, and asked about itself.
+//! Fallible memory allocation.
+//!
+//! Rust aborts the process if an allocation fails, which a library must not do. So all memory whose size
+//! depends on the caller's input is reserved here first, with some slack: allocations that are not checked
+//! are small and fit into the slack.
 
-/// Asks for the line of memory that a value is in, without waiting for it.
-#[inline(always)]
-pub(crate) fn prefetch<T>(value: &T) {
-    #[cfg(target_arch = "x86_64")]
+use std::collections::BinaryHeap;
+
+use crate::error::{Error, Result};
+
+/// The slack for unchecked allocations. The probe must be above glibc's mmap threshold limit (32 MiB), so
+/// that it is mapped and returned at once; a smaller probe could change how glibc serves later allocations.
+const SLACK: usize = 33 << 20;
+
+/// Allocations below this size are not checked; the slack covers them.
+const LITTLE: usize = 1 << 20;
+
+/// Checks that `bytes` bytes, plus the slack, can be allocated now.
+///
+/// For operations that know their memory need in advance and allocate in many places.
+pub fn check_available(bytes: usize) -> Result<()> {
+    let mut probe: Vec<u8> = Vec::new();
+    probe.try_reserve_exact(bytes.saturating_add(SLACK)).map_err(|_| Error::Memory { bytes })?;
+    // Otherwise the compiler removes the unused allocation.
+    std::hint::black_box(&mut probe);
+    Ok(())
+}
+
+/// `bytes` as a `usize`, or `usize::MAX` if it does not fit.
+pub(crate) fn saturating_usize(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// The number of threads, at most `wanted`, that can be started with the address space available.
+///
+/// Starting a thread maps its stack and an allocator arena, and the process aborts if that fails, no matter
+/// how much memory is free inside existing mappings. So this probes for new mappings, and for all threads
+/// at once: probing for each thread alone would count the same address space several times.
+pub(crate) fn affordable_threads(wanted: usize) -> usize {
+    let mut threads = wanted;
+    while threads > 0 && !can_map(threads.saturating_mul(OF_THREAD).saturating_add(SLACK)) {
+        threads = threads * 3 / 4;
+    }
+    threads
+}
+
+/// Address space of one thread: its stack, and the arena that glibc's allocator reserves for it.
+const OF_THREAD: usize = (2 << 20) + if usize::BITS < 64 { 1 << 20 } else { 64 << 20 };
+
+/// Whether `bytes` bytes of address space can be mapped.
+fn can_map(bytes: usize) -> bool {
+    #[cfg(unix)]
     {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint that reads nothing; all x86-64 processors have it.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>((&raw const *value).cast()) }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = value;
-}
-
-/// The instructions to use where some processors have better ones than others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    Plain,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-}
-
-impl Way {
-    /// The fastest that this processor has.
-    pub(crate) fn best() -> Way {
-        #[cfg(test)]
-        if let Some(way) = FORCED.get() {
-            return way;
+        use libc::{MAP_ANONYMOUS, MAP_FAILED, MAP_NORESERVE, MAP_PRIVATE, PROT_NONE, mmap, munmap};
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+        // SAFETY: the mapping is new, at an address chosen by the system, and is unmapped at once.
+        unsafe {
+            let found = mmap(std::ptr::null_mut(), bytes, PROT_NONE, flags, -1, 0);
+            found != MAP_FAILED && munmap(found, bytes) == 0
         }
-        Way::available()[0]
     }
-
-    /// What `make` makes, which uses these instructions and no better ones.
-    #[cfg(test)]
-    pub(crate) fn force<R>(self, make: impl FnOnce() -> R) -> R {
-        let before = FORCED.replace(Some(self));
-        let made = make();
-        FORCED.set(before);
-        made
-    }
-
-    /// All that this processor has, the fastest first.
-    pub(crate) fn available() -> Vec<Way> {
-        // All that have the first have the others; what is asked for is what is used.
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt")
-        {
-            let has_more = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
-            let best = if has_more { &[Way::Avx512][..] } else { &[] };
-            return [best, &[Way::Avx2, Way::Plain]].concat();
-        }
-        vec![Way::Plain]
-    }
+    #[cfg(not(unix))]
+    check_available(bytes).is_ok()
 }
 
-#[cfg(test)]
-thread_local! {
-    /// What is the best way for what a test makes on this thread.
-    static FORCED: std::cell::Cell<Option<Way>> = const { std::cell::Cell::new(None) };
+/// Reserves capacity for `more` additional items, or returns [`Error::Memory`].
+#[inline]
+pub fn try_reserve<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
+    if items.capacity() - items.len() >= more { Ok(()) } else { grow(items, more) }
+}
+
+#[cold]
+fn grow<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
+    // `Vec` at least doubles when it grows.
+    let bytes = more.max(items.capacity()).saturating_mul(size_of::<T>());
+    items.try_reserve(more).map_err(|_| Error::Memory { bytes })?;
+    if items.capacity() * size_of::<T>() >= LITTLE { check_available(0) } else { Ok(()) }
+}
+
+/// Pushes an item onto a queue, or returns [`Error::Memory`].
+#[inline]
+pub fn try_push<T: Ord>(queue: &mut BinaryHeap<T>, item: T) -> Result<()> {
+    if queue.len() == queue.capacity() {
+        grow_queue(queue)?;
+    }
+    queue.push(item);
+    Ok(())
+}
+
+#[cold]
+fn grow_queue<T: Ord>(queue: &mut BinaryHeap<T>) -> Result<()> {
+    let bytes = queue.capacity() * size_of::<T>();
+    queue.try_reserve(1).map_err(|_| Error::Memory { bytes })?;
+    if queue.capacity() * size_of::<T>() >= LITTLE { check_available(0) } else { Ok(()) }
+}
+
+/// A list of `count` copies of `item`, or [`Error::Memory`].
+pub fn try_filled<T: Clone>(item: T, count: usize) -> Result<Vec<T>> {
+    let bytes = count.saturating_mul(size_of::<T>());
+    if bytes >= LITTLE {
+        check_available(bytes)?;
+    }
+    Ok(vec![item; count])
+}
+
+/// Collects an iterator into a list, or returns [`Error::Memory`].
+pub fn try_collect<T>(items: impl Iterator<Item = T>) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    try_reserve(&mut all, items.size_hint().0)?;
+    for item in items {
+        try_reserve(&mut all, 1)?;
+        all.push(item);
+    }
+    Ok(all)
 }
 
 #[cfg(test)]
@@ -70,14 +119,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_way_is_forced_for_a_while() {
-        for way in Way::available() {
-            assert_eq!(
-                way.force(|| (Way::best(), Way::Plain.force(Way::best), Way::best())),
-                (way, Way::Plain, way)
-            );
-            assert_eq!(Way::best(), Way::available()[0]);
-        }
-        assert_eq!(Way::available().last(), Some(&Way::Plain));
+    fn what_no_machine_has_is_an_error() {
+        let maximum = isize::MAX as usize;
+        assert_eq!(check_available(0), Ok(()));
+        assert_eq!(check_available(maximum), Err(Error::Memory { bytes: maximum }));
+        assert_eq!(check_available(usize::MAX), Err(Error::Memory { bytes: usize::MAX }));
+        assert_eq!(try_filled(0u8, maximum), Err(Error::Memory { bytes: maximum }));
+        assert_eq!(try_filled(7u16, 3), Ok(vec![7, 7, 7]));
+        let mut list = vec![1u32];
+        assert_eq!(try_reserve(&mut list, usize::MAX), Err(Error::Memory { bytes: usize::MAX }));
+        assert_eq!(try_reserve(&mut list, 1 << 20), Ok(()));
+        assert!(list == [1] && list.capacity() > 1 << 20);
+        assert_eq!(try_collect(0..3), Ok(vec![0, 1, 2]));
     }
 }

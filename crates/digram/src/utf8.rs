@@ -1,11 +1,10 @@
-//! Reading characters out of bytes that may be no UTF-8.
+//! Decoding characters from bytes that may be invalid UTF-8.
 
-/// The character that `text` starts with and its length in bytes; where `text` starts with bytes
-/// that are no UTF-8, `None` and how many of them one U+FFFD stands for, as Unicode advises. An
-/// empty text gives `None` and 0.
+/// The first character of `text` and its length in bytes. If `text` starts with invalid bytes, `None` and
+/// the number of bytes that one U+FFFD replaces, as Unicode recommends. For an empty text, `None` and 0.
 ///
-/// The two and three byte forms are read here, in a few instructions: most text that is not ASCII
-/// consists of them.
+/// Two-byte and three-byte characters are decoded here, in a few instructions, because they make up most
+/// text that is not ASCII.
 #[inline(always)]
 pub(crate) fn decode(text: &[u8]) -> (Option<char>, usize) {
     let bits = |byte: u8| u32::from(byte & 0x3f);
@@ -15,7 +14,7 @@ pub(crate) fn decode(text: &[u8]) -> (Option<char>, usize) {
             let code = u32::from(first & 0x0f) << 12 | bits(second) << 6 | bits(third);
             match char::from_u32(code) {
                 Some(c) if code >= 0x800 => (Some(c), 3),
-                // A form that is too long, or a surrogate.
+                // An overlong form or a surrogate.
                 _ => (None, 1),
             }
         }
@@ -26,16 +25,16 @@ pub(crate) fn decode(text: &[u8]) -> (Option<char>, usize) {
     }
 }
 
-/// Whether a byte goes on with a character that started before it.
+/// Whether a byte is a continuation byte.
 #[inline(always)]
 pub(crate) fn is_inside(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
-/// The last place up to `at` that is not inside a character, nor inside bytes that one U+FFFD stands
-/// for.
+/// The last offset up to `at` that is not inside a character, nor inside invalid bytes that one U+FFFD
+/// replaces.
 pub(crate) fn character_until(text: &[u8], at: usize) -> usize {
-    // No byte that may begin a character is inside one.
+    // A byte that can start a character is never inside one.
     let begin = (1..=3).filter_map(|back| at.checked_sub(back)).find(|&begin| text[begin] >= 0xc0);
     match begin {
         Some(begin) if at < text.len() && begin + decode(&text[begin..]).1 > at => begin,
@@ -43,7 +42,7 @@ pub(crate) fn character_until(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// How many bytes of `text` stand before a character that is only begun at its end.
+/// The length of `text` without an incomplete character at its end.
 pub(crate) fn complete(text: &[u8]) -> usize {
     let last = text.iter().rev().take(3).position(|&byte| !is_inside(byte));
     let Some(behind) = last else { return text.len() };
@@ -56,13 +55,13 @@ pub(crate) fn complete(text: &[u8]) -> usize {
     if begun { text.len() - 1 - behind } else { text.len() }
 }
 
-/// Whether two parts of a token make one that cuts no character in a way that its text does not show:
-/// it is whole characters, or a piece from inside a single one.
+/// Whether the token of two parts contains no partial character next to other bytes: it consists of whole
+/// characters, or is a piece of a single character.
 pub(crate) fn keeps_characters(left: &[u8], right: &[u8]) -> bool {
     let is_text = |part| std::str::from_utf8(part).is_ok();
     match (is_text(left), is_text(right)) {
         (true, true) => true,
-        // Characters with nothing between them and a part of another.
+        // Whole characters next to a partial one.
         (true, false) | (false, true) => false,
         (false, false) => {
             let token = [left, right].concat();
@@ -71,13 +70,13 @@ pub(crate) fn keeps_characters(left: &[u8], right: &[u8]) -> bool {
     }
 }
 
-/// Whether bytes stand inside the UTF-8 of a single character, which they do not hold whole.
+/// Whether `bytes` is a proper part of the UTF-8 form of a single character.
 fn is_piece(bytes: &[u8]) -> bool {
     let is_begun = || match std::str::from_utf8(bytes) {
         Ok(_) => false,
         Err(error) => error.valid_up_to() == 0 && error.error_len().is_none(),
     };
-    // After the first byte of four any three may come that go on.
+    // Up to three continuation bytes can follow the first byte of a character.
     bytes.len() <= 3 && bytes.iter().all(|&byte| is_inside(byte)) || is_begun()
 }
 

@@ -1,59 +1,59 @@
-//! Words, which are what stands between white space, and how many of a text's are known.
+//! Words (text between white space), and how many words of a text are in a given set.
 
 use std::iter::zip;
 
 use crate::error::Result;
 use crate::index::{AT_ONCE, TokenIndex};
+use crate::interrupt::Interrupt;
+use crate::parallel::in_parallel;
 use crate::utf8;
-use crate::watch::{Watch, in_parallel};
 
-/// How much text one task looks at.
+/// The text of one task, in bytes.
 const TASK_BYTES: usize = 1 << 20;
 
 /// A set of words.
-pub struct Words {
+pub struct WordSet {
     index: TokenIndex,
 }
 
-/// Of some text: the words in it, and those of them that are in the set.
+/// The number of words in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Found {
-    /// All words.
+pub struct WordCounts {
+    /// The number of all words.
     pub words: u64,
-    /// Those in the set.
+    /// The number of words that are in the set.
     pub known: u64,
 }
 
-impl Words {
-    /// A set of these words.
-    pub fn new<T: AsRef<[u8]>>(words: &[T]) -> Words {
+impl WordSet {
+    /// A set of the given words.
+    pub fn new<T: AsRef<[u8]>>(words: &[T]) -> WordSet {
         let words: Vec<_> = zip(0.., words).map(|(number, word)| (number, word.as_ref())).collect();
-        Words { index: TokenIndex::new(&words) }
+        WordSet { index: TokenIndex::new(&words) }
     }
 
-    /// What is found in several texts together, on up to `threads` threads.
+    /// Counts the words of several texts together, on up to `threads` threads.
     ///
-    /// White space is what Unicode calls so; bytes that are no UTF-8 are part of words. Nothing is
-    /// stored: a set of 100,000 words is searched at some 300 MB/s and thread.
+    /// White space is as defined by Unicode; bytes that are not UTF-8 are part of words. Nothing is stored.
+    /// A set of 100,000 words is searched at about 300 MB/s per thread.
     pub fn find<T: AsRef<[u8]> + Sync>(
         &self,
         texts: &[T],
         threads: usize,
-        watch: &dyn Watch,
-    ) -> Result<Found> {
+        interrupt: &dyn Interrupt,
+    ) -> Result<WordCounts> {
         let tasks = tasks(texts);
         let state = || [(0, 0); AT_ONCE];
-        let found = in_parallel(threads, tasks.len(), watch, state, |places, task, _| {
+        let found = in_parallel(threads, tasks.len(), interrupt, state, |places, task, _| {
             let texts = tasks[task].iter();
-            Ok(texts.map(|text| self.find_in(text, places)).fold(Found::default(), Found::and))
+            Ok(texts.map(|text| self.find_in(text, places)).fold(WordCounts::default(), WordCounts::and))
         })?;
-        Ok(found.into_iter().fold(Found::default(), Found::and))
+        Ok(found.into_iter().fold(WordCounts::default(), WordCounts::and))
     }
 
-    /// The places of some words are found first, then all of these are looked up together, so that
-    /// the processor waits for their memory once.
-    fn find_in(&self, text: &[u8], places: &mut [(usize, usize); AT_ONCE]) -> Found {
-        let mut found = Found::default();
+    /// Finds some words first and then looks all of them up together, so that their cache misses overlap.
+    fn find_in(&self, text: &[u8], places: &mut [(usize, usize); AT_ONCE]) -> WordCounts {
+        let mut found = WordCounts::default();
         let mut at = 0;
         loop {
             let mut many = 0;
@@ -74,13 +74,13 @@ impl Words {
     }
 }
 
-impl Found {
-    fn and(self, other: Found) -> Found {
-        Found { words: self.words + other.words, known: self.known + other.known }
+impl WordCounts {
+    fn and(self, other: WordCounts) -> WordCounts {
+        WordCounts { words: self.words + other.words, known: self.known + other.known }
     }
 }
 
-/// Where the next word after a place, which is not inside a word, starts and ends.
+/// The start and end of the next word at or after `at`, which is not inside a word.
 #[inline]
 fn next_word(text: &[u8], mut at: usize) -> Option<(usize, usize)> {
     while at < text.len() {
@@ -96,8 +96,8 @@ fn next_word(text: &[u8], mut at: usize) -> Option<(usize, usize)> {
     (start < at).then_some((start, at))
 }
 
-/// How many bytes the white space at a place has; none where there is something else, or the inside
-/// of a character, with which no white space begins.
+/// The length in bytes of the white space character at `at`; 0 if there is none. No white space starts with
+/// a continuation byte.
 #[inline(always)]
 fn space_at(text: &[u8], at: usize) -> usize {
     match text[at] {
@@ -110,7 +110,7 @@ fn space_at(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// The texts, long ones in parts that end at white space, as tasks of about equal size.
+/// Groups the texts into tasks of about equal size; long texts are split at white space.
 fn tasks<T: AsRef<[u8]>>(texts: &[T]) -> Vec<Vec<&[u8]>> {
     let mut tasks = vec![Vec::new()];
     let mut size = 0;
@@ -130,7 +130,7 @@ fn tasks<T: AsRef<[u8]>>(texts: &[T]) -> Vec<Vec<&[u8]>> {
     tasks
 }
 
-/// The first space or line's end from a place on, or the end of the text.
+/// The first space or line feed at or after `from`, or the end of the text.
 fn first_space(text: &[u8], from: usize) -> usize {
     let after = text.get(from..).unwrap_or_default();
     let space = after.iter().position(|byte| matches!(byte, b' ' | b'\n'));
@@ -145,12 +145,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Unwatched;
+    use crate::Never;
 
     /// Character by character.
-    fn naive(texts: &[Vec<u8>], words: &[Vec<u8>]) -> Found {
+    fn naive(texts: &[Vec<u8>], words: &[Vec<u8>]) -> WordCounts {
         let known: HashSet<&[u8]> = words.iter().map(|word| &word[..]).collect();
-        let mut found = Found::default();
+        let mut found = WordCounts::default();
         for text in texts {
             let spaces = text.char_indices().filter(|(_, _, c)| c.is_whitespace());
             let mut start = 0;
@@ -178,7 +178,7 @@ mod tests {
         let long = b"low lowest\nsixteen-and-more-of-them\xc2\xa0low".repeat(100_000);
         let texts = [long, vec![b'a'; 3 << 20], b"low".to_vec()];
         assert!(tasks(&texts).len() > 4);
-        let found = Words::new(&words).find(&texts, 3, &Unwatched).expect("nothing stops it");
+        let found = WordSet::new(&words).find(&texts, 3, &Never).expect("nothing stops it");
         assert_eq!(found, naive(&texts, &words));
     }
 
@@ -196,7 +196,7 @@ mod tests {
         ) {
             let texts: Vec<Vec<u8>> = texts.iter().map(|pieces| pieces.concat()).collect();
             let words: Vec<Vec<u8>> = words.into_iter().map(String::into_bytes).collect();
-            let found = Words::new(&words).find(&texts, 1, &Unwatched).expect("nothing stops it");
+            let found = WordSet::new(&words).find(&texts, 1, &Never).expect("nothing stops it");
             prop_assert_eq!(found, naive(&texts, &words));
         }
     }

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use digram::count::{
-    Checkpoint, Counted, Counter, Counts, Joiner, LEAST_MEMORY, Piece, Pieces, Weight, digest,
+    Checkpoint, Counted, Counter, Counts, Joiner, MIN_MEMORY, Piece, Pieces, Weight, digest,
 };
 use digram::pretokenize::{Pretokenizer, Stage};
-use digram::{Error, Unwatched};
+use digram::{Error, Never};
 use proptest::prelude::*;
 
 use cases::cases;
@@ -54,8 +54,8 @@ fn rows(pieces: &impl Pieces) -> Vec<Row> {
 
 fn counted(batches: &[Vec<Vec<u8>>], pretokenizer: Pretokenizer, threads: usize) -> Counts {
     let mut counter = Counter::new(pretokenizer);
-    batches.iter().for_each(|batch| counter.add(batch, threads, &Unwatched).unwrap());
-    counter.finish(&Unwatched).unwrap()
+    batches.iter().for_each(|batch| counter.add(batch, threads, &Never).unwrap());
+    counter.finish(&Never).unwrap()
 }
 
 /// Texts of words about as long as the longest that lie in a table, some many times over.
@@ -136,24 +136,24 @@ proptest! {
         let mut checkpoint = Checkpoint::default();
         let mut counter = resumed(&checkpoint);
         for (batch, stop) in batches.iter().zip(stops) {
-            counter.add(batch, threads, &Unwatched).unwrap();
+            counter.add(batch, threads, &Never).unwrap();
             if stop > 0 {
-                checkpoint = counter.checkpoint(&Unwatched).unwrap();
+                checkpoint = counter.checkpoint(&Never).unwrap();
             }
             if stop > 1 {
                 // What comes after a checkpoint is lost with the counter.
-                counter.add(&batches[0], threads, &Unwatched).unwrap();
-                counter.finish_bounded(&Unwatched).unwrap();
+                counter.add(&batches[0], threads, &Never).unwrap();
+                counter.finish_bounded(&Never).unwrap();
                 counter = resumed(&checkpoint);
             }
         }
-        match counter.finish_bounded(&Unwatched).unwrap() {
+        match counter.finish_bounded(&Never).unwrap() {
             Counted::Memory(counts) => prop_assert_eq!(rows(&counts), expected),
             Counted::Disk(counts) => {
                 prop_assert_eq!(rows(&counts), sorted(expected.clone()));
                 let checkpoint = counts.checkpoint().unwrap();
                 drop(counts);
-                prop_assert_eq!(rows(&resumed(&checkpoint).finish(&Unwatched).unwrap()), expected);
+                prop_assert_eq!(rows(&resumed(&checkpoint).finish(&Never).unwrap()), expected);
             }
         }
     }
@@ -168,29 +168,29 @@ proptest! {
         ordered: bool,
     ) {
         let folder = Folder::new();
-        let mut joiner = Joiner::new(LEAST_MEMORY, &folder.0, ordered).unwrap();
+        let mut joiner = Joiner::new(MIN_MEMORY, &folder.0, ordered).unwrap();
         let mut weighted = Vec::new();
         for (batches, numerator, denominator, from_disk) in &corpora {
             let weight = Weight::new(*numerator, *denominator).unwrap();
             let mut counts = counted(batches, pretokenizer(0), 1);
             if !ordered {
-                counts = counts.without_first(&Unwatched).unwrap();
+                counts = counts.without_first(&Never).unwrap();
             }
-            weighted.push(counts.scale(weight, &Unwatched).unwrap());
+            weighted.push(counts.scale(weight, &Never).unwrap());
             if *from_disk {
-                let mut disk = Joiner::new(LEAST_MEMORY, &folder.0, ordered).unwrap();
-                disk.add(&counts, Weight::new(1, 1).unwrap(), &Unwatched).unwrap();
-                let disk = disk.finish(&Unwatched).unwrap();
-                prop_assert_eq!(digest(&disk, &Unwatched).unwrap(), digest(&counts, &Unwatched).unwrap());
-                joiner.add_from_disk(&disk, weight, &Unwatched).unwrap();
+                let mut disk = Joiner::new(MIN_MEMORY, &folder.0, ordered).unwrap();
+                disk.add(&counts, Weight::new(1, 1).unwrap(), &Never).unwrap();
+                let disk = disk.finish(&Never).unwrap();
+                prop_assert_eq!(digest(&disk, &Never).unwrap(), digest(&counts, &Never).unwrap());
+                joiner.add_from_disk(&disk, weight, &Never).unwrap();
             } else {
-                joiner.add(&counts, weight, &Unwatched).unwrap();
+                joiner.add(&counts, weight, &Never).unwrap();
             }
         }
-        let joined = joiner.finish(&Unwatched).unwrap();
+        let joined = joiner.finish(&Never).unwrap();
         let parts: Vec<&Counts> = weighted.iter().collect();
-        let expected = Counts::merge(&parts, &Unwatched).unwrap();
-        let found = joined.to_memory(&Unwatched).unwrap();
+        let expected = Counts::merge(&parts, &Never).unwrap();
+        let found = joined.to_memory(&Never).unwrap();
         if ordered || !parts.is_empty() {
             prop_assert_eq!(&*found, &expected);
         }
@@ -215,16 +215,16 @@ proptest! {
             known = (known + block).min(text.len());
             // Four bytes before a place tell the character before it.
             let from = searched.saturating_sub(8).max(start);
-            let least = if from == start { 0 } else { 4 };
-            if let Some(cut) = cutter.last_border_so_far(&text[from..known], least) {
+            let minimum = if from == start { 0 } else { 4 };
+            if let Some(cut) = cutter.last_border_so_far(&text[from..known], minimum) {
                 parts.push(&text[start..from + cut]);
                 start = from + cut;
             }
         }
         parts.push(&text[start..]);
         let mut counter = Counter::new(pretokenizer(number));
-        counter.add_parts(&parts, 1, 2, &Unwatched).unwrap();
-        let counts = counter.finish(&Unwatched).unwrap();
+        counter.add_parts(&parts, 1, 2, &Never).unwrap();
+        let counts = counter.finish(&Never).unwrap();
         prop_assert_eq!(counts, counted(&[vec![text.clone()]], pretokenizer(number), 1));
     }
 }
@@ -269,10 +269,10 @@ fn counts_beyond_the_limit_are_on_disk_and_the_same() {
     let mut expected = one_by_one(&batches, &pretokenizer(0));
     for threads in [1, 3, 16] {
         let folder = Folder::new();
-        let mut counter = Counter::bounded(pretokenizer(0), LEAST_MEMORY, &folder.0).unwrap();
-        batches.iter().for_each(|batch| counter.add(batch, threads, &Unwatched).unwrap());
-        let Counted::Disk(counts) = counter.finish_bounded(&Unwatched).unwrap() else { panic!("it fits") };
-        assert!(rows(&*counts.to_memory(&Unwatched).unwrap()) == expected, "{threads} threads");
+        let mut counter = Counter::bounded(pretokenizer(0), MIN_MEMORY, &folder.0).unwrap();
+        batches.iter().for_each(|batch| counter.add(batch, threads, &Never).unwrap());
+        let Counted::Disk(counts) = counter.finish_bounded(&Never).unwrap() else { panic!("it fits") };
+        assert!(rows(&*counts.to_memory(&Never).unwrap()) == expected, "{threads} threads");
         expected.sort();
         // Again and again.
         assert!((0..2).all(|_| rows(&counts) == expected), "{threads} threads");
@@ -287,31 +287,31 @@ fn counts_beyond_the_limit_are_on_disk_and_the_same() {
 fn more_runs_than_are_merged_at_once_and_pretokens_too_long_for_a_table() {
     let folder = Folder::new();
     let mut state = Checkpoint::default();
-    let mut counter = Counter::resumed(pretokenizer(2), Some(LEAST_MEMORY), &folder.0, &state).unwrap();
+    let mut counter = Counter::resumed(pretokenizer(2), Some(MIN_MEMORY), &folder.0, &state).unwrap();
     let long = |number: usize| vec![b'a' + number as u8; 500_000];
     let batches: Vec<Vec<Vec<u8>>> = (0..150usize)
         .map(|number| vec![number.to_string().into_bytes(), long(number % 3), b"x".to_vec()])
         .collect();
     // A batch makes up to three runs, one of each thread and one of the long pretoken. Those not
     // merged yet, those that were merged once, and those that a checkpoint named before.
-    let (most, old) = (63 + 450 / 64, 2 * 64);
+    let (maximum, old) = (63 + 450 / 64, 2 * 64);
     for batch in &batches {
-        counter.add(batch, 2, &Unwatched).unwrap();
-        state = counter.checkpoint(&Unwatched).unwrap();
-        assert!(state.runs.len() <= most, "{} runs", state.runs.len());
-        assert!(folder.files() <= most + old, "{} files", folder.files());
+        counter.add(batch, 2, &Never).unwrap();
+        state = counter.checkpoint(&Never).unwrap();
+        assert!(state.runs.len() <= maximum, "{} runs", state.runs.len());
+        assert!(folder.files() <= maximum + old, "{} files", folder.files());
     }
     assert_eq!(state.totals, counter.totals());
     let again = Counter::resumed(pretokenizer(2), None, &folder.0, &state).unwrap();
     assert_eq!(folder.files(), state.runs.len());
-    assert_eq!(rows(&again.finish(&Unwatched).unwrap()), one_by_one(&batches, &pretokenizer(2)));
+    assert_eq!(rows(&again.finish(&Never).unwrap()), one_by_one(&batches, &pretokenizer(2)));
 }
 
 #[test]
 fn a_counter_that_is_given_up_leaves_nothing() {
     let folder = Folder::new();
-    let mut counter = Counter::bounded(pretokenizer(0), LEAST_MEMORY, &folder.0).unwrap();
-    counter.add(&many_words(), 2, &Unwatched).unwrap();
+    let mut counter = Counter::bounded(pretokenizer(0), MIN_MEMORY, &folder.0).unwrap();
+    counter.add(&many_words(), 2, &Never).unwrap();
     assert_eq!(folder.files(), 1);
     drop(counter);
     assert_eq!(folder.files(), 0);
@@ -321,15 +321,15 @@ fn a_counter_that_is_given_up_leaves_nothing() {
 fn what_cannot_be_is_an_error() {
     let folder = Folder::new();
     let nowhere = folder.0.join("nowhere");
-    let error = Counter::bounded(pretokenizer(0), LEAST_MEMORY, &nowhere).err().unwrap();
+    let error = Counter::bounded(pretokenizer(0), MIN_MEMORY, &nowhere).err().unwrap();
     assert!(matches!(error, Error::Io { ref path, errno: Some(_), .. } if *path == nowhere), "{error:?}");
-    let error = Counter::bounded(pretokenizer(0), LEAST_MEMORY - 1, &folder.0).err().unwrap();
+    let error = Counter::bounded(pretokenizer(0), MIN_MEMORY - 1, &folder.0).err().unwrap();
     assert!(matches!(error, Error::Option { .. }), "{error:?}");
-    assert!(matches!(Counter::new(pretokenizer(0)).checkpoint(&Unwatched), Err(Error::Option { .. })));
+    assert!(matches!(Counter::new(pretokenizer(0)).checkpoint(&Never), Err(Error::Option { .. })));
 
     let mut counter = Counter::resumed(pretokenizer(0), None, &folder.0, &Checkpoint::default()).unwrap();
-    counter.add(&["some text"], 1, &Unwatched).unwrap();
-    let state = counter.checkpoint(&Unwatched).unwrap();
+    counter.add(&["some text"], 1, &Never).unwrap();
+    let state = counter.checkpoint(&Never).unwrap();
     let path = folder.0.join(&state.runs[0]);
     let whole = std::fs::read(&path).unwrap();
     std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
@@ -337,7 +337,7 @@ fn what_cannot_be_is_an_error() {
     assert!(matches!(resume().err(), Some(Error::Corrupt { .. })));
     // What its end does not tell shows when it is read.
     std::fs::write(&path, [&whole[..30], b"!", &whole[31..]].concat()).unwrap();
-    assert!(matches!(resume().unwrap().finish(&Unwatched), Err(Error::Corrupt { .. })));
+    assert!(matches!(resume().unwrap().finish(&Never), Err(Error::Corrupt { .. })));
     std::fs::remove_file(&path).unwrap();
     assert!(matches!(resume().err(), Some(Error::Io { errno: Some(2), .. })));
 }

@@ -9,7 +9,7 @@ use digram::model::Model;
 use digram::pretokenize::Pretokenizer;
 use digram::ranks::Ranks;
 use digram::vocabulary::Vocabulary;
-use digram::{Definition, OnSpecial, Tokenizer, Unwatched};
+use digram::{Definition, Never, OnSpecial, Tokenizer};
 use proptest::prelude::*;
 
 use cases::cases;
@@ -85,7 +85,7 @@ fn tokenizer(tokens: &[Vec<u8>], merges: &[Merge], ignore_merges: bool) -> Optio
 
 fn encode(tokenizer: &Tokenizer, text: &[u8]) -> Vec<u32> {
     let mut ids = Vec::new();
-    tokenizer.encode(text, OnSpecial::Text, &Unwatched, &mut ids).unwrap();
+    tokenizer.encode(text, OnSpecial::Text, &Never, &mut ids).unwrap();
     ids
 }
 
@@ -98,9 +98,9 @@ proptest! {
         let Some(tokenizer) = tokenizer(&tokens, &merges, false) else { return Err(TestCaseError::reject("refused")) };
         let expected = naive::encode(text.iter().map(|&byte| byte.into()).collect(), &merges);
         prop_assert_eq!(encode(&tokenizer, &text), expected.clone());
-        prop_assert_eq!(tokenizer.count(&text, OnSpecial::Text, &Unwatched).unwrap(), expected.len());
+        prop_assert_eq!(tokenizer.count(&text, OnSpecial::Text, &Never).unwrap(), expected.len());
         let mut decoded = Vec::new();
-        tokenizer.decode(&expected, &Unwatched, &mut decoded).unwrap();
+        tokenizer.decode(&expected, &Never, &mut decoded).unwrap();
         prop_assert_eq!(decoded, text);
     }
 
@@ -131,7 +131,7 @@ proptest! {
         (tokens, merges) in vocabularies(), texts in proptest::collection::vec(texts(), 0..9), threads in 1..4usize
     ) {
         let Some(tokenizer) = tokenizer(&tokens, &merges, false) else { return Err(TestCaseError::reject("refused")) };
-        let (ids, offsets) = tokenizer.encode_batch(&texts, OnSpecial::Text, threads, &Unwatched).unwrap();
+        let (ids, offsets) = tokenizer.encode_batch(&texts, OnSpecial::Text, threads, &Never).unwrap();
         prop_assert_eq!(offsets.len(), texts.len() + 1);
         for (text, ends) in texts.iter().zip(offsets.windows(2)) {
             prop_assert_eq!(&ids[ends[0] as usize..ends[1] as usize], &encode(&tokenizer, text)[..]);
@@ -191,7 +191,7 @@ proptest! {
 
     #[test]
     fn merges_from_ranks_are_the_last_parts_of_each_token(tokens in ranks()) {
-        let found = Ranks::new(Vocabulary::new(tokens.clone()).unwrap()).unwrap().merges(&Unwatched);
+        let found = Ranks::new(Vocabulary::new(tokens.clone()).unwrap()).unwrap().merges(&Never);
         let (mut merges, mut unreachable) = (Vec::new(), Vec::new());
         for (id, token) in (0u32..).zip(&tokens) {
             let Some(token) = token.as_ref().filter(|token| token.len() > 1) else { continue };
@@ -212,7 +212,7 @@ proptest! {
     #[test]
     fn a_model_of_ranks_is_one_of_tokens_and_merges(tokens in ranks(), text in texts(), ignore in any::<bool>()) {
         let ranks = Ranks::new(Vocabulary::new(tokens.clone()).unwrap()).unwrap();
-        let Ok(model) = Model::from_ranks(&ranks, &Unwatched) else { return Ok(()) };
+        let Ok(model) = Model::from_ranks(&ranks, &Never) else { return Ok(()) };
         let of = |model: Model| {
             let position = |byte| tokens.iter().position(|token| *token == Some(vec![byte as u8]));
             let ids = std::array::from_fn(|byte| position(byte).unwrap_or(0) as u32);

@@ -6,7 +6,7 @@ mod patience;
 
 use digram::count::Counts;
 use digram::train::{Fairness, Language, Options, Stop, Ties, Window, train_fair};
-use digram::{Error, Unwatched};
+use digram::{Error, Never};
 use proptest::prelude::*;
 
 use cases::cases;
@@ -46,15 +46,21 @@ fn check(
     let languages: Vec<_> =
         held.iter().map(|(counts, dev)| Language { counts, dev: measured.then_some(dev) }).collect();
     let fairness = Fairness { global_merges, ..Fairness::default() };
-    let trained = train_fair(&languages, &fairness, options, &mut |_| Ok(()), &Unwatched).unwrap();
+    let trained = train_fair(&languages, &fairness, options, &mut |_| Ok(()), &Never).unwrap();
     let found: Vec<_> =
         trained.merges.iter().map(|learned| (learned.merge, learned.count, learned.language)).collect();
     let words =
         texts.iter().map(|(words, dev)| (symbols(words), symbols(if measured { dev } else { words })));
-    let most = options.max_merges.unwrap();
-    let expected =
-        naive::train_fair(words.collect(), base(), options.ties, global_merges, options.min_frequency, most);
-    prop_assert_eq!(trained.stop == Stop::MaxMerges, expected.len() == most);
+    let maximum = options.max_merges.unwrap();
+    let expected = naive::train_fair(
+        words.collect(),
+        base(),
+        options.ties,
+        global_merges,
+        options.min_frequency,
+        maximum,
+    );
+    prop_assert_eq!(trained.stop == Stop::MaxMerges, expected.len() == maximum);
     prop_assert_eq!(found, expected);
     Ok(())
 }
@@ -93,7 +99,7 @@ proptest! {
 fn with_two_languages(fairness: &Fairness, options: &Options) -> Result<usize, Error> {
     let held = [counts(&vec![(b"abab".to_vec(), 3)]), counts(&vec![(b"cdcdcd".to_vec(), 1)])];
     let languages = [0, 1].map(|one| Language { counts: &held[one], dev: None });
-    let trained = train_fair(&languages, fairness, options, &mut |_| Ok(()), &Unwatched)?;
+    let trained = train_fair(&languages, fairness, options, &mut |_| Ok(()), &Never)?;
     Ok(trained.merges.len())
 }
 
@@ -122,7 +128,7 @@ fn options_that_make_no_sense_are_refused() {
         let found = with_two_languages(&Fairness::default(), &options);
         assert!(matches!(found, Err(Error::Option { .. })), "{options:?}");
     }
-    let none = train_fair(&[], &Fairness::default(), &sensible, &mut |_| Ok(()), &Unwatched);
+    let none = train_fair(&[], &Fairness::default(), &sensible, &mut |_| Ok(()), &Never);
     assert!(matches!(none, Err(Error::Option { .. })));
 }
 
@@ -130,8 +136,7 @@ fn options_that_make_no_sense_are_refused() {
 fn counts_that_do_not_fit_together_are_an_error_and_no_panic() {
     let half = counts(&vec![(b"ab".to_vec(), u64::MAX / 3)]);
     let languages = [Language { counts: &half, dev: None }; 2];
-    let found =
-        train_fair(&languages, &Fairness::default(), &Options::bytes(258), &mut |_| Ok(()), &Unwatched);
+    let found = train_fair(&languages, &Fairness::default(), &Options::bytes(258), &mut |_| Ok(()), &Never);
     assert!(matches!(found, Err(Error::Limit { .. })), "{found:?}");
 }
 

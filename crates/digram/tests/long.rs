@@ -9,7 +9,7 @@ use digram::encode::Unit;
 use digram::pretokenize::{Pretokenizer, Stage};
 use digram::special::SpecialTokens;
 use digram::tokenizer::Stream;
-use digram::{Definition, Error, OnSpecial, Tokenizer, Unwatched};
+use digram::{Definition, Error, Never, OnSpecial, Tokenizer};
 use proptest::prelude::*;
 
 use cases::cases;
@@ -56,13 +56,13 @@ fn tokenizer(stages: &[Stage]) -> Tokenizer {
     .unwrap()
 }
 
-fn texts(most: usize) -> impl Strategy<Value = Vec<u8>> {
+fn texts(maximum: usize) -> impl Strategy<Value = Vec<u8>> {
     let part = prop_oneof![
         8 => proptest::sample::select(&PIECES[..]).prop_map(|piece| piece.as_bytes().to_vec()),
         2 => (proptest::sample::select(&PIECES[..]), 1..60usize).prop_map(|(p, n)| p.repeat(n).into_bytes()),
         1 => any::<[u8; 2]>().prop_map(|bytes| bytes.to_vec()),
     ];
-    proptest::collection::vec(part, 0..most).prop_map(|parts| parts.concat())
+    proptest::collection::vec(part, 0..maximum).prop_map(|parts| parts.concat())
 }
 
 fn rules() -> [Option<SpecialTokens>; 3] {
@@ -86,9 +86,9 @@ fn stream(
 ) -> digram::Result<Vec<u32>> {
     let (mut stream, mut ids) = (Stream::new(limit), Vec::new());
     for chunk in chunks {
-        tokenizer.push(&mut stream, chunk, special, &Unwatched, &mut ids)?;
+        tokenizer.push(&mut stream, chunk, special, &Never, &mut ids)?;
     }
-    tokenizer.finish(stream, special, &Unwatched, &mut ids)?;
+    tokenizer.finish(stream, special, &Never, &mut ids)?;
     Ok(ids)
 }
 
@@ -102,7 +102,7 @@ proptest! {
         let (tokenizer, rules) = (&TOKENIZERS[number], rules());
         let special = rule(&rules, special);
         let mut expected = Vec::new();
-        tokenizer.encode(&text, special, &Unwatched, &mut expected).unwrap();
+        tokenizer.encode(&text, special, &Never, &mut expected).unwrap();
         let (mut chunks, mut rest, mut lengths) = (Vec::new(), &text[..], lengths.iter().cycle());
         while !rest.is_empty() {
             let (chunk, after) = rest.split_at(rest.len().min(*lengths.next().unwrap() + chunks.len() % 2));
@@ -124,14 +124,14 @@ proptest! {
         let special = rule(&rules, special);
         let long = text.repeat(1 + 300_000 / text.len().max(1));
         let texts = [&b"ab"[..], &long, &text, &long[1.min(long.len())..]];
-        let (ids, offsets) = tokenizer.encode_batch(&texts, special, threads, &Unwatched).unwrap();
+        let (ids, offsets) = tokenizer.encode_batch(&texts, special, threads, &Never).unwrap();
         for (text, ends) in texts.iter().zip(offsets.windows(2)) {
             let mut expected = Vec::new();
-            tokenizer.encode(text, special, &Unwatched, &mut expected).unwrap();
+            tokenizer.encode(text, special, &Never, &mut expected).unwrap();
             prop_assert!(ids[ends[0] as usize..ends[1] as usize] == expected);
         }
         let counts: Vec<u64> = offsets.windows(2).map(|ends| ends[1] - ends[0]).collect();
-        prop_assert_eq!(tokenizer.count_batch(&texts, special, threads, &Unwatched).unwrap(), counts);
+        prop_assert_eq!(tokenizer.count_batch(&texts, special, threads, &Never).unwrap(), counts);
     }
 }
 
@@ -157,7 +157,7 @@ fn errors_name_the_place_in_the_whole() {
     let expected = Err((1, Error::SpecialToken { token: "<a>".into(), offset: 240_000 }));
     let texts = ["ab", &long, "<a>"];
     for threads in 1..4 {
-        let found = TOKENIZERS[0].encode_batch(&texts, OnSpecial::Fail, threads, &Unwatched);
+        let found = TOKENIZERS[0].encode_batch(&texts, OnSpecial::Fail, threads, &Never);
         assert_eq!(found.map(|_| ()), expected);
     }
     let chunks: Vec<&[u8]> = long.as_bytes().chunks(1000).collect();

@@ -10,7 +10,7 @@ use digram::encode::{Scheme, Unit};
 use digram::events::Event;
 use digram::pretokenize::Pretokenizer;
 use digram::train::{Options, Picked, Picky, PickyStop, Stop, Ties, train_picky};
-use digram::{Definition, Error, OnSpecial, Tokenizer, Unwatched};
+use digram::{Definition, Error, Never, OnSpecial, Tokenizer};
 use proptest::prelude::*;
 
 use cases::cases;
@@ -118,7 +118,7 @@ fn split(word: &[u32], token: u32, parts: &[u32]) -> Vec<u32> {
 
 fn learn(words: &[(Vec<u8>, u64)], options: &Options, picky: &Picky) -> Picked {
     let counts = Counts::from_pieces(words.iter().map(|(word, count)| (word, *count))).unwrap();
-    train_picky(&counts, options, picky, &mut |_, _| Ok(()), &Unwatched).unwrap()
+    train_picky(&counts, options, picky, &mut |_, _| Ok(()), &Never).unwrap()
 }
 
 fn tokenizer(picked: &Picked) -> Tokenizer {
@@ -155,7 +155,7 @@ proptest! {
         let words: Vec<_> = words.into_iter().collect();
         let symbols = words.iter().map(|(word, count)| (word.iter().map(|&b| b.into()).collect(), *count));
         let expected = Naive::train(symbols.collect(), ties, threshold, merges);
-        let picky = Picky { threshold, most_tokens: None };
+        let picky = Picky { threshold, max_tokens: None };
         let picked = learn(&words, &options(ties, merges), &picky);
         prop_assert_eq!(&picked.events, &expected.events);
         prop_assert_eq!(&picked.tokens, &expected.tokens);
@@ -165,7 +165,7 @@ proptest! {
         let tokenizer = tokenizer(&picked);
         let encode = |text: &[u8]| {
             let mut ids = Vec::new();
-            tokenizer.encode(text, OnSpecial::Text, &Unwatched, &mut ids).unwrap();
+            tokenizer.encode(text, OnSpecial::Text, &Never, &mut ids).unwrap();
             ids
         };
         let ids = |word: &[u32]| -> Vec<u32> {
@@ -202,7 +202,7 @@ proptest! {
         room in 0..20usize,
     ) {
         let words: Vec<_> = words.into_iter().collect();
-        let picky = Picky { threshold: 0.5, most_tokens: Some(room) };
+        let picky = Picky { threshold: 0.5, max_tokens: Some(room) };
         let picked = learn(&words, &Options { max_merges: None, ..options(Ties::Ids, 0) }, &picky);
         let made = picked.live.len() - 256;
         prop_assert_eq!(picked.stop == PickyStop::Full, made == room);
@@ -213,7 +213,7 @@ proptest! {
 #[test]
 fn long_work_can_be_stopped() {
     let words = [(b"ab".repeat(1 << 18), 3)];
-    let picky = Picky { threshold: 0.3, most_tokens: None };
+    let picky = Picky { threshold: 0.3, max_tokens: None };
     let counts = Counts::from_pieces(words.iter().map(|(word, count)| (word, *count))).unwrap();
     for asked in [1, 5, 15] {
         let patience = Patience::new(asked);
@@ -231,8 +231,8 @@ fn long_work_can_be_stopped() {
 fn what_makes_no_sense_is_refused() {
     let counts = Counts::from_pieces([("ab", 1)]).unwrap();
     let refused = |options: &Options, threshold| {
-        let picky = Picky { threshold, most_tokens: None };
-        train_picky(&counts, options, &picky, &mut |_, _| Ok(()), &Unwatched).unwrap_err().to_string()
+        let picky = Picky { threshold, max_tokens: None };
+        train_picky(&counts, options, &picky, &mut |_, _| Ok(()), &Never).unwrap_err().to_string()
     };
     let some = options(Ties::Ids, 3);
     for threshold in [0.0, -1.0, 1.1, f64::NAN] {

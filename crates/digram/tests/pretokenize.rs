@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
 use digram::Error;
+use digram::interrupt::Interrupt;
 use digram::pretokenize::{GoesOn, Pretokenizer, Rules, Stage};
-use digram::watch::Watch;
 use proptest::prelude::*;
 
 use cases::cases;
@@ -309,15 +309,15 @@ fn letter(number: u32) -> char {
 #[test]
 fn large_automata_are_built_or_refused_in_so_many_steps_and_the_watch_is_asked() {
     struct Asked(std::cell::Cell<usize>);
-    impl Watch for Asked {
+    impl Interrupt for Asked {
         fn check(&self) -> digram::Result<()> {
             self.0.set(self.0.get() + 1);
             Ok(())
         }
     }
     for (pattern, fits) in large() {
-        let watch = Asked(0.into());
-        match Pretokenizer::watched(&[Stage::Pattern(pattern.clone())], &watch) {
+        let interrupt = Asked(0.into());
+        match Pretokenizer::with_interrupt(&[Stage::Pattern(pattern.clone())], &interrupt) {
             Ok(_) => assert!(fits, "{pattern:.20}"),
             Err(error) => {
                 let error = error.to_string();
@@ -325,9 +325,9 @@ fn large_automata_are_built_or_refused_in_so_many_steps_and_the_watch_is_asked()
                 assert!(error.contains("more than") && error.len() < 400, "{error}");
             }
         }
-        assert!(watch.0.get() <= 1 << 10, "{pattern:.20}: {}", watch.0.get());
-        let stopped = Pretokenizer::watched(&[Stage::Pattern(pattern.clone())], &Stopped).err();
-        let is_asked = watch.0.get() > 0;
+        assert!(interrupt.0.get() <= 1 << 10, "{pattern:.20}: {}", interrupt.0.get());
+        let stopped = Pretokenizer::with_interrupt(&[Stage::Pattern(pattern.clone())], &Stopped).err();
+        let is_asked = interrupt.0.get() > 0;
         assert_eq!(stopped == Some(Error::Interrupted), is_asked, "{pattern:.20}");
     }
     // The steps of all patterns are limited together.
@@ -342,7 +342,7 @@ fn large_automata_are_built_or_refused_in_so_many_steps_and_the_watch_is_asked()
 
 struct Stopped;
 
-impl Watch for Stopped {
+impl Interrupt for Stopped {
     fn check(&self) -> digram::Result<()> {
         Err(Error::Interrupted)
     }

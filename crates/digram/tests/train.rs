@@ -7,9 +7,9 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use digram::count::{Counts, Piece, Pieces, Totals};
-use digram::train::{LEAST_MEMORY, Learned, MemoryLimit, Options, Stop, Ties, train, train_within};
-use digram::watch::Watch;
-use digram::{Result, Unwatched};
+use digram::interrupt::Interrupt;
+use digram::train::{Learned, MIN_MEMORY, MemoryLimit, Options, Stop, Ties, train, train_within};
+use digram::{Never, Result};
 use proptest::prelude::*;
 
 use cases::cases;
@@ -37,14 +37,14 @@ proptest! {
         let ties = [Ties::Ids, Ties::FirstSeen, Ties::Lexicographic][ties];
         // Few pairs at a time, so that even these small corpora take several rounds.
         let options = Options { round: round.div_ceil(4), ..options(ties, merges) };
-        let trained = train(&counts(&words), &options, &[], &mut |_| Ok(()), &Unwatched).unwrap();
+        let trained = train(&counts(&words), &options, &[], &mut |_| Ok(()), &Never).unwrap();
         let found: Vec<_> = trained.merges.iter().map(|learned| (learned.merge, learned.count)).collect();
         let symbols = words.iter().map(|(word, count)| (word.iter().map(|&b| b.into()).collect(), *count));
         let base = (0..=255).map(|byte| vec![byte]).collect();
         let expected = naive::train(symbols.collect(), base, ties, merges);
         // Broken off anywhere, it goes on to the same end.
         let known = &trained.merges[..trained.merges.len() * (round % 5) / 4];
-        let again = train(&counts(&words), &options, known, &mut |_| Ok(()), &Unwatched).unwrap();
+        let again = train(&counts(&words), &options, known, &mut |_| Ok(()), &Never).unwrap();
         prop_assert_eq!(again.merges, &trained.merges[..]);
         prop_assert_eq!(trained.stop, if expected.len() < merges { Stop::NoPairs } else { Stop::MaxMerges });
         prop_assert_eq!(found, expected);
@@ -59,7 +59,7 @@ proptest! {
         let ties = [Ties::Ids, Ties::FirstSeen, Ties::Lexicographic][ties];
         let learn = |round| {
             let options = Options { round, runners_up, min_frequency, ..options(ties, merges) };
-            train(&counts(&words), &options, &[], &mut |_| Ok(()), &Unwatched).unwrap().merges
+            train(&counts(&words), &options, &[], &mut |_| Ok(()), &Never).unwrap().merges
         };
         let found = learn(round);
         for learned in &found {
@@ -81,7 +81,7 @@ proptest! {
             told.push(learned.clone());
             Ok(())
         };
-        let again = train(&counts(&words), &options, &known, &mut tell, &Unwatched).unwrap();
+        let again = train(&counts(&words), &options, &known, &mut tell, &Never).unwrap();
         prop_assert_eq!(&again.merges, &found);
         prop_assert_eq!(told, found);
     }
@@ -92,7 +92,7 @@ proptest! {
         turned.rotate_left(shift.min(words.len()));
         for ties in [Ties::Ids, Ties::Lexicographic] {
             let learn = |words: &[_]| {
-                train(&counts(words), &options(ties, merges), &[], &mut |_| Ok(()), &Unwatched).unwrap().merges
+                train(&counts(words), &options(ties, merges), &[], &mut |_| Ok(()), &Never).unwrap().merges
             };
             prop_assert_eq!(learn(&words), learn(&turned));
         }
@@ -114,7 +114,7 @@ proptest! {
         let ties = [Ties::Ids, Ties::FirstSeen, Ties::Lexicographic][ties];
         let words: Vec<_> = words.into_iter().collect();
         let options = Options { round, ..options(ties, 80) };
-        let trained = train(&counts(&words), &options, &[], &mut |_| Ok(()), &Unwatched).unwrap();
+        let trained = train(&counts(&words), &options, &[], &mut |_| Ok(()), &Never).unwrap();
         let found: Vec<_> = trained.merges.iter().map(|learned| (learned.merge, learned.count)).collect();
         let symbols = words.iter().map(|(word, count)| (word.iter().map(|&b| b.into()).collect(), *count));
         let base = (0..=255).map(|byte| vec![byte]).collect();
@@ -126,8 +126,7 @@ proptest! {
 fn counts_beyond_32_and_53_bits_are_exact() {
     for many in [1u64 << 33, (1 << 53) + 1, (1 << 60) + 1] {
         let words = [(b"ab".to_vec(), many), (b"cd".to_vec(), many - 1), (b"cd.".to_vec(), 2)];
-        let trained =
-            train(&counts(&words), &options(Ties::Ids, 2), &[], &mut |_| Ok(()), &Unwatched).unwrap();
+        let trained = train(&counts(&words), &options(Ties::Ids, 2), &[], &mut |_| Ok(()), &Never).unwrap();
         let found: Vec<_> = trained.merges.iter().map(|learned| learned.count).collect();
         assert_eq!(found, [many + 1, many]);
     }
@@ -156,7 +155,7 @@ impl Pieces for Elsewhere<'_> {
         0
     }
 
-    fn to_memory(&self, _watch: &dyn Watch) -> Result<Cow<'_, Counts>> {
+    fn to_memory(&self, _watch: &dyn Interrupt) -> Result<Cow<'_, Counts>> {
         self.taken.set(self.taken.get() + 1);
         Ok(Cow::Borrowed(self.counts))
     }
@@ -175,17 +174,17 @@ fn only_what_stays_in_memory_is_taken_there() {
     for (words, bytes, taken) in [
         (&many[..], None, 1),
         (&many, Some(1 << 30), 1),
-        (&many, Some(LEAST_MEMORY), 0),
+        (&many, Some(MIN_MEMORY), 0),
         (few, None, 1),
-        (few, Some(LEAST_MEMORY), 1),
+        (few, Some(MIN_MEMORY), 1),
     ] {
         let counts = counts(words);
         let elsewhere = Elsewhere { counts: &counts, taken: Cell::new(0) };
         let limit = bytes.map(|bytes| MemoryLimit { bytes, folder: &folder });
         let learn = |counts: &dyn Pieces| {
-            train_within(counts, limit, &options(Ties::Ids, 20), &[], &mut |_| Ok(()), &Unwatched)
+            train_within(counts, limit, &options(Ties::Ids, 20), &[], &mut |_| Ok(()), &Never)
         };
-        let expected = train(&counts, &options(Ties::Ids, 20), &[], &mut |_| Ok(()), &Unwatched).unwrap();
+        let expected = train(&counts, &options(Ties::Ids, 20), &[], &mut |_| Ok(()), &Never).unwrap();
         assert_eq!(learn(&elsewhere).unwrap().merges, expected.merges);
         assert_eq!(elsewhere.taken.get(), taken, "{} pretokens, {bytes:?}", words.len());
         assert_eq!(learn(&counts).unwrap().merges, expected.merges);
@@ -204,7 +203,7 @@ fn merges_of_another_corpus_are_refused() {
     for runners_up in [0, 2] {
         let of = |words: &[(Vec<u8>, u64)], known: &[_]| {
             let options = Options { runners_up, ..options(Ties::Ids, 3) };
-            train(&counts(words), &options, known, &mut |_| Ok(()), &Unwatched)
+            train(&counts(words), &options, known, &mut |_| Ok(()), &Never)
         };
         let known = of(&[(b"abcabc".to_vec(), 5)], &[]).unwrap().merges;
         for other in [&b"abcabd"[..], b"xyz", b"abcabcabc", b"abc", b""] {

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from digram._core import LEAST_MEMORY
+from digram._core import MIN_MEMORY
 from digram.errors import InvalidTextError, OptionError, show
 
 if TYPE_CHECKING:
@@ -390,8 +390,8 @@ def memory_in_bytes(limit: int | str | None) -> int | None:
         return None
     # More than the core can count is as good as that: no machine has it.
     memory = min(int(size_in_bytes("memory_limit", limit)), sys.maxsize)
-    if memory < LEAST_MEMORY:
-        least = f"{LEAST_MEMORY >> 20} MiB"
+    if memory < MIN_MEMORY:
+        least = f"{MIN_MEMORY >> 20} MiB"
         raise OptionError(
             f"memory_limit={show(limit)} is less than {least}, the least there can be.",
             value=limit,

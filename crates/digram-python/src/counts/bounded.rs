@@ -9,7 +9,7 @@ use super::held::{characters, digest};
 use super::{Counter, Counts};
 use crate::Splitter;
 use crate::errors;
-use crate::watch::Signals;
+use crate::signals::Signals;
 
 /// The names of the files that hold the counts, and the numbers of documents, bytes and pretokens.
 type State = (Vec<String>, (u64, u64, u64));

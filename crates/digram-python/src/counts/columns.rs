@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 
 use crate::arrow::{Strings, Unfit};
 use crate::errors;
-use crate::watch::Signals;
+use crate::signals::Signals;
 
 /// The key in the metadata of a schema under which digram says what else there is to say.
 pub(super) const KEY: &str = "digram";
@@ -35,8 +35,8 @@ impl Batches {
     pub(super) fn new(py: Python<'_>, counts: Arc<count::Counts>, metadata: String) -> PyResult<Batches> {
         let signals = Signals::new();
         py.detach(|| counts.sort_by_piece(&signals)).map_err(|error| signals.error(py, error, None))?;
-        let most = py.detach(|| counts.iter().map(|(_, count)| count).max()).unwrap_or(0);
-        if most.max(counts.end().unwrap_or(0)) > i64::MAX as u64 {
+        let maximum = py.detach(|| counts.iter().map(|(_, count)| count).max()).unwrap_or(0);
+        if maximum.max(counts.end().unwrap_or(0)) > i64::MAX as u64 {
             let message = "a count is more than 2^63 - 1, the most that an Arrow column of int64 holds.";
             return Err(errors::raise(py, "LimitExceededError", message));
         }

@@ -14,7 +14,7 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
 use arrow_schema::ArrowError;
 use digram::Error;
 use digram::count::Rows;
-use digram::watch::Watch;
+use digram::interrupt::Interrupt;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
@@ -22,7 +22,7 @@ use pyo3::types::PyBytes;
 use super::Counts;
 use super::columns::{Batches, Columns, KEY};
 use crate::errors;
-use crate::watch::Signals;
+use crate::signals::Signals;
 
 /// With which the format begins, padded to the alignment, and ends.
 const MAGIC: &[u8] = b"ARROW1\0\0";
@@ -162,11 +162,11 @@ fn ends(data: &[u8]) -> Result<(usize, String), Wrong> {
 }
 
 /// The rows of all batches.
-fn decoded(data: &[u8], mut rows: Rows, watch: &dyn Watch) -> Result<Rows, Failed> {
+fn decoded(data: &[u8], mut rows: Rows, interrupt: &dyn Interrupt) -> Result<Rows, Failed> {
     let mut decoder = StreamDecoder::new();
     let mut at = MAGIC.len();
     for block in data[at..].chunks(BLOCK) {
-        watch.check().map_err(Failed::Core)?;
+        interrupt.check().map_err(Failed::Core)?;
         let wrong = |error: ArrowError| Failed::Wrong(Wrong::at(at, &format!("{error}.")));
         let mut rest = Buffer::from(block);
         while !rest.is_empty() {

@@ -13,7 +13,7 @@ use pyo3::types::PyCapsule;
 use super::columns::{Batches, Columns, KEY};
 use crate::arrow::{Given, SCHEMA, STREAM, given, next};
 use crate::errors;
-use crate::watch::Signals;
+use crate::signals::Signals;
 
 pub(super) fn schema<'py>(py: Python<'py>, batches: &Batches) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = FFI_ArrowSchema::try_from(&*batches.schema()).map_err(|error| unexpected(py, &error))?;
@@ -87,7 +87,8 @@ impl Adding {
             adder.reserve(columns.len());
             for row in 0..columns.len() {
                 if row.is_multiple_of(1 << 14) {
-                    digram::watch::Watch::check(&signals).map_err(|error| (row, Wrong::Core(error)))?;
+                    digram::interrupt::Interrupt::check(&signals)
+                        .map_err(|error| (row, Wrong::Core(error)))?;
                 }
                 let (piece, count, first) = columns.row(row).map_err(|reason| (row, Wrong::Row(reason)))?;
                 if piece.is_empty() {

@@ -5,7 +5,7 @@ use digram::train;
 use pyo3::prelude::*;
 
 use super::{Counts, SortedCounts};
-use crate::watch::Signals;
+use crate::signals::Signals;
 
 /// Counts that Python holds, in memory or on disk.
 #[derive(FromPyObject)]

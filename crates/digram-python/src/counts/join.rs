@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use super::underway::Underway;
 use super::{Held, SortedCounts};
 use crate::errors;
-use crate::watch::Signals;
+use crate::signals::Signals;
 
 /// Brings together counts of several corpora, weighted, and holds none of them.
 #[pyclass(frozen, module = "digram._core")]

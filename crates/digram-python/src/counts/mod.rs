@@ -18,7 +18,7 @@ use crate::Splitter;
 use crate::convert::{bytes_of, texts};
 use crate::errors;
 use crate::objects::Objects;
-use crate::watch::Signals;
+use crate::signals::Signals;
 
 pub(crate) use bounded::SortedCounts;
 pub(crate) use file::{CountsReader, CountsWriter};

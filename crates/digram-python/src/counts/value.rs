@@ -13,7 +13,7 @@ use crate::Splitter;
 use crate::convert::text;
 use crate::errors;
 use crate::objects::{Turns, bytes, integer, list, tuple};
-use crate::watch::Signals;
+use crate::signals::Signals;
 
 /// Distinct pretokens with their counts; see `digram.Counts`.
 #[pyclass(frozen, module = "digram._core")]

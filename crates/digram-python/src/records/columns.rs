@@ -198,7 +198,7 @@ impl CsvTexts {
 
     /// Keeps bytes of a field, where it is the column or in the header.
     fn keep(&mut self, bytes: &[u8]) -> Result<(), Stop> {
-        let (what, most, held) = match self.header {
+        let (what, maximum, held) = match self.header {
             None => {
                 self.names.last_mut().expect("a field was begun").extend_from_slice(bytes);
                 self.named += bytes.len();
@@ -211,11 +211,13 @@ impl CsvTexts {
                 ("text of this record", LONGEST, self.text.len())
             }
         };
-        if held > most {
+        if held > maximum {
             let quoted = matches!(self.state, State::Quoted | State::Quote);
             let quote = format!(" The quote at byte {} may not be closed.", self.quote);
-            let reason =
-                format!("the {what} has more than {most} bytes.{}", if quoted { quote.as_str() } else { "" });
+            let reason = format!(
+                "the {what} has more than {maximum} bytes.{}",
+                if quoted { quote.as_str() } else { "" }
+            );
             return Err(Stop::Fatal((self.records, self.begun, reason)));
         }
         Ok(())

@@ -10,7 +10,7 @@ use super::{Core, KEEP_GIL};
 use crate::arrays::array;
 use crate::convert::{Text, numbers_to_python};
 use crate::objects::{Objects, bytes as bytes_object, string};
-use crate::watch::Signals;
+use crate::signals::Signals;
 
 /// The number of times of each id, and the number of ids of each text.
 type Histogram<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>);
@@ -50,8 +50,8 @@ impl Core {
         special: Option<&Bound<'py, PyAny>>,
         threads: Option<usize>,
     ) -> PyResult<Histogram<'py>> {
-        let found = self.with_texts(py, &texts, special, threads, |texts, special, threads, watch| {
-            self.tokenizer.histogram_batch(texts, special, threads, watch)
+        let found = self.with_texts(py, &texts, special, threads, |texts, special, threads, interrupt| {
+            self.tokenizer.histogram_batch(texts, special, threads, interrupt)
         })?;
         Ok((array(py, found.0)?, array(py, found.1)?))
     }
@@ -112,8 +112,8 @@ impl Core {
             let (special, threads) = (Special::new(self, special)?, crate::threads::threads(py, threads)?);
             return self.count_in_parts(py, texts, &parts, &special, threads);
         }
-        self.with_texts(py, texts, special, threads, |texts, special, threads, watch| {
-            self.tokenizer.count_batch(texts, special, threads, watch)
+        self.with_texts(py, texts, special, threads, |texts, special, threads, interrupt| {
+            self.tokenizer.count_batch(texts, special, threads, interrupt)
         })
     }
 }

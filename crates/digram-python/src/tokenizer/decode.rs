@@ -14,7 +14,7 @@ use crate::arrow::ArrowIds;
 use crate::convert::{append_ids, flag};
 use crate::errors;
 use crate::objects::{BETWEEN_SIGNALS, Turns, bytes as bytes_object, collected, list, reserve, string};
-use crate::watch::Signals;
+use crate::signals::Signals;
 
 /// On one thread, ids that are decoded before their texts are made: few enough that their bytes are
 /// still near when they are read again, enough to outweigh giving up the GIL.

@@ -8,8 +8,8 @@ use super::decode::{on_invalid, skips};
 use super::{Core, KEEP_GIL};
 use crate::convert;
 use crate::errors;
+use crate::signals::Signals;
 use crate::turn::InTurn;
-use crate::watch::Signals;
 
 /// Decodes ids as they come; made by `Tokenizer.decoder`.
 ///

@@ -12,7 +12,7 @@ use super::{Core, KEEP_GIL};
 use crate::convert::Text;
 use crate::errors;
 use crate::objects::reserve;
-use crate::watch::Signals;
+use crate::signals::Signals;
 
 /// The dropout that arguments ask for; `None` if nothing is to be left out.
 pub(super) fn with_dropout(

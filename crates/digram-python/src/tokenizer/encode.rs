@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 use digram::tokenizer::Documents;
-use digram::{Error, OnSpecial, room};
+use digram::{Error, OnSpecial, memory};
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -17,8 +17,8 @@ use crate::arrow::ArrowIds;
 use crate::convert::{Text, bytes_of, text, texts};
 use crate::errors;
 use crate::objects::{Objects, Turns, collected, integer, list, reserve};
+use crate::signals::Signals;
 use crate::threads::threads;
-use crate::watch::Signals;
 
 /// From this much text on a text is shared among threads.
 const SHARE: usize = 1 << 18;
@@ -152,9 +152,10 @@ impl Core {
         special: Option<&Bound<'_, PyAny>>,
         threads: Option<usize>,
     ) -> PyResult<EncodedDocuments> {
-        let encoded = self.with_texts(py, &texts, special, threads, |texts, special, threads, watch| {
-            self.tokenizer.encode_documents(texts, unfinished.clone(), special, threads, watch)
-        })?;
+        let encoded =
+            self.with_texts(py, &texts, special, threads, |texts, special, threads, interrupt| {
+                self.tokenizer.encode_documents(texts, unfinished.clone(), special, threads, interrupt)
+            })?;
         Ok(EncodedDocuments(Mutex::new(Some(encoded))))
     }
 
@@ -341,10 +342,10 @@ impl Core {
             let (special, threads) = (Special::new(self, special)?, crate::threads::threads(py, threads)?);
             return self.encode_in_parts(py, objects, &parts, &special, threads, dropout.as_ref());
         }
-        self.with_texts(py, objects, special, threads, |texts, special, threads, watch| match &dropout {
-            None => self.tokenizer.encode_batch(texts, special, threads, watch),
+        self.with_texts(py, objects, special, threads, |texts, special, threads, interrupt| match &dropout {
+            None => self.tokenizer.encode_batch(texts, special, threads, interrupt),
             Some(dropout) => {
-                self.tokenizer.encode_batch_with_dropout(texts, special, dropout, threads, watch)
+                self.tokenizer.encode_batch_with_dropout(texts, special, dropout, threads, interrupt)
             }
         })
     }
@@ -411,7 +412,7 @@ fn append(ids: &mut Vec<u32>, more: Vec<u32>) -> digram::Result<()> {
     if ids.is_empty() {
         *ids = more;
     } else {
-        room::reserve(ids, more.len())?;
+        memory::try_reserve(ids, more.len())?;
         ids.extend(more);
     }
     Ok(())

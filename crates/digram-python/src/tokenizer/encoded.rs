@@ -14,7 +14,7 @@ use crate::arrays;
 use crate::convert::{Text, bytes_of};
 use crate::errors;
 use crate::objects::{Turns, collected, integer, list, tuple};
-use crate::watch::Signals;
+use crate::signals::Signals;
 
 /// Texts with their ids. What else there is to know of them is found at the first question.
 #[pyclass(frozen, module = "digram._core")]

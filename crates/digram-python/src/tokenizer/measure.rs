@@ -9,8 +9,8 @@ use super::{Core, KEEP_GIL};
 use crate::convert::Text;
 use crate::errors;
 use crate::objects::{Turns, bytes as bytes_object, integer, list, reserve, string, tuple};
+use crate::signals::Signals;
 use crate::turn::InTurn;
-use crate::watch::Signals;
 
 #[pymethods]
 impl Core {
@@ -291,7 +291,12 @@ impl RunningCount {
         &self,
         py: Python<'_>,
         text: &Bound<'_, PyAny>,
-        change: impl Fn(&mut Running, &digram::Tokenizer, &[u8], &dyn digram::watch::Watch) -> digram::Result<()>
+        change: impl Fn(
+            &mut Running,
+            &digram::Tokenizer,
+            &[u8],
+            &dyn digram::interrupt::Interrupt,
+        ) -> digram::Result<()>
         + Sync,
     ) -> PyResult<()> {
         let text = Text::new(text)?;

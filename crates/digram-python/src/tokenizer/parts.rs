@@ -12,7 +12,7 @@ use super::special::Special;
 use crate::convert::{Text, bytes_of, text};
 use crate::errors;
 use crate::objects::{Turns, reserve};
-use crate::watch::Signals;
+use crate::signals::Signals;
 
 /// Whether an object is the parts of a text.
 fn is_in_parts(object: &Bound<'_, PyAny>) -> bool {
@@ -109,11 +109,11 @@ impl Core {
     ) -> PyResult<(Vec<u32>, Vec<u64>)> {
         let pieces = parts.pieces(objects)?;
         let (found, ends) = match dropout {
-            None => self.with_pieces(py, &pieces, special, |texts, rule, watch| {
-                self.tokenizer.encode_batch(texts, rule, threads, watch)
+            None => self.with_pieces(py, &pieces, special, |texts, rule, interrupt| {
+                self.tokenizer.encode_batch(texts, rule, threads, interrupt)
             })?,
             // The choices of a text go on from one of its parts to the next.
-            Some(dropout) => self.with_pieces(py, &pieces, special, |texts, rule, watch| {
+            Some(dropout) => self.with_pieces(py, &pieces, special, |texts, rule, interrupt| {
                 let of: Vec<usize> = pieces
                     .iter()
                     .filter_map(|(index, piece)| matches!(piece, Piece::Text(_)).then_some(*index))
@@ -125,7 +125,7 @@ impl Core {
                         _ => now.insert((index, WithDropout::of(dropout, index))),
                     };
                     self.tokenizer
-                        .encode_with_dropout(text, rule, choices, watch, &mut ids)
+                        .encode_with_dropout(text, rule, choices, interrupt, &mut ids)
                         .map_err(|error| (number, error))?;
                     ends.push(ids.len() as u64);
                 }
@@ -160,8 +160,8 @@ impl Core {
         threads: usize,
     ) -> PyResult<Vec<u64>> {
         let pieces = parts.pieces(objects)?;
-        let found = self.with_pieces(py, &pieces, special, |texts, rule, watch| {
-            self.tokenizer.count_batch(texts, rule, threads, watch)
+        let found = self.with_pieces(py, &pieces, special, |texts, rule, interrupt| {
+            self.tokenizer.count_batch(texts, rule, threads, interrupt)
         })?;
         let mut counts = Vec::new();
         reserve(&mut counts, objects.len())?;

@@ -9,8 +9,8 @@ use super::{Core, KEEP_GIL};
 use crate::arrays::array;
 use crate::convert::Text;
 use crate::errors;
+use crate::signals::Signals;
 use crate::turn::InTurn;
-use crate::watch::Signals;
 
 /// A stream of text on its way to ids; `Tokenizer.encode_stream` drives it.
 #[pyclass(frozen, module = "digram._core")]

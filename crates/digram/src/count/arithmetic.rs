@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 
 use crate::error::{Error, Result};
-use crate::watch::{Paced, Watch};
+use crate::interrupt::{Interrupt, Pacer};
 
 use super::limits::{too_far, too_many_documents};
-use super::{Counts, Entry, Table, shown};
+use super::{CountTable, Counts, Entry, shown};
 
 /// Rows between two questions to the watch: each is looked up, or copied, far away in memory.
 const ROWS: usize = 1 << 14;
@@ -56,30 +56,30 @@ impl Counts {
     ///
     /// First occurrences are known if they are in all of the parts. Time and memory are those of
     /// all entries together.
-    pub fn merge(parts: &[&Counts], watch: &dyn Watch) -> Result<Counts> {
+    pub fn merge(parts: &[&Counts], interrupt: &dyn Interrupt) -> Result<Counts> {
         let ordered = parts.iter().all(|part| part.end.is_some());
-        let (mut table, mut documents, mut end) = (Table::default(), 0u64, 0u64);
+        let (mut table, mut documents, mut end) = (CountTable::default(), 0u64, 0u64);
         // Between the least and the most that there can be: parts of one corpus have much in common.
-        let most = parts.iter().map(|part| part.len()).max().unwrap_or(0);
-        table.reserve(parts.iter().map(|part| part.len()).sum::<usize>().min(2 * most));
-        let mut paced = Paced::every(ROWS, watch);
+        let maximum = parts.iter().map(|part| part.len()).max().unwrap_or(0);
+        table.reserve(parts.iter().map(|part| part.len()).sum::<usize>().min(2 * maximum));
+        let mut pacer = Pacer::every(ROWS, interrupt);
         for part in parts {
             for entry in &part.entries {
-                paced.after(1)?;
+                pacer.after(1)?;
                 let first = if ordered { end.checked_add(entry.first).ok_or_else(too_far)? } else { 0 };
                 table.add(entry.piece(&part.bytes), entry.count, first)?;
             }
             end = end.checked_add(part.end.unwrap_or(0)).ok_or_else(too_far)?;
             documents = documents.checked_add(part.totals.documents).ok_or_else(too_many_documents)?;
         }
-        Counts::assembled(table.bytes, table.entries, documents, ordered.then_some(end), watch)
+        Counts::assembled(table.bytes, table.entries, documents, ordered.then_some(end), interrupt)
     }
 
     /// What is left when a part of the corpus is taken away.
     ///
     /// Where what is left first stands is not known, so the result has no first occurrences. An
     /// [`Error::Option`] names the first piece of which there are not as many.
-    pub fn subtract(&self, part: &Counts, watch: &dyn Watch) -> Result<Counts> {
+    pub fn subtract(&self, part: &Counts, interrupt: &dyn Interrupt) -> Result<Counts> {
         let less = |piece: &[u8], here: u64, there: u64| Error::Option {
             reason: format!(
                 "{} was counted {here} times here and {there} times in what is to be taken away.",
@@ -93,9 +93,9 @@ impl Counts {
             );
             return Err(Error::Option { reason });
         };
-        self.sort_by_piece(watch)?;
-        part.sort_by_piece(watch)?;
-        let mut left = Kept::new(watch);
+        self.sort_by_piece(interrupt)?;
+        part.sort_by_piece(interrupt)?;
+        let mut left = EntryCollector::new(interrupt);
         let mut taken = 0;
         for place in 0..self.len() {
             let (piece, count, _) = self.by_piece(place);
@@ -118,8 +118,8 @@ impl Counts {
     }
 
     /// The pretokens that stand at least `min_count` times. Documents and first occurrences stay.
-    pub fn filter(&self, min_count: u64, watch: &dyn Watch) -> Result<Counts> {
-        let mut kept = Kept::new(watch);
+    pub fn filter(&self, min_count: u64, interrupt: &dyn Interrupt) -> Result<Counts> {
+        let mut kept = EntryCollector::new(interrupt);
         for entry in self.entries.iter().filter(|entry| entry.count >= min_count) {
             kept.push(entry.piece(&self.bytes), entry.count, entry.first)?;
         }
@@ -128,8 +128,8 @@ impl Counts {
 
     /// Each count times a weight, rounded to the nearest whole number, a half to the even one; what
     /// comes to nothing is gone. Documents and first occurrences stay.
-    pub fn scale(&self, weight: Weight, watch: &dyn Watch) -> Result<Counts> {
-        let mut kept = Kept::new(watch);
+    pub fn scale(&self, weight: Weight, interrupt: &dyn Interrupt) -> Result<Counts> {
+        let mut kept = EntryCollector::new(interrupt);
         for entry in &self.entries {
             let piece = entry.piece(&self.bytes);
             kept.push(piece, weight.of_piece(piece, entry.count)?, entry.first)?;
@@ -138,28 +138,33 @@ impl Counts {
     }
 
     /// The same without first occurrences.
-    pub fn without_first(&self, watch: &dyn Watch) -> Result<Counts> {
+    pub fn without_first(&self, interrupt: &dyn Interrupt) -> Result<Counts> {
         let entries = self.entries.iter().map(|entry| Entry { first: 0, ..*entry }).collect();
-        Counts::assembled(self.bytes.clone(), entries, self.totals.documents, None, watch)
+        Counts::assembled(self.bytes.clone(), entries, self.totals.documents, None, interrupt)
     }
 }
 
 /// The entries of a result, each once and in order.
-struct Kept<'a> {
+struct EntryCollector<'a> {
     bytes: Vec<u8>,
     entries: Vec<Entry>,
-    watch: &'a dyn Watch,
-    paced: Paced<'a>,
+    interrupt: &'a dyn Interrupt,
+    pacer: Pacer<'a>,
 }
 
-impl<'a> Kept<'a> {
-    fn new(watch: &'a dyn Watch) -> Kept<'a> {
-        Kept { bytes: Vec::new(), entries: Vec::new(), watch, paced: Paced::every(ROWS, watch) }
+impl<'a> EntryCollector<'a> {
+    fn new(interrupt: &'a dyn Interrupt) -> EntryCollector<'a> {
+        EntryCollector {
+            bytes: Vec::new(),
+            entries: Vec::new(),
+            interrupt,
+            pacer: Pacer::every(ROWS, interrupt),
+        }
     }
 
     fn push(&mut self, piece: &[u8], count: u64, first: u64) -> Result<()> {
         if count > 0 {
-            self.paced.after(1)?;
+            self.pacer.after(1)?;
             let start = self.bytes.len() as u64;
             self.entries.push(Entry { start, len: piece.len() as u32, count, first });
             self.bytes.extend_from_slice(piece);
@@ -168,14 +173,14 @@ impl<'a> Kept<'a> {
     }
 
     fn finish(self, documents: u64, end: Option<u64>) -> Result<Counts> {
-        Counts::assembled(self.bytes, self.entries, documents, end, self.watch)
+        Counts::assembled(self.bytes, self.entries, documents, end, self.interrupt)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::Unwatched;
+    use crate::interrupt::Never;
 
     fn counts(pieces: &[(&str, u64)]) -> Counts {
         Counts::from_pieces(pieces.iter().copied()).unwrap()
@@ -184,13 +189,13 @@ mod tests {
     #[test]
     fn the_second_comes_after_the_first() {
         let (a, b) = (counts(&[("the", 2), ("cat", 1)]), counts(&[("dog", 1), ("the", 3)]));
-        let both = Counts::merge(&[&a, &b], &Unwatched).unwrap();
+        let both = Counts::merge(&[&a, &b], &Never).unwrap();
         let rows: Vec<_> = (0..both.len()).map(|place| both.by_piece(place)).collect();
         assert_eq!(rows, [(&b"cat"[..], 1, 1), (b"dog", 1, 2), (b"the", 5, 0)]);
         assert_eq!(both.end(), Some(4));
-        let rest = both.subtract(&b, &Unwatched).unwrap();
-        assert_eq!(rest, a.without_first(&Unwatched).unwrap());
-        assert!(a.subtract(&b, &Unwatched).is_err());
+        let rest = both.subtract(&b, &Never).unwrap();
+        assert_eq!(rest, a.without_first(&Never).unwrap());
+        assert!(a.subtract(&b, &Never).is_err());
     }
 
     #[test]
@@ -201,13 +206,13 @@ mod tests {
             let piece = format!("a long head {}", number * 7919 % 100_003);
             adder.add(piece.as_bytes(), number, 1_000_000 - number).unwrap();
         }
-        let counts = adder.finish(1, &Unwatched).unwrap();
+        let counts = adder.finish(1, &Never).unwrap();
         let rows: Vec<_> = (0..counts.len()).map(|place| counts.by_piece(place)).collect();
         assert!(rows.is_sorted_by(|a, b| a.0 < b.0));
         assert!(counts.entries.is_sorted_by(|a, b| a.first < b.first));
         assert!(rows.iter().all(|(piece, count, _)| counts.get(piece) == *count));
         assert_eq!(counts.totals().pretokens, (0..200_000).sum());
-        let without = counts.without_first(&Unwatched).unwrap();
+        let without = counts.without_first(&Never).unwrap();
         assert!(without.iter().map(|(piece, _)| piece).eq(rows.iter().map(|row| row.0)));
     }
 

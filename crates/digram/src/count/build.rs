@@ -1,14 +1,14 @@
 //! Counts from rows: pieces that were counted elsewhere, or that a file holds.
 
 use crate::error::{Error, Result};
-use crate::watch::Watch;
+use crate::interrupt::Interrupt;
 
 use super::limits::{length, too_far};
-use super::{Counts, Entry, Table, Totals, added_up, shown};
+use super::{CountTable, Counts, Entry, Totals, added_up, shown};
 
 /// Adds up pieces that were counted elsewhere, in any order; a piece may come several times.
 pub struct Adder {
-    table: Table,
+    table: CountTable,
     /// One more than the last first occurrence; `None` where those are unknown.
     end: Option<u64>,
 }
@@ -16,7 +16,7 @@ pub struct Adder {
 impl Adder {
     /// Nothing yet. `ordered` says whether first occurrences are known.
     pub fn new(ordered: bool) -> Adder {
-        Adder { table: Table::default(), end: ordered.then_some(0) }
+        Adder { table: CountTable::default(), end: ordered.then_some(0) }
     }
 
     /// Makes room for so many more pieces; none needed, but quicker than as they come.
@@ -34,8 +34,8 @@ impl Adder {
     }
 
     /// What was added, of so many documents.
-    pub fn finish(self, documents: u64, watch: &dyn Watch) -> Result<Counts> {
-        Counts::assembled(self.table.bytes, self.table.entries, documents, self.end, watch)
+    pub fn finish(self, documents: u64, interrupt: &dyn Interrupt) -> Result<Counts> {
+        Counts::assembled(self.table.bytes, self.table.entries, documents, self.end, interrupt)
     }
 }
 
@@ -75,10 +75,10 @@ impl Rows {
     }
 
     /// The rows as counts of so many documents.
-    pub fn finish(self, documents: u64, watch: &dyn Watch) -> Result<Counts> {
+    pub fn finish(self, documents: u64, interrupt: &dyn Interrupt) -> Result<Counts> {
         let Rows { bytes, entries, end } = self;
         if end.is_some() {
-            return Counts::assembled(bytes, entries, documents, end, watch);
+            return Counts::assembled(bytes, entries, documents, end, interrupt);
         }
         let totals = Totals { documents, ..added_up(&entries)? };
         Ok(Counts { bytes, entries, totals, end, by_piece: Default::default() })

@@ -6,19 +6,20 @@ use std::sync::{Arc, Mutex};
 use hashbrown::DefaultHashBuilder;
 
 use crate::error::{Error, Result};
-use crate::pretokenize::{ALONE_BYTES, Pretokenizer, TASK_BYTES, cuts, parts, tasks};
-use crate::room::most;
-use crate::watch::{Paced, Watch, in_parallel};
+use crate::interrupt::{Interrupt, Pacer};
+use crate::memory::saturating_usize;
+use crate::parallel::in_parallel;
+use crate::pretokenize::{ALONE_BYTES, Pretokenizer, TASK_BYTES, parts, split_points, tasks};
 
 use super::folder::Folder;
 use super::gather::gather;
 use super::sorted::check_sum;
 use super::spill::Spill;
-use super::tally::{Full, Tally};
+use super::tally::{SpillTarget, ThreadCounts};
 use super::{Counted, Counts, SortedCounts, Totals};
 
 /// The least memory that a counter can be limited to, in bytes.
-pub const LEAST_MEMORY: u64 = 4 << 20;
+pub const MIN_MEMORY: u64 = 4 << 20;
 
 /// The least memory of a thread's tables. Where there is less for each, fewer threads count.
 const OF_THREAD: usize = 1 << 20;
@@ -28,7 +29,7 @@ pub struct Counter {
     pretokenizer: Arc<Pretokenizer>,
     hasher: DefaultHashBuilder,
     /// One for each thread, kept from batch to batch.
-    tallies: Vec<Tally>,
+    tallies: Vec<ThreadCounts>,
     /// How many threads share the memory.
     threads: usize,
     memory: Option<u64>,
@@ -61,7 +62,7 @@ impl Counter {
 
     /// A counter that takes up to `memory` bytes, beside the texts and the longest pretokens.
     /// Counts that do not fit go to a new folder in `inside`, which is deleted when nobody needs it
-    /// any more. [`Error::Option`] if the memory is less than [`LEAST_MEMORY`].
+    /// any more. [`Error::Option`] if the memory is less than [`MIN_MEMORY`].
     pub fn bounded(
         pretokenizer: impl Into<Arc<Pretokenizer>>,
         memory: u64,
@@ -96,8 +97,8 @@ impl Counter {
     }
 
     fn limited(self, memory: Option<u64>) -> Result<Counter> {
-        if let Some(bytes @ ..LEAST_MEMORY) = memory {
-            let reason = format!("{bytes} bytes of memory are too few to count in; at least {LEAST_MEMORY}.");
+        if let Some(bytes @ ..MIN_MEMORY) = memory {
+            let reason = format!("{bytes} bytes of memory are too few to count in; at least {MIN_MEMORY}.");
             return Err(Error::Option { reason });
         }
         Ok(Counter { memory, ..self })
@@ -111,9 +112,9 @@ impl Counter {
         &mut self,
         texts: &[T],
         threads: usize,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<()> {
-        self.add_parts(texts, texts.len() as u64, threads, watch)
+        self.add_parts(texts, texts.len() as u64, threads, interrupt)
     }
 
     /// The same for texts of which some were cut in parts where
@@ -123,7 +124,7 @@ impl Counter {
         texts: &[T],
         documents: u64,
         threads: usize,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<()> {
         let mut bytes = 0;
         let start = |text: &T| {
@@ -135,9 +136,9 @@ impl Counter {
         let pretokenizer = &self.pretokenizer;
         let parts = parts(texts, |text| match alone {
             true => Ok(Vec::new()),
-            false => cuts(text.len(), |at| pretokenizer.border_from(text, at, watch)),
+            false => split_points(text.len(), |at| pretokenizer.border_from(text, at, interrupt)),
         })?;
-        let threads = self.share(if alone { 1 } else { threads }, watch)?;
+        let threads = self.share(if alone { 1 } else { threads }, interrupt)?;
         let memory = self.memory_of_each();
         let tasks = tasks(&parts, if alone { usize::MAX } else { TASK_BYTES })?;
         let ready = Mutex::new(std::mem::take(&mut self.tallies));
@@ -145,18 +146,21 @@ impl Counter {
         let pretokens = in_parallel(
             threads,
             tasks.len(),
-            watch,
-            || Lent { tally: Some(take().unwrap_or_else(|| Tally::new(memory, &self.hasher))), back: &ready },
-            |lent, task, watch| {
-                let full = Full { spill: self.spill.as_ref(), watch };
+            interrupt,
+            || BorrowedCounts {
+                tally: Some(take().unwrap_or_else(|| ThreadCounts::new(memory, &self.hasher))),
+                back: &ready,
+            },
+            |borrowed, task, interrupt| {
+                let full = SpillTarget { spill: self.spill.as_ref(), interrupt };
                 let mut pretokens = 0;
-                let mut paced = Paced::new(watch);
+                let mut pacer = Pacer::new(interrupt);
                 for part in &parts[tasks[task].clone()] {
                     let text = &texts[part.text].as_ref()[part.range.clone()];
                     let start = starts[part.text] + part.range.start as u64;
-                    let tally = lent.tally.as_mut().expect("lent until the end");
+                    let tally = borrowed.tally.as_mut().expect("lent until the end");
                     pretokens += tally.count(&self.pretokenizer, text, start, full)?;
-                    paced.after_text(text)?;
+                    pacer.after_text(text)?;
                 }
                 Ok(pretokens)
             },
@@ -174,13 +178,13 @@ impl Counter {
     }
 
     /// Makes room for so many threads, or for fewer if there is not enough memory.
-    fn share(&mut self, threads: usize, watch: &dyn Watch) -> Result<usize> {
+    fn share(&mut self, threads: usize, interrupt: &dyn Interrupt) -> Result<usize> {
         let Some(memory) = self.memory else { return Ok(threads) };
-        let threads = threads.min(most(memory) / OF_THREAD);
+        let threads = threads.min(saturating_usize(memory) / OF_THREAD);
         if threads > self.threads {
             self.threads = threads;
             // Those of a larger share go.
-            self.spill_all(watch)?;
+            self.spill_all(interrupt)?;
             self.tallies.clear();
         }
         Ok(threads)
@@ -188,12 +192,12 @@ impl Counter {
 
     /// What the tables of each thread may take: a quarter of all is left for merging and the rest.
     fn memory_of_each(&self) -> usize {
-        self.memory.map_or(usize::MAX, |memory| most(memory) / 4 * 3 / self.threads)
+        self.memory.map_or(usize::MAX, |memory| saturating_usize(memory) / 4 * 3 / self.threads)
     }
 
-    fn spill_all(&mut self, watch: &dyn Watch) -> Result<()> {
+    fn spill_all(&mut self, interrupt: &dyn Interrupt) -> Result<()> {
         let Some(spill) = &self.spill else { return Ok(()) };
-        self.tallies.iter_mut().try_for_each(|tally| spill.write(tally, watch))
+        self.tallies.iter_mut().try_for_each(|tally| spill.write(tally, interrupt))
     }
 
     /// Writes all that was counted and is not written yet to the folder that the counter was
@@ -202,8 +206,8 @@ impl Counter {
     ///
     /// It must be noted before the next checkpoint, which deletes files that were merged since and
     /// that only earlier ones name. [`Error::Option`] for a counter that was not resumed.
-    pub fn checkpoint(&mut self, watch: &dyn Watch) -> Result<Checkpoint> {
-        self.spill_all(watch)?;
+    pub fn checkpoint(&mut self, interrupt: &dyn Interrupt) -> Result<Checkpoint> {
+        self.spill_all(interrupt)?;
         match &self.spill {
             Some(spill) if !spill.is_temporary() => {
                 Ok(Checkpoint { runs: spill.checkpoint()?, totals: self.totals })
@@ -216,34 +220,34 @@ impl Counter {
     ///
     /// Checks that the pieces add up to the text: the sum of count times length is the number of
     /// bytes read, or the result is [`Error::Internal`].
-    pub fn finish(self, watch: &dyn Watch) -> Result<Counts> {
+    pub fn finish(self, interrupt: &dyn Interrupt) -> Result<Counts> {
         if self.spill.as_ref().is_none_or(Spill::is_empty) {
             let threads = self.tallies.len();
-            return gather(self.tallies, self.totals, threads, watch);
+            return gather(self.tallies, self.totals, threads, interrupt);
         }
-        match self.finish_bounded(watch)? {
+        match self.finish_bounded(interrupt)? {
             Counted::Memory(counts) => Ok(counts),
-            Counted::Disk(counts) => counts.read(watch),
+            Counted::Disk(counts) => counts.read(interrupt),
         }
     }
 
     /// The same where the limit of memory holds: on disk if it was not enough. Without a limit,
     /// that is where something is there already.
-    pub fn finish_bounded(mut self, watch: &dyn Watch) -> Result<Counted> {
+    pub fn finish_bounded(mut self, interrupt: &dyn Interrupt) -> Result<Counted> {
         let fits = |memory: u64| {
             // Joined and sorted, they are there up to three times.
-            self.tallies.iter().map(Tally::memory).sum::<usize>() as u64 * 3 <= memory
+            self.tallies.iter().map(ThreadCounts::memory).sum::<usize>() as u64 * 3 <= memory
         };
         if self.spill.as_ref().is_none_or(Spill::is_empty) && self.memory.is_none_or(fits) {
-            return self.finish(watch).map(Counted::Memory);
+            return self.finish(interrupt).map(Counted::Memory);
         }
-        self.spill_all(watch)?;
+        self.spill_all(interrupt)?;
         self.tallies.clear();
         let Some(spill) = self.spill else {
             return Err(Error::Internal { reason: "a limit without a folder.".into() });
         };
         let is_temporary = spill.is_temporary();
-        let (folder, name, run) = spill.into_one(watch)?;
+        let (folder, name, run) = spill.into_one(interrupt)?;
         let Totals { bytes, pretokens, .. } = self.totals;
         if !is_temporary && (run.bytes, run.pretokens) != (bytes.into(), pretokens.into()) {
             return Err(of_other_counts(self.totals, run.bytes, run.pretokens));
@@ -265,12 +269,12 @@ fn of_other_counts(totals: Totals, bytes: u128, pretokens: u128) -> Error {
 }
 
 /// A tally that goes back when the thread that used it ends.
-struct Lent<'a> {
-    tally: Option<Tally>,
-    back: &'a Mutex<Vec<Tally>>,
+struct BorrowedCounts<'a> {
+    tally: Option<ThreadCounts>,
+    back: &'a Mutex<Vec<ThreadCounts>>,
 }
 
-impl Drop for Lent<'_> {
+impl Drop for BorrowedCounts<'_> {
     fn drop(&mut self) {
         let tally = self.tally.take();
         self.back.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).extend(tally);
@@ -280,16 +284,16 @@ impl Drop for Lent<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interrupt::Never;
     use crate::pretokenize::Stage;
-    use crate::watch::Unwatched;
 
     fn counts(batches: &[&[&str]], threads: usize) -> Vec<(String, u64)> {
         let words = Pretokenizer::new(&[Stage::Pattern(r"\w+|\W".into())]).unwrap();
         let mut counter = Counter::new(words);
         for batch in batches {
-            counter.add(batch, threads, &Unwatched).unwrap();
+            counter.add(batch, threads, &Never).unwrap();
         }
-        let counts = counter.finish(&Unwatched).unwrap();
+        let counts = counter.finish(&Never).unwrap();
         counts.iter().map(|(piece, count)| (String::from_utf8(piece.to_vec()).unwrap(), count)).collect()
     }
 

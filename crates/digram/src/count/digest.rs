@@ -1,7 +1,7 @@
 //! A number that tells counts from others.
 
 use crate::error::Result;
-use crate::watch::{Paced, Watch};
+use crate::interrupt::{Interrupt, Pacer};
 
 use super::{Piece, Pieces};
 
@@ -11,10 +11,10 @@ pub(super) const FACTORS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd
 /// A number that counts share with others by chance only: it depends on each piece, its count and
 /// its first occurrence, and not on their order, so that it is the same in memory and on disk. It is
 /// no proof against somebody who looks for two that are alike. Linear in the pieces.
-pub fn digest(counts: &dyn Pieces, watch: &dyn Watch) -> Result<u128> {
-    let (mut sum, mut paced) = (0u128, Paced::new(watch));
+pub fn digest(counts: &dyn Pieces, interrupt: &dyn Interrupt) -> Result<u128> {
+    let (mut sum, mut pacer) = (0u128, Pacer::new(interrupt));
     counts.for_each(&mut |piece| {
-        paced.after(1 + piece.bytes.len())?;
+        pacer.after(1 + piece.bytes.len())?;
         let [low, high] = FACTORS.map(|factor| of_piece(piece, factor));
         sum = sum.wrapping_add(u128::from(high) << 64 | u128::from(low));
         Ok(())
@@ -49,10 +49,10 @@ fn step_by(factor: u64) -> impl Fn(u64, u64) -> u64 + Copy {
 mod tests {
     use super::*;
     use crate::count::Counts;
-    use crate::watch::Unwatched;
+    use crate::interrupt::Never;
 
     fn of(pieces: &[(&str, u64)]) -> u128 {
-        digest(&Counts::from_pieces(pieces.iter().copied()).unwrap(), &Unwatched).unwrap()
+        digest(&Counts::from_pieces(pieces.iter().copied()).unwrap(), &Never).unwrap()
     }
 
     #[test]

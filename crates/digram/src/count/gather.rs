@@ -8,18 +8,19 @@ use std::sync::Mutex;
 use hashbrown::HashTable;
 
 use crate::error::{Error, Result};
-use crate::room;
-use crate::watch::{Watch, in_parallel};
+use crate::interrupt::Interrupt;
+use crate::memory;
+use crate::parallel::in_parallel;
 
 use super::sorted::check_sum;
-use super::tally::Tally;
+use super::tally::ThreadCounts;
 use super::{Counts, Entry, Piece, Totals};
 
 /// A part has about this many pretokens.
 const OF_PART: usize = 1 << 12;
 
 /// The most parts.
-const MOST_PARTS: usize = 1 << 6;
+const MAX_PARTS: usize = 1 << 6;
 
 /// Pretokens that first stand in one part of the corpus.
 #[derive(Default)]
@@ -36,24 +37,24 @@ struct Bucket<'t> {
 /// Checks that the pieces add up to the text: the sum of count times length is the number of
 /// bytes read, or the result is [`Error::Internal`].
 pub(super) fn gather(
-    mut tallies: Vec<Tally>,
+    mut tallies: Vec<ThreadCounts>,
     totals: Totals,
     threads: usize,
-    watch: &dyn Watch,
+    interrupt: &dyn Interrupt,
 ) -> Result<Counts> {
-    let most = tallies.iter().map(Tally::len).max().unwrap_or(0);
+    let maximum = tallies.iter().map(ThreadCounts::len).max().unwrap_or(0);
     // Joined, and in the order of first occurrence.
-    let distinct: usize = tallies.iter().map(Tally::len).sum();
-    room::check(distinct * (2 * size_of::<Piece<'_>>() + size_of::<Entry>()))?;
-    let parts = (most / OF_PART).next_power_of_two().clamp(1, MOST_PARTS);
+    let distinct: usize = tallies.iter().map(ThreadCounts::len).sum();
+    memory::check_available(distinct * (2 * size_of::<Piece<'_>>() + size_of::<Entry>()))?;
+    let parts = (maximum / OF_PART).next_power_of_two().clamp(1, MAX_PARTS);
     // The first one's bytes are kept as they are: a corpus may be one pretoken.
-    let kept = Kept(tallies.first().map_or(&[], |tally| tally.long.bytes()));
+    let shared = SharedBytes(tallies.first().map_or(&[], |tally| tally.long.bytes()));
     let joined: Vec<Vec<Bucket<'_>>> = in_parallel(
         threads,
         parts,
-        watch,
+        interrupt,
         || (),
-        |(), part, _| Ok(by_first(&join(&tallies, part, parts), parts, totals.bytes, kept)),
+        |(), part, _| Ok(by_first(&join(&tallies, part, parts), parts, totals.bytes, shared)),
     )?;
 
     let bucket = |number: usize| joined.iter().map(move |buckets| &buckets[number]);
@@ -63,41 +64,41 @@ pub(super) fn gather(
     if distinct > u32::MAX as usize {
         return Err(Error::TooManyPretokens);
     }
-    let mut entries = room::filled(Entry::default(), distinct)?;
-    let mut bytes = room::filled(0, joined.iter().flatten().map(|bucket| bucket.bytes).sum())?;
-    let (mut entries_left, mut bytes_left, mut start) = (&mut entries[..], &mut bytes[..], kept.0.len());
-    let rooms: Vec<_> = (0..parts)
+    let mut entries = memory::try_filled(Entry::default(), distinct)?;
+    let mut bytes = memory::try_filled(0, joined.iter().flatten().map(|bucket| bucket.bytes).sum())?;
+    let (mut entries_left, mut bytes_left, mut start) = (&mut entries[..], &mut bytes[..], shared.0.len());
+    let outputs: Vec<_> = (0..parts)
         .map(|number| {
             let pieces = bucket(number).map(|bucket| bucket.pieces.len()).sum();
             let len = bucket(number).map(|bucket| bucket.bytes).sum();
-            let room = Room {
+            let output = BucketOutput {
                 start,
                 entries: entries_left.split_off_mut(..pieces).expect("room for all"),
                 bytes: bytes_left.split_off_mut(..len).expect("room for all"),
             };
             start += len;
-            Mutex::new(room)
+            Mutex::new(output)
         })
         .collect();
     in_parallel(
         threads,
         parts,
-        watch,
+        interrupt,
         || (),
         |(), number, _| {
             let mut pieces: Vec<Piece<'_>> =
                 bucket(number).flat_map(|bucket| &bucket.pieces).copied().collect();
             pieces.sort_unstable_by_key(|piece| piece.first);
-            rooms[number].lock().unwrap_or_else(|poisoned| poisoned.into_inner()).fill(&pieces, kept);
+            outputs[number].lock().unwrap_or_else(|poisoned| poisoned.into_inner()).fill(&pieces, shared);
             Ok(())
         },
     )?;
-    drop((rooms, joined));
+    drop((outputs, joined));
     let bytes = match tallies.is_empty() {
         true => bytes,
         false => {
             let mut all = tallies.swap_remove(0).long.into_bytes();
-            room::reserve(&mut all, bytes.len())?;
+            memory::try_reserve(&mut all, bytes.len())?;
             all.extend_from_slice(&bytes);
             all
         }
@@ -106,14 +107,14 @@ pub(super) fn gather(
 }
 
 /// The pretokens in a part of all tallies, each once.
-fn join(tallies: &[Tally], part: usize, parts: usize) -> Vec<Piece<'_>> {
-    let most = tallies.iter().map(Tally::len).sum::<usize>() / parts;
-    let mut pieces: Vec<Piece<'_>> = Vec::with_capacity(most + most / 8);
+fn join(tallies: &[ThreadCounts], part: usize, parts: usize) -> Vec<Piece<'_>> {
+    let maximum = tallies.iter().map(ThreadCounts::len).sum::<usize>() / parts;
+    let mut pieces: Vec<Piece<'_>> = Vec::with_capacity(maximum + maximum / 8);
     if let [tally] = tallies {
         pieces.extend(tally.part(part, parts).map(|(_, piece)| piece));
         return pieces;
     }
-    let mut index: HashTable<(u64, usize)> = HashTable::with_capacity(most);
+    let mut index: HashTable<(u64, usize)> = HashTable::with_capacity(maximum);
     for (hash, piece) in tallies.iter().flat_map(|tally| tally.part(part, parts)) {
         // What tells the part says nothing here, and a tag has no lower bits.
         let hash = (hash ^ hash >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -133,7 +134,7 @@ fn join(tallies: &[Tally], part: usize, parts: usize) -> Vec<Piece<'_>> {
 }
 
 /// The same by where they first stand, in so many parts of a corpus.
-fn by_first<'t>(pieces: &[Piece<'t>], parts: usize, corpus: u64, kept: Kept<'_>) -> Vec<Bucket<'t>> {
+fn by_first<'t>(pieces: &[Piece<'t>], parts: usize, corpus: u64, shared: SharedBytes<'_>) -> Vec<Bucket<'t>> {
     let shift = (u64::BITS - corpus.leading_zeros()).saturating_sub(parts.trailing_zeros());
     let bucket = |piece: &Piece<'_>| piece.first.checked_shr(shift).unwrap_or(0) as usize;
     let mut sizes = vec![0; parts];
@@ -143,7 +144,7 @@ fn by_first<'t>(pieces: &[Piece<'t>], parts: usize, corpus: u64, kept: Kept<'_>)
     for piece in pieces {
         let bucket = &mut buckets[bucket(piece)];
         bucket.pieces.push(*piece);
-        bucket.bytes += if kept.place(piece.bytes).is_none() { piece.bytes.len() } else { 0 };
+        bucket.bytes += if shared.place(piece.bytes).is_none() { piece.bytes.len() } else { 0 };
         bucket.sum += piece.count * piece.bytes.len() as u64;
     }
     buckets
@@ -151,9 +152,9 @@ fn by_first<'t>(pieces: &[Piece<'t>], parts: usize, corpus: u64, kept: Kept<'_>)
 
 /// Bytes that stay where they are.
 #[derive(Clone, Copy)]
-struct Kept<'t>(&'t [u8]);
+struct SharedBytes<'t>(&'t [u8]);
 
-impl Kept<'_> {
+impl SharedBytes<'_> {
     /// Where a piece is in them, if it is.
     fn place(self, piece: &[u8]) -> Option<usize> {
         let range = self.0.as_ptr_range();
@@ -162,18 +163,18 @@ impl Kept<'_> {
 }
 
 /// Where what first stands in a part of the corpus is written to.
-struct Room<'o> {
+struct BucketOutput<'o> {
     entries: &'o mut [Entry],
     bytes: &'o mut [u8],
     /// Where these bytes are among all.
     start: usize,
 }
 
-impl Room<'_> {
-    fn fill(&mut self, pieces: &[Piece<'_>], kept: Kept<'_>) {
+impl BucketOutput<'_> {
+    fn fill(&mut self, pieces: &[Piece<'_>], shared: SharedBytes<'_>) {
         let mut at = 0;
         for (entry, &Piece { bytes, count, first }) in self.entries.iter_mut().zip(pieces) {
-            let start = kept.place(bytes).unwrap_or_else(|| {
+            let start = shared.place(bytes).unwrap_or_else(|| {
                 self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
                 at += bytes.len();
                 self.start + at - bytes.len()

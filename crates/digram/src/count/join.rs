@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::watch::Watch;
+use crate::interrupt::Interrupt;
 
 use super::folder::Folder;
 use super::limits::{too_far, too_many_documents, too_much};
@@ -29,9 +29,9 @@ impl Joiner {
     }
 
     /// The next corpus, whose counts are in memory.
-    pub fn add(&mut self, counts: &Counts, weight: Weight, watch: &dyn Watch) -> Result<()> {
-        counts.sort_by_piece(watch)?;
-        self.add_sorted(counts.totals(), counts.end(), weight, watch, |visit| {
+    pub fn add(&mut self, counts: &Counts, weight: Weight, interrupt: &dyn Interrupt) -> Result<()> {
+        counts.sort_by_piece(interrupt)?;
+        self.add_sorted(counts.totals(), counts.end(), weight, interrupt, |visit| {
             (0..counts.len()).try_for_each(|place| {
                 let (bytes, count, first) = counts.by_piece(place);
                 visit(Piece { bytes, count, first })
@@ -40,8 +40,13 @@ impl Joiner {
     }
 
     /// The next corpus, whose counts are on disk.
-    pub fn add_from_disk(&mut self, counts: &SortedCounts, weight: Weight, watch: &dyn Watch) -> Result<()> {
-        self.add_sorted(counts.totals(), counts.end(), weight, watch, |visit| counts.for_each(visit))
+    pub fn add_from_disk(
+        &mut self,
+        counts: &SortedCounts,
+        weight: Weight,
+        interrupt: &dyn Interrupt,
+    ) -> Result<()> {
+        self.add_sorted(counts.totals(), counts.end(), weight, interrupt, |visit| counts.for_each(visit))
     }
 
     fn add_sorted(
@@ -49,11 +54,11 @@ impl Joiner {
         totals: Totals,
         end: Option<u64>,
         weight: Weight,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         each: impl FnOnce(&mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<()>,
     ) -> Result<()> {
         let start = self.end;
-        self.spill.write_run(watch, |push| {
+        self.spill.write_run(interrupt, |push| {
             each(&mut |Piece { bytes, count, first }| {
                 let first = match start {
                     Some(start) => start.checked_add(first).ok_or_else(too_far)?,
@@ -74,8 +79,8 @@ impl Joiner {
     }
 
     /// The counts of all of them.
-    pub fn finish(self, watch: &dyn Watch) -> Result<SortedCounts> {
-        let (folder, name, run) = self.spill.into_one(watch)?;
+    pub fn finish(self, interrupt: &dyn Interrupt) -> Result<SortedCounts> {
+        let (folder, name, run) = self.spill.into_one(interrupt)?;
         let (Ok(bytes), Ok(pretokens)) = (u64::try_from(run.bytes), u64::try_from(run.pretokens)) else {
             return Err(too_much());
         };

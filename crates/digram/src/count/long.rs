@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use hashbrown::DefaultHashBuilder;
 
+use crate::cpu::prefetch;
 use crate::error::{Error, Result};
-use crate::memory::prefetch;
-use crate::room;
-use crate::watch::Watch;
+use crate::interrupt::Interrupt;
+use crate::memory;
 
 use super::Piece;
 use super::limits::length;
@@ -18,7 +18,7 @@ use super::sort::sort_taken;
 /// Where the bytes of a pretoken are, with its count: half a line of memory.
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]
-pub(super) struct Slot {
+pub(super) struct LongSlot {
     start: u64,
     len: u32,
     /// The upper half of its hash: nothing else needs be known to tell its place.
@@ -27,10 +27,10 @@ pub(super) struct Slot {
     first: u64,
 }
 
-const _: () = assert!(size_of::<Slot>() == 32);
+const _: () = assert!(size_of::<LongSlot>() == 32);
 
-impl Slot {
-    const FREE: Slot = Slot { start: 0, len: 0, tag: 0, count: 0, first: 0 };
+impl LongSlot {
+    const FREE: LongSlot = LongSlot { start: 0, len: 0, tag: 0, count: 0, first: 0 };
 
     fn is_free(&self) -> bool {
         self.count == 0
@@ -43,31 +43,31 @@ impl Slot {
 
 /// How large a table may grow.
 #[derive(Clone, Copy)]
-pub(super) struct Most {
+pub(super) struct TableLimits {
     pub(super) slots: usize,
     pub(super) bytes: usize,
 }
 
 /// Pretokens in the order of their tags but for those that had to move on, as in `Short`.
-pub(super) struct Long {
-    slots: Box<[Slot]>,
+pub(super) struct LongTable {
+    slots: Box<[LongSlot]>,
     /// What of a tag does not tell the place.
     shift: u32,
     taken: usize,
     bytes: Vec<u8>,
-    most: Most,
+    maximum: TableLimits,
     hasher: DefaultHashBuilder,
 }
 
-impl Long {
+impl LongTable {
     const FEWEST: usize = 1 << 6;
-    const MOST: u64 = 1 << 32;
+    const MAX: u64 = 1 << 32;
 
-    /// An empty one that never grows beyond `most`.
-    pub(super) fn new(most: Most, hasher: DefaultHashBuilder) -> Long {
-        let (slots, shift) = (vec![Slot::FREE; Long::FEWEST], Long::shift(Long::FEWEST));
+    /// An empty one that never grows beyond `maximum`.
+    pub(super) fn new(maximum: TableLimits, hasher: DefaultHashBuilder) -> LongTable {
+        let (slots, shift) = (vec![LongSlot::FREE; LongTable::FEWEST], LongTable::shift(LongTable::FEWEST));
         let slots = slots.into();
-        Long { slots, shift, taken: 0, bytes: Vec::new(), most, hasher }
+        LongTable { slots, shift, taken: 0, bytes: Vec::new(), maximum, hasher }
     }
 
     fn shift(slots: usize) -> u32 {
@@ -78,7 +78,7 @@ impl Long {
         self.taken
     }
 
-    pub(super) fn piece(&self, slot: &Slot) -> Piece<'_> {
+    pub(super) fn piece(&self, slot: &LongSlot) -> Piece<'_> {
         Piece { bytes: &self.bytes[slot.range()], count: slot.count, first: slot.first }
     }
 
@@ -132,14 +132,14 @@ impl Long {
 
     fn insert(&mut self, at: usize, piece: &[u8], tag: u32, first: u64) -> Result<()> {
         let len = length(piece.len())?;
-        if self.most.bytes < usize::MAX && self.bytes.capacity() < self.most.bytes {
+        if self.maximum.bytes < usize::MAX && self.bytes.capacity() < self.maximum.bytes {
             // Only what is written to takes memory, and a larger room elsewhere would take it twice.
-            let more = self.most.bytes - self.bytes.len();
-            room::check(more)?;
+            let more = self.maximum.bytes - self.bytes.len();
+            memory::check_available(more)?;
             self.bytes.reserve_exact(more);
         }
-        room::reserve(&mut self.bytes, piece.len())?;
-        self.slots[at] = Slot { start: self.bytes.len() as u64, len, tag, count: 1, first };
+        memory::try_reserve(&mut self.bytes, piece.len())?;
+        self.slots[at] = LongSlot { start: self.bytes.len() as u64, len, tag, count: 1, first };
         self.bytes.extend_from_slice(piece);
         self.taken += 1;
         Ok(())
@@ -151,23 +151,23 @@ impl Long {
     }
 
     pub(super) fn may_grow(&self) -> bool {
-        self.slots.len() <= self.most.slots / 2
+        self.slots.len() <= self.maximum.slots / 2
     }
 
     /// Whether there is room for so many more bytes.
     pub(super) fn has_bytes(&self, more: usize) -> bool {
-        more <= self.most.bytes - self.bytes.len()
+        more <= self.maximum.bytes - self.bytes.len()
     }
 
     #[cold]
     pub(super) fn grow(&mut self) -> Result<()> {
-        if self.slots.len() as u64 == Long::MOST {
+        if self.slots.len() as u64 == LongTable::MAX {
             let reason = "there are more than 2^31 distinct pretokens of more than 15 bytes.";
             return Err(Error::Limit { reason: reason.into() });
         }
-        let slots = room::filled(Slot::FREE, self.slots.len() * 2)?;
+        let slots = memory::try_filled(LongSlot::FREE, self.slots.len() * 2)?;
         let smaller = std::mem::replace(&mut self.slots, slots.into());
-        self.shift = Long::shift(self.slots.len());
+        self.shift = LongTable::shift(self.slots.len());
         let last = self.slots.len() - 1;
         for slot in smaller.iter().filter(|slot| !slot.is_free()) {
             let mut at = self.home(slot.tag);
@@ -180,8 +180,8 @@ impl Long {
     }
 
     /// Those whose tag lies in the `part`th of `parts` equal ranges, with a hash.
-    pub(super) fn part(&self, part: usize, parts: usize) -> impl Iterator<Item = (u64, &Slot)> {
-        in_part(&self.slots, part, parts, Slot::is_free, |slot| u64::from(slot.tag) << 32)
+    pub(super) fn part(&self, part: usize, parts: usize) -> impl Iterator<Item = (u64, &LongSlot)> {
+        in_part(&self.slots, part, parts, LongSlot::is_free, |slot| u64::from(slot.tag) << 32)
     }
 
     /// The bytes of all, end to end.
@@ -194,15 +194,15 @@ impl Long {
     }
 
     /// All in the order of their pieces; only `clear` may follow.
-    pub(super) fn sort(&mut self, watch: &dyn Watch) -> Result<impl Iterator<Item = Piece<'_>>> {
+    pub(super) fn sort(&mut self, interrupt: &dyn Interrupt) -> Result<impl Iterator<Item = Piece<'_>>> {
         let bytes = &self.bytes;
-        let order = |a: &Slot, b: &Slot| bytes[a.range()].cmp(&bytes[b.range()]);
-        let taken = sort_taken(&mut self.slots, Slot::is_free, &order, watch)?;
+        let order = |a: &LongSlot, b: &LongSlot| bytes[a.range()].cmp(&bytes[b.range()]);
+        let taken = sort_taken(&mut self.slots, LongSlot::is_free, &order, interrupt)?;
         Ok(self.slots[..taken].iter().map(|slot| self.piece(slot)))
     }
 
     pub(super) fn clear(&mut self) {
-        self.slots.fill(Slot::FREE);
+        self.slots.fill(LongSlot::FREE);
         self.bytes.clear();
         self.taken = 0;
     }

@@ -6,11 +6,11 @@ use std::collections::binary_heap::PeekMut;
 use std::path::Path;
 
 use crate::error::Result;
-use crate::watch::{Paced, Watch};
+use crate::interrupt::{Interrupt, Pacer};
 
 use super::Piece;
 use super::limits::too_often;
-use super::run::{Reader, Writer};
+use super::run::{RunReader, RunWriter};
 
 /// What a run holds.
 #[derive(Default)]
@@ -26,12 +26,12 @@ pub(crate) struct Merged {
 
 impl Merged {
     /// What a run holds that is all there is; each of its blocks is held against its digest.
-    pub(crate) fn of_one(run: &Path, watch: &dyn Watch) -> Result<Merged> {
-        let (mut held, mut reader) = (Merged::default(), Reader::open(run)?);
-        let mut paced = Paced::new(watch);
+    pub(crate) fn of_one(run: &Path, interrupt: &dyn Interrupt) -> Result<Merged> {
+        let (mut held, mut reader) = (Merged::default(), RunReader::open(run)?);
+        let mut pacer = Pacer::new(interrupt);
         while reader.next()? {
             let piece = reader.piece();
-            paced.after(1 + piece.bytes.len())?;
+            pacer.after(1 + piece.bytes.len())?;
             held.add(piece);
         }
         Ok(held)
@@ -51,26 +51,26 @@ pub(crate) fn merge<P: AsRef<Path>>(
     runs: impl IntoIterator<Item = P>,
     to: &Path,
     size: usize,
-    watch: &dyn Watch,
+    interrupt: &dyn Interrupt,
 ) -> Result<Merged> {
     let mut heads = BinaryHeap::new();
     let (mut done, mut all) = (0, 0);
     for path in runs {
-        all += Reader::pieces(path.as_ref())?;
-        let mut reader = Reader::open(path.as_ref())?;
+        all += RunReader::pieces(path.as_ref())?;
+        let mut reader = RunReader::open(path.as_ref())?;
         if reader.next()? {
-            heads.push(Head(Box::new(reader)));
+            heads.push(RunHead(Box::new(reader)));
         }
     }
-    let mut writer = Writer::create(to, size)?;
+    let mut writer = RunWriter::create(to, size)?;
     let (mut bytes, mut merged) = (Vec::new(), Merged::default());
-    while let Some(Head(least)) = heads.peek() {
-        let Piece { bytes: piece, mut count, mut first } = least.piece();
+    while let Some(RunHead(minimum)) = heads.peek() {
+        let Piece { bytes: piece, mut count, mut first } = minimum.piece();
         bytes.clear();
         bytes.extend_from_slice(piece);
         advance(&mut heads)?;
         done += 1;
-        while let Some(Head(other)) = heads.peek()
+        while let Some(RunHead(other)) = heads.peek()
             && other.piece().bytes == bytes
         {
             count = count.checked_add(other.piece().count).ok_or_else(too_often)?;
@@ -81,8 +81,8 @@ pub(crate) fn merge<P: AsRef<Path>>(
         let piece = Piece { bytes: &bytes, count, first };
         merged.add(piece);
         if writer.push(piece)? {
-            watch.check()?;
-            watch.progress(done, all);
+            interrupt.check()?;
+            interrupt.progress(done, all);
         }
     }
     writer.finish()?;
@@ -90,7 +90,7 @@ pub(crate) fn merge<P: AsRef<Path>>(
 }
 
 /// Goes on to the next piece of the run with the least.
-fn advance(heads: &mut BinaryHeap<Head>) -> Result<()> {
+fn advance(heads: &mut BinaryHeap<RunHead>) -> Result<()> {
     if let Some(mut head) = heads.peek_mut()
         && !head.0.next()?
     {
@@ -100,24 +100,24 @@ fn advance(heads: &mut BinaryHeap<Head>) -> Result<()> {
 }
 
 /// A run; the greatest one is that whose piece is the least.
-struct Head(Box<Reader>);
+struct RunHead(Box<RunReader>);
 
-impl Ord for Head {
-    fn cmp(&self, other: &Head) -> Ordering {
+impl Ord for RunHead {
+    fn cmp(&self, other: &RunHead) -> Ordering {
         other.0.piece().bytes.cmp(self.0.piece().bytes)
     }
 }
 
-impl PartialOrd for Head {
-    fn partial_cmp(&self, other: &Head) -> Option<Ordering> {
+impl PartialOrd for RunHead {
+    fn partial_cmp(&self, other: &RunHead) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Head {
-    fn eq(&self, other: &Head) -> bool {
+impl PartialEq for RunHead {
+    fn eq(&self, other: &RunHead) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Head {}
+impl Eq for RunHead {}

@@ -25,22 +25,22 @@ mod tally;
 use std::borrow::Cow;
 
 use crate::error::Result;
+use crate::interrupt::{Interrupt, Never};
 use crate::lazy::Lazy;
-use crate::watch::{Unwatched, Watch};
 
 pub(crate) use folder::Folder;
-pub(crate) use run::{Reader, Writer, put as put_number, take as take_number};
+pub(crate) use run::{RunReader, RunWriter, put as put_number, take as take_number};
 pub(crate) use sort::sort;
 pub(crate) use spill::Spill;
 
 pub use arithmetic::Weight;
 pub use build::{Adder, Rows};
-pub use counter::{Checkpoint, Counter, LEAST_MEMORY};
+pub use counter::{Checkpoint, Counter, MIN_MEMORY};
 pub use digest::digest;
 pub use join::Joiner;
 pub use pieces::{Piece, Pieces};
 pub use sorted::{Counted, SortedCounts};
-use table::Table;
+use table::CountTable;
 
 /// Distinct pretokens and how often each stands in a corpus, and perhaps where each first stands.
 ///
@@ -87,7 +87,7 @@ impl Counts {
         for (order, (piece, count)) in pieces.into_iter().enumerate() {
             adder.add(piece.as_ref(), count, order as u64)?;
         }
-        adder.finish(1, &Unwatched)
+        adder.finish(1, &Never)
     }
 
     /// What was counted in a text: entries in the order of first occurrence, which add up to it.
@@ -101,9 +101,9 @@ impl Counts {
         mut entries: Vec<Entry>,
         documents: u64,
         end: Option<u64>,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<Counts> {
-        order::sort(&mut entries, &bytes, end.is_some(), watch)?;
+        order::sort(&mut entries, &bytes, end.is_some(), interrupt)?;
         let totals = Totals { documents, ..added_up(&entries)? };
         Ok(Counts { bytes, entries, totals, end, by_piece: Lazy::new() })
     }
@@ -159,7 +159,7 @@ impl Pieces for Counts {
         self.in_memory()
     }
 
-    fn to_memory(&self, _watch: &dyn Watch) -> Result<Cow<'_, Counts>> {
+    fn to_memory(&self, _watch: &dyn Interrupt) -> Result<Cow<'_, Counts>> {
         Ok(Cow::Borrowed(self))
     }
 

@@ -1,8 +1,8 @@
 //! The two orders of counts, by first occurrence and by piece; what is looked up in the latter.
 
 use crate::error::Result;
-use crate::room;
-use crate::watch::{Unwatched, Watch};
+use crate::interrupt::{Interrupt, Never};
+use crate::memory;
 
 use super::{Counts, Entry};
 
@@ -10,14 +10,21 @@ use super::{Counts, Entry};
 const RUN: usize = 1 << 16;
 
 /// Puts entries in order: of first occurrence where it is known, else of the pieces.
-pub(super) fn sort(entries: &mut Vec<Entry>, bytes: &[u8], by_first: bool, watch: &dyn Watch) -> Result<()> {
+pub(super) fn sort(
+    entries: &mut Vec<Entry>,
+    bytes: &[u8],
+    by_first: bool,
+    interrupt: &dyn Interrupt,
+) -> Result<()> {
     // A key and a number for each, and then the entries once more.
-    room::check(entries.len() * (size_of::<(u64, u32)>() + size_of::<u32>() + size_of::<Entry>()))?;
+    memory::check_available(
+        entries.len() * (size_of::<(u64, u32)>() + size_of::<u32>() + size_of::<Entry>()),
+    )?;
     let order = if !by_first {
-        in_order_of_pieces(entries, bytes, watch)?
+        in_order_of_pieces(entries, bytes, interrupt)?
     } else if !entries.is_sorted_by(|a, b| a.first < b.first) {
         let keys = entries.iter().enumerate().map(|(number, entry)| (entry.first, number as u32));
-        numbers_in_order(keys.collect(), entries, bytes, watch)?
+        numbers_in_order(keys.collect(), entries, bytes, interrupt)?
     } else {
         return Ok(());
     };
@@ -26,11 +33,11 @@ pub(super) fn sort(entries: &mut Vec<Entry>, bytes: &[u8], by_first: bool, watch
 }
 
 /// The numbers of the entries in the order of their pieces.
-fn in_order_of_pieces(entries: &[Entry], bytes: &[u8], watch: &dyn Watch) -> Result<Vec<u32>> {
+fn in_order_of_pieces(entries: &[Entry], bytes: &[u8], interrupt: &dyn Interrupt) -> Result<Vec<u32>> {
     // The first bytes as a number decide nearly every comparison without a look at the pieces,
     // which lie all over memory.
     let keys = entries.iter().enumerate().map(|(number, entry)| (head(entry.piece(bytes)), number as u32));
-    numbers_in_order(keys.collect(), entries, bytes, watch)
+    numbers_in_order(keys.collect(), entries, bytes, interrupt)
 }
 
 /// The numbers of entries in the order of their keys, and where those are equal of their pieces.
@@ -42,12 +49,12 @@ fn numbers_in_order(
     mut keys: Vec<(u64, u32)>,
     entries: &[Entry],
     bytes: &[u8],
-    watch: &dyn Watch,
+    interrupt: &dyn Interrupt,
 ) -> Result<Vec<u32>> {
     let piece = |number: u32| entries[number as usize].piece(bytes);
     let rule = |a: &(u64, u32), b: &(u64, u32)| a.0.cmp(&b.0).then_with(|| piece(a.1).cmp(piece(b.1)));
     for run in keys.chunks_mut(RUN) {
-        watch.check()?;
+        interrupt.check()?;
         run.sort_unstable_by(rule);
     }
     let mut length = RUN;
@@ -57,7 +64,7 @@ fn numbers_in_order(
             let (mut left, mut right) = pair.split_at(length.min(pair.len()));
             while let ([a, ..], [b, ..]) = (left, right) {
                 if merged.len().is_multiple_of(RUN) {
-                    watch.check()?;
+                    interrupt.check()?;
                 }
                 let side = if rule(b, a).is_lt() { &mut right } else { &mut left };
                 merged.extend(side.split_off_first().copied());
@@ -84,15 +91,15 @@ impl Counts {
         if self.end.is_none() {
             return place;
         }
-        let order = || in_order_of_pieces(&self.entries, &self.bytes, &Unwatched);
+        let order = || in_order_of_pieces(&self.entries, &self.bytes, &Never);
         self.by_piece.get_or_make(|| order().expect("nothing was there to interrupt it"))[place] as usize
     }
 
     /// Does what the first call of [`Counts::by_piece`] or [`Counts::get`] would do, watched: it
     /// sorts, some 0.2 µs for each distinct pretoken.
-    pub fn sort_by_piece(&self, watch: &dyn Watch) -> Result<()> {
+    pub fn sort_by_piece(&self, interrupt: &dyn Interrupt) -> Result<()> {
         if self.end.is_some() && self.by_piece.get().is_none() {
-            let order = in_order_of_pieces(&self.entries, &self.bytes, watch)?;
+            let order = in_order_of_pieces(&self.entries, &self.bytes, interrupt)?;
             self.by_piece.get_or_make(|| order);
         }
         Ok(())
@@ -121,14 +128,14 @@ impl Counts {
     }
 
     /// The `n` most frequent pretokens; of equal counts the one whose bytes come first.
-    pub fn most_common(&self, n: usize, watch: &dyn Watch) -> Result<Vec<(&[u8], u64)>> {
-        let mut found: Vec<(&[u8], u64)> = room::collected(self.iter())?;
+    pub fn most_common(&self, n: usize, interrupt: &dyn Interrupt) -> Result<Vec<(&[u8], u64)>> {
+        let mut found: Vec<(&[u8], u64)> = memory::try_collect(self.iter())?;
         let rule = |a: &(&[u8], u64), b: &(&[u8], u64)| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0));
         if n < found.len() {
             found.select_nth_unstable_by(n, rule);
             found.truncate(n);
         }
-        super::sort::sort(&mut found, &rule, watch)?;
+        super::sort::sort(&mut found, &rule, interrupt)?;
         Ok(found)
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::Result;
-use crate::watch::Watch;
+use crate::interrupt::Interrupt;
 
 use super::{Counts, Entry, Totals};
 
@@ -44,7 +44,7 @@ pub trait Pieces {
     /// # Errors
     /// [`Error::TooManyPretokens`](crate::Error::TooManyPretokens), and
     /// [`Error::Io`](crate::Error::Io) for those on disk.
-    fn to_memory(&self, watch: &dyn Watch) -> Result<Cow<'_, Counts>>;
+    fn to_memory(&self, interrupt: &dyn Interrupt) -> Result<Cow<'_, Counts>>;
 
     /// Calls `visit` with each of them; its first error stops and is the result.
     fn for_each(&self, visit: &mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<()>;

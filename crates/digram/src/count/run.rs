@@ -11,7 +11,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::room;
+use crate::memory;
 
 use super::Piece;
 use super::digest::{FACTORS, mixed};
@@ -22,7 +22,7 @@ const MAGIC: [u8; 8] = *b"digram\x00\x01";
 const END: usize = 24;
 
 /// Writes a run.
-pub(crate) struct Writer {
+pub(crate) struct RunWriter {
     file: File,
     path: PathBuf,
     /// A block is written when it holds this much.
@@ -32,12 +32,12 @@ pub(crate) struct Writer {
     pieces: u64,
 }
 
-impl Writer {
-    pub(crate) fn create(path: &Path, size: usize) -> Result<Writer> {
+impl RunWriter {
+    pub(crate) fn create(path: &Path, size: usize) -> Result<RunWriter> {
         let file = OpenOptions::new().write(true).create_new(true).open(path);
         let file = file.map_err(|error| Error::of_file(&error, path))?;
         let mut writer =
-            Writer { file, path: path.into(), size, block: Vec::new(), last: Vec::new(), pieces: 0 };
+            RunWriter { file, path: path.into(), size, block: Vec::new(), last: Vec::new(), pieces: 0 };
         writer.write(&MAGIC)?;
         Ok(writer)
     }
@@ -95,7 +95,7 @@ impl Writer {
 }
 
 /// Reads a run, piece by piece.
-pub(crate) struct Reader {
+pub(crate) struct RunReader {
     file: File,
     path: PathBuf,
     /// How much of the file is not read yet.
@@ -110,13 +110,13 @@ pub(crate) struct Reader {
     pieces: u64,
 }
 
-impl Reader {
+impl RunReader {
     /// A run, before its first piece.
-    pub(crate) fn open(path: &Path) -> Result<Reader> {
+    pub(crate) fn open(path: &Path) -> Result<RunReader> {
         let failed = |error: io::Error| Error::of_file(&error, path);
         let file = File::open(path).map_err(failed)?;
         let left = file.metadata().map_err(failed)?.len();
-        let mut reader = Reader {
+        let mut reader = RunReader {
             file,
             path: path.into(),
             left,
@@ -138,7 +138,7 @@ impl Reader {
 
     /// How many pieces a run has, as it says at its end.
     pub(crate) fn pieces(path: &Path) -> Result<u64> {
-        let mut reader = Reader::open(path)?;
+        let mut reader = RunReader::open(path)?;
         if reader.left < END as u64 {
             return Err(reader.corrupt("the file ends early."));
         }
@@ -198,9 +198,9 @@ impl Reader {
             return Err(self.corrupt("the file ends early."));
         }
         let mut block = std::mem::take(&mut self.block);
-        let bytes = room::most(len);
+        let bytes = memory::saturating_usize(len);
         let more = bytes.saturating_sub(block.len());
-        room::reserve(&mut block, more)?;
+        memory::try_reserve(&mut block, more)?;
         block.resize(bytes, 0);
         self.read(&mut block)?;
         self.offset -= len;
@@ -273,7 +273,7 @@ mod tests {
     use super::*;
 
     fn read(path: &Path) -> Result<Vec<(Vec<u8>, u64, u64)>> {
-        let mut reader = Reader::open(path)?;
+        let mut reader = RunReader::open(path)?;
         let mut pieces = Vec::new();
         while reader.next()? {
             let Piece { bytes, count, first } = reader.piece();
@@ -297,12 +297,12 @@ mod tests {
         pieces.push((vec![b'x'; 5000], u64::MAX, u64::MAX));
         pieces.push((vec![], 1, 0));
         pieces.sort();
-        let mut writer = Writer::create(&path, 500).unwrap();
+        let mut writer = RunWriter::create(&path, 500).unwrap();
         for (bytes, count, first) in &pieces {
             writer.push(Piece { bytes, count: *count, first: *first }).unwrap();
         }
         assert_eq!(writer.finish().unwrap(), pieces.len() as u64);
-        assert_eq!(Reader::pieces(&path).unwrap(), pieces.len() as u64);
+        assert_eq!(RunReader::pieces(&path).unwrap(), pieces.len() as u64);
         assert_eq!(read(&path).unwrap(), pieces);
 
         let whole = std::fs::read(&path).unwrap();

@@ -3,17 +3,17 @@
 use std::cmp::Ordering;
 
 use crate::error::Result;
-use crate::watch::Watch;
+use crate::interrupt::Interrupt;
 
 /// So many are sorted between two questions to the watch: some ten milliseconds.
-const BETWEEN_CHECKS: usize = 1 << 16;
+const CHECK_INTERVAL: usize = 1 << 16;
 
 /// Brings what is not free to the front, in order, and returns how many that are.
 pub(super) fn sort_taken<S: Copy>(
     slots: &mut [S],
     is_free: impl Fn(&S) -> bool,
     order: &impl Fn(&S, &S) -> Ordering,
-    watch: &dyn Watch,
+    interrupt: &dyn Interrupt,
 ) -> Result<usize> {
     let mut taken = 0;
     for at in 0..slots.len() {
@@ -22,20 +22,24 @@ pub(super) fn sort_taken<S: Copy>(
             taken += 1;
         }
     }
-    sort(&mut slots[..taken], order, watch)?;
+    sort(&mut slots[..taken], order, interrupt)?;
     Ok(taken)
 }
 
 /// Brings all in order.
-pub(crate) fn sort<S>(items: &mut [S], order: &impl Fn(&S, &S) -> Ordering, watch: &dyn Watch) -> Result<()> {
-    watch.check()?;
-    if items.len() <= BETWEEN_CHECKS {
+pub(crate) fn sort<S>(
+    items: &mut [S],
+    order: &impl Fn(&S, &S) -> Ordering,
+    interrupt: &dyn Interrupt,
+) -> Result<()> {
+    interrupt.check()?;
+    if items.len() <= CHECK_INTERVAL {
         items.sort_unstable_by(order);
         return Ok(());
     }
     let middle = items.len() / 2;
     items.select_nth_unstable_by(middle, order);
     let (low, high) = items.split_at_mut(middle);
-    sort(low, order, watch)?;
-    sort(high, order, watch)
+    sort(low, order, interrupt)?;
+    sort(high, order, interrupt)
 }

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::room;
-use crate::watch::{Paced, Watch};
+use crate::interrupt::{Interrupt, Pacer};
+use crate::memory;
 
 use super::folder::Folder;
 use super::limits::length;
 use super::merge::Merged;
-use super::run::Reader;
+use super::run::RunReader;
 use super::sort::sort;
 use super::{Checkpoint, Counts, Entry, Piece, Pieces, Totals};
 
@@ -44,23 +44,23 @@ impl SortedCounts {
     }
 
     /// The same counts in memory, in the order of first occurrence where that is known.
-    pub fn read(&self, watch: &dyn Watch) -> Result<Counts> {
+    pub fn read(&self, interrupt: &dyn Interrupt) -> Result<Counts> {
         if u32::try_from(self.run.pieces).is_err() {
             return Err(Error::TooManyPretokens);
         }
-        room::check(room::most(self.in_memory()))?;
+        memory::check_available(memory::saturating_usize(self.in_memory()))?;
         let mut bytes = Vec::with_capacity(self.run.text as usize);
         let mut entries = Vec::with_capacity(self.run.pieces as usize);
-        let mut paced = Paced::new(watch);
+        let mut pacer = Pacer::new(interrupt);
         self.for_each(&mut |piece| {
-            paced.after(1 + piece.bytes.len())?;
+            pacer.after(1 + piece.bytes.len())?;
             let (start, len) = (bytes.len() as u64, length(piece.bytes.len())?);
             entries.push(Entry { start, len, count: piece.count, first: piece.first });
             bytes.extend_from_slice(piece.bytes);
             Ok(())
         })?;
         if self.end.is_some() {
-            sort(&mut entries, &|a: &Entry, b: &Entry| a.first.cmp(&b.first), watch)?;
+            sort(&mut entries, &|a: &Entry, b: &Entry| a.first.cmp(&b.first), interrupt)?;
         }
         Ok(Counts { end: self.end, ..Counts::counted(bytes, entries, self.totals) })
     }
@@ -83,12 +83,12 @@ impl Pieces for SortedCounts {
         0
     }
 
-    fn to_memory(&self, watch: &dyn Watch) -> Result<Cow<'_, Counts>> {
-        self.read(watch).map(Cow::Owned)
+    fn to_memory(&self, interrupt: &dyn Interrupt) -> Result<Cow<'_, Counts>> {
+        self.read(interrupt).map(Cow::Owned)
     }
 
     fn for_each(&self, visit: &mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<()> {
-        let mut reader = Reader::open(&self.path())?;
+        let mut reader = RunReader::open(&self.path())?;
         while reader.next()? {
             visit(reader.piece())?;
         }
@@ -116,7 +116,7 @@ pub(super) fn check_sum(totals: Totals, counted: u128) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::Unwatched;
+    use crate::interrupt::Never;
 
     #[test]
     fn more_than_memory_can_number_is_told_before_anything_is_read() {
@@ -127,6 +127,6 @@ mod tests {
             totals: Totals::default(),
             end: None,
         };
-        assert_eq!(counts.to_memory(&Unwatched).err(), Some(Error::TooManyPretokens));
+        assert_eq!(counts.to_memory(&Never).err(), Some(Error::TooManyPretokens));
     }
 }

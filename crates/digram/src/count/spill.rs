@@ -1,56 +1,58 @@
-//! What does not fit into memory: runs in a folder.
+//! Counts that do not fit into memory: sorted runs in a folder.
 //!
-//! A full table is sorted and written as a run. When there are many runs they are merged to a larger
-//! one, and many of these to a still larger one, so that a hundred thousand tables are read and
-//! written three times, and never more than [`MOST`] files are open.
+//! A full table is sorted and written as a run. If there are many runs, they are merged into a larger one,
+//! and many of these into a still larger one. So even a hundred thousand tables are read and written only
+//! three times, and no more than [`MAX`] files are open at once.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::error::Result;
-use crate::room::most;
-use crate::watch::Watch;
+use crate::interrupt::Interrupt;
+use crate::memory::saturating_usize;
 
 use super::Piece;
 use super::folder::{Folder, remove};
 use super::merge::{Merged, merge};
-use super::run::{Reader, Writer};
-use super::tally::Tally;
+use super::run::{RunReader, RunWriter};
+use super::tally::ThreadCounts;
 
-/// The most runs that are merged at once.
-const MOST: usize = 64;
+/// The maximum number of runs merged at once.
+const MAX: usize = 64;
 
-/// Of so many bytes of memory one is for a block. All blocks of a merge take a sixteenth.
+/// One byte in this many of the memory limit is the size of a block. All blocks of a merge take a sixteenth
+/// of the limit.
 const OF_BLOCK: u64 = 1 << 10;
 
-/// The smallest block, and the one where memory has no limit.
+/// The minimum block size, and the size used without a memory limit.
 const BLOCK: [usize; 2] = [1 << 12, 1 << 18];
 
-/// Runs in a folder, written by several threads.
+/// Sorted runs in a folder, written by several threads.
 pub(crate) struct Spill {
     folder: Arc<Folder>,
     /// The size of a block, in bytes.
     block: usize,
-    runs: Mutex<Runs>,
+    runs: Mutex<RunFiles>,
 }
 
 #[derive(Default)]
-struct Runs {
-    /// The names of all: first those of tables, then those of merged runs, and so on.
+struct RunFiles {
+    /// The file names by level: runs of tables first, then runs merged from those, and so on.
     levels: Vec<Vec<String>>,
-    /// Those not known to be on the disk.
+    /// Files that have not been synced to disk yet.
     unsynced: Vec<String>,
-    /// Those that were merged, but that a checkpoint may name.
+    /// Files that were merged since, but that the last checkpoint may name.
     old: Vec<String>,
-    /// Those of them that only the checkpoint before the last one named.
+    /// Files that only the checkpoint before the last one named.
     older: Vec<String>,
     is_merging: bool,
 }
 
 impl Spill {
-    /// Those of these names. Merging them takes a sixteenth of the memory.
+    /// Starts from the runs with these names. Merging takes a sixteenth of `memory`.
     pub(crate) fn new(folder: impl Into<Arc<Folder>>, runs: &[String], memory: Option<u64>) -> Spill {
-        let block = memory.map_or(BLOCK[1], |bytes| most(bytes / OF_BLOCK)).clamp(BLOCK[0], BLOCK[1]);
-        let runs = Runs { levels: vec![runs.to_vec()], ..Runs::default() };
+        let block =
+            memory.map_or(BLOCK[1], |bytes| saturating_usize(bytes / OF_BLOCK)).clamp(BLOCK[0], BLOCK[1]);
+        let runs = RunFiles { levels: vec![runs.to_vec()], ..RunFiles::default() };
         Spill { folder: folder.into(), block, runs: Mutex::new(runs) }
     }
 
@@ -63,57 +65,57 @@ impl Spill {
         self.runs().levels.iter().all(Vec::is_empty)
     }
 
-    /// Whether all runs are there, and whole as far as their ends tell.
+    /// Checks that all runs exist and are complete, as far as their ends show.
     pub(super) fn check(&self) -> Result<()> {
         self.runs()
             .levels
             .concat()
             .iter()
-            .try_for_each(|name| Reader::pieces(&self.folder.file(name)).map(|_| ()))
+            .try_for_each(|name| RunReader::pieces(&self.folder.file(name)).map(|_| ()))
     }
 
-    fn runs(&self) -> MutexGuard<'_, Runs> {
+    fn runs(&self) -> MutexGuard<'_, RunFiles> {
         self.runs.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Writes what a thread counted, which is then empty.
-    pub(super) fn write(&self, tally: &mut Tally, watch: &dyn Watch) -> Result<()> {
+    /// Writes the counts of a thread as a run and empties them.
+    pub(super) fn write(&self, tally: &mut ThreadCounts, interrupt: &dyn Interrupt) -> Result<()> {
         if tally.len() == 0 {
             return Ok(());
         }
-        self.write_run(watch, |push| tally.drain_sorted(watch, push))
+        self.write_run(interrupt, |push| tally.drain_sorted(interrupt, push))
     }
 
     /// Writes one pretoken, which is too long for a table.
-    pub(super) fn write_one(&self, piece: Piece<'_>, watch: &dyn Watch) -> Result<()> {
-        self.write_run(watch, |push| push(piece))
+    pub(super) fn write_one(&self, piece: Piece<'_>, interrupt: &dyn Interrupt) -> Result<()> {
+        self.write_run(interrupt, |push| push(piece))
     }
 
-    /// Writes the pieces that `give` calls what it is given with, in the order of their bytes.
+    /// Writes the pieces that `give` passes to its argument; they must come in the order of their bytes.
     pub(crate) fn write_run(
         &self,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         give: impl FnOnce(&mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<()>,
     ) -> Result<()> {
         let name = self.folder.new_name();
-        let mut writer = Writer::create(&self.folder.file(&name), self.block)?;
-        give(&mut |piece| if writer.push(piece)? { watch.check() } else { Ok(()) })?;
+        let mut writer = RunWriter::create(&self.folder.file(&name), self.block)?;
+        give(&mut |piece| if writer.push(piece)? { interrupt.check() } else { Ok(()) })?;
         writer.finish()?;
-        self.add(name, watch)
+        self.add(name, interrupt)
     }
 
-    /// Adds a run, and merges runs where there are many. One thread merges at a time.
-    fn add(&self, name: String, watch: &dyn Watch) -> Result<()> {
+    /// Adds a run, and merges runs if there are many. Only one thread merges at a time.
+    fn add(&self, name: String, interrupt: &dyn Interrupt) -> Result<()> {
         let mut runs = self.runs();
         runs.unsynced.push(name.clone());
         runs.levels[0].push(name);
         while !runs.is_merging
-            && let Some(level) = runs.levels.iter().position(|level| level.len() >= MOST)
+            && let Some(level) = runs.levels.iter().position(|level| level.len() >= MAX)
         {
-            let many: Vec<String> = runs.levels[level].drain(..MOST).collect();
+            let many: Vec<String> = runs.levels[level].drain(..MAX).collect();
             runs.is_merging = true;
             drop(runs);
-            let merged = self.merge(&many, watch);
+            let merged = self.merge(&many, interrupt);
             runs = self.runs();
             runs.is_merging = false;
             if runs.levels.len() == level + 1 {
@@ -124,11 +126,11 @@ impl Spill {
         Ok(())
     }
 
-    /// Merges runs to one, and returns its name and what it holds.
-    fn merge(&self, many: &[String], watch: &dyn Watch) -> Result<(String, Merged)> {
+    /// Merges runs into one, and returns its name and totals.
+    fn merge(&self, many: &[String], interrupt: &dyn Interrupt) -> Result<(String, Merged)> {
         let name = self.folder.new_name();
         let paths = many.iter().map(|name| self.folder.file(name));
-        let merged = merge(paths, &self.folder.file(&name), self.block, watch)?;
+        let merged = merge(paths, &self.folder.file(&name), self.block, interrupt)?;
         let mut runs = self.runs();
         runs.unsynced.retain(|name| !many.contains(name));
         runs.unsynced.push(name.clone());
@@ -140,8 +142,8 @@ impl Spill {
         Ok((name, merged))
     }
 
-    /// Brings all runs to the disk, and returns their names. Deletes those that only names returned
-    /// before the last time are of.
+    /// Syncs all runs to disk and returns their names. Deletes the files that only earlier checkpoints than
+    /// the last one name.
     pub(super) fn checkpoint(&self) -> Result<Vec<String>> {
         let mut runs = self.runs();
         let unsynced = std::mem::take(&mut runs.unsynced);
@@ -152,28 +154,28 @@ impl Spill {
         Ok(runs.levels.concat())
     }
 
-    /// All pieces in one run: the folder, the run's name, and what it holds.
-    pub(super) fn into_one(self, watch: &dyn Watch) -> Result<(Arc<Folder>, String, Merged)> {
-        let (folder, name, held) = self.into_run(watch)?;
+    /// Merges all pieces into one run: the folder, the run's name, and its totals.
+    pub(super) fn into_one(self, interrupt: &dyn Interrupt) -> Result<(Arc<Folder>, String, Merged)> {
+        let (folder, name, held) = self.into_run(interrupt)?;
         let held = match held {
             Some(held) => held,
-            None => Merged::of_one(&folder.file(&name), watch)?,
+            None => Merged::of_one(&folder.file(&name), interrupt)?,
         };
         Ok((folder, name, held))
     }
 
-    /// The same, but a run that needs not be merged is not read to tell what it holds.
-    pub(crate) fn into_run(self, watch: &dyn Watch) -> Result<(Arc<Folder>, String, Option<Merged>)> {
-        // The smallest first: what is read and written most often should be little.
+    /// Like [`Spill::into_one`], but a single run is not read to find its totals.
+    pub(crate) fn into_run(self, interrupt: &dyn Interrupt) -> Result<(Arc<Folder>, String, Option<Merged>)> {
+        // The smallest first, because the runs of early merges are read and written most often.
         let mut names = std::mem::take(&mut self.runs().levels).concat();
         if let [name] = &names[..] {
             return Ok((self.folder, name.clone(), None));
         }
         loop {
-            // So many that the last merge has as many as it may.
-            let many = if names.len() <= MOST { names.len() } else { (names.len() - MOST + 1).min(MOST) };
+            // Sized so that the last merge has the maximum number of runs.
+            let many = if names.len() <= MAX { names.len() } else { (names.len() - MAX + 1).min(MAX) };
             let few: Vec<String> = names.drain(..many).collect();
-            let (name, merged) = self.merge(&few, watch)?;
+            let (name, merged) = self.merge(&few, interrupt)?;
             if names.is_empty() {
                 return Ok((self.folder, name, Some(merged)));
             }

@@ -10,14 +10,14 @@ use super::Entry;
 use super::limits::{length, too_often};
 
 #[derive(Default)]
-pub(super) struct Table {
+pub(super) struct CountTable {
     pub(super) bytes: Vec<u8>,
     pub(super) entries: Vec<Entry>,
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
 
-impl Table {
+impl CountTable {
     /// Makes room for so many more pieces at once. Whenever the index grows, the pieces that are
     /// there are hashed again, and they lie all over memory.
     pub(super) fn reserve(&mut self, more: usize) {

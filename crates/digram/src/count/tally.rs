@@ -6,17 +6,17 @@ use std::hash::BuildHasher;
 
 use hashbrown::DefaultHashBuilder;
 
-use crate::bits::bits;
+use crate::bits::set_bits;
+use crate::cpu::SimdLevel;
 use crate::error::Result;
-use crate::index::{AT_ONCE, Key, start_of};
-use crate::memory::Way;
+use crate::index::{AT_ONCE, TokenKey, start_of};
+use crate::interrupt::Interrupt;
 use crate::pretokenize::{GoesOn, Pretokenizer};
-use crate::watch::Watch;
 
 use super::Piece;
 use super::limits::length;
-use super::long::{Long, Most};
-use super::short::Short;
+use super::long::{LongTable, TableLimits};
+use super::short::ShortTable;
 use super::spill::Spill;
 
 /// What a distinct pretoken takes in a table, in bytes.
@@ -24,31 +24,31 @@ const SLOT: usize = 32;
 
 /// Where to go with a full tally, and who watches.
 #[derive(Clone, Copy)]
-pub(super) struct Full<'a> {
+pub(super) struct SpillTarget<'a> {
     /// Nowhere: it may grow without end.
     pub(super) spill: Option<&'a Spill>,
-    pub(super) watch: &'a dyn Watch,
+    pub(super) interrupt: &'a dyn Interrupt,
 }
 
 /// Distinct pretokens with their counts, short and long ones.
-pub(super) struct Tally {
-    pub(super) short: Short,
-    pub(super) long: Long,
-    way: Way,
+pub(super) struct ThreadCounts {
+    pub(super) short: ShortTable,
+    pub(super) long: LongTable,
+    simd: SimdLevel,
 }
 
-impl Tally {
+impl ThreadCounts {
     /// An empty one that takes up to `memory` bytes. Only those of one hasher can be joined.
-    pub(super) fn new(memory: usize, hasher: &DefaultHashBuilder) -> Tally {
+    pub(super) fn new(memory: usize, hasher: &DefaultHashBuilder) -> ThreadCounts {
         // The seed of short hashes, that is multiplied with, is odd: no bit is lost.
         let seeds = [hasher.hash_one(0u64), hasher.hash_one(1u64) | 1];
-        let most_slots = |memory: usize| (memory / SLOT + 1).next_power_of_two() / 2;
+        let max_slots = |memory: usize| (memory / SLOT + 1).next_power_of_two() / 2;
         // While a table grows, and where what it was before cannot be used for anything else, it
         // takes twice its size.
-        let short = Short::new(most_slots(memory / 8 * 3), seeds);
+        let short = ShortTable::new(max_slots(memory / 8 * 3), seeds);
         let bytes = if memory == usize::MAX { memory } else { memory / 8 };
-        let long = Long::new(Most { slots: most_slots(memory / 16), bytes }, hasher.clone());
-        Tally { short, long, way: Way::best() }
+        let long = LongTable::new(TableLimits { slots: max_slots(memory / 16), bytes }, hasher.clone());
+        ThreadCounts { short, long, simd: SimdLevel::best() }
     }
 
     /// How many distinct pretokens there are.
@@ -78,10 +78,10 @@ impl Tally {
         pretokenizer: &Pretokenizer,
         text: &[u8],
         start: u64,
-        full: Full<'_>,
+        full: SpillTarget<'_>,
     ) -> Result<u64> {
         let mut pretokens = 0;
-        pretokenizer.for_many(text, 0, GoesOn::No, full.watch, |mut from, ends| {
+        pretokenizer.for_many(text, 0, GoesOn::No, full.interrupt, |mut from, ends| {
             for ends in ends.chunks(AT_ONCE) {
                 self.count_group(text, from, ends, start, full)?;
                 from = ends[ends.len() - 1];
@@ -100,19 +100,19 @@ impl Tally {
         from: usize,
         ends: &[usize],
         start: u64,
-        full: Full<'_>,
+        full: SpillTarget<'_>,
     ) -> Result<()> {
         if !self.short.has_room(AT_ONCE) {
             match full.spill {
-                Some(spill) if !self.short.may_grow() => spill.write(self, full.watch)?,
+                Some(spill) if !self.short.may_grow() => spill.write(self, full.interrupt)?,
                 _ => self.short.grow()?,
             }
         }
-        let long = match self.way {
+        let long = match self.simd {
             // SAFETY: the way was chosen because the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx512 | Way::Avx2 => unsafe { self.count_short_bmi(text, from, ends, start) },
-            Way::Plain => self.count_short(text, from, ends, start),
+            SimdLevel::Avx512 | SimdLevel::Avx2 => unsafe { self.count_short_bmi(text, from, ends, start) },
+            SimdLevel::Plain => self.count_short(text, from, ends, start),
         };
         if long == 0 { Ok(()) } else { self.count_long(text, from, ends, (long, start), full) }
     }
@@ -129,10 +129,10 @@ impl Tally {
     fn count_short(&mut self, text: &[u8], from: usize, ends: &[usize], start: u64) -> u64 {
         // The compiler sees from this that all numbers are inside the arrays.
         let ends = &ends[..ends.len().min(AT_ONCE)];
-        let (mut keys, mut homes) = ([Key::NONE; AT_ONCE], [0; AT_ONCE]);
+        let (mut keys, mut homes) = ([TokenKey::NONE; AT_ONCE], [0; AT_ONCE]);
         let mut at = from;
         for (number, &end) in ends.iter().enumerate() {
-            let key = Key::new(text, at, end);
+            let key = TokenKey::new(text, at, end);
             (keys[number], homes[number]) = (key, self.short.prefetch(key) as u32);
             at = end;
         }
@@ -158,30 +158,30 @@ impl Tally {
         from: usize,
         ends: &[usize],
         (long, start): (u64, u64),
-        full: Full<'_>,
+        full: SpillTarget<'_>,
     ) -> Result<()> {
         if !self.long.has_room(AT_ONCE) {
             match full.spill {
-                Some(spill) if !self.long.may_grow() => spill.write(self, full.watch)?,
+                Some(spill) if !self.long.may_grow() => spill.write(self, full.interrupt)?,
                 _ => self.long.grow()?,
             }
         }
         let mut tags = [0; AT_ONCE];
-        for number in bits(long) {
+        for number in set_bits(long) {
             tags[number] = self.long.prefetch(&text[start_of(number, from, ends)..ends[number]]);
         }
-        bits(long).for_each(|number| self.long.prefetch_bytes(tags[number]));
-        for number in bits(long) {
+        set_bits(long).for_each(|number| self.long.prefetch_bytes(tags[number]));
+        for number in set_bits(long) {
             let at = start_of(number, from, ends);
             let (piece, first) = (&text[at..ends[number]], start + at as u64);
             if let Some(spill) = full.spill
                 && !self.long.has_bytes(piece.len())
             {
-                spill.write(self, full.watch)?;
+                spill.write(self, full.interrupt)?;
                 if !self.long.has_bytes(piece.len()) {
                     // What no counts in memory can hold is refused on disk too.
                     length(piece.len())?;
-                    spill.write_one(Piece { bytes: piece, count: 1, first }, full.watch)?;
+                    spill.write_one(Piece { bytes: piece, count: 1, first }, full.interrupt)?;
                     continue;
                 }
             }
@@ -193,11 +193,11 @@ impl Tally {
     /// Calls `visit` with all pieces, in the order of their bytes, and is empty then.
     pub(super) fn drain_sorted(
         &mut self,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         visit: &mut dyn FnMut(Piece<'_>) -> Result<()>,
     ) -> Result<()> {
-        let mut long = self.long.sort(watch)?.peekable();
-        for piece in self.short.sort(watch)? {
+        let mut long = self.long.sort(interrupt)?.peekable();
+        for piece in self.short.sort(interrupt)? {
             while let Some(before) = long.next_if(|other| other.bytes < piece.bytes) {
                 visit(before)?;
             }

@@ -1,21 +1,21 @@
-//! From a model to what encodes by it: which tokens a text can become is found out once.
+//! Building an encoder from a model, including which tokens text can become.
 
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::events::Event;
 use crate::index::TokenIndex;
+use crate::interrupt::Never;
 use crate::model::{Known, Model};
 use crate::pretokenize::Pretokenizer;
 use crate::vocabulary::{TokenId, Vocabulary};
-use crate::watch::Unwatched;
 
-use super::cuts::Cuts;
 use super::kernels::Kernel;
 use super::kernels::events::ByEvents;
 use super::kernels::layered::Layered;
 use super::kernels::ranked::Ranked;
 use super::lookup::Lookup;
+use super::safe_splits::SafeSplits;
 use super::symbols::Symbols;
 use super::{Encoder, Scheme, Scratch, Unit};
 
@@ -23,7 +23,7 @@ use super::{Encoder, Scheme, Scratch, Unit};
 pub(super) type Ordinary<'a> = &'a dyn Fn(TokenId) -> bool;
 
 impl Encoder {
-    /// An encoder of the pretokens that `pretokenizer` cuts.
+    /// An encoder for the pretokens that `pretokenizer` produces.
     pub(crate) fn new(
         model: Model,
         unit: Unit,
@@ -48,7 +48,7 @@ impl Encoder {
                 let layered = Layered::of_words(&model, &symbols, words, &ranks, ordinary)?;
                 let unreachable = layered.unreachable()?;
                 let kernel = Kernel::Layered(Box::new(layered));
-                // What a pretoken becomes, the words in it say: none is looked up whole.
+                // The words inside a pretoken determine its ids, so no pretoken is looked up whole.
                 let lookup = Lookup::new(Arc::new(TokenIndex::new(&[])), None, None, kernel);
                 Ok(Encoder::of(model, symbols, unreachable.into(), false, None, lookup))
             }
@@ -60,7 +60,7 @@ impl Encoder {
         }
     }
 
-    /// One whose merges are applied by rank alone; `kernel` does that in another way.
+    /// An encoder that applies merges by rank alone; `kernel` is an alternative implementation of that.
     pub(super) fn by_rank(
         model: Model,
         symbols: Arc<Symbols>,
@@ -69,7 +69,7 @@ impl Encoder {
         ordinary: Ordinary<'_>,
     ) -> Result<Encoder> {
         let ranked = Ranked::new(symbols.clone(), model.merges.clone(), model.vocabulary.clone());
-        let cuts = Cuts::new(&model.vocabulary, model.merges.in_order());
+        let splits = SafeSplits::new(&model.vocabulary, model.merges.in_order());
         let kernel = kernel.unwrap_or_else(|| Kernel::Ranked(ranked.clone()));
         let known = model.known.clone().filter(|_| symbols.are_bytes());
         let unreachable = match &known {
@@ -85,11 +85,11 @@ impl Encoder {
         let index = known.map(|known| known.index);
         let (whole, whole_piece) = wholes(&model.vocabulary, &unreachable, ignore_merges, index, ordinary);
         let whole_is_all = unreachable.is_empty() || ignore_merges;
-        let lookup = Lookup::new(whole, whole_piece, Some(cuts), kernel);
+        let lookup = Lookup::new(whole, whole_piece, Some(splits), kernel);
         Ok(Encoder::of(model, symbols, unreachable, whole_is_all, Some(ranked), lookup))
     }
 
-    /// One by the events of PickyBPE.
+    /// An encoder that replays the events of PickyBPE.
     fn by_events(
         model: Model,
         symbols: Arc<Symbols>,
@@ -97,12 +97,12 @@ impl Encoder {
         ordinary: Ordinary<'_>,
     ) -> Result<Encoder> {
         let events = ByEvents::new(symbols.clone(), events, &model.vocabulary, ordinary)?;
-        let cuts = events.cuts();
+        let splits = events.splits();
         let kernel = Kernel::Events(Box::new(events));
         let unreachable = unreachable(&model.vocabulary, &kernel, ordinary)?;
         let (whole, whole_piece) = wholes(&model.vocabulary, &unreachable, false, None, ordinary);
-        let lookup = Lookup::new(whole, whole_piece, Some(cuts), kernel);
-        // What is found out of events is of no use without them.
+        let lookup = Lookup::new(whole, whole_piece, Some(splits), kernel);
+        // The reachable tokens depend on the events, so they are not stored with the model.
         Ok(Encoder::of(model, symbols, unreachable, false, None, lookup))
     }
 
@@ -118,7 +118,7 @@ impl Encoder {
         Encoder { vocabulary, merges, symbols, unreachable, whole_is_all, ranked, lookup }
     }
 
-    /// What the encoder was made of, with what was found out.
+    /// The model that the encoder was built from, with the facts computed from it.
     pub(crate) fn model(&self) -> Model {
         let known = self.whole_is_all && self.symbols.are_bytes();
         let found = || Known { index: self.lookup.wholes().clone(), unreachable: self.unreachable.clone() };
@@ -126,13 +126,13 @@ impl Encoder {
     }
 }
 
-/// The tokens that their own bytes do not become, in rising order: each is encoded.
+/// The tokens whose own bytes encode to other ids, in rising order; found by encoding each.
 fn unreachable(vocabulary: &Vocabulary, kernel: &Kernel, ordinary: Ordinary<'_>) -> Result<Arc<[TokenId]>> {
     let mut scratch = Scratch::new();
     let (mut unreachable, mut ids) = (Vec::new(), Vec::new());
     for (id, bytes) in vocabulary.iter().filter(|(id, _)| ordinary(*id)) {
         ids.clear();
-        match kernel.encode(bytes, 0, bytes.len(), &mut scratch, &Unwatched, &mut ids) {
+        match kernel.encode(bytes, 0, bytes.len(), &mut scratch, &Never, &mut ids) {
             Ok(()) => {}
             // A token of several characters, one of which has no token.
             Err(Error::UnknownCharacter { .. }) => ids.clear(),
@@ -145,8 +145,8 @@ fn unreachable(vocabulary: &Vocabulary, kernel: &Kernel, ordinary: Ordinary<'_>)
     Ok(unreachable.into())
 }
 
-/// The tokens that a whole pretoken becomes, and those that a piece of one becomes where these are
-/// others. `index` has all tokens, if it is known.
+/// The tokens that a whole pretoken becomes, and those that a whole piece of one becomes if they differ.
+/// `index` has all tokens, if it is known.
 fn wholes(
     vocabulary: &Vocabulary,
     unreachable: &[TokenId],

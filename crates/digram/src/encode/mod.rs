@@ -1,16 +1,16 @@
-//! From the bytes of pretokens to ids.
+//! Encoding: from the bytes of pretokens to ids.
 //!
-//! [`Lookup`](lookup::Lookup) knows what was encoded before; a [`Kernel`](kernels::Kernel) makes the
-//! ids of what is new. Whatever is fast here gives what the definition gives; the tests hold it
-//! against that.
+//! [`Lookup`](lookup::Lookup) caches what was encoded before; a [`Kernel`](kernels::Kernel) computes the
+//! ids of what is new. All fast paths give the ids that the definition gives; the tests compare them with
+//! it.
 
 mod build;
-mod cuts;
-mod kept;
 mod kernels;
 mod lookup;
+mod safe_splits;
 mod scheme;
 mod scratch;
+mod scratch_pool;
 mod sink;
 mod symbols;
 
@@ -18,21 +18,21 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 pub(crate) use crate::index::AT_ONCE;
+use crate::interrupt::Interrupt;
 use crate::merges::Merges;
 use crate::vocabulary::{TokenId, Vocabulary};
-use crate::watch::Watch;
 
-pub(crate) use kept::{Kept, Lent};
 pub use kernels::KernelKind;
 pub use kernels::dropout::Dropout;
-pub(crate) use kernels::dropout::{Choices, Scratch as DropoutScratch};
+pub(crate) use kernels::dropout::{DropoutChoices, DropoutScratch};
 #[cfg(test)]
 pub(crate) use kernels::naive;
 use kernels::ranked::Ranked;
 use lookup::Lookup;
 pub use scheme::Scheme;
 pub(crate) use scratch::Scratch;
-pub(crate) use sink::{Histogram, Sink, Tally};
+pub(crate) use scratch_pool::{Pooled, ScratchPool};
+pub(crate) use sink::{IdCount, IdHistogram, Sink};
 use symbols::Symbols;
 pub use symbols::{OnUnknown, Unit};
 
@@ -42,7 +42,7 @@ pub(crate) struct Encoder {
     merges: Arc<Merges>,
     symbols: Arc<Symbols>,
     unreachable: Arc<[TokenId]>,
-    /// Whether every token is one that a pretoken becomes at once.
+    /// Whether every pretoken that is a token becomes that token.
     whole_is_all: bool,
     /// All merges, if they are applied by rank alone.
     ranked: Option<Ranked>,
@@ -58,8 +58,7 @@ impl Encoder {
         &self.merges
     }
 
-    /// Tokens whose own bytes are encoded otherwise, in rising order: no text becomes them by
-    /// merging.
+    /// Tokens whose own bytes are encoded to other ids, in rising order: no text becomes them by merging.
     pub(crate) fn unreachable(&self) -> &[TokenId] {
         &self.unreachable
     }
@@ -69,36 +68,36 @@ impl Encoder {
         self.lookup.kernel().kind()
     }
 
-    /// Whether every slice of a pretoken's ids is what its text becomes as a pretoken.
+    /// Whether every slice of a pretoken's ids is the encoding of the text of that slice.
     pub(crate) fn slices_are_valid(&self) -> bool {
         self.is_by_rank() && self.lookup.pieces_are_pretokens() && self.merges.is_rising()
     }
 
-    /// Whether all of a pretoken is merged by rank alone: then what a part of it becomes is mostly a
-    /// part of what it becomes.
+    /// Whether pretokens are merged by rank alone. Then the encoding of a part is mostly a part of the
+    /// encoding.
     pub(crate) fn is_by_rank(&self) -> bool {
         self.ranked.is_some()
     }
 
-    /// How many bytes of `text`, which begins with what `id` was made of, it stands for.
+    /// The number of bytes of `text` that `id`, its first token, stands for.
     pub(crate) fn len_in_text(&self, id: TokenId, text: &[u8]) -> usize {
         self.symbols.len_in_text(id, text, &self.vocabulary)
     }
 
-    /// Whether nothing joins what stands before and after the place `at` of a pretoken, whatever
-    /// else is in it.
-    pub(crate) fn is_cut(&self, pretoken: &[u8], at: usize) -> bool {
-        self.lookup.is_cut(pretoken, at)
+    /// Whether a pretoken can be split at `at`: no merge crosses that place, whatever else the pretoken
+    /// contains.
+    pub(crate) fn can_split_at(&self, pretoken: &[u8], at: usize) -> bool {
+        self.lookup.can_split_at(pretoken, at)
     }
 
-    /// The token that a whole pretoken becomes at once, if there is one.
+    /// The token whose bytes are the whole pretoken, if there is one.
     #[inline]
     pub(crate) fn whole(&self, pretoken: &[u8]) -> Option<TokenId> {
         self.lookup.whole(pretoken, 0, pretoken.len())
     }
 
-    /// Emits the ids of up to [`AT_ONCE`] pretokens that stand one after the other in `text`, from
-    /// `start`, each up to one of `ends`.
+    /// Emits the ids of up to [`AT_ONCE`] consecutive pretokens of `text`: the first starts at `start`, and
+    /// `ends` are their ends.
     #[inline]
     pub(crate) fn encode(
         &self,
@@ -106,25 +105,25 @@ impl Encoder {
         start: usize,
         ends: &[usize],
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        self.lookup.encode(text, start, ends, scratch, watch, sink)
+        self.lookup.encode(text, start, ends, scratch, interrupt, sink)
     }
 
-    /// Emits the ids of a pretoken, some merges of which are left out.
+    /// Emits the ids of a pretoken with some merges left out at random.
     pub(crate) fn encode_with_dropout(
         &self,
         pretoken: &[u8],
-        choices: &mut Choices,
+        choices: &mut DropoutChoices,
         scratch: &mut DropoutScratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
         let Some(ranked) = &self.ranked else {
             let reason = "dropout leaves merges out by rank, and this tokenizer applies them otherwise.";
             return Err(Error::Option { reason: reason.into() });
         };
-        ranked.encode_with_dropout(pretoken, choices, scratch, watch, sink)
+        ranked.encode_with_dropout(pretoken, choices, scratch, interrupt, sink)
     }
 }

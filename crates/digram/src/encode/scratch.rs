@@ -1,20 +1,20 @@
-//! Memory that a thread works in.
+//! Scratch memory of a thread.
 
 use super::kernels::{events, long};
 use super::lookup::{Cache, Group};
 use crate::vocabulary::TokenId;
 
-/// Longer lists of ids are given back to the system.
+/// Lists with a larger capacity are freed.
 const KEEP: usize = 1 << 15;
 
-/// Memory that a thread reuses from one pretoken to the next. It never changes a result.
+/// Buffers and a cache that a thread reuses from one pretoken to the next. They never change a result.
 pub(crate) struct Scratch {
     pub(super) cache: Cache,
     pub(super) group: Box<Group>,
-    /// Lists for ids on their way: a pretoken needs one, and so does a piece of it.
+    /// Spare lists of ids: a pretoken needs one, and so does a piece of it.
     spare: Vec<Vec<TokenId>>,
-    pub(super) long: long::Scratch,
-    pub(super) events: events::Scratch,
+    pub(super) long: long::LongScratch,
+    pub(super) events: events::EventScratch,
 }
 
 impl Scratch {
@@ -23,12 +23,12 @@ impl Scratch {
             cache: Cache::new(),
             group: Box::default(),
             spare: Vec::new(),
-            long: long::Scratch::default(),
-            events: events::Scratch::default(),
+            long: long::LongScratch::default(),
+            events: events::EventScratch::default(),
         }
     }
 
-    /// Does work that needs an empty list for ids.
+    /// Calls `work` with an empty list of ids.
     pub(super) fn with_list<R>(&mut self, work: impl FnOnce(&mut Scratch, &mut Vec<TokenId>) -> R) -> R {
         let mut ids = self.spare.pop().unwrap_or_default();
         ids.clear();
@@ -39,12 +39,12 @@ impl Scratch {
         result
     }
 
-    /// The bytes of what was merged; the rest is little.
+    /// The size of the cache in bytes; the rest is small.
     pub(super) fn bytes(&self) -> usize {
         self.cache.bytes()
     }
 
-    /// Gives back to the system what is too much to keep until the next call.
+    /// Frees memory that is too large to keep until the next call.
     pub(crate) fn trim(&mut self) {
         self.group.trim(KEEP);
     }

@@ -1,52 +1,51 @@
-//! Where ids go.
+//! Outputs of the encoder: lists of ids, and counters.
 
 use crate::error::Result;
-use crate::room;
+use crate::memory;
 use crate::vocabulary::TokenId;
 
 use super::lookup::{Group, Packed};
 
-/// To a list, or to nowhere if they are counted only: all, or each.
+/// Receives ids: stores them, or only counts them.
 pub(crate) trait Sink {
-    /// Reserves room for a number of ids, or fails where there is no memory for them. It comes before
-    /// all that the other calls put here: those do not ask.
+    /// Reserves memory for `ids` more ids, or fails. Called before the other methods, which do not check.
     fn reserve(&mut self, ids: usize) -> Result<()>;
-    fn one(&mut self, id: TokenId);
-    fn many(&mut self, ids: &[TokenId]);
-    /// The first `count` of these.
-    fn few(&mut self, ids: [TokenId; Packed::MOST], count: usize);
-    /// Those of a group of pretokens.
-    fn group(&mut self, group: &Group);
-    /// How many there were.
+    fn push_id(&mut self, id: TokenId);
+    fn push_ids(&mut self, ids: &[TokenId]);
+    /// Adds the first `count` of these ids.
+    fn push_few(&mut self, ids: [TokenId; Packed::MAX], count: usize);
+    /// Adds the ids of a group of pretokens.
+    fn push_group(&mut self, group: &Group);
+    /// The number of ids received.
     fn len(&self) -> usize;
 }
 
 impl Sink for Vec<TokenId> {
     #[inline]
     fn reserve(&mut self, ids: usize) -> Result<()> {
-        room::reserve(self, ids)
+        memory::try_reserve(self, ids)
     }
 
     #[inline]
-    fn one(&mut self, id: TokenId) {
+    fn push_id(&mut self, id: TokenId) {
         self.push(id);
     }
 
     #[inline]
-    fn many(&mut self, ids: &[TokenId]) {
+    fn push_ids(&mut self, ids: &[TokenId]) {
         self.extend_from_slice(ids);
     }
 
     #[inline]
-    fn few(&mut self, ids: [TokenId; Packed::MOST], count: usize) {
-        // To copy all and forget the rest takes fewer instructions than to copy as many.
+    fn push_few(&mut self, ids: [TokenId; Packed::MAX], count: usize) {
+        // Copying all and truncating takes fewer instructions than copying `count`.
         let end = Vec::len(self) + count;
         self.extend_from_slice(&ids);
         self.truncate(end);
     }
 
     #[inline]
-    fn group(&mut self, group: &Group) {
+    fn push_group(&mut self, group: &Group) {
         group.append_to(self);
     }
 
@@ -55,33 +54,33 @@ impl Sink for Vec<TokenId> {
     }
 }
 
-/// How many ids went to a sink.
+/// Counts ids.
 #[derive(Default)]
-pub(crate) struct Tally(pub(crate) usize);
+pub(crate) struct IdCount(pub(crate) usize);
 
-impl Sink for Tally {
+impl Sink for IdCount {
     #[inline]
     fn reserve(&mut self, _: usize) -> Result<()> {
         Ok(())
     }
 
     #[inline]
-    fn one(&mut self, _: TokenId) {
+    fn push_id(&mut self, _: TokenId) {
         self.0 += 1;
     }
 
     #[inline]
-    fn many(&mut self, ids: &[TokenId]) {
+    fn push_ids(&mut self, ids: &[TokenId]) {
         self.0 += ids.len();
     }
 
     #[inline]
-    fn few(&mut self, _: [TokenId; Packed::MOST], count: usize) {
+    fn push_few(&mut self, _: [TokenId; Packed::MAX], count: usize) {
         self.0 += count;
     }
 
     #[inline]
-    fn group(&mut self, group: &Group) {
+    fn push_group(&mut self, group: &Group) {
         self.0 += group.count();
     }
 
@@ -90,38 +89,38 @@ impl Sink for Tally {
     }
 }
 
-/// How often each id went to a sink, and how many did.
-pub(crate) struct Histogram<'a> {
+/// Counts the occurrences of each id, and all ids.
+pub(crate) struct IdHistogram<'a> {
     /// By id.
     pub(crate) times: &'a mut [u64],
     pub(crate) len: usize,
 }
 
-impl Sink for Histogram<'_> {
+impl Sink for IdHistogram<'_> {
     #[inline]
     fn reserve(&mut self, _: usize) -> Result<()> {
         Ok(())
     }
 
     #[inline]
-    fn one(&mut self, id: TokenId) {
-        self.many(&[id]);
+    fn push_id(&mut self, id: TokenId) {
+        self.push_ids(&[id]);
     }
 
     #[inline]
-    fn many(&mut self, ids: &[TokenId]) {
+    fn push_ids(&mut self, ids: &[TokenId]) {
         self.len += ids.len();
         ids.iter().for_each(|&id| self.times[id as usize] += 1);
     }
 
     #[inline]
-    fn few(&mut self, ids: [TokenId; Packed::MOST], count: usize) {
-        self.many(&ids[..count]);
+    fn push_few(&mut self, ids: [TokenId; Packed::MAX], count: usize) {
+        self.push_ids(&ids[..count]);
     }
 
     #[inline]
-    fn group(&mut self, group: &Group) {
-        group.each(|ids| self.many(ids));
+    fn push_group(&mut self, group: &Group) {
+        group.each(|ids| self.push_ids(ids));
     }
 
     fn len(&self) -> usize {

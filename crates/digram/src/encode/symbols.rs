@@ -1,52 +1,52 @@
-//! What tokens are made of, and what becomes of text that is made of something else.
+//! The base symbols of tokens (bytes or characters), and the handling of text without a symbol.
 
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
+use crate::interrupt::{Interrupt, Pacer};
 use crate::utf8::decode;
 use crate::vocabulary::{TokenId, Vocabulary};
-use crate::watch::{Paced, Watch};
 
 use super::Sink;
 
-/// What text is made of before anything is merged.
+/// The base symbols of text, before merging.
 #[derive(Debug, Clone)]
 pub enum Unit {
-    /// Bytes: each has a token.
+    /// Bytes: each byte has a token.
     Byte {
         /// The token of each byte.
         ids: Box<[TokenId; 256]>,
     },
     /// Characters: each token of one character is a base token.
     Char {
-        /// What becomes of characters that have none.
+        /// The handling of characters without a token.
         on_unknown: OnUnknown,
     },
 }
 
-/// What becomes of a character that no token holds.
+/// How to encode a character that has no token.
 #[derive(Debug, Clone)]
 pub enum OnUnknown {
-    /// An error that names the character and its place.
+    /// Fail with an error that names the character and its place.
     Fail,
-    /// One token for each of its bytes.
+    /// Emit a token for each of its bytes.
     Bytes {
         /// The token of each byte.
         ids: Box<[TokenId; 256]>,
     },
-    /// This token.
+    /// Emit this token.
     Token(TokenId),
 }
 
-/// The base tokens of a vocabulary, which texts are made of first.
+/// The base tokens of a vocabulary.
 pub(crate) struct Symbols {
     unit: Unit,
     characters: HashMap<char, TokenId>,
 }
 
-/// What joins symbols.
+/// Merges a sequence of symbols.
 pub(super) trait Join {
-    /// Emits the ids of a run of symbols, given with their lengths, that is `len` bytes long.
+    /// Emits the ids of a sequence of symbols, given with their lengths in bytes, `len` bytes in total.
     fn join(
         &mut self,
         symbols: impl Iterator<Item = (TokenId, usize)>,
@@ -87,7 +87,7 @@ impl Symbols {
         matches!(self.unit, Unit::Byte { .. })
     }
 
-    /// The tokens of single symbols, by the values of bytes or the code points of characters.
+    /// The tokens of single symbols, in the order of bytes or of code points.
     pub(super) fn base(&self) -> Vec<TokenId> {
         match &self.unit {
             Unit::Byte { ids } => ids.to_vec(),
@@ -99,7 +99,7 @@ impl Symbols {
         }
     }
 
-    /// How many bytes of `text`, which begins with what `id` was made of, it stands for.
+    /// The number of bytes of `text` that `id`, its first token, stands for.
     pub(super) fn len_in_text(&self, id: TokenId, text: &[u8], vocabulary: &Vocabulary) -> usize {
         match &self.unit {
             Unit::Char { on_unknown: OnUnknown::Token(unknown) } if *unknown == id => decode(text).1,
@@ -107,30 +107,30 @@ impl Symbols {
         }
     }
 
-    /// Emits the ids of a piece of text whose symbols `join` joins.
+    /// Emits the ids of a piece of text, merging its symbols with `join`.
     #[inline]
     pub(super) fn join(
         &self,
         piece: &[u8],
         join: &mut impl Join,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
         match &self.unit {
             Unit::Byte { ids } => {
                 join.join(piece.iter().map(|&byte| (ids[byte as usize], 1)), piece.len(), sink)
             }
-            Unit::Char { on_unknown } => self.join_characters(piece, on_unknown, join, watch, sink),
+            Unit::Char { on_unknown } => self.join_characters(piece, on_unknown, join, interrupt, sink),
         }
     }
 
-    /// Characters without a token join with nothing, so the runs between them stand alone.
+    /// Characters without a token merge with nothing, so the text between them is merged separately.
     fn join_characters(
         &self,
         piece: &[u8],
         on_unknown: &OnUnknown,
         join: &mut impl Join,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
         let text =
@@ -138,9 +138,9 @@ impl Symbols {
         let mut run = |known: &str, sink: &mut _| {
             join.join(known.chars().map(|c| (self.characters[&c], c.len_utf8())), known.len(), sink)
         };
-        let (mut start, mut paced) = (0, Paced::new(watch));
+        let (mut start, mut pacer) = (0, Pacer::new(interrupt));
         for (at, c) in text.char_indices() {
-            paced.after(c.len_utf8())?;
+            pacer.after(c.len_utf8())?;
             if self.characters.contains_key(&c) {
                 continue;
             }
@@ -151,9 +151,9 @@ impl Symbols {
             start = at + c.len_utf8();
             match on_unknown {
                 OnUnknown::Fail => return Err(Error::UnknownCharacter { character: c, offset: at }),
-                OnUnknown::Token(id) => sink.one(*id),
+                OnUnknown::Token(id) => sink.push_id(*id),
                 OnUnknown::Bytes { ids } => {
-                    piece[at..start].iter().for_each(|&byte| sink.one(ids[byte as usize]))
+                    piece[at..start].iter().for_each(|&byte| sink.push_id(ids[byte as usize]))
                 }
             }
         }

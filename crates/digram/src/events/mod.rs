@@ -110,7 +110,7 @@ impl Events {
         events: &[Event],
         token_to_id: impl Fn(usize, &[u8]) -> Option<TokenId>,
     ) -> Result<Events> {
-        let mut made = Made::new(base);
+        let mut made = MadeTokens::new(base);
         let (mut steps, mut parts) = (Vec::with_capacity(events.len()), Vec::new());
         let (mut merges, mut dropped) = (Vec::new(), Vec::new());
         if events.len() > MAX_VOCAB_SIZE {
@@ -219,7 +219,7 @@ impl Events {
 }
 
 /// The tokens that were made up to some time.
-pub(crate) struct Made {
+pub(crate) struct MadeTokens {
     /// Their bytes, by number.
     pub(crate) tokens: Vec<Vec<u8>>,
     numbers: HashMap<Vec<u8>, u32>,
@@ -233,10 +233,10 @@ pub(crate) struct Made {
     bytes: usize,
 }
 
-impl Made {
-    pub(crate) fn new(base: Vec<Vec<u8>>) -> Made {
+impl MadeTokens {
+    pub(crate) fn new(base: Vec<Vec<u8>>) -> MadeTokens {
         let count = base.len();
-        Made {
+        MadeTokens {
             tokens: base,
             // A token that is made has two symbols at least, so its bytes are those of no base token.
             numbers: HashMap::default(),

@@ -9,12 +9,12 @@ use super::{Merges, NO_RANK, Rank};
 use crate::vocabulary::TokenId;
 
 /// For each token one more than the rank of the merge that makes it; 0 where none does.
-pub(crate) struct Made(Vec<Rank>);
+pub(crate) struct MadeBy(Vec<Rank>);
 
-impl Made {
+impl MadeBy {
     /// A table for so many ids, none of which is made yet.
-    pub(crate) fn new(size: usize) -> Made {
-        Made(vec![0; size])
+    pub(crate) fn new(size: usize) -> MadeBy {
+        MadeBy(vec![0; size])
     }
 
     /// Notes which merge makes a token, and says whether none did before.

@@ -2,11 +2,11 @@
 
 mod apart;
 
-use crate::bits::{Hashes, seeds};
+use crate::bits::{BloomFilter, seeds};
 use crate::error::{Error, Result};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 
-pub(crate) use apart::Made;
+pub(crate) use apart::MadeBy;
 
 /// The place of a merge in the order of preference; 0 is applied first.
 pub type Rank = u32;
@@ -41,7 +41,7 @@ pub struct Merges {
     mask: usize,
     /// The hash of each pair in `slots`, so that most questions about others are answered from memory
     /// that is near.
-    filter: Hashes,
+    filter: BloomFilter,
     seeds: [u64; 2],
     /// Where the id of a merge is its rank and a number added: that number. Published and trained
     /// vocabularies are so.
@@ -108,7 +108,7 @@ impl Merges {
             low: vec![NO_RANK; LOW * LOW],
             mask: slots.len() - 1,
             slots,
-            filter: Hashes::new(merges),
+            filter: BloomFilter::new(merges),
             seeds: seeds(),
             first_id: None,
             rising: true,
@@ -155,7 +155,7 @@ impl Merges {
             None => {
                 let pair = pack(left, right);
                 let hash = hash(pair, self.seeds);
-                if !self.filter.may_hold(hash) {
+                if !self.filter.may_contain(hash) {
                     return NO_RANK;
                 }
                 match self.slots[self.probe(pair, hash)] {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::index::TokenIndex;
+use crate::interrupt::Interrupt;
 use crate::merges::{Merge, Merges};
 use crate::ranks::Ranks;
 use crate::vocabulary::{TokenId, Vocabulary};
-use crate::watch::Watch;
 
 /// Ordinary tokens and their merges: the large part of a tokenizer, without what it does at the
 /// edges (special tokens, pretokens, unknown characters). Cheap to clone.
@@ -17,7 +17,7 @@ use crate::watch::Watch;
 pub struct Model {
     pub(crate) vocabulary: Arc<Vocabulary>,
     pub(crate) merges: Arc<Merges>,
-    /// Found out on the way, if bytes are the units.
+    /// Computed as a by-product, if the units are bytes.
     pub(crate) known: Option<Known>,
 }
 
@@ -39,8 +39,8 @@ impl Model {
     }
 
     /// Tokens in rank order, and the merges behind the ranks; see [`Ranks::merges`].
-    pub fn from_ranks(ranks: &Ranks, watch: &dyn Watch) -> Result<Model> {
-        let (merges, unreachable) = ranks.merges(watch)?;
+    pub fn from_ranks(ranks: &Ranks, interrupt: &dyn Interrupt) -> Result<Model> {
+        let (merges, unreachable) = ranks.merges(interrupt)?;
         Ok(Model {
             vocabulary: ranks.vocabulary.clone(),
             merges: Arc::new(merges),

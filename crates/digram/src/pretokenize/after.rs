@@ -75,9 +75,9 @@ pub(super) fn states_after(
     let mut after = vec![Vec::new(); classes];
     // A match may start anywhere, however far back the disturbance is.
     let mut waiting: Vec<(u16, usize, usize)> = (0..=reach).map(|age| (automaton.start(), age, 0)).collect();
-    let ways = (reach + 1) * (number + 1);
-    let place = |state: u16, age: usize, read: usize| state as usize * ways + age * (number + 1) + read;
-    let mut seen = vec![false; automaton.state_count() * ways];
+    let levels = (reach + 1) * (number + 1);
+    let place = |state: u16, age: usize, read: usize| state as usize * levels + age * (number + 1) + read;
+    let mut seen = vec![false; automaton.state_count() * levels];
     waiting.iter().for_each(|&(state, age, read)| seen[place(state, age, read)] = true);
     let mut listed = vec![Classes::NONE; automaton.state_count()];
     while let Some((state, age, read)) = waiting.pop() {

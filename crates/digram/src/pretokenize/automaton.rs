@@ -20,7 +20,7 @@ use super::alphabet::{Alphabet, Class};
 use super::effort::{Effort, Stopped};
 use super::partition::Partition;
 use super::pattern::{self, Condition, Inst, Program};
-use super::{BETWEEN_PAUSES, GoesOn};
+use super::{GoesOn, PAUSE_INTERVAL};
 
 /// Where the text goes on with nothing that could still match.
 pub(super) const DEAD: u16 = 0;
@@ -48,49 +48,49 @@ pub(super) struct Automaton {
     wide: Vec<Step>,
     /// Whether the pattern has matched if the text ends in this state.
     at_end: Vec<bool>,
-    /// Where to start, by what stands before: an index made of the bits of [`Before`].
+    /// Where to start, by what stands before: an index made of the bits of [`LookBehind`].
     starts: [u16; 8],
-    behind: Option<Behind>,
+    behind: Option<LookBehindSets>,
 }
 
 /// What a pattern may ask about the character before a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-struct Before {
+struct LookBehind {
     text_start: bool,
     newline: bool,
     word: bool,
 }
 
-impl Before {
+impl LookBehind {
     fn index(self) -> usize {
         usize::from(self.text_start) | usize::from(self.newline) << 1 | usize::from(self.word) << 2
     }
 
-    fn all() -> impl Iterator<Item = Before> {
-        (0..8).map(|bits| Before { text_start: bits & 1 > 0, newline: bits & 2 > 0, word: bits & 4 > 0 })
+    fn all() -> impl Iterator<Item = LookBehind> {
+        (0..8).map(|bits| LookBehind { text_start: bits & 1 > 0, newline: bits & 2 > 0, word: bits & 4 > 0 })
     }
 }
 
-/// The sets that decide [`Before`]; absent from patterns that never look behind, as the published
+/// The sets that decide [`LookBehind`]; absent from patterns that never look behind, as the published
 /// ones.
 #[derive(Debug, Clone, Copy, Default)]
-struct Behind {
+struct LookBehindSets {
     newline: Option<usize>,
     word: Option<usize>,
 }
 
-impl Behind {
-    fn of(program: &Program) -> Option<Behind> {
+impl LookBehindSets {
+    fn of(program: &Program) -> Option<LookBehindSets> {
         let mut behind = None;
         for inst in &program.insts {
             if let Inst::If { condition, .. } = inst {
                 match *condition {
-                    Condition::Start => _ = behind.get_or_insert_with(Behind::default),
+                    Condition::Start => _ = behind.get_or_insert_with(LookBehindSets::default),
                     Condition::LineStart { newline } => {
-                        behind.get_or_insert_with(Behind::default).newline = Some(newline);
+                        behind.get_or_insert_with(LookBehindSets::default).newline = Some(newline);
                     }
                     Condition::WordBorder { word, .. } => {
-                        behind.get_or_insert_with(Behind::default).word = Some(word);
+                        behind.get_or_insert_with(LookBehindSets::default).word = Some(word);
                     }
                     Condition::Next(_)
                     | Condition::NotNext(_)
@@ -102,9 +102,9 @@ impl Behind {
         behind
     }
 
-    fn after(self, class: usize, alphabet: &Alphabet) -> Before {
+    fn after(self, class: usize, alphabet: &Alphabet) -> LookBehind {
         let holds = |set: Option<usize>| set.is_some_and(|set| alphabet.holds(set, class));
-        Before { text_start: false, newline: holds(self.newline), word: holds(self.word) }
+        LookBehind { text_start: false, newline: holds(self.newline), word: holds(self.word) }
     }
 }
 
@@ -123,7 +123,7 @@ impl Automaton {
     pub(super) fn new(pattern: &str, effort: &mut Effort) -> Result<Automaton> {
         let mut build = || {
             let program = pattern::compile(pattern, effort)?;
-            Builder::new(&program, effort)?.build()
+            AutomatonBuilder::new(&program, effort)?.build()
         };
         build().map_err(|stopped: Stopped| stopped.at(pattern))
     }
@@ -131,7 +131,7 @@ impl Automaton {
     /// The same for a test, with all effort there is.
     #[cfg(test)]
     pub(super) fn of(pattern: &str) -> Automaton {
-        Automaton::new(pattern, &mut Effort::new(&crate::watch::Unwatched)).unwrap()
+        Automaton::new(pattern, &mut Effort::new(&crate::interrupt::Never)).unwrap()
     }
 
     /// How characters are told apart.
@@ -151,7 +151,7 @@ impl Automaton {
 
     /// The state at the start of a match, for a pattern that never looks behind.
     pub(super) fn start(&self) -> u16 {
-        self.starts[Before::default().index()]
+        self.starts[LookBehind::default().index()]
     }
 
     /// The state after a character of `class`, and whether the pattern has matched before it.
@@ -179,7 +179,7 @@ impl Automaton {
         mut ends: impl FnMut(usize) -> ControlFlow<B>,
     ) -> ControlFlow<B, usize> {
         let (mut last, mut at) = (start, start);
-        let mut pause = start + BETWEEN_PAUSES;
+        let mut pause = start + PAUSE_INTERVAL;
         while at < text.len() && last < until {
             let end = self.longest(text, at, notes, &mut || ends(last))?;
             if goes_on == GoesOn::Maybe && notes.open {
@@ -188,7 +188,7 @@ impl Automaton {
             if end == at {
                 at += self.alphabet.first(&text[at..]).1;
                 if at >= pause {
-                    pause = at + BETWEEN_PAUSES;
+                    pause = at + PAUSE_INTERVAL;
                     ends(last)?;
                 }
                 continue;
@@ -264,14 +264,14 @@ impl Automaton {
     ) -> ControlFlow<B, usize> {
         notes.trail.clear();
         let mut next_note = at.next_multiple_of(64);
-        let mut far = at + BETWEEN_PAUSES;
+        let mut far = at + PAUSE_INTERVAL;
         while at < text.len() {
             if at >= next_note {
                 // A place is noted by where it is, not by how it was come to, so any later match
                 // that passes here in the same state meets the note.
                 next_note = (at + 1).next_multiple_of(64);
                 if at >= far {
-                    far = at + BETWEEN_PAUSES;
+                    far = at + PAUSE_INTERVAL;
                     pause()?;
                 }
                 if notes.in_vain.contains(&(state, at)) {
@@ -307,8 +307,8 @@ impl Automaton {
 
     pub(super) fn start_state(&self, text: &[u8], at: usize) -> u16 {
         let before = match self.behind {
-            None => Before::default(),
-            Some(_) if at == 0 => Before { text_start: true, newline: true, word: false },
+            None => LookBehind::default(),
+            Some(_) if at == 0 => LookBehind { text_start: true, newline: true, word: false },
             Some(behind) => {
                 let c = bstr::decode_last_utf8(&text[..at]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
                 behind.after(self.alphabet.class(c) as usize, &self.alphabet)
@@ -356,25 +356,25 @@ fn merge_equal(
 }
 
 /// A state before it has a number: where a matcher could stand, and what is behind it.
-type Key = (Rc<[u16]>, Before);
+type StateKey = (Rc<[u16]>, LookBehind);
 
-struct Builder<'p, 'e, 'w> {
+struct AutomatonBuilder<'p, 'e, 'w> {
     program: &'p Program,
     alphabet: Alphabet,
-    behind: Option<Behind>,
-    numbers: HashMap<Key, u16>,
-    keys: Vec<Key>,
-    seen: Seen,
+    behind: Option<LookBehindSets>,
+    numbers: HashMap<StateKey, u16>,
+    keys: Vec<StateKey>,
+    visited: VisitedPlaces,
     effort: &'e mut Effort<'w>,
 }
 
 /// Which places of a program were come to, since it was last begun anew.
-struct Seen {
+struct VisitedPlaces {
     when: Vec<u32>,
     now: u32,
 }
 
-impl Seen {
+impl VisitedPlaces {
     fn begin(&mut self) {
         self.now = self.now.wrapping_add(1);
         if self.now == 0 {
@@ -399,30 +399,30 @@ struct Closure {
     asked: bool,
 }
 
-impl<'p, 'e, 'w> Builder<'p, 'e, 'w> {
+impl<'p, 'e, 'w> AutomatonBuilder<'p, 'e, 'w> {
     fn new(
         program: &'p Program,
         effort: &'e mut Effort<'w>,
-    ) -> std::result::Result<Builder<'p, 'e, 'w>, Stopped> {
+    ) -> std::result::Result<AutomatonBuilder<'p, 'e, 'w>, Stopped> {
         effort.after(Alphabet::steps(&program.sets))?;
         let alphabet =
             Alphabet::new(&program.sets).ok_or("it tells more than 256 classes of characters apart.")?;
-        let dead = (Rc::from([]), Before::default());
-        Ok(Builder {
+        let dead = (Rc::from([]), LookBehind::default());
+        Ok(AutomatonBuilder {
             program,
             alphabet,
-            behind: Behind::of(program),
+            behind: LookBehindSets::of(program),
             numbers: HashMap::from([(dead.clone(), DEAD)]),
             keys: vec![dead],
-            seen: Seen { when: vec![0; program.insts.len()], now: 0 },
+            visited: VisitedPlaces { when: vec![0; program.insts.len()], now: 0 },
             effort,
         })
     }
 
     fn build(mut self) -> std::result::Result<Automaton, Stopped> {
         let mut starts = [DEAD; 8];
-        for before in Before::all() {
-            let before = if self.behind.is_some() { before } else { Before::default() };
+        for before in LookBehind::all() {
+            let before = if self.behind.is_some() { before } else { LookBehind::default() };
             starts[before.index()] = self.number(&[self.program.start], before)?;
         }
         let classes = self.alphabet.len();
@@ -438,12 +438,12 @@ impl<'p, 'e, 'w> Builder<'p, 'e, 'w> {
                 }
                 let Closure { takes, matched, .. } = found.as_ref().unwrap_or(&at_text_end);
                 self.effort.after(takes.len() + 1)?;
-                self.seen.begin();
+                self.visited.begin();
                 next.clear();
                 for &place in takes {
                     if let Inst::Take { set, then } = self.program.insts[usize::from(place)]
                         && self.alphabet.holds(set, class)
-                        && self.seen.is_new(then)
+                        && self.visited.is_new(then)
                     {
                         next.push(then);
                     }
@@ -451,7 +451,8 @@ impl<'p, 'e, 'w> Builder<'p, 'e, 'w> {
                 let number = if next.is_empty() {
                     DEAD
                 } else {
-                    let behind = self.behind.map_or(Before::default(), |b| b.after(class, &self.alphabet));
+                    let behind =
+                        self.behind.map_or(LookBehind::default(), |b| b.after(class, &self.alphabet));
                     self.number(&next, behind)?
                 };
                 wide.push(number << 1 | Step::from(*matched));
@@ -477,7 +478,7 @@ impl<'p, 'e, 'w> Builder<'p, 'e, 'w> {
     }
 
     /// The number of the state of these places, a new one if there is none yet.
-    fn number(&mut self, places: &[u16], before: Before) -> std::result::Result<u16, Stopped> {
+    fn number(&mut self, places: &[u16], before: LookBehind) -> std::result::Result<u16, Stopped> {
         self.effort.after(places.len())?;
         let key = (Rc::from(places), before);
         if let Some(&number) = self.numbers.get(&key) {
@@ -501,14 +502,14 @@ impl<'p, 'e, 'w> Builder<'p, 'e, 'w> {
     fn closure(
         &mut self,
         places: &[u16],
-        before: Before,
+        before: LookBehind,
         next: Option<usize>,
     ) -> std::result::Result<Closure, Stopped> {
         let mut found = Closure { takes: Vec::new(), matched: false, asked: false };
-        self.seen.begin();
+        self.visited.begin();
         let mut stack: Vec<u16> = places.iter().rev().copied().collect();
         while let Some(place) = stack.pop() {
-            if !self.seen.is_new(place) {
+            if !self.visited.is_new(place) {
                 continue;
             }
             self.effort.after(1)?;
@@ -533,7 +534,7 @@ impl<'p, 'e, 'w> Builder<'p, 'e, 'w> {
         Ok(found)
     }
 
-    fn holds(&self, condition: Condition, before: Before, next: Option<usize>) -> bool {
+    fn holds(&self, condition: Condition, before: LookBehind, next: Option<usize>) -> bool {
         let in_set = |set: usize| next.is_some_and(|class| self.alphabet.holds(set, class));
         match condition {
             Condition::Next(set) => in_set(set),

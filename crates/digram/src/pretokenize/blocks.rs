@@ -2,17 +2,17 @@
 
 use super::after::Disturbing;
 use super::automaton::Automaton;
+use super::class_tables::{BLOCK, BoundaryMasks, ClassTables, equal};
 use super::grouping::Grouping;
-use super::kinds::{Kinds, KindsOfOthers, Told};
-use super::questions::{Answers, BLOCK, Questions, equal};
-use crate::memory::prefetch;
+use super::kinds::{Kinds, KindsOfOthers, PairFacts};
+use crate::cpu::prefetch;
 
 /// So many bytes before it is read, text is asked for: processors do so too, but stop at each page.
 const AHEAD: usize = 1024;
 
 /// How the blocks of a text are read.
 pub(super) struct Blocks {
-    questions: Questions,
+    tables: ClassTables,
     kinds: KindsOfOthers,
     /// The kind after which so many characters are stepped, or some kind and none.
     disturbing: u8,
@@ -57,7 +57,7 @@ impl Blocks {
         let nothing = Disturbing { class: 0, byte: 0, reach: 0 };
         let Disturbing { class, byte, reach } = grouping.disturbing.unwrap_or(nothing);
         Blocks {
-            questions: Questions::new(std::array::from_fn(kind), kinds.told, byte),
+            tables: ClassTables::new(std::array::from_fn(kind), kinds.facts, byte),
             kinds: KindsOfOthers::new(automaton, &kinds),
             disturbing: kinds.of_class[class as usize],
             reach,
@@ -92,7 +92,7 @@ impl Blocks {
         // The last character may reach beyond the block.
         let mut kinds = [0; BLOCK + 4];
         let (here, _) = kinds.split_first_chunk_mut().expect("longer");
-        let seen = self.questions.kinds(bytes, here);
+        let seen = self.tables.kinds(bytes, here);
         let (mut starts, mut disturbing) = (u64::MAX, seen.marked);
         block.next = block.start + BLOCK;
         if seen.others != 0 {
@@ -100,7 +100,7 @@ impl Blocks {
             disturbing = equal(kinds.first_chunk().expect("longer"), self.disturbing) & starts;
         }
         let before = block.last.map_or(0, |last| last.kind);
-        let answers = self.questions.answers(before, kinds.first_chunk().expect("longer"));
+        let masks = self.tables.masks(before, kinds.first_chunk().expect("longer"));
         let mut disturbed = first_of(starts, std::mem::take(&mut block.disturbed));
         while disturbing != 0 {
             let after = starts & u64::MAX << 1 << disturbing.trailing_zeros();
@@ -108,11 +108,11 @@ impl Blocks {
             block.disturbed = block.disturbed.max(self.reach.saturating_sub(after.count_ones() as usize));
             disturbing &= disturbing - 1;
         }
-        let settles = answers[usize::from(Told::SETTLES)] & starts & !disturbed;
-        let steps = answers[usize::from(Told::STEP)] & !(settles & next_of(settles, starts));
+        let settles = masks[usize::from(PairFacts::SETTLES)] & starts & !disturbed;
+        let steps = masks[usize::from(PairFacts::STEP)] & !(settles & next_of(settles, starts));
         block.steps = steps & starts | disturbed;
         block.starts = starts;
-        block.tell(&answers, starts, disturbed, kinds[BLOCK - 1]);
+        block.tell(&masks, starts, disturbed, kinds[BLOCK - 1]);
     }
 
     /// Puts the characters that are not ASCII in their places; gives a word with a bit for each
@@ -151,21 +151,21 @@ impl Block {
 
     /// Finds out the borders and what is open; the last character is of the kind `last`.
     #[inline(always)]
-    fn tell(&mut self, answers: &Answers, starts: u64, disturbed: u64, last: u8) {
+    fn tell(&mut self, masks: &BoundaryMasks, starts: u64, disturbed: u64, last: u8) {
         // Nothing is asked about a place where a pretoken is known to start.
         let (asked, begins, after_first, after_inner) = match self.last {
             None => (starts & !1, 1, 0, 0),
             Some(last) => (starts, 0, u64::from(last.first), u64::from(last.inner)),
         };
-        let answer = |question: u8| answers[usize::from(question)] & asked;
-        let undisturbed = |question: u8| answer(question) & !disturbed;
-        let (mut borders, mut inside) = (undisturbed(Told::BORDER), undisturbed(Told::INSIDE));
+        let mask = |fact: u8| masks[usize::from(fact)] & asked;
+        let undisturbed = |fact: u8| mask(fact) & !disturbed;
+        let (mut borders, mut inside) = (undisturbed(PairFacts::BORDER), undisturbed(PairFacts::INSIDE));
         let after_first = after_first | next_of(borders | begins, starts);
         let after_inner = after_inner | next_of(inside, starts);
-        borders |= after_first & answer(Told::BORDER_AFTER_FIRST);
-        borders |= after_inner & undisturbed(Told::BORDER_AFTER_INNER);
-        inside |= after_first & answer(Told::INSIDE_AFTER_FIRST);
-        inside |= after_inner & undisturbed(Told::INSIDE_AFTER_INNER);
+        borders |= after_first & mask(PairFacts::BORDER_AFTER_FIRST);
+        borders |= after_inner & undisturbed(PairFacts::BORDER_AFTER_INNER);
+        inside |= after_first & mask(PairFacts::INSIDE_AFTER_FIRST);
+        inside |= after_inner & undisturbed(PairFacts::INSIDE_AFTER_INNER);
         self.borders = borders;
         self.open = asked & !(borders | inside);
         let of_last = |places: u64| places.leading_zeros() == starts.leading_zeros();

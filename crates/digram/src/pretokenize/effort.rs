@@ -3,19 +3,19 @@
 //! Work is counted in steps, not in time, so that a pattern is refused on every machine or on none.
 
 use crate::error::Error;
-use crate::watch::{Paced, Watch};
+use crate::interrupt::{Interrupt, Pacer};
 
 /// The most steps for all patterns of a pretokenizer: some tenths of a second. The published ones
 /// need less than a thousandth.
 const MOST_STEPS: usize = 1 << 26;
 
 /// Steps between two questions to the watch: a millisecond or less.
-const BETWEEN_CHECKS: usize = 1 << 16;
+const CHECK_INTERVAL: usize = 1 << 16;
 
 /// What is left of the work that is allowed, and who is asked meanwhile whether to go on.
 pub(super) struct Effort<'w> {
     left: usize,
-    paced: Paced<'w>,
+    pacer: Pacer<'w>,
 }
 
 /// Why a pattern is not made ready.
@@ -30,15 +30,15 @@ pub(super) enum Stopped {
 }
 
 impl<'w> Effort<'w> {
-    pub(super) fn new(watch: &'w dyn Watch) -> Effort<'w> {
-        Effort { left: MOST_STEPS, paced: Paced::every(BETWEEN_CHECKS, watch) }
+    pub(super) fn new(interrupt: &'w dyn Interrupt) -> Effort<'w> {
+        Effort { left: MOST_STEPS, pacer: Pacer::every(CHECK_INTERVAL, interrupt) }
     }
 
     /// So many more steps are done.
     #[inline]
     pub(super) fn after(&mut self, steps: usize) -> Result<(), Stopped> {
         self.left = self.left.checked_sub(steps).ok_or(Stopped::TooMuch)?;
-        self.paced.after(steps).map_err(Stopped::Watched)
+        self.pacer.after(steps).map_err(Stopped::Watched)
     }
 }
 

@@ -46,7 +46,7 @@ impl Grouping {
         let (alike, mut steps) = (Alike::new(automaton), 0);
         let mut groups = |disturbing| groups(automaton, &alike, disturbing, &mut steps);
         let mut best = Grouping { groups: groups(None).0, disturbing: None };
-        let mut most = best.pairs_alike(&sizes);
+        let mut maximum = best.pairs_alike(&sizes);
         // A class of one character, since a frequent disturbance helps nobody.
         for class in (0..classes).filter(|&class| sizes[class] == 1) {
             for (byte, reach) in
@@ -59,8 +59,8 @@ impl Grouping {
                 }
                 let found = Grouping { groups: found, disturbing };
                 let alike = found.pairs_alike(&sizes);
-                if alike > most {
-                    (best, most) = (found, alike);
+                if alike > maximum {
+                    (best, maximum) = (found, alike);
                 }
             }
         }

@@ -1,60 +1,60 @@
-//! What a character and the one before it tell about the place between them.
+//! Facts that a character and the one before it determine about the place between them.
 //!
-//! In most text two neighbours say whether a pretoken ends between them: after a letter and before
-//! a space always, between two letters never. Where they leave it open, it nearly always helps to
-//! know whether the first of the two starts a pretoken: a comma that does takes the letter after
-//! it, one that follows a space does not. All of this is found out from the automaton (see
-//! docs/algorithm.md, 13), and as it is the same for many classes of characters, they are folded
-//! into at most sixteen kinds, so that vectors can hold the tables.
+//! In most text two neighbouring characters decide whether a pretoken ends between them: always between a
+//! letter and a space, never between two letters. Where they do not decide, it nearly always helps to know
+//! whether the first of the two starts a pretoken: a comma that does takes the letter after it, one that
+//! follows a space does not. All of this is derived from the automaton (see docs/algorithm.md, 13). Many
+//! classes of characters share the same facts, so they are folded into at most sixteen kinds, and the
+//! tables fit into vector registers.
 //!
-//! Tried and lost: to tell second characters of a pretoken from later ones, again and again while
-//! that told more, which finds every third digit. Prose and code were cut a tenth more slowly, and
-//! digits alone no faster than by steps.
+//! Tried and rejected: distinguishing second characters of a pretoken from later ones, repeatedly as long
+//! as that decides more places, which finds every third digit. Prose and code were split a tenth more
+//! slowly, and digits alone no faster than by steps of the automaton.
 
 use super::after::{Classes, states_after};
 use super::alphabet::Alphabet;
 use super::automaton::{Automaton, DEAD};
 use super::grouping::{Alike, Grouping};
 
-/// The most kinds: as many as a vector can look up at once.
-pub(super) const MOST_KINDS: usize = 16;
+/// The maximum number of kinds: the size of a vector shuffle.
+pub(super) const MAX_KINDS: usize = 16;
 
-/// What is known of the place between two neighbours. Questions of one bit each, since that is how
-/// they are asked: for 64 places at once.
+/// What is known about the place between two neighbours, a bit per fact, since facts are evaluated for 64
+/// places at once.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub(super) struct Told(u8);
+pub(super) struct PairFacts(u8);
 
-impl Told {
-    /// A pretoken ends here, whatever stands around the two.
+impl PairFacts {
+    /// A pretoken ends here in every context.
     pub(super) const BORDER: u8 = 0;
-    /// No pretoken ends here, whatever stands around the two.
+    /// No pretoken ends here in any context.
     pub(super) const INSIDE: u8 = 1;
-    /// The same where the first of the two starts a pretoken.
+    /// The same if the first of the two starts a pretoken.
     pub(super) const BORDER_AFTER_FIRST: u8 = 2;
     pub(super) const INSIDE_AFTER_FIRST: u8 = 3;
-    /// The same where the first of the two does not start a pretoken.
+    /// The same if the first of the two does not start a pretoken.
     pub(super) const BORDER_AFTER_INNER: u8 = 4;
     pub(super) const INSIDE_AFTER_INNER: u8 = 5;
     /// The automaton must step here: the second character may change its state.
     pub(super) const STEP: u8 = 6;
-    /// Both are of a kind whose third character in a row changes nothing any more, nor any further
-    /// one.
+    /// Both are of one kind, and from the third character of that kind on, further ones do not change the
+    /// state.
     pub(super) const SETTLES: u8 = 7;
-    /// How many there are.
-    pub(super) const QUESTIONS: usize = 8;
+    /// The number of facts.
+    pub(super) const COUNT: usize = 8;
 
     /// Nothing is known.
-    const NOTHING: Told = Told(1 << Told::STEP);
+    const NOTHING: PairFacts = PairFacts(1 << PairFacts::STEP);
 
     #[cfg(any(test, target_arch = "x86_64"))]
-    pub(super) fn holds(self, question: u8) -> bool {
-        self.0 >> question & 1 == 1
+    pub(super) fn holds(self, fact: u8) -> bool {
+        self.0 >> fact & 1 == 1
     }
 
-    /// What the lower bits say, one for each question.
+    /// Facts from a bit mask.
     #[cfg(test)]
-    pub(super) fn from_bits(bits: u8) -> Told {
-        Told(bits)
+    pub(super) fn from_bits(bits: u8) -> PairFacts {
+        PairFacts(bits)
     }
 
     pub(super) fn bits(self) -> u8 {
@@ -62,24 +62,24 @@ impl Told {
     }
 }
 
-/// The classes of an automaton by what neighbours of them tell.
+/// The classes of an automaton, grouped into kinds with equal facts.
 pub(super) struct Kinds {
     /// The kind of each class.
     pub(super) of_class: Vec<u8>,
-    /// `told[before * MOST_KINDS + here]`
-    pub(super) told: [Told; MOST_KINDS * MOST_KINDS],
+    /// `facts[before * MAX_KINDS + here]`
+    pub(super) facts: [PairFacts; MAX_KINDS * MAX_KINDS],
 }
 
 impl Kinds {
     pub(super) fn new(automaton: &Automaton, grouping: &Grouping) -> Kinds {
         let classes = automaton.alphabet().len();
         let any = states_after(automaton, grouping.disturbing, 1);
-        let told = told(automaton, grouping, &any);
-        // Two classes are of one kind if they tell the same before and after every other.
+        let facts = facts(automaton, grouping, &any);
+        // Two classes are of one kind if they have the same facts before and after every other class.
         let same = |one: usize, other: usize| {
             (0..classes).all(|class| {
-                told[one * classes + class] == told[other * classes + class]
-                    && told[class * classes + one] == told[class * classes + other]
+                facts[one * classes + class] == facts[other * classes + class]
+                    && facts[class * classes + one] == facts[class * classes + other]
             })
         };
         let is_ascii =
@@ -90,8 +90,8 @@ impl Kinds {
         let mut has_rest = false;
         for class in order {
             let kind = members.iter().position(|&member| same(member, class)).unwrap_or_else(|| {
-                // What has no room shares the last kind, of which nothing is known.
-                has_rest |= members.len() == MOST_KINDS;
+                // Further classes share the last kind, about which nothing is known.
+                has_rest |= members.len() == MAX_KINDS;
                 if !has_rest {
                     members.push(class);
                 }
@@ -99,28 +99,30 @@ impl Kinds {
             });
             of_class[class] = kind as u8;
         }
-        let mut table = [Told::NOTHING; MOST_KINDS * MOST_KINDS];
+        let mut table = [PairFacts::NOTHING; MAX_KINDS * MAX_KINDS];
         let known = members.len() - usize::from(has_rest);
         for before in 0..known {
             for here in 0..known {
-                table[before * MOST_KINDS + here] = told[members[before] * classes + members[here]];
+                table[before * MAX_KINDS + here] = facts[members[before] * classes + members[here]];
             }
         }
         let alike = Alike::new(automaton);
-        for (kind, told) in table.iter_mut().step_by(MOST_KINDS + 1).enumerate().take(known) {
+        for (kind, facts) in table.iter_mut().step_by(MAX_KINDS + 1).enumerate().take(known) {
             let classes: Vec<usize> =
                 (0..classes).filter(|&class| usize::from(of_class[class]) == kind).collect();
-            *told = Told(told.0 | u8::from(settles(automaton, &alike, &any, &classes)) << Told::SETTLES);
+            *facts = PairFacts(
+                facts.0 | u8::from(settles(automaton, &alike, &any, &classes)) << PairFacts::SETTLES,
+            );
         }
-        Kinds { of_class, told: table }
+        Kinds { of_class, facts: table }
     }
 }
 
-/// The kinds of the characters that are not ASCII, found by their bytes.
+/// The kinds of characters that are not ASCII, indexed by their bytes.
 pub(super) struct KindsOfOthers {
-    /// By character, for those of two bytes.
+    /// By character, for two-byte characters.
     two: Box<[u8; 1 << 11]>,
-    /// By the first two bytes, for those of three: the number of their block.
+    /// By the first two bytes, for three-byte characters: the number of their block.
     three: Box<[u16; 1 << 10]>,
     /// By the last of three bytes. Equal blocks are stored once.
     blocks: Vec<[u8; 64]>,
@@ -128,7 +130,7 @@ pub(super) struct KindsOfOthers {
     all: Alphabet,
 }
 
-/// What is not a character.
+/// Not a character.
 const NONE: u8 = 0xff;
 
 impl KindsOfOthers {
@@ -136,7 +138,7 @@ impl KindsOfOthers {
         let alphabet = automaton.alphabet();
         let of =
             |code: u32| char::from_u32(code).map_or(NONE, |c| kinds.of_class[alphabet.class(c) as usize]);
-        // Forms that are too long are none.
+        // Overlong forms are not characters.
         let two = |code: u32| if code < 0x80 { NONE } else { of(code) };
         let three = |code: u32| if code < 0x800 { NONE } else { of(code) };
         let mut blocks: Vec<[u8; 64]> = Vec::new();
@@ -156,8 +158,8 @@ impl KindsOfOthers {
         }
     }
 
-    /// The kind of the character that `text` starts with and its length in bytes; bytes that are no
-    /// UTF-8 are U+FFFD.
+    /// The kind of the first character of `text` and its length in bytes; bytes that are not UTF-8 count as
+    /// U+FFFD.
     #[inline(always)]
     pub(super) fn first(&self, text: &[u8]) -> (u8, usize) {
         if let Some(&four) = text.first_chunk() {
@@ -181,7 +183,7 @@ impl KindsOfOthers {
 }
 
 /// `[before * classes + here]`
-fn told(automaton: &Automaton, grouping: &Grouping, any: &[Vec<u16>]) -> Vec<Told> {
+fn facts(automaton: &Automaton, grouping: &Grouping, any: &[Vec<u16>]) -> Vec<PairFacts> {
     let classes = automaton.alphabet().len();
     let first: Vec<u16> = (0..classes).map(|class| automaton.step(automaton.start(), class).0).collect();
     let inner = states_after(automaton, grouping.disturbing, 2);
@@ -190,37 +192,37 @@ fn told(automaton: &Automaton, grouping: &Grouping, any: &[Vec<u16>]) -> Vec<Tol
             automaton.matches_at_end(state) && (0..classes).all(|class| automaton.step(state, class).1)
         })
         .collect();
-    // Where each character is at least a match of its own, every place is in a match.
+    // If every character is at least a match of its own, every place is in a match.
     let has_gaps = first.iter().any(|&state| state == DEAD || !sure[state as usize]);
-    let mut told = Vec::with_capacity(classes * classes);
+    let mut facts = Vec::with_capacity(classes * classes);
     for before in 0..classes {
         for here in 0..classes {
             let groups = [grouping.groups[before], grouping.groups[here]];
             let step = groups[0] != groups[1] || Grouping::is_always_stepped(groups[0]);
-            let mut bits = u8::from(step) << Told::STEP;
-            let questions = [
-                (&any[before][..], Told::BORDER, Told::INSIDE),
-                (&first[before..=before], Told::BORDER_AFTER_FIRST, Told::INSIDE_AFTER_FIRST),
-                (&inner[before][..], Told::BORDER_AFTER_INNER, Told::INSIDE_AFTER_INNER),
+            let mut bits = u8::from(step) << PairFacts::STEP;
+            let tables = [
+                (&any[before][..], PairFacts::BORDER, PairFacts::INSIDE),
+                (&first[before..=before], PairFacts::BORDER_AFTER_FIRST, PairFacts::INSIDE_AFTER_FIRST),
+                (&inner[before][..], PairFacts::BORDER_AFTER_INNER, PairFacts::INSIDE_AFTER_INNER),
             ];
-            for (states, border, inside) in questions.into_iter().filter(|_| !has_gaps) {
+            for (states, border, inside) in tables.into_iter().filter(|_| !has_gaps) {
                 let mut ends = states.iter().filter_map(|&state| ends(automaton, &sure, state, here));
-                let Some(answer) = ends.next().filter(|&answer| ends.all(|other| other == answer)) else {
+                let Some(mask) = ends.next().filter(|&mask| ends.all(|other| other == mask)) else {
                     continue;
                 };
-                match answer {
-                    Ends::Always => bits |= 1 << border,
-                    Ends::Never => bits |= 1 << inside,
-                    Ends::Maybe => {}
+                match mask {
+                    MatchEnd::Always => bits |= 1 << border,
+                    MatchEnd::Never => bits |= 1 << inside,
+                    MatchEnd::Maybe => {}
                 }
             }
-            told.push(Told(bits));
+            facts.push(PairFacts(bits));
         }
     }
-    told
+    facts
 }
 
-/// Whether after two characters of these classes, in one match, further ones change nothing.
+/// Whether after two characters of these classes, in one match, further ones do not change the state.
 fn settles(automaton: &Automaton, alike: &Alike, after: &[Vec<u16>], classes: &[usize]) -> bool {
     let after_two = classes.iter().flat_map(|&class| {
         let next =
@@ -235,21 +237,21 @@ fn settles(automaton: &Automaton, alike: &Alike, after: &[Vec<u16>], classes: &[
 
 /// Whether a match ends at a place.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ends {
+enum MatchEnd {
     Always,
     Never,
     /// It depends on what follows.
     Maybe,
 }
 
-/// Whether a match that has come to `state` ends before a character of class `here`, provided that
-/// it does not end earlier; `None` if it does.
-fn ends(automaton: &Automaton, sure: &[bool], state: u16, here: usize) -> Option<Ends> {
+/// Whether a match in `state` ends before a character of class `here`, if it does not end earlier; `None`
+/// if it ends earlier.
+fn ends(automaton: &Automaton, sure: &[bool], state: u16, here: usize) -> Option<MatchEnd> {
     match automaton.step(state, here) {
-        (DEAD, true) => Some(Ends::Always),
+        (DEAD, true) => Some(MatchEnd::Always),
         (DEAD, false) => None,
-        (_, false) => Some(Ends::Never),
-        (next, true) if sure[next as usize] => Some(Ends::Never),
-        _ => Some(Ends::Maybe),
+        (_, false) => Some(MatchEnd::Never),
+        (next, true) if sure[next as usize] => Some(MatchEnd::Never),
+        _ => Some(MatchEnd::Maybe),
     }
 }

@@ -14,18 +14,18 @@ mod alphabet;
 mod automaton;
 mod blocks;
 mod borders;
+mod boundary_buffer;
+mod class_tables;
 mod digits;
 mod effort;
-mod ends;
 mod grouping;
 mod kinds;
+mod mask_splitter;
 mod node;
 mod partition;
 mod parts;
 mod pattern;
-mod questions;
 mod rules;
-mod runs;
 mod set;
 mod syntax;
 mod tasks;
@@ -39,21 +39,21 @@ use std::ops::{ControlFlow, Range};
 use automaton::{Automaton, Notes};
 use borders::{Between, Borders};
 use effort::Effort;
-use rules::Finder;
-use runs::Runs;
+use mask_splitter::MaskSplitter;
+use rules::RuleFinder;
 
-pub use rules::{Found, Rules, SEPARATORS};
-pub(crate) use tasks::{ALONE_BYTES, Part, TASK_BYTES, cuts, parts, tasks};
+pub use rules::{RuleMatch, Rules, SEPARATORS};
+pub(crate) use tasks::{ALONE_BYTES, TASK_BYTES, TextPart, parts, split_points, tasks};
 pub(crate) use whole::WholeMatch;
 
 use crate::bits::AsciiPairs;
 use crate::error::Result;
-use crate::room;
+use crate::interrupt::{Interrupt, Never, Pacer, find_first};
+use crate::memory;
 use crate::utf8::{complete, is_inside};
-use crate::watch::{Paced, Unwatched, Watch, first_of};
 
 /// Bytes of one pretoken after which its caller is asked whether to go on.
-const BETWEEN_PAUSES: usize = 1 << 16;
+const PAUSE_INTERVAL: usize = 1 << 16;
 
 /// The number of pairs of ASCII characters that each pattern is tested on.
 const ASCII_PAIRS: usize = 128 * 128;
@@ -81,7 +81,7 @@ pub enum GoesOn {
 enum Compiled {
     Pattern(Box<Pattern>),
     ThreesFromRight(Box<Pattern>),
-    Rules(Box<Finder>),
+    Rules(Box<RuleFinder>),
 }
 
 impl Compiled {
@@ -113,7 +113,7 @@ impl Compiled {
 /// A compiled regex, and the fast way to cut by it where there is one.
 struct Pattern {
     automaton: Automaton,
-    runs: Option<Runs>,
+    splitter: Option<MaskSplitter>,
     borders: Borders,
 }
 
@@ -121,9 +121,9 @@ impl Pattern {
     fn new(pattern: &str, effort: &mut Effort) -> Result<Box<Pattern>> {
         effort.after(ASCII_PAIRS).map_err(|stopped| stopped.at(pattern))?;
         let automaton = Automaton::new(pattern, effort)?;
-        let runs = Runs::new(&automaton);
+        let splitter = MaskSplitter::new(&automaton);
         let borders = Borders::new(&automaton);
-        Ok(Box::new(Pattern { automaton, runs, borders }))
+        Ok(Box::new(Pattern { automaton, splitter, borders }))
     }
 
     /// Calls `visit` with where some pieces of `text[from..]` begin and where each of them ends, in
@@ -138,8 +138,8 @@ impl Pattern {
         goes_on: GoesOn,
         mut visit: impl FnMut(usize, &[usize]) -> ControlFlow<B>,
     ) -> ControlFlow<B, usize> {
-        if let Some(runs) = &self.runs {
-            return runs.split(&self.automaton, &text[from..], goes_on, visit);
+        if let Some(splitter) = &self.splitter {
+            return splitter.split(&self.automaton, &text[from..], goes_on, visit);
         }
         let mut start = 0;
         let visit = |end| {
@@ -182,20 +182,20 @@ impl std::fmt::Debug for Pretokenizer {
 impl Pretokenizer {
     /// Compiles the stages; [`crate::Error::Pattern`] says which pattern is not supported and why.
     pub fn new(all: &[Stage]) -> Result<Pretokenizer> {
-        Pretokenizer::watched(all, &Unwatched)
+        Pretokenizer::with_interrupt(all, &Never)
     }
 
-    /// The same, asking `watch` meanwhile.
+    /// The same, asking `interrupt` meanwhile.
     ///
     /// The steps that it takes to compile all patterns together are limited, so that patterns of
     /// others end soon: with an error if they are too large.
-    pub fn watched(all: &[Stage], watch: &dyn Watch) -> Result<Pretokenizer> {
-        let effort = &mut Effort::new(watch);
+    pub fn with_interrupt(all: &[Stage], interrupt: &dyn Interrupt) -> Result<Pretokenizer> {
+        let effort = &mut Effort::new(interrupt);
         let compile = |stage: &Stage| {
             Ok(match stage {
                 Stage::Pattern(pattern) => Compiled::Pattern(Pattern::new(pattern, effort)?),
                 Stage::ThreesFromRight => Compiled::ThreesFromRight(Pattern::new(r"\p{N}+", effort)?),
-                Stage::Rules(rules) => Compiled::Rules(Box::new(Finder::new(rules, effort)?)),
+                Stage::Rules(rules) => Compiled::Rules(Box::new(RuleFinder::new(rules, effort)?)),
             })
         };
         let stages: Vec<Compiled> = all.iter().map(compile).collect::<Result<_>>()?;
@@ -230,10 +230,10 @@ impl Pretokenizer {
     }
 
     /// Where each pretoken of `text` ends, in order.
-    pub fn ends(&self, text: &[u8], watch: &dyn Watch) -> Result<Vec<usize>> {
+    pub fn ends(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<Vec<usize>> {
         let mut all = Vec::new();
-        self.for_many(text, 0, GoesOn::No, watch, |_, ends| {
-            room::reserve(&mut all, ends.len())?;
+        self.for_many(text, 0, GoesOn::No, interrupt, |_, ends| {
+            memory::try_reserve(&mut all, ends.len())?;
             all.extend_from_slice(ends);
             Ok(())
         })?;
@@ -241,15 +241,15 @@ impl Pretokenizer {
     }
 
     /// Where what rules cut out of `text` begins and ends, and what it is, in order.
-    pub fn found(&self, text: &[u8], watch: &dyn Watch) -> Result<Vec<(Range<usize>, Found)>> {
+    pub fn found(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<Vec<(Range<usize>, RuleMatch)>> {
         let mut all = Vec::new();
         let Some(Compiled::Rules(rules)) = self.stages.first() else { return Ok(all) };
-        let (mut at, mut paced) = (0, Paced::new(watch));
+        let (mut at, mut pacer) = (0, Pacer::new(interrupt));
         let flow = rules.split(text, |piece, found| {
             let start = at;
             at += piece.len();
             all.extend(found.map(|found| (start..at, found)));
-            paced.after(piece.len()).map_or_else(ControlFlow::Break, ControlFlow::Continue)
+            pacer.after(piece.len()).map_or_else(ControlFlow::Break, ControlFlow::Continue)
         });
         flow.break_value().map_or(Ok(all), Err)
     }
@@ -310,7 +310,7 @@ impl Pretokenizer {
         }
     }
 
-    /// The same until `visit` fails, or `watch`, which is asked now and then, inside a long pretoken
+    /// The same until `visit` fails, or `interrupt`, which is asked now and then, inside a long pretoken
     /// too.
     #[inline]
     pub(crate) fn for_many(
@@ -318,14 +318,14 @@ impl Pretokenizer {
         text: &[u8],
         from: usize,
         goes_on: GoesOn,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         mut visit: impl FnMut(usize, &[usize]) -> Result<()>,
     ) -> Result<usize> {
-        let mut paced = Paced::new(watch);
+        let mut pacer = Pacer::new(interrupt);
         let flow = self.try_for_many(text, from, goes_on, |start, ends| {
             let visited = match ends.last() {
-                Some(&end) => visit(start, ends).and_then(|()| paced.after(end - start)),
-                None => watch.check(),
+                Some(&end) => visit(start, ends).and_then(|()| pacer.after(end - start)),
+                None => interrupt.check(),
             };
             visited.map_or_else(ControlFlow::Break, ControlFlow::Continue)
         });
@@ -374,9 +374,9 @@ impl Pretokenizer {
     }
 
     /// The first such place at `from` or after it; the end of the text where there is none.
-    pub(crate) fn border_from(&self, text: &[u8], from: usize, watch: &dyn Watch) -> Result<usize> {
+    pub(crate) fn border_from(&self, text: &[u8], from: usize, interrupt: &dyn Interrupt) -> Result<usize> {
         let places = if self.has_borders { from..text.len() } else { 0..0 };
-        let found = first_of(places, watch, |at| self.is_border(text, at))?;
+        let found = find_first(places, interrupt, |at| self.is_border(text, at))?;
         Ok(found.unwrap_or(text.len()))
     }
 
@@ -389,7 +389,7 @@ impl Pretokenizer {
     ) -> ControlFlow<B, usize> {
         let mut until = if self.has_borders { text.len() } else { 0 };
         while until > 0 {
-            let from = until.saturating_sub(BETWEEN_PAUSES);
+            let from = until.saturating_sub(PAUSE_INTERVAL);
             if let Some(border) = (from..until).rev().find(|&at| self.is_border(text, at)) {
                 return ControlFlow::Continue(border);
             }
@@ -414,7 +414,7 @@ fn split_by<'t, B>(stages: &[Compiled], text: &'t [u8], visit: Visit<'_, 't, B>)
     };
     let (pattern, in_threes) = match first {
         Compiled::Pattern(pattern) => (pattern, false),
-        Compiled::ThreesFromRight(runs) => (runs, true),
+        Compiled::ThreesFromRight(splitter) => (splitter, true),
         Compiled::Rules(rules) => {
             return rules.split(text, |piece, found| match found {
                 None if !piece.is_empty() => split_by(rest, piece, visit),

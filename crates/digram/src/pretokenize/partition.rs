@@ -151,7 +151,7 @@ impl Partition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::Unwatched;
+    use crate::interrupt::Never;
 
     /// The same by asking all states again and again, until none are put apart.
     fn slowly(keys: &[u8], next: &[u16], classes: usize) -> Vec<u16> {
@@ -175,9 +175,9 @@ mod tests {
     #[test]
     fn blocks_are_those_of_asking_again_and_again() {
         let mut random = 1u64;
-        let mut below = |most: usize| {
+        let mut below = |maximum: usize| {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (random >> 33) as usize % most
+            (random >> 33) as usize % maximum
         };
         for round in 0..2_000 {
             let (states, classes) = (1 + below(12), 1 + below(3));
@@ -186,7 +186,7 @@ mod tests {
             let targets = if round % 2 == 0 { states } else { 1 + states / 3 };
             let next: Vec<u16> = (0..states * classes).map(|_| below(targets) as u16).collect();
             let mut partition = Partition::new(keys.iter());
-            partition.refine(&next, classes, &mut Effort::new(&Unwatched)).unwrap();
+            partition.refine(&next, classes, &mut Effort::new(&Never)).unwrap();
             assert_eq!(partition.numbers(), slowly(&keys, &next, classes), "{keys:?} {next:?}");
         }
     }

@@ -10,8 +10,8 @@ use std::ops::ControlFlow;
 use super::automaton::{Automaton, DEAD, Notes};
 use super::{Compiled, GoesOn, Pattern, Pretokenizer};
 use crate::error::Result;
+use crate::interrupt::{Interrupt, Pacer};
 use crate::utf8::complete;
-use crate::watch::{Paced, Watch};
 
 /// A match that began somewhere else is followed so far, in characters. In words, numbers and white
 /// space it is in the same state after one to three.
@@ -21,7 +21,12 @@ impl Pretokenizer {
     /// For each place of `text[from..]`, where a pretoken starts at `from`, whether the text up to
     /// there is known to end with one pretoken from `from` on, if nothing follows. Where it is
     /// `false` that may be so nevertheless.
-    pub(crate) fn whole_prefixes(&self, text: &[u8], from: usize, watch: &dyn Watch) -> Result<Vec<bool>> {
+    pub(crate) fn whole_prefixes(
+        &self,
+        text: &[u8],
+        from: usize,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Vec<bool>> {
         // Nothing is known of what rules would cut out.
         let mut whole = vec![!self.has_rules(); text.len() - from + 1];
         whole[0] = false;
@@ -33,7 +38,7 @@ impl Pretokenizer {
                 _ => pattern.automaton.start_state(&text[from..], 0),
             };
             let grouped = matches!(stage, Compiled::ThreesFromRight(_));
-            keep_whole_prefixes(&pattern.automaton, grouped, &text[from..], state, &mut whole, watch)?;
+            keep_whole_prefixes(&pattern.automaton, grouped, &text[from..], state, &mut whole, interrupt)?;
         }
         Ok(whole)
     }
@@ -65,13 +70,13 @@ impl Pretokenizer {
         text: &[u8],
         from: usize,
         end: usize,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<bool> {
         let Some(stage) = self.stages.first() else { return Ok(false) };
         let text = &text[..complete(text).max(from)];
         let Some(pattern) = stage.pattern() else { return Ok(self.is_border(text, end)) };
         // What the first split cuts, the others do not join.
-        let flow = pattern.split(text, from, GoesOn::Maybe, |_, ends| match watch_if(ends, watch) {
+        let flow = pattern.split(text, from, GoesOn::Maybe, |_, ends| match watch_if(ends, interrupt) {
             Err(error) => ControlFlow::Break(Err(error)),
             Ok(()) if ends.contains(&(end - from)) => ControlFlow::Break(Ok(true)),
             Ok(()) => ControlFlow::Continue(()),
@@ -80,7 +85,7 @@ impl Pretokenizer {
     }
 
     /// Tells at which places of a text a text may begin without changing where pretokens end.
-    pub(crate) fn suffixes(&self, text: &[u8], watch: &dyn Watch) -> Result<Suffixes<'_>> {
+    pub(crate) fn suffixes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<Suffixes<'_>> {
         let mut pieces = vec![text.len()];
         let mut stages = Vec::new();
         if self.looks_behind() {
@@ -94,13 +99,13 @@ impl Pretokenizer {
             for &end in &pieces {
                 let piece = &text[start..end];
                 let before = run.ends.len();
-                run.split(piece, start, watch)?;
+                run.split(piece, start, interrupt)?;
                 // Groups of digits that are counted from the right do not ask what the left one is.
                 if let Compiled::ThreesFromRight(_) = stage {
                     let mut at = start;
                     let flow = super::split_by(std::slice::from_ref(stage), piece, &mut |group| {
                         if group.is_empty() {
-                            return watch.check().map_or_else(ControlFlow::Break, ControlFlow::Continue);
+                            return interrupt.check().map_or_else(ControlFlow::Break, ControlFlow::Continue);
                         }
                         at += group.len();
                         groups.push(at);
@@ -120,8 +125,8 @@ impl Pretokenizer {
 }
 
 /// Asks the watch where a split gives no ends, because it takes long.
-fn watch_if(ends: &[usize], watch: &dyn Watch) -> Result<()> {
-    if ends.is_empty() { watch.check() } else { Ok(()) }
+fn watch_if(ends: &[usize], interrupt: &dyn Interrupt) -> Result<()> {
+    if ends.is_empty() { interrupt.check() } else { Ok(()) }
 }
 
 /// Keeps the places up to which the text is one match from `state` on, or a gap. A match that is
@@ -132,10 +137,10 @@ fn keep_whole_prefixes(
     text: &[u8],
     mut state: u16,
     whole: &mut [bool],
-    watch: &dyn Watch,
+    interrupt: &dyn Interrupt,
 ) -> Result<()> {
     let mut gap = !automaton.looks_behind();
-    let (mut at, mut characters, mut paced) = (0, 0, Paced::new(watch));
+    let (mut at, mut characters, mut pacer) = (0, 0, Pacer::new(interrupt));
     while at < text.len() {
         let (class, width) = automaton.alphabet().first(&text[at..]);
         gap &= automaton.step(automaton.start(), class as usize).0 == DEAD;
@@ -143,7 +148,7 @@ fn keep_whole_prefixes(
         whole[at + 1..at + width].fill(false);
         at += width;
         characters += 1;
-        paced.after(1)?;
+        pacer.after(1)?;
         let matches = automaton.matches_at_end(state) && (!grouped || characters <= 3);
         whole[at] &= gap || matches;
     }
@@ -174,21 +179,21 @@ impl Suffixes<'_> {
 }
 
 impl StageRun<'_> {
-    fn split(&mut self, piece: &[u8], offset: usize, watch: &dyn Watch) -> Result<()> {
+    fn split(&mut self, piece: &[u8], offset: usize, interrupt: &dyn Interrupt) -> Result<()> {
         let before = self.ends.len();
-        let (mut last, mut paced) = (0, Paced::new(watch));
+        let (mut last, mut pacer) = (0, Pacer::new(interrupt));
         let flow =
             self.automaton.split_from(piece, 0, piece.len(), GoesOn::No, &mut Notes::default(), |end| {
                 let found = if end > last {
                     self.ends.push(offset + end);
-                    paced.after(end - std::mem::replace(&mut last, end))
+                    pacer.after(end - std::mem::replace(&mut last, end))
                 } else {
-                    watch.check()
+                    interrupt.check()
                 };
                 found.map_or_else(ControlFlow::Break, ControlFlow::Continue)
             });
         flow.break_value().map_or(Ok(()), Err)?;
-        let (mut start, mut paced) = (0, Paced::new(watch));
+        let (mut start, mut pacer) = (0, Pacer::new(interrupt));
         for index in before..self.ends.len() {
             let end = self.ends[index] - offset;
             let mut state = self.automaton.start();
@@ -198,7 +203,7 @@ impl StageRun<'_> {
                 state = self.automaton.step(state, class as usize).0;
                 at += width;
                 self.after[offset + at] = state;
-                paced.after(width)?;
+                pacer.after(width)?;
             }
             if state == DEAD {
                 // A gap: no match starts in it, and none would if the text began later.

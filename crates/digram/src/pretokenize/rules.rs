@@ -18,7 +18,7 @@ use super::effort::{Effort, Stopped};
 use super::set::Set;
 use super::trie::Trie;
 use super::unicode;
-use super::{ASCII_PAIRS, BETWEEN_PAUSES};
+use super::{ASCII_PAIRS, PAUSE_INTERVAL};
 use crate::error::Result;
 use crate::utf8::{decode, is_inside};
 
@@ -44,7 +44,7 @@ pub const SEPARATORS: [char; 7] = [' ', '\u{a0}', '\u{2009}', '\u{202f}', '-', '
 
 /// What a piece that was cut out is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum RuleMatch {
     /// One of the terms.
     Term,
     /// A unit after a number.
@@ -57,7 +57,7 @@ pub enum Found {
 
 /// What a character is, as far as rules ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CharKind {
     /// `\p{L}` or `\p{M}`
     Letter,
     /// `\p{N}`
@@ -73,16 +73,16 @@ fn kinds() -> [Set; 2] {
 
 /// What stands before a place.
 #[derive(Clone, Copy)]
-struct Before {
-    kind: Kind,
+struct PlaceBefore {
+    kind: CharKind,
     /// Whether it is a separator behind a number.
     separates: bool,
 }
 
 /// Rules made ready.
-pub(super) struct Finder {
+pub(super) struct RuleFinder {
     kinds: Alphabet,
-    ascii: [Kind; 128],
+    ascii: [CharKind; 128],
     terms: Trie,
     units: Trie,
     patterns: Vec<Automaton>,
@@ -95,8 +95,8 @@ pub(super) struct Finder {
     numbers: bool,
 }
 
-impl Finder {
-    pub(super) fn new(rules: &Rules, effort: &mut Effort) -> Result<Finder> {
+impl RuleFinder {
+    pub(super) fn new(rules: &Rules, effort: &mut Effort) -> Result<RuleFinder> {
         let automaton = |pattern: &String| {
             // What its neighbours tell is asked of each pattern for all pairs of ASCII characters.
             effort.after(ASCII_PAIRS).map_err(|stopped| stopped.at(pattern))?;
@@ -113,8 +113,8 @@ impl Finder {
         for text in rules.terms.iter().chain(&rules.units) {
             inside.extend(once(' ').chain(text.chars()).zip(text.chars()));
         }
-        let mut finder = Finder {
-            ascii: [Kind::Other; 128],
+        let mut finder = RuleFinder {
+            ascii: [CharKind::Other; 128],
             kinds: Alphabet::new(&kinds()).expect("no more than three classes"),
             terms: Trie::new(rules.terms.iter().map(String::as_str)),
             units: Trie::new(rules.units.iter().map(String::as_str)),
@@ -133,15 +133,15 @@ impl Finder {
     pub(super) fn split<'t, B>(
         &self,
         text: &'t [u8],
-        mut visit: impl FnMut(&'t [u8], Option<Found>) -> ControlFlow<B>,
+        mut visit: impl FnMut(&'t [u8], Option<RuleMatch>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let mut notes: Vec<Notes> = self.patterns.iter().map(|_| Notes::default()).collect();
-        let (mut last, mut at, mut pause) = (0, 0, BETWEEN_PAUSES);
-        let mut before = Before { kind: Kind::Other, separates: false };
+        let (mut last, mut at, mut pause) = (0, 0, PAUSE_INTERVAL);
+        let mut before = PlaceBefore { kind: CharKind::Other, separates: false };
         while at < text.len() {
             // Inside a word nothing begins, and that is most of a text.
-            if before.kind == Kind::Letter {
-                let letters = text[at..].iter().take(BETWEEN_PAUSES).take_while(|b| b.is_ascii_alphabetic());
+            if before.kind == CharKind::Letter {
+                let letters = text[at..].iter().take(PAUSE_INTERVAL).take_while(|b| b.is_ascii_alphabetic());
                 at += letters.count();
                 if at == text.len() {
                     break;
@@ -150,7 +150,7 @@ impl Finder {
             let (c, width) = decode(&text[at..]);
             let c = c.unwrap_or(char::REPLACEMENT_CHARACTER);
             let kind = self.kind(c);
-            if kind != Kind::Letter || before.kind != Kind::Letter {
+            if kind != CharKind::Letter || before.kind != CharKind::Letter {
                 let mut pause = || visit(&text[..0], None);
                 if let Some((end, found)) = self.at(text, at, c, kind, before, &mut notes, &mut pause)? {
                     if last < at {
@@ -162,11 +162,11 @@ impl Finder {
                     continue;
                 }
             }
-            let separates = before.kind == Kind::Number && SEPARATORS.contains(&c);
-            before = Before { kind, separates };
+            let separates = before.kind == CharKind::Number && SEPARATORS.contains(&c);
+            before = PlaceBefore { kind, separates };
             at += width;
             if at >= pause {
-                pause = at + BETWEEN_PAUSES;
+                pause = at + PAUSE_INTERVAL;
                 visit(&text[..0], None)?;
             }
         }
@@ -187,37 +187,37 @@ impl Finder {
         text: &[u8],
         at: usize,
         c: char,
-        kind: Kind,
-        before: Before,
+        kind: CharKind,
+        before: PlaceBefore,
         notes: &mut [Notes],
         pause: &mut dyn FnMut() -> ControlFlow<B>,
-    ) -> ControlFlow<B, Option<(usize, Found)>> {
+    ) -> ControlFlow<B, Option<(usize, RuleMatch)>> {
         let found = |end: Option<usize>, found| ControlFlow::Continue(end.map(|end| (end, found)));
         let may_end = |end: usize| self.may_end(text, end) || self.ends_before_unit(text, end);
         let may_begin = self.may_meet(kind, before.kind);
         let start = match c {
             // Behind a number a space is as it is before a unit: a piece of its own.
-            ' ' if before.kind != Kind::Number || self.units.is_empty() => Some(at + 1),
+            ' ' if before.kind != CharKind::Number || self.units.is_empty() => Some(at + 1),
             ' ' => None,
             _ => may_begin.then_some(at),
         };
         if let Some(end) = start.and_then(|start| self.terms.longest(text, start, may_end)) {
-            return found(Some(end), Found::Term);
+            return found(Some(end), RuleMatch::Term);
         }
-        if before.kind == Kind::Number && kind != Kind::Number || before.separates {
+        if before.kind == CharKind::Number && kind != CharKind::Number || before.separates {
             let end = self.unit_end(text, at);
             if end.is_some() {
-                return found(end, Found::Unit);
+                return found(end, RuleMatch::Unit);
             }
         }
         for (number, pattern) in self.patterns.iter().enumerate().filter(|_| may_begin) {
             let end = pattern.longest(text, at, &mut notes[number], pause)?;
             if end > at && may_end(end) {
-                return found(Some(end), Found::Pattern(number));
+                return found(Some(end), RuleMatch::Pattern(number));
             }
         }
-        let is_number = self.whole_numbers && kind == Kind::Number;
-        found(is_number.then(|| self.number_end(text, at)), Found::Number)
+        let is_number = self.whole_numbers && kind == CharKind::Number;
+        found(is_number.then(|| self.number_end(text, at)), RuleMatch::Number)
     }
 
     /// Where the number ends that begins at a place: digits, and more of them after each point or
@@ -227,7 +227,7 @@ impl Finder {
         while at < text.len() {
             let (kind, width) = self.first(&text[at..]);
             match (kind, text[at]) {
-                (Kind::Number, _) => points = 0,
+                (CharKind::Number, _) => points = 0,
                 (_, b'.' | b',') if points == 0 => points = 1,
                 _ => break,
             }
@@ -240,9 +240,9 @@ impl Finder {
     }
 
     /// Whether what is cut out may end, or begin, with the one kind beside the other.
-    fn may_meet(&self, inner: Kind, outer: Kind) -> bool {
+    fn may_meet(&self, inner: CharKind, outer: CharKind) -> bool {
         match (inner, outer) {
-            (_, Kind::Other) | (Kind::Other, _) => true,
+            (_, CharKind::Other) | (CharKind::Other, _) => true,
             _ => self.numbers && inner != outer,
         }
     }
@@ -254,8 +254,8 @@ impl Finder {
     /// Whether a number ends at a place and its unit begins there.
     fn ends_before_unit(&self, text: &[u8], end: usize) -> bool {
         !self.units.is_empty()
-            && self.last(&text[..end]).0 == Kind::Number
-            && self.first(&text[end..]).0 != Kind::Number
+            && self.last(&text[..end]).0 == CharKind::Number
+            && self.first(&text[end..]).0 != CharKind::Number
             && self.unit_end(text, end).is_some()
     }
 
@@ -263,33 +263,33 @@ impl Finder {
         self.units.longest(text, start, |end| self.may_end(text, end))
     }
 
-    fn before(&self, text: &[u8], at: usize) -> Before {
+    fn before(&self, text: &[u8], at: usize) -> PlaceBefore {
         let c = bstr::decode_last_utf8(&text[..at]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
         let rest = at - self.last(&text[..at]).1;
-        let after_number = rest > 0 && self.last(&text[..rest]).0 == Kind::Number;
-        Before { kind: self.kind(c), separates: after_number && SEPARATORS.contains(&c) }
+        let after_number = rest > 0 && self.last(&text[..rest]).0 == CharKind::Number;
+        PlaceBefore { kind: self.kind(c), separates: after_number && SEPARATORS.contains(&c) }
     }
 
     #[inline]
-    fn kind(&self, c: char) -> Kind {
+    fn kind(&self, c: char) -> CharKind {
         self.ascii.get(c as usize).copied().unwrap_or_else(|| self.kind_of(c))
     }
 
-    fn kind_of(&self, c: char) -> Kind {
+    fn kind_of(&self, c: char) -> CharKind {
         let class = self.kinds.class(c) as usize;
         match (self.kinds.holds(0, class), self.kinds.holds(1, class)) {
-            (true, _) => Kind::Letter,
-            (_, true) => Kind::Number,
-            _ => Kind::Other,
+            (true, _) => CharKind::Letter,
+            (_, true) => CharKind::Number,
+            _ => CharKind::Other,
         }
     }
 
-    fn first(&self, text: &[u8]) -> (Kind, usize) {
+    fn first(&self, text: &[u8]) -> (CharKind, usize) {
         let (c, width) = decode(text);
         (self.kind(c.unwrap_or(char::REPLACEMENT_CHARACTER)), width)
     }
 
-    fn last(&self, text: &[u8]) -> (Kind, usize) {
+    fn last(&self, text: &[u8]) -> (CharKind, usize) {
         let (c, width) = bstr::decode_last_utf8(text);
         (self.kind(c.unwrap_or(char::REPLACEMENT_CHARACTER)), width)
     }
@@ -314,8 +314,8 @@ impl Finder {
         if text[at - 1] == b' ' && self.terms.leads_through(&text[at..known]) {
             return true;
         }
-        let most = self.terms.most_bytes().max(self.units.most_bytes());
-        let mut starts = (at.saturating_sub(most)..at).filter(|&start| !is_inside(text[start]));
+        let maximum = self.terms.max_bytes().max(self.units.max_bytes());
+        let mut starts = (at.saturating_sub(maximum)..at).filter(|&start| !is_inside(text[start]));
         starts.any(|start| {
             let may_begin = || self.may_meet(self.first(&text[start..]).0, self.last(&text[..start]).0);
             self.units.leads_through(&text[start..known])
@@ -329,15 +329,16 @@ impl Finder {
         let before = bstr::decode_last_utf8(&text[..at]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
         let after = decode(&text[at..]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
         let (left, right) = (self.kind(before), self.kind(after));
-        let asks_behind = !self.units.is_empty() && (left == Kind::Number || SEPARATORS.contains(&before));
-        let in_number = self.whole_numbers && (left == Kind::Number || matches!(before, '.' | ','));
+        let asks_behind =
+            !self.units.is_empty() && (left == CharKind::Number || SEPARATORS.contains(&before));
+        let in_number = self.whole_numbers && (left == CharKind::Number || matches!(before, '.' | ','));
         let in_match = || {
             self.patterns.iter().zip(&self.spans).any(|(pattern, spans)| {
                 let class = |c| usize::from(pattern.alphabet().class(c));
                 spans[class(before) * pattern.alphabet().len() + class(after)]
             })
         };
-        let is_open = left != Kind::Other && right != Kind::Other
+        let is_open = left != CharKind::Other && right != CharKind::Other
             || asks_behind
             || in_number
             || in_match()
@@ -365,10 +366,10 @@ mod tests {
     use std::convert::Infallible;
 
     use super::*;
-    use crate::watch::Unwatched;
+    use crate::interrupt::Never;
 
-    fn made(rules: &Rules) -> Finder {
-        Finder::new(rules, &mut Effort::new(&Unwatched)).unwrap()
+    fn made(rules: &Rules) -> RuleFinder {
+        RuleFinder::new(rules, &mut Effort::new(&Never)).unwrap()
     }
 
     fn rules() -> Rules {
@@ -381,7 +382,7 @@ mod tests {
         }
     }
 
-    fn found(rules: &Rules, text: &str) -> Vec<(String, Option<Found>)> {
+    fn found(rules: &Rules, text: &str) -> Vec<(String, Option<RuleMatch>)> {
         let mut pieces = Vec::new();
         let ControlFlow::Continue(()) = made(rules).split(text.as_bytes(), |piece, found| {
             pieces.push((String::from_utf8(piece.to_vec()).unwrap(), found));
@@ -393,13 +394,13 @@ mod tests {
     #[test]
     fn each_kind_is_found_outside_words() {
         let text = "irons iron ore 5mg 5 mg/dL, mg E11 xE11";
-        let cut: Vec<(String, Found)> =
+        let cut: Vec<(String, RuleMatch)> =
             found(&rules(), text).into_iter().filter_map(|(piece, found)| Some((piece, found?))).collect();
         let expected = [
-            (" iron ore", Found::Term),
-            ("mg", Found::Unit),
-            ("mg/dL", Found::Term),
-            ("E11", Found::Pattern(0)),
+            (" iron ore", RuleMatch::Term),
+            ("mg", RuleMatch::Unit),
+            ("mg/dL", RuleMatch::Term),
+            ("E11", RuleMatch::Pattern(0)),
         ];
         assert_eq!(cut, expected.map(|(piece, found)| (piece.to_owned(), found)));
         let joined: String = found(&rules(), text).into_iter().map(|(piece, _)| piece).collect();
@@ -409,7 +410,7 @@ mod tests {
     #[test]
     fn a_pattern_cannot_look_behind() {
         let rules = Rules { patterns: vec![r"\bx".into()], ..rules() };
-        let error = Finder::new(&rules, &mut Effort::new(&Unwatched)).err().unwrap();
+        let error = RuleFinder::new(&rules, &mut Effort::new(&Never)).err().unwrap();
         assert!(error.to_string().contains("cannot look behind"), "{error}");
     }
 

@@ -113,9 +113,9 @@ mod tests {
     #[test]
     fn what_becomes_of_sets_is_what_becomes_of_each_character() {
         let mut random = 1u64;
-        let mut below = |most: usize| {
+        let mut below = |maximum: usize| {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (random >> 33) as usize % most
+            (random >> 33) as usize % maximum
         };
         let mut any = || -> Set {
             let mut range = || {

@@ -27,7 +27,7 @@ pub(super) fn read(pattern: &str, sets: &mut Sets, effort: &mut Effort) -> Resul
         .build()
         .parse(pattern)
         .map_err(|error| refused(error.span(), error.kind()))?;
-    Reader { flags: Flags::default(), case: None, sets, effort }.node(&ast)
+    PatternParser { flags: Flags::default(), case: None, sets, effort }.node(&ast)
 }
 
 /// What cannot be read, in the parser's own words, and where.
@@ -77,7 +77,7 @@ impl Flags {
     }
 }
 
-struct Reader<'e, 'w> {
+struct PatternParser<'e, 'w> {
     flags: Flags,
     /// Made when it is first asked for.
     case: Option<Case>,
@@ -86,7 +86,7 @@ struct Reader<'e, 'w> {
 }
 
 /// Goes as deep as the parser allows.
-impl Reader<'_, '_> {
+impl PatternParser<'_, '_> {
     fn node(&mut self, ast: &Ast) -> Result<Node> {
         self.effort.after(1)?;
         match ast {
@@ -364,7 +364,7 @@ mod tests {
     use regex_syntax::hir::{self, Hir, HirKind};
 
     use super::*;
-    use crate::watch::Unwatched;
+    use crate::interrupt::Never;
 
     /// The same tree by what regex-syntax makes of a pattern, with its own tables.
     fn theirs(hir: &Hir, sets: &mut Sets, effort: &mut Effort) -> Node {
@@ -550,7 +550,7 @@ mod tests {
 
         #[test]
         fn trees_are_those_of_regex_syntax(pattern in patterns()) {
-            let (mut sets, effort) = (Sets::default(), &mut Effort::new(&Unwatched));
+            let (mut sets, effort) = (Sets::default(), &mut Effort::new(&Never));
             let ours = read(&pattern, &mut sets, effort);
             let parsed = regex_syntax::ParserBuilder::new().nest_limit(MOST_DEPTH).build().parse(&pattern);
             match (ours, parsed) {

@@ -6,15 +6,15 @@ use std::ops::Range;
 pub(super) struct Trie {
     /// The nodes of first bytes, 0 where no text begins so: most places of a text go no further.
     firsts: Box<[u32; 256]>,
-    nodes: Vec<Node>,
-    most_bytes: usize,
+    nodes: Vec<TrieNode>,
+    max_bytes: usize,
     /// For each node the byte that leads to it.
     bytes: Vec<u8>,
 }
 
 /// The nodes that follow a node stand side by side, in the order of their bytes.
 #[derive(Clone, Copy)]
-struct Node {
+struct TrieNode {
     next: u32,
     count: u16,
     /// Whether a text ends here.
@@ -27,9 +27,9 @@ impl Trie {
         let mut texts: Vec<&[u8]> = texts.into_iter().map(str::as_bytes).collect();
         texts.sort_unstable();
         texts.dedup();
-        let root = Node { next: 0, count: 0, ends: false };
-        let mut trie = Trie { firsts: Box::new([0; 256]), nodes: vec![root], bytes: vec![0], most_bytes: 0 };
-        trie.most_bytes = texts.iter().map(|text| text.len()).max().unwrap_or(0);
+        let root = TrieNode { next: 0, count: 0, ends: false };
+        let mut trie = Trie { firsts: Box::new([0; 256]), nodes: vec![root], bytes: vec![0], max_bytes: 0 };
+        trie.max_bytes = texts.iter().map(|text| text.len()).max().unwrap_or(0);
         // What comes through a node begins alike for so many bytes.
         let mut waiting: Vec<(usize, Range<usize>, usize)> = vec![(0, 0..texts.len(), 0)];
         while let Some((node, mut range, depth)) = waiting.pop() {
@@ -43,7 +43,7 @@ impl Trie {
                 waiting.push((trie.nodes.len(), range.start..range.start + group.len(), depth + 1));
                 range.start += group.len();
                 trie.nodes[node].count += 1;
-                trie.nodes.push(Node { next: 0, count: 0, ends: false });
+                trie.nodes.push(TrieNode { next: 0, count: 0, ends: false });
                 trie.bytes.push(group[0][depth]);
             }
         }
@@ -78,7 +78,7 @@ impl Trie {
             if node == 0 {
                 return false;
             }
-            let Node { next, count, .. } = self.nodes[node];
+            let TrieNode { next, count, .. } = self.nodes[node];
             let next = next as usize..next as usize + usize::from(count);
             let found = self.bytes[next.clone()].iter().position(|&other| other == byte);
             node = found.map_or(0, |found| next.start + found);
@@ -87,8 +87,8 @@ impl Trie {
     }
 
     /// How many bytes its longest text has.
-    pub(super) fn most_bytes(&self) -> usize {
-        self.most_bytes
+    pub(super) fn max_bytes(&self) -> usize {
+        self.max_bytes
     }
 
     /// The same from the node of the first byte on.

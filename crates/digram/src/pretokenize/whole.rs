@@ -3,15 +3,15 @@
 use super::automaton::{Automaton, DEAD};
 use super::effort::Effort;
 use crate::error::{Error, Result};
-use crate::watch::Watch;
+use crate::interrupt::Interrupt;
 
 /// A regex that is asked of whole texts.
 pub(crate) struct WholeMatch(Automaton);
 
 impl WholeMatch {
     /// Compiles patterns.
-    pub(crate) fn all(patterns: &[String], watch: &dyn Watch) -> Result<Vec<WholeMatch>> {
-        let effort = &mut Effort::new(watch);
+    pub(crate) fn all(patterns: &[String], interrupt: &dyn Interrupt) -> Result<Vec<WholeMatch>> {
+        let effort = &mut Effort::new(interrupt);
         let compiled = |pattern: &String| {
             let whole = Automaton::new(&format!(r"(?:{pattern})\z"), effort);
             whole.map(WholeMatch).map_err(|error| match error {
@@ -38,10 +38,10 @@ impl WholeMatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::Unwatched;
+    use crate::interrupt::Never;
 
     fn compiled(pattern: &str) -> Result<WholeMatch> {
-        WholeMatch::all(&[pattern.to_owned()], &Unwatched).map(|mut all| all.remove(0))
+        WholeMatch::all(&[pattern.to_owned()], &Never).map(|mut all| all.remove(0))
     }
 
     #[test]

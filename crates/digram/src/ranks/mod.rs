@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
-use crate::merges::{Made, Merge, Merges, Rank};
+use crate::interrupt::{Interrupt, Pacer};
+use crate::merges::{MadeBy, Merge, Merges, Rank};
 use crate::vocabulary::{TokenId, Vocabulary};
-use crate::watch::{Paced, Watch};
 
 /// Tokens in rank order, all of them different.
 ///
@@ -18,9 +18,9 @@ use crate::watch::{Paced, Watch};
 /// them, so a token has at most one pair that it comes from: the last two parts of its own bytes.
 ///
 /// ```
-/// use digram::{Unwatched, merges::Merge, ranks::Ranks, vocabulary::Vocabulary};
+/// use digram::{Never, merges::Merge, ranks::Ranks, vocabulary::Vocabulary};
 /// let tokens = [Some("a"), Some("b"), Some("c"), Some("ab"), Some("abc"), Some("cc c")];
-/// let (merges, unreachable) = Ranks::new(Vocabulary::new(tokens)?)?.merges(&Unwatched)?;
+/// let (merges, unreachable) = Ranks::new(Vocabulary::new(tokens)?)?.merges(&Never)?;
 /// assert_eq!(merges.in_order()[1], Merge { left: 3, right: 2, id: 4 });
 /// assert_eq!(unreachable, [5]);
 /// # Ok::<(), digram::Error>(())
@@ -30,10 +30,10 @@ pub struct Ranks {
     pub(crate) index: Arc<TokenIndex>,
 }
 
-/// Tokens between two questions to the watch: to find the parts of one may take a microsecond.
+/// Tokens between two checks of the interrupt; finding the parts of a token may take a microsecond.
 const TOKENS: usize = 1 << 12;
 
-/// Memory is asked for so many tokens before it is needed.
+/// Prefetch distance, in tokens.
 const AHEAD: usize = 8;
 
 impl Ranks {
@@ -66,18 +66,18 @@ impl Ranks {
     /// The merges behind the ranks, and the tokens that no merge makes.
     ///
     /// Fails where a token's parts come later than the token, since no list of merges can say that.
-    pub fn merges(&self, watch: &dyn Watch) -> Result<(Merges, Vec<TokenId>)> {
-        let mut found = Found {
+    pub fn merges(&self, interrupt: &dyn Interrupt) -> Result<(Merges, Vec<TokenId>)> {
+        let mut found = MergeFinder {
             ranks: self,
             merges: Merges::with_capacity(self.vocabulary.token_count()),
-            made: Made::new(self.vocabulary.size()),
+            made: MadeBy::new(self.vocabulary.size()),
             bytes: std::array::from_fn(|byte| self.index.get(&[byte as u8])),
             longest: 1,
         };
         let (text, ends) = self.vocabulary.ends();
-        let (mut unreachable, mut start, mut paced) = (Vec::new(), 0, Paced::every(TOKENS, watch));
+        let (mut unreachable, mut start, mut pacer) = (Vec::new(), 0, Pacer::every(TOKENS, interrupt));
         for (id, &end) in (0..).zip(ends) {
-            paced.after(1)?;
+            pacer.after(1)?;
             if let Some([from, to]) = ends.get(id as usize + AHEAD..id as usize + AHEAD + 2) {
                 let (from, to) = (*from as usize, *to as usize);
                 for middle in from + 1..to.min(from + 4) {
@@ -137,17 +137,17 @@ impl Ranks {
 }
 
 /// The merges of the tokens so far.
-struct Found<'r> {
+struct MergeFinder<'r> {
     ranks: &'r Ranks,
     merges: Merges,
-    made: Made,
+    made: MadeBy,
     /// The tokens of single bytes.
     bytes: [Option<TokenId>; 256],
     /// The length of the longest token so far.
     longest: usize,
 }
 
-impl Found<'_> {
+impl MergeFinder<'_> {
     fn add(&mut self, merge: Merge, len: usize) {
         self.longest = self.longest.max(len);
         self.made.by(merge.id, self.merges.in_order().len() as Rank);

@@ -7,23 +7,24 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::Tokenizer;
-use crate::encode::{Histogram, Lent, Sink, Tally};
+use crate::encode::{IdCount, IdHistogram, Pooled, Sink};
 use crate::error::{Error, Result};
-use crate::pretokenize::{ALONE_BYTES, Part, TASK_BYTES, cuts, parts, tasks};
-use crate::room;
+use crate::interrupt::{Interrupt, Pacer};
+use crate::memory;
+use crate::parallel::{ItemResult, items_in_parallel};
+use crate::pretokenize::{ALONE_BYTES, TASK_BYTES, TextPart, parts, split_points, tasks};
 use crate::special::OnSpecial;
 use crate::vocabulary::TokenId;
-use crate::watch::{OfItem, Paced, Watch, items_in_parallel};
 
 /// What several parts became, and how many ids there were after each of them.
-type Done<S> = (S, Vec<usize>);
+type TaskOutput<S> = (S, Vec<usize>);
 
 /// Documents that are encoded, in the parts that threads made.
 pub struct Documents {
     texts: usize,
     unfinished: Vec<usize>,
-    parts: Vec<Part>,
-    done: Vec<Done<Vec<TokenId>>>,
+    parts: Vec<TextPart>,
+    done: Vec<TaskOutput<Vec<TokenId>>>,
 }
 
 impl Documents {
@@ -38,8 +39,8 @@ impl Documents {
     ) -> Result<(Vec<I>, Vec<i64>)> {
         let found: usize = self.done.iter().map(|(ids, _)| ids.len()).sum();
         let (mut ids, mut ends) = (Vec::new(), Vec::new());
-        room::reserve(&mut ids, found + self.texts)?;
-        room::reserve(&mut ends, self.texts)?;
+        memory::try_reserve(&mut ids, found + self.texts)?;
+        memory::try_reserve(&mut ends, self.texts)?;
         let (mut unfinished, mut next) = (self.unfinished.into_iter().peekable(), 0);
         let mut finish_before = |text: usize, ids: &mut Vec<I>| {
             while next < text {
@@ -65,9 +66,9 @@ impl Documents {
 }
 
 /// Texts in parts, and which of these make a task each.
-struct Plan {
+struct BatchPlan {
     threads: usize,
-    parts: Vec<Part>,
+    parts: Vec<TextPart>,
     tasks: Vec<Range<usize>>,
 }
 
@@ -81,16 +82,16 @@ impl Tokenizer {
         texts: &[T],
         special: OnSpecial<'_>,
         threads: usize,
-        watch: &dyn Watch,
-    ) -> OfItem<(Vec<TokenId>, Vec<u64>)> {
-        let (plan, mut done) = self.in_parts::<_, Vec<TokenId>>(texts, special, threads, watch)?;
+        interrupt: &dyn Interrupt,
+    ) -> ItemResult<(Vec<TokenId>, Vec<u64>)> {
+        let (plan, mut done) = self.in_parts::<_, Vec<TokenId>>(texts, special, threads, interrupt)?;
         let offsets = ends(texts.len(), &plan, done.iter().map(|(_, ends)| &ends[..])).map_err(nowhere)?;
         if done.len() == 1 {
             return Ok((done.pop().expect("one task").0, offsets));
         }
         let mut ids = Vec::new();
         let count = done.iter().map(|(ids, _)| ids.len()).sum();
-        room::reserve(&mut ids, count).map_err(nowhere)?;
+        memory::try_reserve(&mut ids, count).map_err(nowhere)?;
         done.into_iter().for_each(|(part, _)| ids.extend(part));
         Ok((ids, offsets))
     }
@@ -105,9 +106,9 @@ impl Tokenizer {
         unfinished: Vec<usize>,
         special: OnSpecial<'_>,
         threads: usize,
-        watch: &dyn Watch,
-    ) -> OfItem<Documents> {
-        let (plan, done) = self.in_parts(texts, special, threads, watch)?;
+        interrupt: &dyn Interrupt,
+    ) -> ItemResult<Documents> {
+        let (plan, done) = self.in_parts(texts, special, threads, interrupt)?;
         Ok(Documents { texts: texts.len(), unfinished, parts: plan.parts, done })
     }
 
@@ -119,9 +120,9 @@ impl Tokenizer {
         texts: &[T],
         special: OnSpecial<'_>,
         threads: usize,
-        watch: &dyn Watch,
-    ) -> OfItem<Vec<u64>> {
-        let (plan, done) = self.in_parts::<_, Tally>(texts, special, threads, watch)?;
+        interrupt: &dyn Interrupt,
+    ) -> ItemResult<Vec<u64>> {
+        let (plan, done) = self.in_parts::<_, IdCount>(texts, special, threads, interrupt)?;
         let ends = ends(texts.len(), &plan, done.iter().map(|(_, ends)| &ends[..]));
         ends.and_then(|ends| lengths(&ends)).map_err(nowhere)
     }
@@ -135,18 +136,19 @@ impl Tokenizer {
         texts: &[T],
         special: OnSpecial<'_>,
         threads: usize,
-        watch: &dyn Watch,
-    ) -> OfItem<(Vec<u64>, Vec<u64>)> {
-        let plan = self.plan(texts, special, threads, watch)?;
-        let all = Mutex::new(room::filled(0, self.vocab_size()).map_err(|error| (0, error))?);
+        interrupt: &dyn Interrupt,
+    ) -> ItemResult<(Vec<u64>, Vec<u64>)> {
+        let plan = self.plan(texts, special, threads, interrupt)?;
+        let all = Mutex::new(memory::try_filled(0, self.vocab_size()).map_err(|error| (0, error))?);
         let share = || {
-            let times = room::filled(0, self.vocab_size())?;
-            Ok(Share { scratch: self.kept.lend(), times, all: &all })
+            let times = memory::try_filled(0, self.vocab_size())?;
+            Ok(HistogramShare { scratch: self.scratch_pool.take(), times, all: &all })
         };
-        let done = items_in_parallel(plan.threads, plan.tasks.len(), watch, share, |share, task, watch| {
-            let mut sink = Histogram { times: &mut share.times, len: 0 };
-            self.each_part(texts, special, &plan, task, &mut share.scratch, watch, &mut sink)
-        })?;
+        let done =
+            items_in_parallel(plan.threads, plan.tasks.len(), interrupt, share, |share, task, interrupt| {
+                let mut sink = IdHistogram { times: &mut share.times, len: 0 };
+                self.each_part(texts, special, &plan, task, &mut share.scratch, interrupt, &mut sink)
+            })?;
         let ends = ends(texts.len(), &plan, done.iter().map(|ends| &ends[..]));
         let lengths = ends.and_then(|ends| lengths(&ends)).map_err(nowhere)?;
         Ok((all.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()), lengths))
@@ -157,15 +159,21 @@ impl Tokenizer {
         texts: &[T],
         special: OnSpecial<'_>,
         threads: usize,
-        watch: &dyn Watch,
-    ) -> OfItem<(Plan, Vec<Done<S>>)> {
-        let plan = self.plan(texts, special, threads, watch)?;
-        let lend = || Ok(self.kept.lend());
-        let done = items_in_parallel(plan.threads, plan.tasks.len(), watch, lend, |scratch, task, watch| {
-            let mut sink = S::default();
-            let ends = self.each_part(texts, special, &plan, task, scratch, watch, &mut sink)?;
-            Ok((sink, ends))
-        })?;
+        interrupt: &dyn Interrupt,
+    ) -> ItemResult<(BatchPlan, Vec<TaskOutput<S>>)> {
+        let plan = self.plan(texts, special, threads, interrupt)?;
+        let take = || Ok(self.scratch_pool.take());
+        let done = items_in_parallel(
+            plan.threads,
+            plan.tasks.len(),
+            interrupt,
+            take,
+            |scratch, task, interrupt| {
+                let mut sink = S::default();
+                let ends = self.each_part(texts, special, &plan, task, scratch, interrupt, &mut sink)?;
+                Ok((sink, ends))
+            },
+        )?;
         Ok((plan, done))
     }
 
@@ -174,18 +182,18 @@ impl Tokenizer {
         texts: &[T],
         special: OnSpecial<'_>,
         threads: usize,
-        watch: &dyn Watch,
-    ) -> OfItem<Plan> {
+        interrupt: &dyn Interrupt,
+    ) -> ItemResult<BatchPlan> {
         let bytes: usize = texts.iter().map(|text| text.as_ref().len()).sum();
         let threads = if bytes < ALONE_BYTES { 1 } else { threads };
-        let cuts = |text: &[u8]| match threads {
+        let splits = |text: &[u8]| match threads {
             1 => Ok(Vec::new()),
-            _ => self.task_cuts(text, special, watch),
+            _ => self.task_splits(text, special, interrupt),
         };
-        let parts = parts(texts, cuts).map_err(nowhere)?;
+        let parts = parts(texts, splits).map_err(nowhere)?;
         // A thread alone writes to one place from the start.
         let tasks = tasks(&parts, if threads == 1 { usize::MAX } else { TASK_BYTES }).map_err(nowhere)?;
-        Ok(Plan { threads, parts, tasks })
+        Ok(BatchPlan { threads, parts, tasks })
     }
 
     /// Emits the ids of the parts of a task, and returns how many there were after each.
@@ -194,20 +202,20 @@ impl Tokenizer {
         &self,
         texts: &[T],
         special: OnSpecial<'_>,
-        plan: &Plan,
+        plan: &BatchPlan,
         task: usize,
-        scratch: &mut Lent<'_>,
-        watch: &dyn Watch,
+        scratch: &mut Pooled<'_>,
+        interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
-    ) -> OfItem<Vec<usize>> {
+    ) -> ItemResult<Vec<usize>> {
         let parts = &plan.parts[plan.tasks[task].clone()];
         let mut ends = Vec::new();
-        room::reserve(&mut ends, parts.len()).map_err(nowhere)?;
-        let mut paced = Paced::new(watch);
-        for Part { text, range } in parts {
+        memory::try_reserve(&mut ends, parts.len()).map_err(nowhere)?;
+        let mut pacer = Pacer::new(interrupt);
+        for TextPart { text, range } in parts {
             let content = &texts[*text].as_ref()[range.clone()];
-            self.each_id(content, special, scratch, watch, sink)
-                .and_then(|()| paced.after_text(content))
+            self.each_id(content, special, scratch, interrupt, sink)
+                .and_then(|()| pacer.after_text(content))
                 .map_err(|error| (*text, error.shifted(range.start)))?;
             ends.push(sink.len());
         }
@@ -215,15 +223,20 @@ impl Tokenizer {
     }
 
     /// Places inside a long text where it may be cut, about as far apart as a task is long.
-    fn task_cuts(&self, text: &[u8], special: OnSpecial<'_>, watch: &dyn Watch) -> Result<Vec<usize>> {
+    fn task_splits(
+        &self,
+        text: &[u8],
+        special: OnSpecial<'_>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Vec<usize>> {
         let mut found = self.find_special(text, 0, special);
-        let mut paced = Paced::new(watch);
-        cuts(text.len(), |at| {
-            let cut = self.cut_from(text, at, watch)?;
+        let mut pacer = Pacer::new(interrupt);
+        split_points(text.len(), |at| {
+            let cut = self.next_split(text, at, interrupt)?;
             while let Some((start, end, _)) = found
                 && end <= cut
             {
-                paced.after_text(&text[start..end])?;
+                pacer.after_text(&text[start..end])?;
                 found = self.find_special(text, end, special);
             }
             Ok(match found {
@@ -235,13 +248,13 @@ impl Tokenizer {
 }
 
 /// What a thread counts for itself, and adds to the others' when it is done.
-struct Share<'a> {
-    scratch: Lent<'a>,
+struct HistogramShare<'a> {
+    scratch: Pooled<'a>,
     times: Vec<u64>,
     all: &'a Mutex<Vec<u64>>,
 }
 
-impl Drop for Share<'_> {
+impl Drop for HistogramShare<'_> {
     fn drop(&mut self) {
         let mut all = self.all.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         all.iter_mut().zip(&self.times).for_each(|(all, times)| *all += times);
@@ -250,8 +263,8 @@ impl Drop for Share<'_> {
 
 /// Where each text ends among all ids, with a zero before the first, from how many ids there were
 /// after each part of each task.
-fn ends<'a>(texts: usize, plan: &Plan, done: impl Iterator<Item = &'a [usize]>) -> Result<Vec<u64>> {
-    let mut ends = room::filled(0, texts + 1)?;
+fn ends<'a>(texts: usize, plan: &BatchPlan, done: impl Iterator<Item = &'a [usize]>) -> Result<Vec<u64>> {
+    let mut ends = memory::try_filled(0, texts + 1)?;
     let (mut before, mut parts) = (0, plan.parts.iter());
     for after in done {
         for (end, part) in after.iter().zip(&mut parts) {
@@ -264,7 +277,7 @@ fn ends<'a>(texts: usize, plan: &Plan, done: impl Iterator<Item = &'a [usize]>) 
 
 /// How many ids each text has.
 fn lengths(ends: &[u64]) -> Result<Vec<u64>> {
-    room::collected(ends.windows(2).map(|ends| ends[1] - ends[0]))
+    memory::try_collect(ends.windows(2).map(|ends| ends[1] - ends[0]))
 }
 
 /// An error that is of no text more than of others.
@@ -278,7 +291,7 @@ mod tests {
     use crate::encode::Unit;
     use crate::merges::Merge;
     use crate::pretokenize::{Pretokenizer, Stage};
-    use crate::{Definition, Unwatched};
+    use crate::{Definition, Never};
 
     /// A tokenizer whose tokens never span the end of a line.
     fn tokenizer(stages: &[Stage]) -> Tokenizer {
@@ -301,14 +314,14 @@ mod tests {
     fn one_long_text_keeps_all_threads_busy() {
         let text = ("ab".repeat(40) + "\n").repeat(10_000);
         for stages in [vec![], vec![Stage::Pattern(r"\w+|\W+".into())]] {
-            let cuts = tokenizer(&stages).task_cuts(text.as_bytes(), OnSpecial::Text, &Unwatched).unwrap();
-            let ends: Vec<usize> = cuts.into_iter().chain([text.len()]).collect();
+            let splits = tokenizer(&stages).task_splits(text.as_bytes(), OnSpecial::Text, &Never).unwrap();
+            let ends: Vec<usize> = splits.into_iter().chain([text.len()]).collect();
             assert!(ends.windows(2).all(|ends| ends[1] - ends[0] < 2 * TASK_BYTES + 100), "{ends:?}");
             assert!(ends[0] < 2 * TASK_BYTES);
         }
         // Where nothing is cut, a text stays whole.
         let endless = "ab".repeat(400_000);
-        let cuts = tokenizer(&[]).task_cuts(endless.as_bytes(), OnSpecial::Text, &Unwatched);
-        assert_eq!(cuts, Ok(Vec::new()));
+        let splits = tokenizer(&[]).task_splits(endless.as_bytes(), OnSpecial::Text, &Never);
+        assert_eq!(splits, Ok(Vec::new()));
     }
 }

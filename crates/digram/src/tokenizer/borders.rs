@@ -2,74 +2,74 @@
 
 use std::ops::Range;
 
-use super::cuts::{Part, Parts};
+use super::segments::{Segment, Segments};
 use super::{Side, Tokenizer};
-use crate::encode::Lent;
+use crate::encode::Pooled;
 use crate::error::Result;
+use crate::interrupt::{Interrupt, Pacer};
+use crate::memory;
 use crate::pretokenize::GoesOn;
-use crate::room;
 use crate::special::OnSpecial;
 use crate::utf8::character_until;
 use crate::vocabulary::TokenId;
-use crate::watch::{Paced, Watch};
 
 /// At least this many bytes are read at once.
 const STEP: usize = 1 << 10;
 
 /// A place where a token of the text ends, or the text begins.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Border {
+pub(super) struct TokenBorder {
     /// In bytes.
     pub(super) place: usize,
     /// The number of ids between it and the side that is read from.
     pub(super) count: usize,
     /// Whether the numbers of ids on both sides add up in every part of the text that holds both.
-    is_cut: bool,
+    is_split: bool,
 }
 
 /// The borders of a text's tokens that stand between characters.
-pub(super) struct Borders<'a> {
+pub(super) struct TokenBorders<'a> {
     tokenizer: &'a Tokenizer,
     text: &'a [u8],
     side: Side,
-    watch: &'a dyn Watch,
-    scratch: Lent<'a>,
-    unread: Unread<'a>,
+    interrupt: &'a dyn Interrupt,
+    scratch: Pooled<'a>,
+    unread: UnreadSegments<'a>,
     /// The part that is being read, and what is left of it.
     part: Range<usize>,
     rest: Range<usize>,
     /// In the order in which they are met.
-    known: Vec<Border>,
+    known: Vec<TokenBorder>,
     ids: Vec<TokenId>,
 }
 
-enum Unread<'a> {
-    FromLeft(Parts<'a>),
-    FromRight(Vec<Part>),
+enum UnreadSegments<'a> {
+    FromLeft(Segments<'a>),
+    FromRight(Vec<Segment>),
 }
 
-impl<'a> Borders<'a> {
+impl<'a> TokenBorders<'a> {
     /// The borders of a text of which `side` is to be cut off: they are read from the other side.
     pub(super) fn new(
         tokenizer: &'a Tokenizer,
         text: &'a [u8],
         side: Side,
         special: OnSpecial<'a>,
-        watch: &'a dyn Watch,
-    ) -> Result<Borders<'a>> {
+        interrupt: &'a dyn Interrupt,
+    ) -> Result<TokenBorders<'a>> {
         let parts = tokenizer.parts(text, special);
         let (unread, place) = match side {
-            Side::Right => (Unread::FromLeft(parts), 0),
+            Side::Right => (UnreadSegments::FromLeft(parts), 0),
             // Where special tokens stand is only known from the left.
-            Side::Left => (Unread::FromRight(parts.collect::<Result<_>>()?), text.len()),
+            Side::Left => (UnreadSegments::FromRight(parts.collect::<Result<_>>()?), text.len()),
         };
-        let known = vec![Border { place, count: 0, is_cut: true }];
-        let scratch = tokenizer.kept.lend();
-        Ok(Borders {
+        let known = vec![TokenBorder { place, count: 0, is_split: true }];
+        let scratch = tokenizer.scratch_pool.take();
+        Ok(TokenBorders {
             tokenizer,
             text,
             side,
-            watch,
+            interrupt,
             scratch,
             unread,
             part: 0..0,
@@ -79,19 +79,19 @@ impl<'a> Borders<'a> {
         })
     }
 
-    pub(super) fn get(&self, number: usize) -> Border {
+    pub(super) fn get(&self, number: usize) -> TokenBorder {
         self.known[number]
     }
 
-    /// The number of the farthest border that has at most `most` ids before it.
-    pub(super) fn farthest(&mut self, most: usize) -> Result<usize> {
-        while self.known[self.known.len() - 1].count <= most && self.read()? {}
-        Ok(self.number_where(|border| border.count <= most))
+    /// The number of the farthest border that has at most `maximum` ids before it.
+    pub(super) fn farthest(&mut self, maximum: usize) -> Result<usize> {
+        while self.known[self.known.len() - 1].count <= maximum && self.read()? {}
+        Ok(self.number_where(|border| border.count <= maximum))
     }
 
     /// The number of the last border of those known for which this is so: it is for the first, and
     /// for none after one for which it is not.
-    pub(super) fn number_where(&self, is_so: impl Fn(&Border) -> bool) -> usize {
+    pub(super) fn number_where(&self, is_so: impl Fn(&TokenBorder) -> bool) -> usize {
         self.known.partition_point(is_so).max(1) - 1
     }
 
@@ -106,7 +106,7 @@ impl<'a> Borders<'a> {
     /// The number of ids of the text up to a border from the side that is read, as a text of its own.
     pub(super) fn own_count(&mut self, number: usize) -> Result<usize> {
         let place = self.known[number].place;
-        let cut = *self.known[..=number].iter().rev().find(|border| border.is_cut).expect("the first is");
+        let cut = *self.known[..=number].iter().rev().find(|border| border.is_split).expect("the first is");
         let between = match self.side {
             Side::Right => cut.place..place,
             Side::Left => place..cut.place,
@@ -116,36 +116,37 @@ impl<'a> Borders<'a> {
 
     /// The number of ids of a part of the text without special tokens, as a text of its own.
     pub(super) fn count(&mut self, part: Range<usize>) -> Result<usize> {
-        self.watch.check()?;
+        self.interrupt.check()?;
         let text = &self.text[part.clone()];
-        let counted = self.tokenizer.count_ordinary(text, &mut self.scratch, self.watch);
+        let counted = self.tokenizer.count_ordinary(text, &mut self.scratch, self.interrupt);
         counted.map_err(|error| error.shifted(part.start))
     }
 
     /// Reads on, up to the next place where every text is cut, and says whether there was anything.
     fn read(&mut self) -> Result<bool> {
-        self.watch.check()?;
+        self.interrupt.check()?;
         if self.rest.is_empty() {
             let next = match &mut self.unread {
-                Unread::FromLeft(parts) => parts.next().transpose()?,
-                Unread::FromRight(parts) => parts.pop(),
+                UnreadSegments::FromLeft(parts) => parts.next().transpose()?,
+                UnreadSegments::FromRight(parts) => parts.pop(),
             };
             match next {
                 None => return Ok(false),
-                Some(Part::Special(range)) => {
+                Some(Segment::Special(range)) => {
                     let place = if self.side == Side::Right { range.end } else { range.start };
                     self.put(place, 1, true)?;
                     return Ok(true);
                 }
-                Some(Part::Text(range)) => (self.part, self.rest) = (range.clone(), range),
+                Some(Segment::Text(range)) => (self.part, self.rest) = (range.clone(), range),
             }
         }
         let text = &self.text[self.part.clone()];
         let rest = self.rest.start - self.part.start..self.rest.end - self.part.start;
         let stretch = match self.side {
-            Side::Right => rest.start..self.tokenizer.cut_from(text, rest.start + STEP, self.watch)?,
+            Side::Right => rest.start..self.tokenizer.next_split(text, rest.start + STEP, self.interrupt)?,
             Side::Left => {
-                self.tokenizer.cut_until(text, rest.end.saturating_sub(STEP), self.watch)?..rest.end
+                self.tokenizer.last_split_until(text, rest.end.saturating_sub(STEP), self.interrupt)?
+                    ..rest.end
             }
         };
         let stretch = self.part.start + stretch.start..self.part.start + stretch.end;
@@ -163,13 +164,13 @@ impl<'a> Borders<'a> {
         let mut ids = std::mem::take(&mut self.ids);
         ids.clear();
         self.tokenizer
-            .each_ordinary(text, 0, GoesOn::No, &mut self.scratch, self.watch, &mut ids)
+            .each_ordinary(text, 0, GoesOn::No, &mut self.scratch, self.interrupt, &mut ids)
             .map_err(|error| error.shifted(stretch.start))?;
         let before = self.known[self.known.len() - 1].count;
-        room::reserve(&mut self.known, ids.len())?;
-        let (first, mut at, mut paced) = (self.known.len(), 0, Paced::new(self.watch));
+        memory::try_reserve(&mut self.known, ids.len())?;
+        let (first, mut at, mut pacer) = (self.known.len(), 0, Pacer::new(self.interrupt));
         for (number, &id) in ids.iter().enumerate() {
-            paced.after(1)?;
+            pacer.after(1)?;
             let start = at;
             at += self.tokenizer.encoder.len_in_text(id, &text[start..]);
             // Seen from the right a token ends where it starts.
@@ -178,8 +179,8 @@ impl<'a> Borders<'a> {
                 Side::Left => (start, ids.len() - number),
             };
             if character_until(text, place) == place {
-                let (place, is_cut) = (stretch.start + place, count == ids.len());
-                self.known.push(Border { place, count: before + count, is_cut });
+                let (place, is_split) = (stretch.start + place, count == ids.len());
+                self.known.push(TokenBorder { place, count: before + count, is_split });
             }
         }
         if self.side == Side::Left {
@@ -189,25 +190,28 @@ impl<'a> Borders<'a> {
         Ok(())
     }
 
-    fn put(&mut self, place: usize, ids: usize, is_cut: bool) -> Result<()> {
+    fn put(&mut self, place: usize, ids: usize, is_split: bool) -> Result<()> {
         let count = self.known[self.known.len() - 1].count + ids;
-        room::reserve(&mut self.known, 1)?;
-        self.known.push(Border { place, count, is_cut });
+        memory::try_reserve(&mut self.known, 1)?;
+        self.known.push(TokenBorder { place, count, is_split });
         Ok(())
     }
 }
 
 /// Tries how far to step back, for a part that has more ids of its own than its tokens are in the
-/// whole: nothing, then 1, 3, 7, … borders, at last `most`. The distance at which it fits, if any.
-pub(super) fn step_back(most: usize, mut fits: impl FnMut(usize) -> Result<bool>) -> Result<Option<usize>> {
+/// whole: nothing, then 1, 3, 7, … borders, at last `maximum`. The distance at which it fits, if any.
+pub(super) fn step_back(
+    maximum: usize,
+    mut fits: impl FnMut(usize) -> Result<bool>,
+) -> Result<Option<usize>> {
     let mut distance = 0;
     loop {
         if fits(distance)? {
             return Ok(Some(distance));
         }
-        if distance == most {
+        if distance == maximum {
             return Ok(None);
         }
-        distance = (2 * distance + 1).min(most);
+        distance = (2 * distance + 1).min(maximum);
     }
 }

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::borders::{Borders, step_back};
+use super::borders::{TokenBorders, step_back};
 use super::{Side, Tokenizer};
 use crate::error::{Error, Result};
-use crate::room;
+use crate::interrupt::Interrupt;
+use crate::memory;
 use crate::special::OnSpecial;
 use crate::utf8::decode;
-use crate::watch::Watch;
 
 /// A piece of a text and the number of ids of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,13 +30,19 @@ impl Tokenizer {
     /// these have at most `overlap` ids of their own; but at its end where it could not begin behind
     /// the beginning of the one before, or go on beyond its end. Fails with [`Error::Limit`] where
     /// one character has more than `size` ids. Takes time near-linear in the text.
-    pub fn chunks(&self, text: &[u8], size: usize, overlap: usize, watch: &dyn Watch) -> Result<Vec<Chunk>> {
-        let mut borders = Borders::new(self, text, Side::Right, OnSpecial::Text, watch)?;
+    pub fn chunks(
+        &self,
+        text: &[u8],
+        size: usize,
+        overlap: usize,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Vec<Chunk>> {
+        let mut borders = TokenBorders::new(self, text, Side::Right, OnSpecial::Text, interrupt)?;
         let mut chunks: Vec<Chunk> = Vec::new();
         let mut done = 0;
         while done < text.len() {
             // A chunk of a few ids is too little to be interrupted in.
-            watch.check()?;
+            interrupt.check()?;
             let shared = match chunks.last() {
                 Some(before) if overlap > 0 => shared(&mut borders, &before.range, overlap)?,
                 _ => None,
@@ -57,7 +63,7 @@ impl Tokenizer {
             };
             done = next.range.end;
             borders.forget_before(borders.number_where(|border| border.place <= next.range.start));
-            room::reserve(&mut chunks, 1)?;
+            memory::try_reserve(&mut chunks, 1)?;
             chunks.push(next);
         }
         Ok(chunks)
@@ -65,12 +71,12 @@ impl Tokenizer {
 }
 
 /// The chunk that begins at a place; nothing if not even a character fits.
-fn chunk(borders: &mut Borders<'_>, text: &[u8], start: usize, size: usize) -> Result<Option<Chunk>> {
+fn chunk(borders: &mut TokenBorders<'_>, text: &[u8], start: usize, size: usize) -> Result<Option<Chunk>> {
     let first = borders.number_where(|border| border.place <= start);
     let last = borders.farthest(borders.get(first).count.saturating_add(size))?;
-    if let Some(most) = last.checked_sub(first + 1)
+    if let Some(maximum) = last.checked_sub(first + 1)
         && let Some(found) =
-            longest(borders, start, size, most, |borders, distance| borders.get(last - distance).place)?
+            longest(borders, start, size, maximum, |borders, distance| borders.get(last - distance).place)?
     {
         return Ok(Some(found));
     }
@@ -79,7 +85,7 @@ fn chunk(borders: &mut Borders<'_>, text: &[u8], start: usize, size: usize) -> R
     let mut at = token.start;
     while at < token.end {
         at += decode(&text[at..token.end]).1;
-        room::reserve(&mut ends, 1)?;
+        memory::try_reserve(&mut ends, 1)?;
         ends.push(at);
     }
     longest(borders, start, size, ends.len() - 1, |_, distance| ends[ends.len() - 1 - distance])
@@ -87,14 +93,14 @@ fn chunk(borders: &mut Borders<'_>, text: &[u8], start: usize, size: usize) -> R
 
 /// The first chunk from `start` that has at most `size` ids; `end` maps a distance to where it ends.
 fn longest(
-    borders: &mut Borders<'_>,
+    borders: &mut TokenBorders<'_>,
     start: usize,
     size: usize,
-    most: usize,
-    end: impl Fn(&Borders<'_>, usize) -> usize,
+    maximum: usize,
+    end: impl Fn(&TokenBorders<'_>, usize) -> usize,
 ) -> Result<Option<Chunk>> {
     let mut count = 0;
-    let found = step_back(most, |distance| {
+    let found = step_back(maximum, |distance| {
         count = borders.count(start..end(borders, distance))?;
         Ok(count <= size)
     })?;
@@ -102,16 +108,16 @@ fn longest(
 }
 
 /// Where the end of a chunk begins that the next one is to share, if there is one.
-fn shared(borders: &mut Borders<'_>, chunk: &Range<usize>, overlap: usize) -> Result<Option<usize>> {
+fn shared(borders: &mut TokenBorders<'_>, chunk: &Range<usize>, overlap: usize) -> Result<Option<usize>> {
     let end = borders.number_where(|border| border.place <= chunk.end);
     let count = borders.get(end).count;
     let first = 1 + borders
         .number_where(|border| border.place <= chunk.start)
         .max(borders.number_where(|border| border.count.saturating_add(overlap) < count));
     // A shared piece that is all of the chunk would only make it grow, and an empty one is none.
-    let Some(most) = end.checked_sub(first + 1) else { return Ok(None) };
-    let place = |borders: &Borders<'_>, distance| borders.get(first + distance).place;
-    let found = step_back(most, |distance| {
+    let Some(maximum) = end.checked_sub(first + 1) else { return Ok(None) };
+    let place = |borders: &TokenBorders<'_>, distance| borders.get(first + distance).place;
+    let found = step_back(maximum, |distance| {
         let start = place(borders, distance);
         Ok(borders.count(start..chunk.end)? <= overlap)
     })?;

@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use super::Tokenizer;
-use super::slots::{Failed, Slots};
+use super::slots::{AppendError, TokenSlots};
 use crate::error::{Error, Result};
+use crate::interrupt::{CHECK_INTERVAL, Interrupt, Pacer};
+use crate::memory;
+use crate::parallel::{ItemResult, items_in_parallel, task_ranges};
 use crate::pretokenize::ALONE_BYTES;
-use crate::room;
 use crate::vocabulary::TokenId;
-use crate::watch::{BETWEEN_CHECKS, OfItem, Paced, Watch, items_in_parallel, shares};
 
 /// How decoded bytes that are no UTF-8 become text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,12 +38,12 @@ impl FlatBytes {
 impl Tokenizer {
     /// The ids that are not special tokens, in order. An id without a token is an error, with its
     /// place among all of them.
-    pub fn without_special(&self, ids: &[TokenId], watch: &dyn Watch) -> Result<Vec<TokenId>> {
+    pub fn without_special(&self, ids: &[TokenId], interrupt: &dyn Interrupt) -> Result<Vec<TokenId>> {
         let mut kept = Vec::new();
-        room::reserve(&mut kept, ids.len())?;
-        for (number, some) in ids.chunks(BETWEEN_CHECKS).enumerate() {
+        memory::try_reserve(&mut kept, ids.len())?;
+        for (number, some) in ids.chunks(CHECK_INTERVAL).enumerate() {
             if number > 0 {
-                watch.check()?;
+                interrupt.check()?;
             }
             for (index, &id) in some.iter().enumerate() {
                 if self.special_tokens().has(id) {
@@ -50,7 +51,7 @@ impl Tokenizer {
                 }
                 if self.token(id).is_none() {
                     let vocab_size = self.all.size() as u32;
-                    return Err(Error::TokenId { index: number * BETWEEN_CHECKS + index, id, vocab_size });
+                    return Err(Error::TokenId { index: number * CHECK_INTERVAL + index, id, vocab_size });
                 }
                 kept.push(id);
             }
@@ -59,23 +60,23 @@ impl Tokenizer {
     }
 
     /// Appends the bytes of `ids` to `bytes`; on an error `bytes` is as it was.
-    pub fn decode(&self, ids: &[TokenId], watch: &dyn Watch, bytes: &mut Vec<u8>) -> Result<()> {
+    pub fn decode(&self, ids: &[TokenId], interrupt: &dyn Interrupt, bytes: &mut Vec<u8>) -> Result<()> {
         let before = bytes.len();
-        self.append_bytes(ids, watch, bytes).inspect_err(|_| bytes.truncate(before))
+        self.append_bytes(ids, interrupt, bytes).inspect_err(|_| bytes.truncate(before))
     }
 
-    fn append_bytes(&self, ids: &[TokenId], watch: &dyn Watch, bytes: &mut Vec<u8>) -> Result<()> {
+    fn append_bytes(&self, ids: &[TokenId], interrupt: &dyn Interrupt, bytes: &mut Vec<u8>) -> Result<()> {
         // Some 3.5 bytes a token are usual; where that is too little, the memory grows.
-        room::reserve(bytes, ids.len() * 4)?;
-        let slots = self.slots.get_or_make(|| Slots::new(&self.all));
-        for (number, some) in ids.chunks(BETWEEN_CHECKS).enumerate() {
+        memory::try_reserve(bytes, ids.len() * 4)?;
+        let slots = self.slots.get_or_make(|| TokenSlots::new(&self.all));
+        for (number, some) in ids.chunks(CHECK_INTERVAL).enumerate() {
             if number > 0 {
-                watch.check()?;
+                interrupt.check()?;
             }
             slots.append(some, &self.all, bytes).map_err(|failed| match failed {
-                Failed::Memory(error) => error,
-                Failed::NoToken(index) => Error::TokenId {
-                    index: number * BETWEEN_CHECKS + index,
+                AppendError::Memory(error) => error,
+                AppendError::NoToken(index) => Error::TokenId {
+                    index: number * CHECK_INTERVAL + index,
                     id: some[index],
                     vocab_size: self.all.size() as u32,
                 },
@@ -94,25 +95,25 @@ impl Tokenizer {
         ids: &[TokenId],
         ranges: &[Range<usize>],
         threads: usize,
-        watch: &dyn Watch,
-    ) -> OfItem<Vec<FlatBytes>> {
+        interrupt: &dyn Interrupt,
+    ) -> ItemResult<Vec<FlatBytes>> {
         let total: usize = ranges.iter().map(ExactSizeIterator::len).sum();
         let threads = if total < ALONE_BYTES / 4 { 1 } else { threads };
-        let shares = shares(ranges.len(), threads);
+        let shares = task_ranges(ranges.len(), threads);
         items_in_parallel(
             threads,
             shares.len(),
-            watch,
+            interrupt,
             || Ok(()),
-            |(), task, watch| {
+            |(), task, interrupt| {
                 let mut part = FlatBytes::default();
-                let mut paced = Paced::new(watch);
-                room::reserve(&mut part.ends, shares[task].len()).map_err(|error| (0, error))?;
+                let mut pacer = Pacer::new(interrupt);
+                memory::try_reserve(&mut part.ends, shares[task].len()).map_err(|error| (0, error))?;
                 for index in shares[task].clone() {
                     let sequence = &ids[ranges[index].clone()];
                     let before = part.bytes.len();
-                    self.decode(sequence, watch, &mut part.bytes)
-                        .and_then(|()| paced.after_text(&part.bytes[before..]))
+                    self.decode(sequence, interrupt, &mut part.bytes)
+                        .and_then(|()| pacer.after_text(&part.bytes[before..]))
                         .map_err(|error| (index, error))?;
                     part.ends.push(part.bytes.len());
                 }

@@ -4,18 +4,18 @@ use std::borrow::Cow;
 
 use super::{OnInvalid, Tokenizer};
 use crate::error::{Error, Result};
+use crate::interrupt::Interrupt;
 use crate::vocabulary::TokenId;
-use crate::watch::Watch;
 
 /// The longest beginning of a character that may be waiting for its end.
-const MOST_HELD: usize = 3;
+const MAX_HELD: usize = 3;
 
 /// A decoder of a stream of ids. It remembers the beginning of a character, and how much came
 /// before it. The texts that it gives join to that of what [`Tokenizer::decode`] gives for all ids.
 #[derive(Debug, Clone, Copy)]
 pub struct Decoder {
     on_invalid: OnInvalid,
-    held: [u8; MOST_HELD],
+    held: [u8; MAX_HELD],
     held_len: usize,
     /// Bytes of text that were given, before what is held.
     bytes: usize,
@@ -24,16 +24,21 @@ pub struct Decoder {
 impl Decoder {
     /// A decoder of a stream that has not begun.
     pub fn new(on_invalid: OnInvalid) -> Decoder {
-        Decoder { on_invalid, held: [0; MOST_HELD], held_len: 0, bytes: 0 }
+        Decoder { on_invalid, held: [0; MAX_HELD], held_len: 0, bytes: 0 }
     }
 
     /// The text that is certain when `ids` follow those that came before.
     ///
     /// An id is named by its index in `ids`, bytes that are no UTF-8 by their place in the whole
     /// stream. A failed call leaves the decoder as it was.
-    pub fn push(&mut self, tokenizer: &Tokenizer, ids: &[TokenId], watch: &dyn Watch) -> Result<String> {
+    pub fn push(
+        &mut self,
+        tokenizer: &Tokenizer,
+        ids: &[TokenId],
+        interrupt: &dyn Interrupt,
+    ) -> Result<String> {
         let mut bytes = self.held[..self.held_len].to_vec();
-        tokenizer.decode(ids, watch, &mut bytes)?;
+        tokenizer.decode(ids, interrupt, &mut bytes)?;
         let held = unfinished(&bytes);
         let text = self.text(&bytes[..bytes.len() - held])?.into_owned();
         self.bytes += bytes.len() - held;
@@ -68,7 +73,7 @@ impl Decoder {
 /// How many bytes at the end of `bytes` are the beginning of a character that may still become one.
 fn unfinished(bytes: &[u8]) -> usize {
     // A character that has begun is all of what follows its first byte, which is not a later one's.
-    (1..=MOST_HELD.min(bytes.len()))
+    (1..=MAX_HELD.min(bytes.len()))
         .find(|&len| bytes[bytes.len() - len] >= 0xc0)
         .filter(|&len| {
             let end = std::str::from_utf8(&bytes[bytes.len() - len..]);

@@ -1,20 +1,21 @@
 //! Encoding with merges left out by chance.
 
 use super::Tokenizer;
-use crate::encode::{Choices, Dropout, DropoutScratch};
+use crate::encode::{Dropout, DropoutChoices, DropoutScratch};
 use crate::error::Result;
+use crate::interrupt::{Interrupt, Pacer};
+use crate::memory;
+use crate::parallel::{ItemResult, items_in_parallel, task_ranges};
 use crate::pretokenize::{ALONE_BYTES, GoesOn};
-use crate::room;
 use crate::special::OnSpecial;
 use crate::vocabulary::TokenId;
-use crate::watch::{OfItem, Paced, Watch, items_in_parallel, shares};
 
 /// The choices that are still to be made for a text, and memory to work in.
 ///
 /// The parts of a text that are encoded one after the other share one of these, and have the ids
 /// that one text of them would have.
 pub struct WithDropout {
-    choices: Choices,
+    choices: DropoutChoices,
     scratch: DropoutScratch,
 }
 
@@ -41,11 +42,11 @@ impl Tokenizer {
         text: &[u8],
         special: OnSpecial<'_>,
         dropout: &mut WithDropout,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         let before = ids.len();
-        self.all_with_dropout(text, special, dropout, watch, ids).inspect_err(|_| ids.truncate(before))
+        self.all_with_dropout(text, special, dropout, interrupt, ids).inspect_err(|_| ids.truncate(before))
     }
 
     /// Encodes several texts with merges left out, on up to `threads` threads: all ids in one run,
@@ -59,26 +60,26 @@ impl Tokenizer {
         special: OnSpecial<'_>,
         dropout: &Dropout,
         threads: usize,
-        watch: &dyn Watch,
-    ) -> OfItem<(Vec<TokenId>, Vec<u64>)> {
+        interrupt: &dyn Interrupt,
+    ) -> ItemResult<(Vec<TokenId>, Vec<u64>)> {
         let bytes: usize = texts.iter().map(|text| text.as_ref().len()).sum();
         // Merging without looking anything up takes some four times as long.
         let threads = if bytes < ALONE_BYTES / 4 { 1 } else { threads };
-        let shares = shares(texts.len(), threads);
+        let shares = task_ranges(texts.len(), threads);
         let parts = items_in_parallel(
             threads,
             shares.len(),
-            watch,
+            interrupt,
             || Ok(()),
-            |(), task, watch| {
+            |(), task, interrupt| {
                 let (mut ids, mut ends) = (Vec::new(), Vec::new());
-                let mut paced = Paced::new(watch);
-                room::reserve(&mut ends, shares[task].len()).map_err(|error| (0, error))?;
+                let mut pacer = Pacer::new(interrupt);
+                memory::try_reserve(&mut ends, shares[task].len()).map_err(|error| (0, error))?;
                 for index in shares[task].clone() {
                     let mut choices = WithDropout::of(dropout, index);
                     let text = texts[index].as_ref();
-                    self.all_with_dropout(text, special, &mut choices, watch, &mut ids)
-                        .and_then(|()| paced.after_text(text))
+                    self.all_with_dropout(text, special, &mut choices, interrupt, &mut ids)
+                        .and_then(|()| pacer.after_text(text))
                         .map_err(|error| (index, error))?;
                     ends.push(ids.len() as u64);
                 }
@@ -87,8 +88,8 @@ impl Tokenizer {
         )?;
         let count = parts.iter().map(|(ids, _)| ids.len()).sum();
         let (mut ids, mut offsets) = (Vec::new(), Vec::new());
-        room::reserve(&mut ids, count).map_err(|error| (0, error))?;
-        room::reserve(&mut offsets, texts.len() + 1).map_err(|error| (0, error))?;
+        memory::try_reserve(&mut ids, count).map_err(|error| (0, error))?;
+        memory::try_reserve(&mut offsets, texts.len() + 1).map_err(|error| (0, error))?;
         offsets.push(0);
         for (part, ends) in parts {
             let before = ids.len() as u64;
@@ -103,39 +104,39 @@ impl Tokenizer {
         text: &[u8],
         special: OnSpecial<'_>,
         dropout: &mut WithDropout,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let (mut at, mut paced) = (0, Paced::new(watch));
+        let (mut at, mut pacer) = (0, Pacer::new(interrupt));
         while let Some((start, end, found)) = self.find_special(text, at, special) {
-            paced.after_text(&text[at..end])?;
-            self.each_with_dropout(&text[at..start], dropout, watch, ids)
+            pacer.after_text(&text[at..end])?;
+            self.each_with_dropout(&text[at..start], dropout, interrupt, ids)
                 .map_err(|error| error.shifted(at))?;
             self.one_special(special, found, start, ids)?;
             at = end;
         }
-        self.each_with_dropout(&text[at..], dropout, watch, ids).map_err(|error| error.shifted(at))
+        self.each_with_dropout(&text[at..], dropout, interrupt, ids).map_err(|error| error.shifted(at))
     }
 
     fn each_with_dropout(
         &self,
         text: &[u8],
         WithDropout { choices, scratch }: &mut WithDropout,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let encoded = self.pretokenizer.for_many(text, 0, GoesOn::No, watch, |mut start, ends| {
+        let encoded = self.pretokenizer.for_many(text, 0, GoesOn::No, interrupt, |mut start, ends| {
             ends.iter().try_for_each(|&end| {
                 let from = std::mem::replace(&mut start, end);
                 let pretoken = &text[from..end];
-                room::reserve(ids, pretoken.len())?;
+                memory::try_reserve(ids, pretoken.len())?;
                 if self.pretokenizer.protects(pretoken)
                     && let Some(id) = self.encoder.whole(pretoken)
                 {
                     ids.push(id);
                     return Ok(());
                 }
-                let encoded = self.encoder.encode_with_dropout(pretoken, choices, scratch, watch, ids);
+                let encoded = self.encoder.encode_with_dropout(pretoken, choices, scratch, interrupt, ids);
                 encoded.map_err(|error| error.shifted(from))
             })
         });

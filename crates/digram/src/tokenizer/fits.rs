@@ -1,48 +1,54 @@
 //! Whether a text has at most so many ids, without counting all of them.
 
 use super::Tokenizer;
-use super::cuts::Part;
+use super::segments::Segment;
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::special::OnSpecial;
-use crate::watch::Watch;
 
 /// Text that is counted between two questions whether it is too much already, in bytes.
 const STEP: usize = 1 << 10;
 
 impl Tokenizer {
-    /// Whether [`Tokenizer::count`] of the text is at most `most`.
+    /// Whether [`Tokenizer::count`] of the text is at most `maximum`.
     ///
     /// Stops as soon as that is known: a text of more bytes than so many tokens can have is not
-    /// looked at, and of a shorter one no more than has `most` ids, and what stands with them up to
+    /// looked at, and of a shorter one no more than has `maximum` ids, and what stands with them up to
     /// the next cut: all of it where a pattern knows no borders. What would be an error after that
     /// is not found.
-    pub fn fits(&self, text: &[u8], most: usize, special: OnSpecial<'_>, watch: &dyn Watch) -> Result<bool> {
-        if text.len() > most.saturating_mul(self.most_bytes) {
+    pub fn fits(
+        &self,
+        text: &[u8],
+        maximum: usize,
+        special: OnSpecial<'_>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<bool> {
+        if text.len() > maximum.saturating_mul(self.max_bytes) {
             return Ok(false);
         }
-        let mut scratch = self.kept.lend();
+        let mut scratch = self.scratch_pool.take();
         let mut count = 0;
         for part in self.parts(text, special) {
             let (range, mut at) = match part? {
-                Part::Special(_) => {
+                Segment::Special(_) => {
                     count += 1;
                     continue;
                 }
-                Part::Text(range) => (range, 0),
+                Segment::Text(range) => (range, 0),
             };
             let text = &text[range.clone()];
-            while at < text.len() && count <= most {
-                watch.check()?;
-                let end = self.cut_from(text, at + STEP, watch)?;
+            while at < text.len() && count <= maximum {
+                interrupt.check()?;
+                let end = self.next_split(text, at + STEP, interrupt)?;
                 count += self
-                    .count_ordinary(&text[at..end], &mut scratch, watch)
+                    .count_ordinary(&text[at..end], &mut scratch, interrupt)
                     .map_err(|error| error.shifted(range.start + at))?;
                 at = end;
             }
-            if count > most {
+            if count > maximum {
                 return Ok(false);
             }
         }
-        Ok(count <= most)
+        Ok(count <= maximum)
     }
 }

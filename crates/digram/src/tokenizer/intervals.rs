@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::Tokenizer;
 use crate::error::Result;
-use crate::room;
-use crate::watch::Watch;
+use crate::interrupt::Interrupt;
+use crate::memory;
 
-/// Cuts that are remembered are so far apart at least, in bytes: what an interval must count anew at
-/// its ends is little more, and the memory is a quarter of the text's.
+/// The minimum distance of stored splits, in bytes. An interval counts little more than this anew at its
+/// ends, and the memory is a quarter of the text's size.
 const APART: usize = 64;
 
 /// Places of a text where every text is cut, each with the number of ids before it.
@@ -24,20 +24,20 @@ impl Intervals {
 
 impl Tokenizer {
     /// Counts a text so that [`Tokenizer::count_interval`] can say the number of any part of it.
-    pub fn intervals(&self, text: &[u8], watch: &dyn Watch) -> Result<Intervals> {
-        let mut scratch = self.kept.lend();
-        let (mut cuts, mut at, mut count) = (vec![(0, 0)], 0, 0);
+    pub fn intervals(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<Intervals> {
+        let mut scratch = self.scratch_pool.take();
+        let (mut splits, mut at, mut count) = (vec![(0, 0)], 0, 0);
         while at < text.len() {
-            watch.check()?;
-            let end = self.cut_from(text, at + APART, watch)?;
+            interrupt.check()?;
+            let end = self.next_split(text, at + APART, interrupt)?;
             count += self
-                .count_ordinary(&text[at..end], &mut scratch, watch)
+                .count_ordinary(&text[at..end], &mut scratch, interrupt)
                 .map_err(|error| error.shifted(at))?;
             at = end;
-            room::reserve(&mut cuts, 1)?;
-            cuts.push((at, count));
+            memory::try_reserve(&mut splits, 1)?;
+            splits.push((at, count));
         }
-        Ok(Intervals(cuts))
+        Ok(Intervals(splits))
     }
 
     /// The number of ids of `text[range]`, where `text` is the text that was counted.
@@ -46,20 +46,20 @@ impl Tokenizer {
     /// inside it, however long it is.
     pub fn count_interval(
         &self,
-        Intervals(cuts): &Intervals,
+        Intervals(splits): &Intervals,
         text: &[u8],
         range: Range<usize>,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<usize> {
         let part = &text[range.clone()];
-        let mut scratch = self.kept.lend();
+        let mut scratch = self.scratch_pool.take();
         let mut count = |from: usize, to: usize| {
-            let counted = self.count_ordinary(&text[from..to], &mut scratch, watch);
+            let counted = self.count_ordinary(&text[from..to], &mut scratch, interrupt);
             counted.map_err(|error| error.shifted(from))
         };
         // A cut at the edge of the interval may owe itself to a character that is not all inside.
-        let inside = |cut: &&(usize, usize)| self.is_cut(part, cut.0 - range.start);
-        let within = &cuts[cuts.partition_point(|cut| cut.0 <= range.start)..];
+        let inside = |cut: &&(usize, usize)| self.can_split_at(part, cut.0 - range.start);
+        let within = &splits[splits.partition_point(|cut| cut.0 <= range.start)..];
         let within = &within[..within.partition_point(|cut| cut.0 < range.end)];
         match (within.iter().find(inside), within.iter().rev().find(inside)) {
             (Some(first), Some(last)) => {

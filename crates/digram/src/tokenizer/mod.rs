@@ -3,7 +3,6 @@
 mod batch;
 mod borders;
 mod chunks;
-mod cuts;
 mod decode;
 mod decoder;
 mod dropout;
@@ -11,28 +10,31 @@ mod fits;
 mod intervals;
 mod pretokens;
 mod running;
+mod segments;
+#[cfg(test)]
+mod simd_levels;
 mod slots;
 mod spans;
 mod stream;
 mod tail;
 mod truncate;
-#[cfg(test)]
-mod ways;
 
 use std::sync::Arc;
 
-use crate::encode::{AT_ONCE, Encoder, Kept, KernelKind, OnUnknown, Scheme, Scratch, Sink, Tally, Unit};
+use crate::encode::{
+    AT_ONCE, Encoder, IdCount, KernelKind, OnUnknown, Scheme, Scratch, ScratchPool, Sink, Unit,
+};
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
+use crate::interrupt::{Interrupt, Pacer};
 use crate::lazy::Lazy;
 use crate::merges::Merge;
 use crate::model::Model;
 use crate::pretokenize::{GoesOn, Pretokenizer};
 use crate::special::{OnSpecial, SpecialTokens};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
-use crate::watch::{Paced, Watch};
 
-use slots::Slots;
+use slots::TokenSlots;
 
 pub use batch::Documents;
 pub use chunks::Chunk;
@@ -75,12 +77,12 @@ pub struct Tokenizer {
     /// From bytes to id for all of them, made at the first question.
     index: Lazy<TokenIndex>,
     /// The same tokens for decoding, made at the first use.
-    slots: Lazy<Slots>,
+    slots: Lazy<TokenSlots>,
     /// The most bytes of text that one id stands for.
-    most_bytes: usize,
+    max_bytes: usize,
     ignore_merges: bool,
     /// What threads worked in, for the next call.
-    kept: Kept,
+    scratch_pool: ScratchPool,
 }
 
 impl std::fmt::Debug for Tokenizer {
@@ -143,9 +145,19 @@ impl Tokenizer {
         let ordinary = |id| !fallback.contains(&id);
         let encoder = Encoder::new(model, unit, &pretokenizer, ignore_merges, scheme, ordinary)?;
         // A character that no token holds becomes one id too.
-        let most_bytes = all.iter().map(|(_, token)| token.len()).fold(char::MAX.len_utf8(), usize::max);
-        let (index, slots, kept) = (Lazy::new(), Lazy::new(), Kept::default());
-        Ok(Tokenizer { encoder, pretokenizer, special, all, index, slots, most_bytes, ignore_merges, kept })
+        let max_bytes = all.iter().map(|(_, token)| token.len()).fold(char::MAX.len_utf8(), usize::max);
+        let (index, slots, scratch_pool) = (Lazy::new(), Lazy::new(), ScratchPool::default());
+        Ok(Tokenizer {
+            encoder,
+            pretokenizer,
+            special,
+            all,
+            index,
+            slots,
+            max_bytes,
+            ignore_merges,
+            scratch_pool,
+        })
     }
 
     /// One more than the highest id.
@@ -228,7 +240,7 @@ impl Tokenizer {
     /// 256 MiB, or 16 MiB for each processor where that is more. What was not used for longest goes
     /// first. It never changes a result, and comes back with use.
     pub fn forget(&self) {
-        self.kept.clear();
+        self.scratch_pool.clear();
     }
 
     /// Encodes `text` and appends the ids to `ids`; on an error `ids` is as it was.
@@ -238,17 +250,18 @@ impl Tokenizer {
         &self,
         text: &[u8],
         special: OnSpecial<'_>,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         let before = ids.len();
-        self.each_id(text, special, &mut self.kept.lend(), watch, ids).inspect_err(|_| ids.truncate(before))
+        self.each_id(text, special, &mut self.scratch_pool.take(), interrupt, ids)
+            .inspect_err(|_| ids.truncate(before))
     }
 
     /// The number of ids that [`Tokenizer::encode`] would give, without storing them.
-    pub fn count(&self, text: &[u8], special: OnSpecial<'_>, watch: &dyn Watch) -> Result<usize> {
-        let mut tally = Tally(0);
-        self.each_id(text, special, &mut self.kept.lend(), watch, &mut tally)?;
+    pub fn count(&self, text: &[u8], special: OnSpecial<'_>, interrupt: &dyn Interrupt) -> Result<usize> {
+        let mut tally = IdCount(0);
+        self.each_id(text, special, &mut self.scratch_pool.take(), interrupt, &mut tally)?;
         Ok(tally.0)
     }
 
@@ -257,18 +270,18 @@ impl Tokenizer {
         text: &[u8],
         special: OnSpecial<'_>,
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let (mut at, mut paced) = (0, Paced::new(watch));
+        let (mut at, mut pacer) = (0, Pacer::new(interrupt));
         while let Some((start, end, found)) = self.find_special(text, at, special) {
-            paced.after_text(&text[at..end])?;
-            self.each_ordinary(&text[at..start], 0, GoesOn::No, scratch, watch, sink)
+            pacer.after_text(&text[at..end])?;
+            self.each_ordinary(&text[at..start], 0, GoesOn::No, scratch, interrupt, sink)
                 .map_err(|error| error.shifted(at))?;
             self.one_special(special, found, start, sink)?;
             at = end;
         }
-        let rest = self.each_ordinary(&text[at..], 0, GoesOn::No, scratch, watch, sink);
+        let rest = self.each_ordinary(&text[at..], 0, GoesOn::No, scratch, interrupt, sink);
         rest.map(|_| ()).map_err(|error| error.shifted(at))
     }
 
@@ -284,7 +297,7 @@ impl Tokenizer {
             return Err(Error::SpecialToken { token: token.clone(), offset });
         }
         sink.reserve(1)?;
-        sink.one(*id);
+        sink.push_id(*id);
         Ok(())
     }
 
@@ -320,14 +333,14 @@ impl Tokenizer {
         from: usize,
         goes_on: GoesOn,
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<usize> {
         let rest = &text[from..];
-        let encoded = self.pretokenizer.for_many(text, from, goes_on, watch, |mut start, ends| {
+        let encoded = self.pretokenizer.for_many(text, from, goes_on, interrupt, |mut start, ends| {
             ends.chunks(AT_ONCE).try_for_each(|ends| {
                 let start = std::mem::replace(&mut start, ends[ends.len() - 1]);
-                self.encoder.encode(rest, start, ends, scratch, watch, sink)
+                self.encoder.encode(rest, start, ends, scratch, interrupt, sink)
             })
         });
         encoded.map_err(|error| error.shifted(from))

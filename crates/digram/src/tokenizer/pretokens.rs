@@ -2,17 +2,17 @@
 
 use hashbrown::HashSet;
 
-use crate::encode::{Lent, OnUnknown, Unit};
+use crate::encode::{OnUnknown, Pooled, Unit};
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::vocabulary::TokenId;
-use crate::watch::Watch;
 
 use super::Tokenizer;
 
 /// Encodes pretokens one by one.
 pub(crate) struct Pretokens<'a> {
     tokenizer: &'a Tokenizer,
-    scratch: Lent<'a>,
+    scratch: Pooled<'a>,
     /// The ids that stand for what has no token.
     unknown: HashSet<TokenId>,
 }
@@ -24,7 +24,7 @@ impl Tokenizer {
             Unit::Char { on_unknown: OnUnknown::Token(id) } => [*id].into(),
             Unit::Byte { .. } | Unit::Char { on_unknown: OnUnknown::Fail } => HashSet::new(),
         };
-        Pretokens { tokenizer: self, scratch: self.kept.lend(), unknown }
+        Pretokens { tokenizer: self, scratch: self.scratch_pool.take(), unknown }
     }
 }
 
@@ -35,11 +35,11 @@ impl Pretokens<'_> {
         pretoken: &[u8],
         border: TokenId,
         ids: &mut Vec<TokenId>,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<()> {
         let start = ids.len();
         let encoder = &self.tokenizer.encoder;
-        encoder.encode(pretoken, 0, &[pretoken.len()], &mut self.scratch, watch, ids)?;
+        encoder.encode(pretoken, 0, &[pretoken.len()], &mut self.scratch, interrupt, ids)?;
         if !self.unknown.is_empty() {
             ids[start..].iter_mut().filter(|id| self.unknown.contains(*id)).for_each(|id| *id = border);
         }

@@ -5,22 +5,22 @@ use std::ops::Range;
 use super::Tokenizer;
 use super::tail::Tail;
 use crate::error::{Error, Result};
-use crate::room;
+use crate::interrupt::{Interrupt, find_first, find_last};
+use crate::memory;
 use crate::utf8::{complete, is_inside};
-use crate::watch::{Watch, first_of, last_of};
 
 /// A text that grows, of which only the ends are kept: what stands before the first cut and after
 /// the last one. Between them more text changes nothing.
 #[derive(Debug, Default)]
 pub struct Running {
     /// Text before the first cut; in a text without cuts it is empty.
-    left: Grown,
+    left: GrowingBytes,
     /// Whether there is a cut.
-    is_cut: bool,
+    is_split: bool,
     /// The number of ids between the cuts.
     middle: usize,
     /// Text after the last cut.
-    right: Grown,
+    right: GrowingBytes,
     /// Where `right` is counted from.
     tail: Tail,
     /// The number of ids of each end, if it was asked for since it changed.
@@ -42,19 +42,19 @@ const TIMES: usize = 64;
 
 /// Bytes that grow at both ends, each of which is moved few times however small the chunks are.
 #[derive(Debug, Default)]
-struct Grown {
+struct GrowingBytes {
     bytes: Vec<u8>,
     /// Here they begin; the bytes before are room to grow.
     room: usize,
 }
 
-impl Grown {
+impl GrowingBytes {
     fn get(&self) -> &[u8] {
         &self.bytes[self.room..]
     }
 
     fn append(&mut self, chunk: &[u8]) -> Result<()> {
-        room::reserve(&mut self.bytes, chunk.len())?;
+        memory::try_reserve(&mut self.bytes, chunk.len())?;
         self.bytes.extend_from_slice(chunk);
         Ok(())
     }
@@ -64,7 +64,7 @@ impl Grown {
             // As much again as is there.
             let room = chunk.len() + self.get().len();
             let mut grown = Vec::new();
-            room::reserve(&mut grown, room + self.get().len())?;
+            memory::try_reserve(&mut grown, room + self.get().len())?;
             grown.resize(room, 0);
             grown.extend_from_slice(self.get());
             (self.bytes, self.room) = (grown, room);
@@ -99,11 +99,11 @@ const INSIDE: usize = 3;
 
 impl Running {
     /// Puts text after what is there.
-    pub fn append(&mut self, tokenizer: &Tokenizer, chunk: &[u8], watch: &dyn Watch) -> Result<()> {
+    pub fn append(&mut self, tokenizer: &Tokenizer, chunk: &[u8], interrupt: &dyn Interrupt) -> Result<()> {
         let before = self.right.get().len();
         self.right.append(chunk)?;
         // Places farther back were looked at when their neighbours came.
-        let grown = self.settle_right(tokenizer, before.saturating_sub(INSIDE)..usize::MAX, watch);
+        let grown = self.settle_right(tokenizer, before.saturating_sub(INSIDE)..usize::MAX, interrupt);
         match grown {
             Ok(()) => (self.of_right, self.len) = (None, self.len + chunk.len()),
             Err(_) => self.right.truncate(before),
@@ -112,20 +112,27 @@ impl Running {
     }
 
     /// Counts the right end up to the last cut among `places`, the only ones that may be cuts.
-    fn settle_right(&mut self, tokenizer: &Tokenizer, places: Range<usize>, watch: &dyn Watch) -> Result<()> {
+    fn settle_right(
+        &mut self,
+        tokenizer: &Tokenizer,
+        places: Range<usize>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<()> {
         let right = self.right.get();
-        let first = if self.is_cut { 1 } else { begun_before(right) + 1 };
+        let first = if self.is_split { 1 } else { begun_before(right) + 1 };
         // A character that is only begun may become any other.
         let places = places.start.max(first)..places.end.min(complete(right));
         let from = places.start;
-        let Some(last) = last_of(places, watch, |at| tokenizer.is_cut(right, at))? else { return Ok(()) };
-        let first = if self.is_cut { 0 } else { tokenizer.cut_from(right, from, watch)? };
-        let mut scratch = tokenizer.kept.lend();
-        let counted = tokenizer.count_ordinary(&right[first..last], &mut scratch, watch);
+        let Some(last) = find_last(places, interrupt, |at| tokenizer.can_split_at(right, at))? else {
+            return Ok(());
+        };
+        let first = if self.is_split { 0 } else { tokenizer.next_split(right, from, interrupt)? };
+        let mut scratch = tokenizer.scratch_pool.take();
+        let counted = tokenizer.count_ordinary(&right[first..last], &mut scratch, interrupt);
         self.middle += counted.map_err(|error| error.shifted(first))?;
-        if !self.is_cut {
-            self.left = Grown { bytes: right[..first].to_vec(), room: 0 };
-            (self.is_cut, self.of_left) = (true, None);
+        if !self.is_split {
+            self.left = GrowingBytes { bytes: right[..first].to_vec(), room: 0 };
+            (self.is_split, self.of_left) = (true, None);
         }
         self.right.forget(last);
         self.tail = Tail::default();
@@ -133,12 +140,12 @@ impl Running {
     }
 
     /// Puts text before what is there.
-    pub fn prepend(&mut self, tokenizer: &Tokenizer, chunk: &[u8], watch: &dyn Watch) -> Result<()> {
+    pub fn prepend(&mut self, tokenizer: &Tokenizer, chunk: &[u8], interrupt: &dyn Interrupt) -> Result<()> {
         // Places farther in were looked at when their neighbours came.
         let places = 1..chunk.len() + INSIDE + 1;
-        if self.is_cut {
+        if self.is_split {
             self.left.prepend(chunk)?;
-            let grown = self.settle_left(tokenizer, places, watch);
+            let grown = self.settle_left(tokenizer, places, interrupt);
             match grown {
                 Ok(()) => (self.of_left, self.len) = (None, self.len + chunk.len()),
                 Err(_) => self.left.forget(chunk.len()),
@@ -147,7 +154,7 @@ impl Running {
         }
         // All is at the right end.
         self.right.prepend(chunk)?;
-        let grown = self.settle_right(tokenizer, places, watch);
+        let grown = self.settle_right(tokenizer, places, interrupt);
         match grown {
             Ok(()) => {
                 (self.tail, self.of_right) = (Tail::default(), None);
@@ -159,12 +166,19 @@ impl Running {
     }
 
     /// Counts the left end from the first cut on among `places`, the only ones that may be cuts.
-    fn settle_left(&mut self, tokenizer: &Tokenizer, places: Range<usize>, watch: &dyn Watch) -> Result<()> {
+    fn settle_left(
+        &mut self,
+        tokenizer: &Tokenizer,
+        places: Range<usize>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<()> {
         let left = self.left.get();
         let places = places.start.max(begun_before(left) + 1)..places.end.min(left.len());
-        let Some(first) = first_of(places, watch, |at| tokenizer.is_cut(left, at))? else { return Ok(()) };
-        let mut scratch = tokenizer.kept.lend();
-        let counted = tokenizer.count_ordinary(&left[first..], &mut scratch, watch);
+        let Some(first) = find_first(places, interrupt, |at| tokenizer.can_split_at(left, at))? else {
+            return Ok(());
+        };
+        let mut scratch = tokenizer.scratch_pool.take();
+        let counted = tokenizer.count_ordinary(&left[first..], &mut scratch, interrupt);
         self.middle += counted.map_err(|error| error.shifted(first))?;
         self.left.truncate(first);
         Ok(())
@@ -172,17 +186,16 @@ impl Running {
 
     /// The number of ids of the whole text.
     ///
-    /// Asked after each of many small appends, it takes near-linear time in all: of a pretoken that
-    /// has no end only the last is encoded again. Where the tokenizer is of a kind for which that
-    /// cannot be, and the text has no place to cut, it fails with [`Error::Limit`] before it has taken
-    /// much longer.
-    pub fn count(&mut self, tokenizer: &Tokenizer, watch: &dyn Watch) -> Result<usize> {
-        let mut scratch = tokenizer.kept.lend();
+    /// Called after each of many small appends, it takes near-linear time in total: of an open pretoken
+    /// only the last part is encoded again. If the kind of tokenizer rules that out, and the text has no
+    /// place to split, it fails with [`Error::Limit`] before it has taken much longer.
+    pub fn count(&mut self, tokenizer: &Tokenizer, interrupt: &dyn Interrupt) -> Result<usize> {
+        let mut scratch = tokenizer.scratch_pool.take();
         let left = match self.of_left {
             Some(count) => count,
             None => {
                 self.allow(self.left.get().len())?;
-                tokenizer.count_ordinary(self.left.get(), &mut scratch, watch)?
+                tokenizer.count_ordinary(self.left.get(), &mut scratch, interrupt)?
             }
         };
         self.of_left = Some(left);
@@ -190,7 +203,7 @@ impl Running {
             Some(count) => count,
             None => {
                 self.allow(self.tail.rest_of(self.right.get()).len())?;
-                self.tail.count(tokenizer, self.right.get(), &mut scratch, watch)?
+                self.tail.count(tokenizer, self.right.get(), &mut scratch, interrupt)?
             }
         };
         self.of_right = Some(right);

@@ -9,12 +9,13 @@ use std::ops::Range;
 use super::Tokenizer;
 use crate::encode::{OnUnknown, Unit};
 use crate::error::{Error, Result};
+use crate::interrupt::{Interrupt, Pacer};
+use crate::memory;
+use crate::parallel::in_parallel;
 use crate::pretokenize::{ALONE_BYTES, GoesOn, TASK_BYTES};
-use crate::room;
 use crate::special::OnSpecial;
 use crate::utf8;
 use crate::vocabulary::TokenId;
-use crate::watch::{Paced, Watch, in_parallel};
 
 /// What places in a text are counted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,8 +60,8 @@ impl<T: AsRef<[u8]> + Sync> EncodedTexts<'_, T> {
     fn each<R: Send>(
         &self,
         threads: usize,
-        watch: &dyn Watch,
-        work: impl Fn(usize, &[u8], &[TokenId], &mut Vec<R>, &dyn Watch) -> Result<()> + Sync,
+        interrupt: &dyn Interrupt,
+        work: impl Fn(usize, &[u8], &[TokenId], &mut Vec<R>, &dyn Interrupt) -> Result<()> + Sync,
     ) -> Result<Vec<R>> {
         let (tasks, bytes) = self.tasks();
         let threads = if bytes < ALONE_BYTES { 1 } else { threads };
@@ -68,16 +69,16 @@ impl<T: AsRef<[u8]> + Sync> EncodedTexts<'_, T> {
         let parts = in_parallel(
             threads,
             tasks.len(),
-            watch,
+            interrupt,
             || (),
-            |(), task, watch| {
+            |(), task, interrupt| {
                 let mut found = Vec::new();
-                room::reserve(&mut found, ids(tasks[task].clone()).len())?;
-                let mut paced = Paced::new(watch);
+                memory::try_reserve(&mut found, ids(tasks[task].clone()).len())?;
+                let mut pacer = Pacer::new(interrupt);
                 for text in tasks[task].clone() {
                     let ids = &self.ids[ids(text..text + 1)];
-                    work(text, self.texts[text].as_ref(), ids, &mut found, watch)?;
-                    paced.after_text(self.texts[text].as_ref())?;
+                    work(text, self.texts[text].as_ref(), ids, &mut found, interrupt)?;
+                    pacer.after_text(self.texts[text].as_ref())?;
                 }
                 Ok(found)
             },
@@ -87,7 +88,7 @@ impl<T: AsRef<[u8]> + Sync> EncodedTexts<'_, T> {
             1 => Ok(parts.pop().expect("one part")),
             _ => {
                 let mut all = Vec::new();
-                room::reserve(&mut all, parts.iter().map(Vec::len).sum())?;
+                memory::try_reserve(&mut all, parts.iter().map(Vec::len).sum())?;
                 parts.into_iter().for_each(|part| all.extend(part));
                 Ok(all)
             }
@@ -105,12 +106,12 @@ impl Tokenizer {
         encoded: &EncodedTexts<'_, T>,
         unit: impl Fn(usize) -> OffsetUnit + Sync,
         threads: usize,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<Vec<[usize; 2]>> {
-        encoded.each(threads, watch, |index, text, ids, found, watch| {
+        encoded.each(threads, interrupt, |index, text, ids, found, interrupt| {
             let unit = if text.is_ascii() { OffsetUnit::Bytes } else { unit(index) };
-            let mut ruler = Ruler::new(text, unit);
-            self.each_span(text, encoded.special, ids, watch, |span| found.push(ruler.measure(span)))
+            let mut offsets = OffsetConverter::new(text, unit);
+            self.each_span(text, encoded.special, ids, interrupt, |span| found.push(offsets.convert(span)))
         })
     }
 
@@ -120,12 +121,12 @@ impl Tokenizer {
         &self,
         encoded: &EncodedTexts<'_, T>,
         threads: usize,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<Vec<u32>> {
-        encoded.each(threads, watch, |_, text, ids, found, watch| {
-            let ends = self.pretoken_ends(text, encoded.special, watch)?;
+        encoded.each(threads, interrupt, |_, text, ids, found, interrupt| {
+            let ends = self.pretoken_ends(text, encoded.special, interrupt)?;
             let mut number = 0;
-            self.each_span(text, encoded.special, ids, watch, |span| {
+            self.each_span(text, encoded.special, ids, interrupt, |span| {
                 found.push(number);
                 number += u32::from(ends.get(number as usize) == Some(&span.end));
             })
@@ -138,7 +139,7 @@ impl Tokenizer {
         text: &[u8],
         special: OnSpecial<'_>,
         ids: &[TokenId],
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         mut visit: impl FnMut(Range<usize>),
     ) -> Result<()> {
         let strange = || Error::Internal { reason: "the ids are not those of the text.".into() };
@@ -146,7 +147,7 @@ impl Tokenizer {
             Unit::Char { on_unknown: OnUnknown::Token(id) } => Some(*id),
             _ => None,
         };
-        let (mut at, mut rest, mut paced) = (0, ids.iter(), Paced::new(watch));
+        let (mut at, mut rest, mut pacer) = (0, ids.iter(), Pacer::new(interrupt));
         loop {
             let found = self.find_special(text, at, special);
             let stop = found.map_or(text.len(), |(start, ..)| start);
@@ -164,32 +165,37 @@ impl Tokenizer {
                 }
                 visit(at..end);
                 at = end;
-                paced.after(len)?;
+                pacer.after(len)?;
             }
             let Some((_, end, _)) = found else { break };
             rest.next().ok_or_else(strange)?;
             visit(at..end);
             at = end;
-            paced.after_text(&[])?;
+            pacer.after_text(&[])?;
         }
         if rest.next().is_some() { Err(strange()) } else { Ok(()) }
     }
 
     /// Where each pretoken ends, in bytes.
-    fn pretoken_ends(&self, text: &[u8], special: OnSpecial<'_>, watch: &dyn Watch) -> Result<Vec<usize>> {
+    fn pretoken_ends(
+        &self,
+        text: &[u8],
+        special: OnSpecial<'_>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Vec<usize>> {
         let mut ends = Vec::new();
-        let (mut at, mut paced) = (0, Paced::new(watch));
+        let (mut at, mut pacer) = (0, Pacer::new(interrupt));
         loop {
             let found = self.find_special(text, at, special);
             let stop = found.map_or(text.len(), |(start, ..)| start);
-            paced.after_text(&text[at..stop])?;
-            self.pretokenizer.for_many(&text[at..stop], 0, GoesOn::No, watch, |_, some| {
-                room::reserve(&mut ends, some.len() + 1)?;
+            pacer.after_text(&text[at..stop])?;
+            self.pretokenizer.for_many(&text[at..stop], 0, GoesOn::No, interrupt, |_, some| {
+                memory::try_reserve(&mut ends, some.len() + 1)?;
                 ends.extend(some.iter().map(|end| at + end));
                 Ok(())
             })?;
             let Some((_, end, _)) = found else { return Ok(ends) };
-            room::reserve(&mut ends, 1)?;
+            memory::try_reserve(&mut ends, 1)?;
             ends.push(end);
             at = end;
         }
@@ -197,7 +203,7 @@ impl Tokenizer {
 }
 
 /// Turns spans of bytes, given in order, into another unit, reading the text once.
-struct Ruler<'t> {
+struct OffsetConverter<'t> {
     text: &'t [u8],
     unit: OffsetUnit,
     /// Where the character that was reached last starts and ends, in bytes and in the unit.
@@ -205,13 +211,13 @@ struct Ruler<'t> {
     units: Range<usize>,
 }
 
-impl Ruler<'_> {
-    fn new(text: &[u8], unit: OffsetUnit) -> Ruler<'_> {
-        Ruler { text, unit, bytes: 0..0, units: 0..0 }
+impl OffsetConverter<'_> {
+    fn new(text: &[u8], unit: OffsetUnit) -> OffsetConverter<'_> {
+        OffsetConverter { text, unit, bytes: 0..0, units: 0..0 }
     }
 
     #[inline]
-    fn measure(&mut self, span: Range<usize>) -> [usize; 2] {
+    fn convert(&mut self, span: Range<usize>) -> [usize; 2] {
         if self.unit == OffsetUnit::Bytes {
             return [span.start, span.end];
         }
@@ -243,8 +249,8 @@ mod tests {
         // é is two bytes, 🙂 four, and the last byte is none of UTF-8.
         let text = "aé🙂".bytes().chain([0xff]).collect::<Vec<_>>();
         let measured = |unit| {
-            let mut ruler = Ruler::new(&text, unit);
-            [0..2, 2..3, 3..5, 5..6, 6..8].map(|span| ruler.measure(span))
+            let mut offsets = OffsetConverter::new(&text, unit);
+            [0..2, 2..3, 3..5, 5..6, 6..8].map(|span| offsets.convert(span))
         };
         assert_eq!(measured(OffsetUnit::Bytes), [[0, 2], [2, 3], [3, 5], [5, 6], [6, 8]]);
         assert_eq!(measured(OffsetUnit::Characters), [[0, 2], [1, 2], [2, 3], [2, 3], [2, 4]]);

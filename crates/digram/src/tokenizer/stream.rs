@@ -8,12 +8,12 @@
 use super::Tokenizer;
 use crate::encode::Scratch;
 use crate::error::{Error, Result};
+use crate::interrupt::{Interrupt, Pacer};
+use crate::memory;
 use crate::pretokenize::GoesOn;
-use crate::room;
 use crate::special::OnSpecial;
 use crate::utf8::is_inside;
 use crate::vocabulary::TokenId;
-use crate::watch::{Paced, Watch};
 
 /// The text of a stream that is not encoded yet.
 pub struct Stream {
@@ -32,12 +32,12 @@ pub struct Stream {
 }
 
 /// Fewer bytes than this are not worth a look.
-const LEAST: usize = 64;
+const MIN: usize = 64;
 
 impl Stream {
     /// A stream of which at most `limit` bytes are held.
     pub fn new(limit: usize) -> Stream {
-        Stream { bytes: Vec::new(), held: 0, worth: LEAST, limit, offset: 0, scratch: Scratch::new() }
+        Stream { bytes: Vec::new(), held: 0, worth: MIN, limit, offset: 0, scratch: Scratch::new() }
     }
 
     /// How many bytes are held.
@@ -70,16 +70,16 @@ impl Tokenizer {
         stream: &mut Stream,
         chunk: &[u8],
         special: OnSpecial<'_>,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        room::reserve(&mut stream.bytes, chunk.len())?;
+        memory::try_reserve(&mut stream.bytes, chunk.len())?;
         stream.bytes.extend_from_slice(chunk);
         if stream.holds() < stream.worth.min(stream.limit) {
             return Ok(());
         }
-        self.advance(stream, GoesOn::Maybe, special, watch, ids)?;
-        stream.worth = LEAST.max(stream.holds() * 2);
+        self.advance(stream, GoesOn::Maybe, special, interrupt, ids)?;
+        stream.worth = MIN.max(stream.holds() * 2);
         if stream.holds() <= stream.limit {
             return Ok(());
         }
@@ -97,10 +97,10 @@ impl Tokenizer {
         &self,
         mut stream: Stream,
         special: OnSpecial<'_>,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        self.advance(&mut stream, GoesOn::No, special, watch, ids)
+        self.advance(&mut stream, GoesOn::No, special, interrupt, ids)
     }
 
     fn advance(
@@ -108,7 +108,7 @@ impl Tokenizer {
         stream: &mut Stream,
         goes_on: GoesOn,
         special: OnSpecial<'_>,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         // Before this place every special token that has begun is there to its end, and so is any
@@ -119,15 +119,15 @@ impl Tokenizer {
         };
         let Stream { bytes, held, scratch, .. } = stream;
         let mut passed = 0;
-        let (mut flow, mut paced) = (Ok(()), Paced::new(watch));
+        let (mut flow, mut pacer) = (Ok(()), Pacer::new(interrupt));
         while let Some((start, end, found)) = self.find_special(bytes, *held, special)
             && start < certain
         {
-            flow = paced
+            flow = pacer
                 .after_text(&bytes[*held..end])
                 .and_then(|()| {
                     let ordinary = &bytes[passed..start];
-                    self.each_ordinary(ordinary, *held - passed, GoesOn::No, scratch, watch, ids)
+                    self.each_ordinary(ordinary, *held - passed, GoesOn::No, scratch, interrupt, ids)
                 })
                 .and_then(|_| self.one_special(special, found, start - passed, ids))
                 .map_err(|error| error.shifted(passed));
@@ -139,7 +139,7 @@ impl Tokenizer {
         }
         if flow.is_ok() {
             let known = &bytes[passed..certain.max(*held)];
-            match self.each_ordinary(known, *held - passed, goes_on, scratch, watch, ids) {
+            match self.each_ordinary(known, *held - passed, goes_on, scratch, interrupt, ids) {
                 Ok(encoded) => *held += encoded,
                 Err(error) => flow = Err(error.shifted(passed)),
             }

@@ -12,13 +12,13 @@ use std::ops::ControlFlow;
 use super::Tokenizer;
 use crate::encode::Scratch;
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::pretokenize::GoesOn;
 use crate::utf8::{complete, is_inside};
 use crate::vocabulary::TokenId;
-use crate::watch::Watch;
 
 /// Up to about this many bytes are encoded anew at each question; more where tokens are long.
-const LEAST: usize = 256;
+const MIN: usize = 256;
 
 /// Matches that are said to come together do so within so many bytes: eight characters.
 const TOGETHER: usize = 32;
@@ -40,7 +40,7 @@ pub(super) struct Tail {
 
 impl Default for Tail {
     fn default() -> Tail {
-        Tail { start: 0, before: 0, first: None, worth: LEAST }
+        Tail { start: 0, before: 0, first: None, worth: MIN }
     }
 }
 
@@ -57,22 +57,22 @@ impl Tail {
         tokenizer: &Tokenizer,
         text: &[u8],
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<usize> {
         loop {
             let rest = self.rest_of(text);
             let mut ids = Vec::new();
             tokenizer
-                .each_ordinary(rest, 0, GoesOn::No, scratch, watch, &mut ids)
+                .each_ordinary(rest, 0, GoesOn::No, scratch, interrupt, &mut ids)
                 .map_err(|error| error.shifted(self.start))?;
             let is_known = match self.first {
                 None => true,
-                Some(first) => ids.first() == Some(&first) && is_open(tokenizer, rest, watch)?,
+                Some(first) => ids.first() == Some(&first) && is_open(tokenizer, rest, interrupt)?,
             };
             if is_known {
                 let count = self.before + ids.len();
                 if rest.len() >= self.worth {
-                    self.advance(tokenizer, rest, &ids, watch)?;
+                    self.advance(tokenizer, rest, &ids, interrupt)?;
                 }
                 return Ok(count);
             }
@@ -86,7 +86,7 @@ impl Tail {
         tokenizer: &Tokenizer,
         rest: &[u8],
         ids: &[TokenId],
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<()> {
         let mut at = 0;
         let ends = ids.iter().map(|&id| {
@@ -94,12 +94,12 @@ impl Tail {
             at
         });
         let ends: Vec<usize> = ends.collect();
-        let settled = settled(tokenizer, rest, &ends, watch)?;
+        let settled = settled(tokenizer, rest, &ends, interrupt)?;
         let passed = ends.partition_point(|&end| end <= settled);
         let (mut start, mut before) = (settled, passed);
         let mut first = self.first.filter(|_| settled == 0);
-        if rest.len() - settled >= LEAST
-            && let Some(end) = inside(tokenizer, &rest[settled..], settled, &ends[passed..], watch)?
+        if rest.len() - settled >= MIN
+            && let Some(end) = inside(tokenizer, &rest[settled..], settled, &ends[passed..], interrupt)?
         {
             start = end;
             before = ends.partition_point(|&end| end <= start);
@@ -110,17 +110,17 @@ impl Tail {
         self.first = first;
         // Less than twice as many: what is found begins before the middle, so with twice as many what
         // is encoded anew would grow a little each time.
-        self.worth = LEAST.max((rest.len() - start) / 2 * 3);
+        self.worth = MIN.max((rest.len() - start) / 2 * 3);
         Ok(())
     }
 }
 
 /// The last place of a text where a pretoken begins, however the text goes on, and as it would if
 /// the text began there; or one near the middle. 0 if none is found.
-fn settled(tokenizer: &Tokenizer, text: &[u8], tokens: &[usize], watch: &dyn Watch) -> Result<usize> {
+fn settled(tokenizer: &Tokenizer, text: &[u8], tokens: &[usize], interrupt: &dyn Interrupt) -> Result<usize> {
     let pretokenizer = &tokenizer.pretokenizer;
     if pretokenizer.may_begin_at_pretokens() {
-        return pretokenizer.for_many(text, 0, GoesOn::Maybe, watch, |_, _| Ok(()));
+        return pretokenizer.for_many(text, 0, GoesOn::Maybe, interrupt, |_, _| Ok(()));
     }
     // What the first of several splits cuts the others see apart.
     if tokenizer.pretokenizer.looks_behind() {
@@ -128,7 +128,7 @@ fn settled(tokenizer: &Tokenizer, text: &[u8], tokens: &[usize], watch: &dyn Wat
     }
     let half = tokens.partition_point(|&end| end <= text.len() / 2);
     for &end in tokens[..half].iter().rev().take(TRIES) {
-        if pretokenizer.ends_for_certain(text, 0, end, watch)? {
+        if pretokenizer.ends_for_certain(text, 0, end, interrupt)? {
             return Ok(end);
         }
     }
@@ -142,36 +142,36 @@ fn inside(
     pretoken: &[u8],
     offset: usize,
     tokens: &[usize],
-    watch: &dyn Watch,
+    interrupt: &dyn Interrupt,
 ) -> Result<Option<usize>> {
-    if !tokenizer.encoder.is_by_rank() || !is_open(tokenizer, pretoken, watch)? {
+    if !tokenizer.encoder.is_by_rank() || !is_open(tokenizer, pretoken, interrupt)? {
         return Ok(None);
     }
     // A pretoken that becomes a token against its merges is not longer than the longest token. And
     // where `pretoken` begins inside a longer one, it must have come together with that before.
-    let against = if tokenizer.encoder.slices_are_valid() { 0 } else { tokenizer.most_bytes };
-    let least = TOGETHER.max(against);
+    let against = if tokenizer.encoder.slices_are_valid() { 0 } else { tokenizer.max_bytes };
+    let minimum = TOGETHER.max(against);
     // Of a character that is only begun nothing is known.
     let Some(known) = complete(pretoken).checked_sub(TOGETHER) else { return Ok(None) };
-    let most = known.min(pretoken.len() / 2);
-    let suffixes = tokenizer.pretokenizer.suffixes(pretoken, watch)?;
-    let number = tokens.partition_point(|&end| end - offset <= most);
+    let maximum = known.min(pretoken.len() / 2);
+    let suffixes = tokenizer.pretokenizer.suffixes(pretoken, interrupt)?;
+    let number = tokens.partition_point(|&end| end - offset <= maximum);
     let mut tried = tokens[..number].iter().rev().take(TRIES);
     let found = tried.find(|&&end| {
         let at = end - offset;
-        at >= least && !is_inside(pretoken[at]) && suffixes.is_regular(pretoken, at)
+        at >= minimum && !is_inside(pretoken[at]) && suffixes.is_regular(pretoken, at)
     });
     Ok(found.copied())
 }
 
 /// Whether a text is one pretoken: a match that would end there in any text that did, or characters
 /// with which none begins.
-fn is_open(tokenizer: &Tokenizer, text: &[u8], watch: &dyn Watch) -> Result<bool> {
+fn is_open(tokenizer: &Tokenizer, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
     let visit = |_, ends: &[usize]| match ends.first() {
         Some(&end) => ControlFlow::Break(Ok(end)),
-        None => watch.check().map_or_else(|error| ControlFlow::Break(Err(error)), ControlFlow::Continue),
+        None => interrupt.check().map_or_else(|error| ControlFlow::Break(Err(error)), ControlFlow::Continue),
     };
     let first = tokenizer.pretokenizer.try_for_many(text, 0, GoesOn::No, visit);
     let is_one = first.break_value().transpose()? == Some(text.len());
-    Ok(is_one && tokenizer.pretokenizer.whole_prefixes(text, 0, watch)?[text.len()])
+    Ok(is_one && tokenizer.pretokenizer.whole_prefixes(text, 0, interrupt)?[text.len()])
 }

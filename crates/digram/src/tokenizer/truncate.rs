@@ -8,10 +8,10 @@
 use std::ops::Range;
 
 use super::Tokenizer;
-use super::borders::{Borders, step_back};
+use super::borders::{TokenBorders, step_back};
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::special::OnSpecial;
-use crate::watch::Watch;
 
 /// Which side of a text is cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,26 +23,26 @@ pub enum Side {
 }
 
 impl Tokenizer {
-    /// A part of a text that has at most `most` ids of its own: it begins where the text does, or for
+    /// A part of a text that has at most `maximum` ids of its own: it begins where the text does, or for
     /// [`Side::Left`] ends there.
     ///
-    /// The text itself if it has no more. Else, of its first `most` tokens, as many as end, or for
+    /// The text itself if it has no more. Else, of its first `maximum` tokens, as many as end, or for
     /// [`Side::Left`] begin, between characters; and where these have more ids as a text of their own
     /// than as a part of the whole, 1, 3, 7, … fewer.
     ///
-    /// For [`Side::Right`] no more of the text is looked at than has `most` ids, and what stands
+    /// For [`Side::Right`] no more of the text is looked at than has `maximum` ids, and what stands
     /// with them up to the next cut. Takes time near-linear in what is looked at.
     pub fn truncate(
         &self,
         text: &[u8],
-        most: usize,
+        maximum: usize,
         side: Side,
         special: OnSpecial<'_>,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<Range<usize>> {
-        let mut borders = Borders::new(self, text, side, special, watch)?;
-        let last = borders.farthest(most)?;
-        let distance = step_back(last, |distance| Ok(borders.own_count(last - distance)? <= most))?;
+        let mut borders = TokenBorders::new(self, text, side, special, interrupt)?;
+        let last = borders.farthest(maximum)?;
+        let distance = step_back(last, |distance| Ok(borders.own_count(last - distance)? <= maximum))?;
         let place = borders.get(last - distance.expect("nothing has no ids")).place;
         Ok(match side {
             Side::Left => place..text.len(),

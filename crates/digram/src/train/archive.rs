@@ -10,16 +10,16 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::count::{Folder, Piece, Pieces, Reader, Spill, Writer, put_number, sort, take_number};
+use crate::count::{Folder, Piece, Pieces, RunReader, RunWriter, Spill, put_number, sort, take_number};
 use crate::error::{Error, Result};
+use crate::interrupt::{Interrupt, Pacer};
 use crate::vocabulary::TokenId;
-use crate::watch::{Paced, Watch};
 
 use super::Base;
-use super::corpus::{BORDER, Builder, Corpus, Order, Symbols, stretches};
-use super::frequent::{Counting, Found, Frequent};
-use super::need::{self, Room};
-use super::stretches::{Stretches, Words};
+use super::corpus::{BORDER, Corpus, CorpusBuilder, Order, Symbols, stretches};
+use super::frequent::{Frequent, PairCount, PairCounting};
+use super::memory_need::{self, MemoryBudget};
+use super::stretches::{Stretches, TokenSequences};
 
 /// The size of a block of the file, in bytes.
 const BLOCK: usize = 1 << 17;
@@ -35,19 +35,19 @@ pub(super) struct Archive {
     memory: u64,
     /// Whether pretokens stand in the order they were first seen, each after what says when that was.
     by_first: bool,
-    taken: Option<Taken>,
+    taken: Option<RoundStretches>,
 }
 
 /// What was taken into memory: the stretches of these pairs.
-struct Taken {
+struct RoundStretches {
     pairs: HashSet<(TokenId, TokenId)>,
     stretches: Stretches,
 }
 
-impl Taken {
+impl RoundStretches {
     /// What makes of a pretoken what it is after the merges of a round.
     fn merged(&self, corpus: &Corpus) -> impl FnMut(&mut Vec<TokenId>) -> Result<()> {
-        let (mut changed, mut stretch, mut results) = (corpus.words(), Vec::new(), Words::default());
+        let (mut changed, mut stretch, mut results) = (corpus.words(), Vec::new(), TokenSequences::default());
         for _ in 0..self.stretches.len() {
             changed.next_into(&mut stretch);
             results.push(&stretch);
@@ -72,15 +72,15 @@ impl Archive {
         pieces: &dyn Pieces,
         base: &Base,
         order: Order,
-        room: Room,
+        budget: MemoryBudget,
         inside: &Path,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<Archive> {
-        let memory = room.memory;
+        let memory = budget.memory;
         let by_first = matches!(order, Order::FirstSeen);
         let spill = Spill::new(Folder::temporary(inside)?, &[], Some(memory));
         let each = |visit: &mut dyn FnMut(Vec<u8>, u64) -> Result<()>| {
-            for_each_run(pieces, base, by_first, room, watch, visit)
+            for_each_run(pieces, base, by_first, budget, interrupt, visit)
         };
         if by_first {
             let (mut unsorted, mut bytes) = (Vec::new(), 0);
@@ -89,17 +89,17 @@ impl Archive {
                 unsorted.push((run, count));
                 if bytes as u64 > memory / 2 {
                     bytes = 0;
-                    write_sorted(&mut unsorted, &spill, watch)?;
+                    write_sorted(&mut unsorted, &spill, interrupt)?;
                 }
                 Ok(())
             })?;
-            write_sorted(&mut unsorted, &spill, watch)?;
+            write_sorted(&mut unsorted, &spill, interrupt)?;
         } else {
-            spill.write_run(watch, |push| {
+            spill.write_run(interrupt, |push| {
                 each(&mut |run, count| push(Piece { bytes: &run, count, first: 0 }))
             })?;
         }
-        let (folder, name, _) = spill.into_run(watch)?;
+        let (folder, name, _) = spill.into_run(interrupt)?;
         let file = folder.file(&name);
         Ok(Archive { folder, file, memory, by_first, taken: None })
     }
@@ -107,32 +107,32 @@ impl Archive {
     /// Visits each pair of neighbours with its count.
     pub(super) fn for_each_pair(
         &self,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         visit: impl FnMut(TokenId, TokenId, u64),
     ) -> Result<()> {
-        self.for_each_changed(watch, |_| Ok(()), visit)
+        self.for_each_changed(interrupt, |_| Ok(()), visit)
     }
 
     /// The same, as if what was taken had been put back.
     pub(super) fn for_each_merged_pair(
         &self,
         corpus: &Corpus,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         visit: impl FnMut(TokenId, TokenId, u64),
     ) -> Result<()> {
         match &self.taken {
-            None => self.for_each_pair(watch, visit),
-            Some(taken) => self.for_each_changed(watch, taken.merged(corpus), visit),
+            None => self.for_each_pair(interrupt, visit),
+            Some(taken) => self.for_each_changed(interrupt, taken.merged(corpus), visit),
         }
     }
 
     fn for_each_changed(
         &self,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         mut change: impl FnMut(&mut Vec<TokenId>) -> Result<()>,
         mut visit: impl FnMut(TokenId, TokenId, u64),
     ) -> Result<()> {
-        self.for_each(watch, |_, word, count| {
+        self.for_each(interrupt, |_, word, count| {
             change(word)?;
             word.windows(2).for_each(|pair| visit(pair[0], pair[1], count));
             Ok(())
@@ -142,16 +142,16 @@ impl Archive {
     /// Calls `visit` with each pretoken and its count, and with what stands before its tokens.
     fn for_each(
         &self,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         mut visit: impl FnMut(&[u8], &mut Vec<TokenId>, u64) -> Result<()>,
     ) -> Result<()> {
-        let mut reader = Reader::open(&self.file)?;
-        let (mut word, mut paced) = (Vec::new(), Paced::new(watch));
+        let mut reader = RunReader::open(&self.file)?;
+        let (mut word, mut pacer) = (Vec::new(), Pacer::new(interrupt));
         while reader.next()? {
             let Piece { bytes, count, .. } = reader.piece();
             let (head, tokens) = bytes.split_at_checked(self.head()).unwrap_or_default();
             self.decode(tokens, &mut word)?;
-            paced.after(1 + word.len())?;
+            pacer.after(1 + word.len())?;
             visit(head, &mut word, count)?;
         }
         Ok(())
@@ -164,31 +164,32 @@ impl Archive {
         &mut self,
         frequent: &Frequent,
         tokens: usize,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<Option<(Corpus, u64)>> {
         let counts: HashMap<_, _> =
             frequent.complete().map(|found| ((found.left, found.right), found.count)).collect();
         let count = |left, right| counts.get(&(left, right)).copied().unwrap_or(0);
         let highest = counts.values().copied().max().unwrap_or(0);
-        let (mut floor, mut taken) = (frequent.floor, Stretches::default());
-        self.for_each(watch, |_, word, times| {
-            stretches(word, |left, right| count(left, right) >= floor)
+        let (mut min_count, mut taken) = (frequent.min_count, Stretches::default());
+        self.for_each(interrupt, |_, word, times| {
+            stretches(word, |left, right| count(left, right) >= min_count)
                 .for_each(|stretch| taken.add(stretch, times));
-            while floor <= highest && taken.memory() > self.memory {
+            while min_count <= highest && taken.memory() > self.memory {
                 // Down to a half, so that it is done seldom.
-                let lowest = taken.need(count).floor_within(self.memory / 2, floor + 1);
-                floor = lowest.unwrap_or(if floor < highest { highest } else { u64::MAX });
-                taken = taken.cut(|left, right| count(left, right) >= floor);
+                let lowest = taken.need(count).min_count_within(self.memory / 2, min_count + 1);
+                min_count = lowest.unwrap_or(if min_count < highest { highest } else { u64::MAX });
+                taken = taken.cut(|left, right| count(left, right) >= min_count);
             }
             Ok(())
         })?;
-        if floor > highest {
+        if min_count > highest {
             return Ok(None);
         }
         let corpus = taken.corpus(tokens)?;
-        let pairs = counts.into_iter().filter(|&(_, count)| count >= floor).map(|(pair, _)| pair).collect();
-        self.taken = Some(Taken { pairs, stretches: taken });
-        Ok(Some((corpus, floor)))
+        let pairs =
+            counts.into_iter().filter(|&(_, count)| count >= min_count).map(|(pair, _)| pair).collect();
+        self.taken = Some(RoundStretches { pairs, stretches: taken });
+        Ok(Some((corpus, min_count)))
     }
 
     /// Puts back what was taken, as it is after the merges of a round, and visits each pair of
@@ -196,12 +197,12 @@ impl Archive {
     pub(super) fn put_back(
         &mut self,
         corpus: &Corpus,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         visit: impl FnMut(TokenId, TokenId, u64),
     ) -> Result<()> {
         match self.taken.take() {
-            None => self.for_each_pair(watch, visit),
-            Some(taken) => self.rewrite(watch, taken.merged(corpus), visit),
+            None => self.for_each_pair(interrupt, visit),
+            Some(taken) => self.rewrite(interrupt, taken.merged(corpus), visit),
         }
     }
 
@@ -210,31 +211,31 @@ impl Archive {
     pub(super) fn in_parts(
         &mut self,
         tokens: usize,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         mut work: impl FnMut(Corpus) -> Result<Corpus>,
     ) -> Result<()> {
         let file = self.new_file();
-        let mut writer = Writer::create(&file, BLOCK)?;
+        let mut writer = RunWriter::create(&file, BLOCK)?;
         let mut word = Vec::new();
-        let mut put_back = |words: &mut Builder, heads: &mut Vec<(Vec<u8>, u64)>| -> Result<()> {
-            let part = work(std::mem::replace(words, Builder::new(tokens)).finish())?;
+        let mut put_back = |words: &mut CorpusBuilder, heads: &mut Vec<(Vec<u8>, u64)>| -> Result<()> {
+            let part = work(std::mem::replace(words, CorpusBuilder::new(tokens)).finish())?;
             let mut changed = part.words();
             for (mut bytes, count) in heads.drain(..) {
                 changed.next_into(&mut word);
                 if word.len() > 1 {
                     append(&mut bytes, &word);
                     if writer.push(Piece { bytes: &bytes, count, first: 0 })? {
-                        watch.check()?;
+                        interrupt.check()?;
                     }
                 }
             }
             Ok(())
         };
-        let (mut words, mut heads) = (Builder::new(tokens), Vec::new());
-        self.for_each(watch, |head, word, count| {
+        let (mut words, mut heads) = (CorpusBuilder::new(tokens), Vec::new());
+        self.for_each(interrupt, |head, word, count| {
             words.push(word, count)?;
             heads.push((head.to_vec(), count));
-            let needed = need::of(words.len() as u64, heads.len() as u64);
+            let needed = memory_need::bytes_of(words.len() as u64, heads.len() as u64);
             match needed + (heads.len() * OF_WORD) as u64 > self.memory {
                 true => put_back(&mut words, &mut heads),
                 false => Ok(()),
@@ -251,7 +252,7 @@ impl Archive {
         left: TokenId,
         right: TokenId,
         id: TokenId,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         visit: impl FnMut(TokenId, TokenId, u64),
     ) -> Result<()> {
         let change = |word: &mut Vec<TokenId>| {
@@ -266,22 +267,22 @@ impl Archive {
             word.truncate(to);
             Ok(())
         };
-        self.rewrite(watch, change, visit)
+        self.rewrite(interrupt, change, visit)
     }
 
     /// The most frequent of the pairs that are `asked` for, at least so many as are `wanted`. All that
-    /// occur `floor` times must be asked for.
+    /// occur `min_count` times must be asked for.
     pub(super) fn frequent<K: Ord>(
         &self,
-        floor: u64,
+        min_count: u64,
         wanted: usize,
         asked: impl Fn(TokenId, TokenId) -> bool,
-        mut key: impl FnMut(&Found) -> K,
-        watch: &dyn Watch,
+        mut key: impl FnMut(&PairCount) -> K,
+        interrupt: &dyn Interrupt,
     ) -> Result<Frequent> {
-        let mut counting = Counting::new(floor, self.memory, wanted);
+        let mut counting = PairCounting::new(min_count, self.memory, wanted);
         while counting.begin() {
-            self.for_each_pair(watch, |left, right, count| {
+            self.for_each_pair(interrupt, |left, right, count| {
                 counting.add(left, right, count, || asked(left, right));
             })?;
             counting.end(&mut key);
@@ -292,14 +293,14 @@ impl Archive {
     /// Writes the file anew, each pretoken as `change` leaves it.
     fn rewrite(
         &mut self,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         mut change: impl FnMut(&mut Vec<TokenId>) -> Result<()>,
         mut visit: impl FnMut(TokenId, TokenId, u64),
     ) -> Result<()> {
         let file = self.new_file();
-        let mut writer = Writer::create(&file, BLOCK)?;
+        let mut writer = RunWriter::create(&file, BLOCK)?;
         let mut bytes = Vec::new();
-        self.for_each(watch, |head, word, count| {
+        self.for_each(interrupt, |head, word, count| {
             change(word)?;
             if word.len() > 1 {
                 word.windows(2).for_each(|pair| visit(pair[0], pair[1], count));
@@ -349,21 +350,21 @@ fn for_each_run(
     pieces: &dyn Pieces,
     base: &Base,
     by_first: bool,
-    room: Room,
-    watch: &dyn Watch,
+    budget: MemoryBudget,
+    interrupt: &dyn Interrupt,
     visit: &mut dyn FnMut(Vec<u8>, u64) -> Result<()>,
 ) -> Result<()> {
     let mut symbols = Symbols::new(base);
-    let (mut word, mut longest, mut paced) = (Vec::new(), 0, Paced::new(watch));
+    let (mut word, mut longest, mut pacer) = (Vec::new(), 0, Pacer::new(interrupt));
     pieces.for_each(&mut |piece| {
         longest = longest.max(piece.bytes.len() as u64);
-        paced.after(1 + piece.bytes.len())?;
+        pacer.after(1 + piece.bytes.len())?;
         // After one without room the others are only measured, as the error names the longest.
-        if longest > room.pretoken || piece.count == 0 {
+        if longest > budget.pretoken || piece.count == 0 {
             return Ok(());
         }
         word.clear();
-        symbols.append(piece.bytes, &mut word, watch)?;
+        symbols.append(piece.bytes, &mut word, interrupt)?;
         let mut offset = 0u32;
         // What stands between characters that are in no token merges alone.
         for run in word.split(|&symbol| symbol == BORDER) {
@@ -380,16 +381,16 @@ fn for_each_run(
         }
         Ok(())
     })?;
-    if longest > room.pretoken { Err(room.too_long(longest)) } else { Ok(()) }
+    if longest > budget.pretoken { Err(budget.too_long(longest)) } else { Ok(()) }
 }
 
 /// Writes runs in the order in which they were first seen, and forgets them.
-fn write_sorted(runs: &mut Vec<(Vec<u8>, u64)>, spill: &Spill, watch: &dyn Watch) -> Result<()> {
+fn write_sorted(runs: &mut Vec<(Vec<u8>, u64)>, spill: &Spill, interrupt: &dyn Interrupt) -> Result<()> {
     if runs.is_empty() {
         return Ok(());
     }
-    sort(runs, &Ord::cmp, watch)?;
-    spill.write_run(watch, |push| {
+    sort(runs, &Ord::cmp, interrupt)?;
+    spill.write_run(interrupt, |push| {
         runs.drain(..).try_for_each(|(bytes, count)| push(Piece { bytes: &bytes, count, first: 0 }))
     })
 }
@@ -403,14 +404,14 @@ fn append(bytes: &mut Vec<u8>, word: &[TokenId]) {
 mod tests {
     use super::*;
     use crate::count::Counts;
+    use crate::interrupt::Never;
     use crate::train::Options;
-    use crate::watch::Unwatched;
 
     fn archive(pieces: &[(&str, u64)], order: Order, memory: u64) -> Archive {
         let counts = Counts::from_pieces(pieces.iter().copied()).unwrap();
-        let room = Room { memory, pretoken: 100 };
+        let budget = MemoryBudget { memory, pretoken: 100 };
         let inside = std::env::temp_dir();
-        Archive::new(&counts, &Options::bytes(256).base, order, room, &inside, &Unwatched).unwrap()
+        Archive::new(&counts, &Options::bytes(256).base, order, budget, &inside, &Never).unwrap()
     }
 
     fn words(archive: &Archive) -> Vec<(Vec<TokenId>, u64)> {
@@ -419,7 +420,7 @@ mod tests {
             words.push((word.clone(), count));
             Ok(())
         };
-        archive.for_each(&Unwatched, visit).unwrap();
+        archive.for_each(&Never, visit).unwrap();
         words
     }
 
@@ -445,19 +446,19 @@ mod tests {
     #[test]
     fn what_would_be_put_back_is_seen_without_writing() {
         let mut archive = archive(&[("abab", 3), ("xabx", 2), ("cd", 1)], Order::ByCount, 1 << 20);
-        let pair = Found { left: 97, right: 98, count: 8, first: 0 };
-        let frequent = Frequent { pairs: vec![pair], floor: 8 };
-        let (corpus, _) = archive.take(&frequent, 256, &Unwatched).unwrap().unwrap();
+        let pair = PairCount { left: 97, right: 98, count: 8, first: 0 };
+        let frequent = Frequent { pairs: vec![pair], min_count: 8 };
+        let (corpus, _) = archive.take(&frequent, 256, &Never).unwrap().unwrap();
         let mut corpus = corpus;
         let id = corpus.add_token(97, 98);
         // Both stretches are the same, and stand after the border at the start.
         corpus.merge(1, 97, 98, id);
         let (mut seen, mut put_back) = (Vec::new(), Vec::new());
         let file = archive.file.clone();
-        archive.for_each_merged_pair(&corpus, &Unwatched, |l, r, count| seen.push((l, r, count))).unwrap();
+        archive.for_each_merged_pair(&corpus, &Never, |l, r, count| seen.push((l, r, count))).unwrap();
         assert_eq!(archive.file, file);
         assert_eq!(seen, [(id, id, 3), (120, id, 2), (id, 120, 2), (99, 100, 1)]);
-        archive.put_back(&corpus, &Unwatched, |l, r, count| put_back.push((l, r, count))).unwrap();
+        archive.put_back(&corpus, &Never, |l, r, count| put_back.push((l, r, count))).unwrap();
         assert_eq!(put_back, seen);
         assert_eq!(words(&archive)[0], (vec![id, id], 3));
     }

@@ -3,15 +3,15 @@
 use hashbrown::HashMap;
 
 use crate::count::{Counts, sort};
+use crate::cpu::prefetch;
 use crate::error::{Error, Result};
-use crate::memory::prefetch;
-use crate::room;
+use crate::interrupt::{CHECK_INTERVAL, Interrupt, Pacer};
+use crate::memory;
 use crate::tokenizer::Pretokens;
 use crate::vocabulary::TokenId;
-use crate::watch::{BETWEEN_CHECKS, Paced, Watch};
 
 use super::Base;
-use super::runs::{Runs, Weight};
+use super::weights::{PretokenWeight, WeightRuns};
 
 /// Stands between pretokens, at the start and at the end: nothing merges with it.
 pub(super) const BORDER: TokenId = TokenId::MAX;
@@ -37,48 +37,49 @@ pub(super) struct Corpus {
     places: Vec<TokenId>,
     /// How many places a token takes, by id.
     lengths: Vec<u32>,
-    runs: Runs,
+    runs: WeightRuns,
 }
 
 /// Pretokens that were counted together, in the order of the corpus.
-pub(super) struct Part<'a> {
+pub(super) struct CorpusPart<'a> {
     pieces: Vec<(&'a [u8], u64)>,
     /// What a pretoken weighs that occurs so often.
-    weigh: &'a dyn Fn(u64) -> Weight,
+    weigh: &'a dyn Fn(u64) -> PretokenWeight,
 }
 
-impl<'a> Part<'a> {
+impl<'a> CorpusPart<'a> {
     pub(super) fn new(
         counts: &'a Counts,
         order: Order,
-        weigh: &'a dyn Fn(u64) -> Weight,
-        watch: &dyn Watch,
-    ) -> Result<Part<'a>> {
-        let mut pieces = room::collected(counts.iter().filter(|&(_, count)| count > 0))?;
+        weigh: &'a dyn Fn(u64) -> PretokenWeight,
+        interrupt: &dyn Interrupt,
+    ) -> Result<CorpusPart<'a>> {
+        let mut pieces = memory::try_collect(counts.iter().filter(|&(_, count)| count > 0))?;
         if let Order::ByCount = order {
-            sort(&mut pieces, &|a, b| b.1.cmp(&a.1), watch)?;
+            sort(&mut pieces, &|a, b| b.1.cmp(&a.1), interrupt)?;
         }
-        Ok(Part { pieces, weigh })
+        Ok(CorpusPart { pieces, weigh })
     }
 }
 
 /// A corpus that grows.
-pub(super) struct Builder {
+pub(super) struct CorpusBuilder {
     places: Vec<TokenId>,
-    runs: Runs,
+    runs: WeightRuns,
     /// How many tokens there are.
     tokens: usize,
 }
 
-impl Builder {
-    pub(super) fn new(tokens: usize) -> Builder {
-        Builder { places: vec![BORDER], runs: Runs::default(), tokens }
+impl CorpusBuilder {
+    pub(super) fn new(tokens: usize) -> CorpusBuilder {
+        CorpusBuilder { places: vec![BORDER], runs: WeightRuns::default(), tokens }
     }
 
     /// A corpus that so many pretokens with so many places make.
-    pub(super) fn with_room(tokens: usize, places: usize, words: usize) -> Result<Builder> {
-        room::check(places * size_of::<TokenId>() + words * size_of::<Weight>())?;
-        let mut builder = Builder { places: Vec::with_capacity(1 + places), ..Builder::new(tokens) };
+    pub(super) fn with_capacity(tokens: usize, places: usize, words: usize) -> Result<CorpusBuilder> {
+        memory::check_available(places * size_of::<TokenId>() + words * size_of::<PretokenWeight>())?;
+        let mut builder =
+            CorpusBuilder { places: Vec::with_capacity(1 + places), ..CorpusBuilder::new(tokens) };
         builder.places.push(BORDER);
         builder.runs.reserve(words);
         Ok(builder)
@@ -91,11 +92,11 @@ impl Builder {
 
     pub(super) fn push(&mut self, word: &[TokenId], count: u64) -> Result<()> {
         self.places.extend_from_slice(word);
-        self.end(Weight::of(count))
+        self.end(PretokenWeight::of(count))
     }
 
     /// Ends the pretoken whose symbols were added.
-    fn end(&mut self, weight: Weight) -> Result<()> {
+    fn end(&mut self, weight: PretokenWeight) -> Result<()> {
         self.places.push(BORDER);
         self.runs.push(weight, self.places.len());
         check_places(self.places.len())
@@ -103,12 +104,17 @@ impl Builder {
 
     /// Adds the pretokens of a part, and gives its length: how many symbols it has, those outside
     /// the base aside.
-    fn append(&mut self, part: &Part<'_>, symbols: &mut Symbols, watch: &dyn Watch) -> Result<u64> {
-        let (mut length, mut paced) = (0u64, Paced::new(watch));
+    fn append(
+        &mut self,
+        part: &CorpusPart<'_>,
+        symbols: &mut Symbols,
+        interrupt: &dyn Interrupt,
+    ) -> Result<u64> {
+        let (mut length, mut pacer) = (0u64, Pacer::new(interrupt));
         for &(piece, count) in &part.pieces {
             let start = self.places.len();
-            symbols.append(piece, &mut self.places, watch)?;
-            paced.after(1 + piece.len())?;
+            symbols.append(piece, &mut self.places, interrupt)?;
+            pacer.after(1 + piece.len())?;
             let known = self.places[start..].iter().filter(|&&id| id != BORDER).count();
             length = length.saturating_add(count.saturating_mul(known as u64));
             if self.places.len() - start < 2 {
@@ -127,33 +133,42 @@ impl Builder {
 }
 
 impl Corpus {
-    pub(super) fn new(counts: &Counts, base: &Base, order: Order, watch: &dyn Watch) -> Result<Corpus> {
-        let part = Part::new(counts, order, &Weight::of, watch)?;
-        Ok(Corpus::of_parts(&[part], base, watch)?.0)
+    pub(super) fn new(
+        counts: &Counts,
+        base: &Base,
+        order: Order,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Corpus> {
+        let part = CorpusPart::new(counts, order, &PretokenWeight::of, interrupt)?;
+        Ok(Corpus::of_parts(&[part], base, interrupt)?.0)
     }
 
     /// A corpus of several parts, one after the other, and how long each is.
-    pub(super) fn of_parts(parts: &[Part<'_>], base: &Base, watch: &dyn Watch) -> Result<(Corpus, Vec<u64>)> {
+    pub(super) fn of_parts(
+        parts: &[CorpusPart<'_>],
+        base: &Base,
+        interrupt: &dyn Interrupt,
+    ) -> Result<(Corpus, Vec<u64>)> {
         let mut symbols = Symbols::new(base);
         let pieces = parts.iter().flat_map(|part| &part.pieces);
         let places = pieces.map(|(piece, _)| piece.len() + 1).sum::<usize>();
         if let Base::Bytes(_) = base {
             check_places(1 + places)?;
         }
-        let mut words = Builder::with_room(base.tokens().len(), places, 0)?;
-        let lengths = parts.iter().map(|part| words.append(part, &mut symbols, watch));
+        let mut words = CorpusBuilder::with_capacity(base.tokens().len(), places, 0)?;
+        let lengths = parts.iter().map(|part| words.append(part, &mut symbols, interrupt));
         let lengths = lengths.collect::<Result<_>>()?;
         Ok((words.finish(), lengths))
     }
 
     /// The tokens by their places, and how often each pretoken occurs, if nothing is merged yet.
-    pub(super) fn into_parts(self) -> (Vec<TokenId>, Runs) {
+    pub(super) fn into_parts(self) -> (Vec<TokenId>, WeightRuns) {
         (self.places, self.runs)
     }
 
     /// The pretokens in their order, as they are by now.
-    pub(super) fn words(&self) -> Words<'_> {
-        Words { corpus: self, at: 1 }
+    pub(super) fn words(&self) -> PretokenCursor<'_> {
+        PretokenCursor { corpus: self, at: 1 }
     }
 
     /// How many places there are.
@@ -162,7 +177,7 @@ impl Corpus {
     }
 
     /// How many places the pretokens have of which the weight is `asked` for.
-    pub(super) fn len_of(&self, asked: impl Fn(Weight) -> bool) -> usize {
+    pub(super) fn len_of(&self, asked: impl Fn(PretokenWeight) -> bool) -> usize {
         let runs = self.runs.iter().filter(|&(_, weight)| asked(weight));
         runs.map(|(places, _)| places.len()).sum()
     }
@@ -171,12 +186,12 @@ impl Corpus {
     /// and visits each pair of neighbours with its count.
     pub(super) fn lay_out(
         &mut self,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         mut visit: impl FnMut(TokenId, TokenId, u64),
     ) -> Result<()> {
         let runs = std::mem::take(&mut self.runs);
         // The border at the very start stays.
-        let (mut to, mut paced) = (1, Paced::new(watch));
+        let (mut to, mut pacer) = (1, Pacer::new(interrupt));
         for (places, weight) in runs.iter() {
             let mut word = to;
             let mut at = places.start.max(1);
@@ -192,7 +207,7 @@ impl Corpus {
                     continue;
                 }
                 at += 1;
-                paced.after(1 + to - word)?;
+                pacer.after(1 + to - word)?;
                 if to - word > 1 {
                     self.places[to] = BORDER;
                     to += 1;
@@ -215,24 +230,24 @@ impl Corpus {
     /// right after the places were laid out.
     pub(super) fn for_each_pair(
         &self,
-        watch: &dyn Watch,
-        visit: impl FnMut(usize, TokenId, TokenId, Weight),
+        interrupt: &dyn Interrupt,
+        visit: impl FnMut(usize, TokenId, TokenId, PretokenWeight),
     ) -> Result<()> {
-        self.for_each_pair_of(|_| true, watch, visit)
+        self.for_each_pair_of(|_| true, interrupt, visit)
     }
 
     /// The same for pretokens of which the weight is `asked` for.
     pub(super) fn for_each_pair_of(
         &self,
-        asked: impl Fn(Weight) -> bool,
-        watch: &dyn Watch,
-        mut visit: impl FnMut(usize, TokenId, TokenId, Weight),
+        asked: impl Fn(PretokenWeight) -> bool,
+        interrupt: &dyn Interrupt,
+        mut visit: impl FnMut(usize, TokenId, TokenId, PretokenWeight),
     ) -> Result<()> {
-        let mut paced = Paced::new(watch);
+        let mut pacer = Pacer::new(interrupt);
         for (places, weight) in self.runs.iter().filter(|&(_, weight)| asked(weight)) {
             let mut start = places.start;
             while start < places.end {
-                let end = places.end.min(start + BETWEEN_CHECKS);
+                let end = places.end.min(start + CHECK_INTERVAL);
                 // A run ends with a border, but a stretch of one may not.
                 let mut left = self.places[start];
                 let stretch = &self.places[start + 1..self.places.len().min(end + 1)];
@@ -242,7 +257,7 @@ impl Corpus {
                     }
                     left = right;
                 }
-                paced.after(end - std::mem::replace(&mut start, end))?;
+                pacer.after(end - std::mem::replace(&mut start, end))?;
             }
         }
         Ok(())
@@ -256,7 +271,7 @@ impl Corpus {
 
     /// What the pretoken around `at` weighs.
     #[inline]
-    pub(super) fn weight(&self, at: usize) -> Weight {
+    pub(super) fn weight(&self, at: usize) -> PretokenWeight {
         self.runs.weight(at)
     }
 
@@ -329,12 +344,12 @@ pub(super) fn stretches(
 }
 
 /// Goes through the pretokens of a corpus.
-pub(super) struct Words<'a> {
+pub(super) struct PretokenCursor<'a> {
     corpus: &'a Corpus,
     at: usize,
 }
 
-impl Words<'_> {
+impl PretokenCursor<'_> {
     /// Puts the tokens of the next pretoken in the place of what `word` holds.
     pub(super) fn next_into(&mut self, word: &mut Vec<TokenId>) {
         word.clear();
@@ -375,7 +390,7 @@ impl Symbols<'_> {
         &mut self,
         piece: &[u8],
         places: &mut Vec<TokenId>,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<()> {
         match self {
             Symbols::Bytes(ids) => places.extend(piece.iter().map(|&byte| ids[byte as usize])),
@@ -383,7 +398,7 @@ impl Symbols<'_> {
             Symbols::Chars(ids) => {
                 places.extend(utf8(piece)?.chars().map(|c| ids.get(&c).copied().unwrap_or(BORDER)));
             }
-            Symbols::Tokens(pretokens) => pretokens.append(piece, BORDER, places, watch)?,
+            Symbols::Tokens(pretokens) => pretokens.append(piece, BORDER, places, interrupt)?,
         }
         Ok(())
     }

@@ -6,21 +6,21 @@
 
 use std::collections::BinaryHeap;
 
-use crate::bits::Hashes;
+use crate::bits::BloomFilter;
 use crate::count::Counts;
 use crate::error::{Error, Result};
+use crate::interrupt::Interrupt;
 use crate::vocabulary::TokenId;
-use crate::watch::Watch;
 
-use super::census::{self, Table};
-use super::corpus::{Corpus, Order, Part};
+use super::corpus::{Corpus, CorpusPart, Order};
 use super::learner::{Contest, Learner};
+use super::pair_counts::{self, PairTable};
 use super::pairs::Pairs;
 use super::rounds::GROWTH;
-use super::runs::Weight;
 use super::sketch::Sketch;
 use super::ties::{Lexicographic, SmallestIds, TieRule};
 use super::turns::{Turns, Window};
+use super::weights::PretokenWeight;
 use super::{Learned, Options, Stop, Ties, Trained, limits};
 
 /// The text of a language.
@@ -58,7 +58,7 @@ pub fn train_fair(
     fairness: &Fairness,
     options: &Options,
     on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
-    watch: &dyn Watch,
+    interrupt: &dyn Interrupt,
 ) -> Result<Trained> {
     check(languages.len(), fairness, options)?;
     let bytes = languages.iter().try_fold(0u64, |sum, one| sum.checked_add(one.counts.totals().bytes));
@@ -68,16 +68,16 @@ pub fn train_fair(
     let tokens = options.base.tokens();
     let (merges, stop) = match options.ties {
         Ties::Ids => {
-            let learner = FairLearner::new(languages, tokens, SmallestIds, options, watch)?;
-            learner.learn(fairness, on_merge, watch)
+            let learner = FairLearner::new(languages, tokens, SmallestIds, options, interrupt)?;
+            learner.learn(fairness, on_merge, interrupt)
         }
         Ties::FirstSeen => {
             return Err(refused("languages have no common order, so none of their pairs is seen first."));
         }
         Ties::Lexicographic | Ties::Printable => {
             let ties = Lexicographic::of(options.ties);
-            let learner = FairLearner::new(languages, tokens, ties, options, watch)?;
-            learner.learn(fairness, on_merge, watch)
+            let learner = FairLearner::new(languages, tokens, ties, options, interrupt)?;
+            learner.learn(fairness, on_merge, interrupt)
         }
     }?;
     Ok(Trained { base: options.base.clone(), merges, stop })
@@ -124,29 +124,29 @@ impl<T: TieRule> FairLearner<T> {
         tokens: Vec<Vec<u8>>,
         ties: T,
         options: &Options,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<FairLearner<T>> {
         let paired: Vec<_> = (0..languages.len())
             .map(|number| {
                 let is_measured = u64::from(languages[number].dev.is_none());
-                move |count| Weight { count, length: count * is_measured, language: number as u32 }
+                move |count| PretokenWeight { count, length: count * is_measured, language: number as u32 }
             })
             .collect();
         let measured: Vec<_> = (0..languages.len())
-            .map(|number| move |count| Weight { count: 0, length: count, language: number as u32 })
+            .map(|number| move |count| PretokenWeight { count: 0, length: count, language: number as u32 })
             .collect();
         let mut parts = Vec::new();
         for (language, weigh) in languages.iter().zip(&paired) {
-            parts.push(Part::new(language.counts, Order::ByCount, weigh, watch)?);
+            parts.push(CorpusPart::new(language.counts, Order::ByCount, weigh, interrupt)?);
         }
         let mut measured_of: Vec<usize> = (0..languages.len()).collect();
         for (number, (language, weigh)) in languages.iter().zip(&measured).enumerate() {
             if let Some(dev) = language.dev {
                 measured_of[number] = parts.len();
-                parts.push(Part::new(dev, Order::ByCount, weigh, watch)?);
+                parts.push(CorpusPart::new(dev, Order::ByCount, weigh, interrupt)?);
             }
         }
-        let (corpus, lengths) = Corpus::of_parts(&parts, &options.base, watch)?;
+        let (corpus, lengths) = Corpus::of_parts(&parts, &options.base, interrupt)?;
         let before: Vec<u64> = measured_of.iter().map(|&part| lengths[part]).collect();
         let mut learner = Learner::new((corpus, None), tokens, ties, limits(options)?);
         learner.lengths.clone_from(&before);
@@ -157,19 +157,19 @@ impl<T: TieRule> FairLearner<T> {
         mut self,
         fairness: &Fairness,
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<(Vec<Learned>, Stop)> {
-        let most = self.learner.limits.max_merges;
+        let maximum = self.learner.limits.max_merges;
         if fairness.global_merges > 0 {
-            self.learner.limits.max_merges = most.min(fairness.global_merges);
-            let stop = self.learner.learn_in_rounds(&[], on_merge, watch)?;
-            self.learner.limits.max_merges = most;
+            self.learner.limits.max_merges = maximum.min(fairness.global_merges);
+            let stop = self.learner.learn_in_rounds(&[], on_merge, interrupt)?;
+            self.learner.limits.max_merges = maximum;
             if stop != Stop::MaxMerges {
                 return Ok((self.learner.merges, stop));
             }
         }
         let mut turns = Turns::new(&self.before, fairness.ratios.as_deref(), fairness.window);
-        let stop = self.take_turns(&mut turns, on_merge, watch)?;
+        let stop = self.take_turns(&mut turns, on_merge, interrupt)?;
         Ok((self.learner.merges, stop))
     }
 
@@ -177,39 +177,41 @@ impl<T: TieRule> FairLearner<T> {
         &mut self,
         turns: &mut Turns,
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<Stop> {
         let languages = self.made.len();
         let learner = &mut self.learner;
         learner.languages = (0..languages).map(|_| Contest::default()).collect();
         (learner.left.languages, learner.right.languages) = (languages, languages);
         if learner.merges.len() < learner.limits.max_merges {
-            self.start_round(turns, watch)?;
+            self.start_round(turns, interrupt)?;
         }
         while self.learner.merges.len() < self.learner.limits.max_merges {
             let Some(language) = turns.next(&self.learner.lengths) else {
-                return self.learner.stop_for_want_of_pairs(watch);
+                return self.learner.stop_for_want_of_pairs(interrupt);
             };
             if turns.is_exhausted(language) {
-                watch.check()?;
+                interrupt.check()?;
                 continue;
             }
-            match self.best(language, turns, watch)? {
+            match self.best(language, turns, interrupt)? {
                 None => turns.exhaust(language),
-                Some(best) => self.merge(best, language, on_merge, watch)?,
+                Some(best) => self.merge(best, language, on_merge, interrupt)?,
             }
         }
         Ok(Stop::MaxMerges)
     }
 
     /// The best pair of a language, if one is frequent enough.
-    fn best(&mut self, language: usize, turns: &Turns, watch: &dyn Watch) -> Result<Option<usize>> {
+    fn best(&mut self, language: usize, turns: &Turns, interrupt: &dyn Interrupt) -> Result<Option<usize>> {
         loop {
             let best = self.learner.best_of(language);
-            if best.is_some() || self.learner.languages[language].floor == self.learner.limits.min_frequency {
+            if best.is_some()
+                || self.learner.languages[language].min_count == self.learner.limits.min_frequency
+            {
                 return Ok(best);
             }
-            self.start_round(turns, watch)?;
+            self.start_round(turns, interrupt)?;
         }
     }
 
@@ -218,25 +220,25 @@ impl<T: TieRule> FairLearner<T> {
         best: usize,
         language: usize,
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<()> {
         let (pair, count) = (self.learner.pairs.get(best), self.learner.pairs.shares(best)[language]);
         let (left, right) = (pair.left, pair.right);
-        let merge = self.learner.merge_best(best, left, right, watch)?;
+        let merge = self.learner.merge_best(best, left, right, interrupt)?;
         self.made[language] += 1;
         let learned = Learned { language: Some(language as u32), ..Learned::new(merge, count) };
         self.learner.note(learned, &[], on_merge)
     }
 
     /// Lowers the floors of all languages, and finds the pairs that reach one of them.
-    fn start_round(&mut self, turns: &Turns, watch: &dyn Watch) -> Result<()> {
+    fn start_round(&mut self, turns: &Turns, interrupt: &dyn Interrupt) -> Result<()> {
         self.learner.pairs = Pairs::default();
         if !self.learner.merges.is_empty() {
-            self.learner.corpus.lay_out(watch, |_, _, _| ())?;
+            self.learner.corpus.lay_out(interrupt, |_, _, _| ())?;
         }
         let languages = self.made.len();
-        let table = Table::of(&self.learner.corpus, self.learner.tokens.len(), languages, watch)?;
-        let mut asked = Hashes::new(2 * self.learner.limits.round * languages);
+        let table = PairTable::of(&self.learner.corpus, self.learner.tokens.len(), languages, interrupt)?;
+        let mut asked = BloomFilter::new(2 * self.learner.limits.round * languages);
         for language in 0..languages {
             if turns.is_exhausted(language) {
                 self.learner.languages[language] = Contest::default();
@@ -244,19 +246,19 @@ impl<T: TieRule> FairLearner<T> {
             }
             let reached = match &table {
                 Some(table) => table.reached_in(language, self.wanted(language)),
-                None => self.reached_in_sketch(language, &mut asked, watch)?,
+                None => self.reached_in_sketch(language, &mut asked, interrupt)?,
             };
-            let floor = self.next_floor(language, reached);
-            self.learner.languages[language] = Contest { queue: BinaryHeap::new(), floor };
+            let min_count = self.next_min_count(language, reached);
+            self.learner.languages[language] = Contest { queue: BinaryHeap::new(), min_count };
         }
         let learner = &mut self.learner;
         let allowed = |left, right| learner.limits.allow(&learner.tokens, left, right);
         let enough = |count, shares: &[u64]| learner.is_enough(count, shares);
         learner.pairs = match table {
-            Some(table) => table.pairs(&learner.corpus, enough, allowed, watch)?,
+            Some(table) => table.pairs(&learner.corpus, enough, allowed, interrupt)?,
             None => {
-                let is_asked = |left, right| asked.may_hold(hash(left, right)) && allowed(left, right);
-                census::pairs_of_languages(&learner.corpus, languages, is_asked, enough, watch)?
+                let is_asked = |left, right| asked.may_contain(hash(left, right)) && allowed(left, right);
+                pair_counts::pairs_of_languages(&learner.corpus, languages, is_asked, enough, interrupt)?
             }
         };
         learner.enqueue_all();
@@ -270,31 +272,36 @@ impl<T: TieRule> FairLearner<T> {
         let left = limits.max_merges - merges.len();
         let turns = self.made.iter().sum::<usize>() + self.made.len();
         let expected = left as u128 * (self.made[language] + 1) as u128 / turns as u128;
-        let most = if merges.is_empty() { limits.round } else { limits.round * GROWTH };
-        (2 * expected as usize).clamp(1, most)
+        let maximum = if merges.is_empty() { limits.round } else { limits.round * GROWTH };
+        (2 * expected as usize).clamp(1, maximum)
     }
 
     /// How often pairs should occur in a language to be followed for it.
-    fn next_floor(&self, language: usize, reached: u64) -> u64 {
-        let floor = self.learner.languages[language].floor;
-        reached.min(floor / 2).max(self.learner.limits.min_frequency)
+    fn next_min_count(&self, language: usize, reached: u64) -> u64 {
+        let min_count = self.learner.languages[language].min_count;
+        reached.min(min_count / 2).max(self.learner.limits.min_frequency)
     }
 
     /// A count that about as many pairs of a language reach as are wanted; adds those that may reach
     /// its next floor to `asked`.
-    fn reached_in_sketch(&self, language: usize, asked: &mut Hashes, watch: &dyn Watch) -> Result<u64> {
+    fn reached_in_sketch(
+        &self,
+        language: usize,
+        asked: &mut BloomFilter,
+        interrupt: &dyn Interrupt,
+    ) -> Result<u64> {
         let Learner { corpus, limits, tokens, .. } = &self.learner;
-        let is_of_it = |weight: Weight| weight.count > 0 && weight.language as usize == language;
+        let is_of_it = |weight: PretokenWeight| weight.count > 0 && weight.language as usize == language;
         let mut sketch = Sketch::new(corpus.len_of(is_of_it));
-        corpus.for_each_pair_of(is_of_it, watch, |_, left, right, weight| {
+        corpus.for_each_pair_of(is_of_it, interrupt, |_, left, right, weight| {
             if limits.allow(tokens, left, right) {
                 sketch.add(left, right, weight.count);
             }
         })?;
         let reached = sketch.reached_by(self.wanted(language).min(sketch.capacity()));
-        let floor = self.next_floor(language, reached);
-        corpus.for_each_pair_of(is_of_it, watch, |_, left, right, _| {
-            if sketch.may_reach(left, right, floor) {
+        let min_count = self.next_min_count(language, reached);
+        corpus.for_each_pair_of(is_of_it, interrupt, |_, left, right, _| {
+            if sketch.may_reach(left, right, min_count) {
                 asked.insert(hash(left, right));
             }
         })?;

@@ -3,8 +3,8 @@
 use hashbrown::{HashMap, HashSet};
 
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::pretokenize::WholeMatch;
-use crate::watch::Watch;
 
 /// Pairs of tokens that are never merged, and tokens that no merge makes.
 #[derive(Default)]
@@ -28,13 +28,13 @@ impl Forbidden {
         pairs: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>,
         tokens: impl IntoIterator<Item = Vec<u8>>,
         patterns: &[String],
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<Forbidden> {
         let mut forbidden = Forbidden { tokens: tokens.into_iter().collect(), ..Forbidden::default() };
         for (left, right) in pairs {
             forbidden.pairs.entry(left).or_default().insert(right);
         }
-        forbidden.patterns = WholeMatch::all(patterns, watch)?;
+        forbidden.patterns = WholeMatch::all(patterns, interrupt)?;
         Ok(forbidden)
     }
 

@@ -12,7 +12,7 @@ const OF_PAIR: u64 = 64;
 
 /// A pair and how often it occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct PairCount {
     pub(super) left: TokenId,
     pub(super) right: TokenId,
     pub(super) count: u64,
@@ -22,48 +22,48 @@ pub(super) struct Found {
 
 /// Pairs by rank, the best first.
 pub(super) struct Frequent {
-    pub(super) pairs: Vec<Found>,
+    pub(super) pairs: Vec<PairCount>,
     /// Every pair that occurs so often is among them.
-    pub(super) floor: u64,
+    pub(super) min_count: u64,
 }
 
 impl Frequent {
     /// Those of which none that occurs as often is missing.
-    pub(super) fn complete(&self) -> impl Iterator<Item = &Found> {
-        self.pairs.iter().take_while(|found| found.count >= self.floor)
+    pub(super) fn complete(&self) -> impl Iterator<Item = &PairCount> {
+        self.pairs.iter().take_while(|found| found.count >= self.min_count)
     }
 }
 
 /// Counts pairs while a corpus is gone through again and again, each time a share of them: as many
 /// as there is room for.
-pub(super) struct Counting {
+pub(super) struct PairCounting {
     /// The pairs that are counted now.
-    share: Share,
+    share: HashRange,
     counts: HashMap<(TokenId, TokenId), (u64, u64)>,
     /// How many pairs there is room for at a time.
-    room: usize,
+    capacity: usize,
     /// How many pairs were passed.
     passed: u64,
     /// Shares that are still to be counted.
-    later: Vec<Share>,
+    later: Vec<HashRange>,
     found: Frequent,
     /// How many are kept.
-    most: usize,
+    maximum: usize,
 }
 
-impl Counting {
-    /// For pairs that occur `floor` times. At most so many bytes are taken, but room for the `wanted`
+impl PairCounting {
+    /// For pairs that occur `min_count` times. At most so many bytes are taken, but room for the `wanted`
     /// ones there must be.
-    pub(super) fn new(floor: u64, memory: u64, wanted: usize) -> Counting {
-        let room = (memory / 2 / OF_PAIR) as usize;
-        Counting {
-            share: Share::ALL,
+    pub(super) fn new(min_count: u64, memory: u64, wanted: usize) -> PairCounting {
+        let capacity = (memory / 2 / OF_PAIR) as usize;
+        PairCounting {
+            share: HashRange::ALL,
             counts: HashMap::default(),
-            room: room.max(4),
+            capacity: capacity.max(4),
             passed: 0,
-            later: vec![Share::ALL],
-            found: Frequent { pairs: Vec::new(), floor },
-            most: (room / 2).max(wanted),
+            later: vec![HashRange::ALL],
+            found: Frequent { pairs: Vec::new(), min_count },
+            maximum: (capacity / 2).max(wanted),
         }
     }
 
@@ -80,7 +80,7 @@ impl Counting {
         self.passed += 1;
         if self.share.has((left, right)) && asked() {
             self.counts.entry((left, right)).or_insert((0, self.passed)).0 += count;
-            if self.counts.len() > self.room {
+            if self.counts.len() > self.capacity {
                 self.halve();
             }
         }
@@ -95,14 +95,14 @@ impl Counting {
     }
 
     /// Keeps the best of what was counted.
-    pub(super) fn end<K: Ord>(&mut self, mut key: impl FnMut(&Found) -> K) {
-        let Frequent { pairs, floor } = &mut self.found;
+    pub(super) fn end<K: Ord>(&mut self, mut key: impl FnMut(&PairCount) -> K) {
+        let Frequent { pairs, min_count } = &mut self.found;
         let counted = self.counts.drain();
-        pairs.extend(counted.map(|((left, right), (count, first))| Found { left, right, count, first }));
+        pairs.extend(counted.map(|((left, right), (count, first))| PairCount { left, right, count, first }));
         pairs.sort_by_cached_key(|found| Reverse((found.count, key(found))));
-        if let Some(dropped) = pairs.get(self.most) {
-            *floor = (*floor).max(dropped.count + 1);
-            pairs.truncate(self.most);
+        if let Some(dropped) = pairs.get(self.maximum) {
+            *min_count = (*min_count).max(dropped.count + 1);
+            pairs.truncate(self.maximum);
         }
     }
 
@@ -113,13 +113,13 @@ impl Counting {
 
 /// The pairs whose hashes begin with these bits.
 #[derive(Debug, Clone, Copy)]
-struct Share {
+struct HashRange {
     bits: u64,
     len: u32,
 }
 
-impl Share {
-    const ALL: Share = Share { bits: 0, len: 0 };
+impl HashRange {
+    const ALL: HashRange = HashRange { bits: 0, len: 0 };
 
     #[inline]
     fn has(self, (left, right): (TokenId, TokenId)) -> bool {
@@ -128,8 +128,8 @@ impl Share {
         hash.checked_shr(u64::BITS - self.len).unwrap_or(0) == self.bits
     }
 
-    fn halves(self) -> [Share; 2] {
-        [0, 1].map(|bit| Share { bits: self.bits << 1 | bit, len: self.len + 1 })
+    fn halves(self) -> [HashRange; 2] {
+        [0, 1].map(|bit| HashRange { bits: self.bits << 1 | bit, len: self.len + 1 })
     }
 }
 
@@ -145,27 +145,27 @@ mod tests {
             pairs in proptest::collection::vec((0..12u32, 0..12u32, 1..9u64), 0..300),
             memory in 0..6_000u64,
             wanted in 1..5usize,
-            floor in 1..60u64,
+            min_count in 1..60u64,
         ) {
-            let key = |found: &Found| Reverse((found.left, found.right));
-            let mut counting = Counting::new(floor, memory, wanted);
+            let key = |found: &PairCount| Reverse((found.left, found.right));
+            let mut counting = PairCounting::new(min_count, memory, wanted);
             while counting.begin() {
                 pairs.iter().for_each(|&(left, right, count)| counting.add(left, right, count, || true));
                 counting.end(key);
             }
             let frequent = counting.finish();
 
-            let mut all: Vec<Found> = Vec::new();
+            let mut all: Vec<PairCount> = Vec::new();
             for (number, &(left, right, count)) in (1..).zip(&pairs) {
                 match all.iter_mut().find(|found| (found.left, found.right) == (left, right)) {
                     Some(found) => found.count += count,
-                    None => all.push(Found { left, right, count, first: number }),
+                    None => all.push(PairCount { left, right, count, first: number }),
                 }
             }
             all.sort_by_key(|found| Reverse((found.count, key(found))));
-            let complete = all.iter().filter(|found| found.count >= frequent.floor);
+            let complete = all.iter().filter(|found| found.count >= frequent.min_count);
             prop_assert!(frequent.complete().eq(complete));
-            prop_assert!(frequent.floor >= floor);
+            prop_assert!(frequent.min_count >= min_count);
             let wanted = wanted.min(all.len());
             prop_assert_eq!(&frequent.pairs[..wanted], &all[..wanted]);
         }

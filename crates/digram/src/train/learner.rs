@@ -7,19 +7,19 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 
 use crate::error::Result;
-use crate::room;
+use crate::interrupt::{CHECK_INTERVAL, Interrupt};
+use crate::memory;
 use crate::utf8::keeps_characters;
 use crate::vocabulary::TokenId;
-use crate::watch::{BETWEEN_CHECKS, Watch};
 
 use super::archive::Archive;
 use super::candidate::Candidate;
 use super::corpus::{BORDER, Corpus};
 use super::forbidden::Forbidden;
+use super::neighbours::{Change, NOWHERE, NeighbourChanges};
 use super::pairs::{Pair, Pairs};
-use super::runs::Weight;
-use super::side::{Change, NOWHERE, Side};
 use super::ties::TieRule;
+use super::weights::PretokenWeight;
 use super::{Learned, Options, RunnerUp};
 
 /// How far ahead of its reading the memory around a place is asked for.
@@ -41,9 +41,9 @@ pub(super) struct Limits {
 
 impl Limits {
     /// What options ask for, in a vocabulary that has room for so many merges.
-    pub(super) fn of(options: &Options, room: usize) -> Limits {
+    pub(super) fn of(options: &Options, maximum: usize) -> Limits {
         Limits {
-            max_merges: options.max_merges.unwrap_or(room),
+            max_merges: options.max_merges.unwrap_or(maximum),
             min_frequency: options.min_frequency,
             max_token_length: options.max_token_length.unwrap_or(usize::MAX),
             whole_characters: options.whole_characters,
@@ -91,13 +91,13 @@ impl Limits {
 pub(super) struct Contest<K> {
     pub(super) queue: BinaryHeap<Candidate<K>>,
     /// Every pair that occurs so often in the language is among the pairs.
-    pub(super) floor: u64,
+    pub(super) min_count: u64,
 }
 
 impl<K: Ord> Default for Contest<K> {
     /// One in which no pair takes part.
     fn default() -> Self {
-        Contest { queue: BinaryHeap::new(), floor: u64::MAX }
+        Contest { queue: BinaryHeap::new(), min_count: u64::MAX }
     }
 }
 
@@ -111,17 +111,17 @@ pub(super) struct Learner<T: TieRule> {
     pub(super) limits: Limits,
     /// Every pair that occurs so often is among the pairs, or, while merges that are known are
     /// made again, every one of those.
-    pub(super) floor: u64,
+    pub(super) min_count: u64,
     pub(super) known: Option<HashSet<(TokenId, TokenId)>>,
     pub(super) pairs: Pairs,
-    pub(super) queue: BinaryHeap<Candidate<T::Key>>,
+    pub(super) queue: BinaryHeap<Candidate<T::SortKey>>,
     /// One for each language, where merges are made for one after the other; then `queue` and
-    /// `floor` are of no use.
-    pub(super) languages: Vec<Contest<T::Key>>,
+    /// `min_count` are of no use.
+    pub(super) languages: Vec<Contest<T::SortKey>>,
     /// The length of each language as it is merged so far; empty where it steers nothing.
     pub(super) lengths: Vec<u64>,
-    pub(super) left: Side,
-    pub(super) right: Side,
+    pub(super) left: NeighbourChanges,
+    pub(super) right: NeighbourChanges,
     pub(super) merges: Vec<Learned>,
     /// How many merges there were when the last round from the archive began.
     pub(super) round_start: Option<usize>,
@@ -141,14 +141,14 @@ impl<T: TieRule> Learner<T> {
             tokens,
             ties,
             limits,
-            floor: u64::MAX,
+            min_count: u64::MAX,
             known: None,
             pairs: Pairs::default(),
             queue: BinaryHeap::new(),
             languages: Vec::new(),
             lengths: Vec::new(),
-            left: Side::default(),
-            right: Side::default(),
+            left: NeighbourChanges::default(),
+            right: NeighbourChanges::default(),
             merges: Vec::new(),
             round_start: None,
         }
@@ -172,7 +172,7 @@ impl<T: TieRule> Learner<T> {
             return;
         }
         for (contest, &count) in self.languages.iter_mut().zip(self.pairs.shares(number as usize)) {
-            if count >= contest.floor {
+            if count >= contest.min_count {
                 contest.queue.push(Candidate { count, key: key.clone(), pair: number });
             }
         }
@@ -184,7 +184,7 @@ impl<T: TieRule> Learner<T> {
     pub(super) fn best(&mut self) -> Option<usize> {
         while let Some(candidate) = self.queue.pop() {
             let number = candidate.pair as usize;
-            if self.pairs.get(number).count < self.floor || self.is_taken(number) {
+            if self.pairs.get(number).count < self.min_count || self.is_taken(number) {
                 continue;
             }
             let moved = T::MOVES && self.move_to_first(number);
@@ -201,7 +201,7 @@ impl<T: TieRule> Learner<T> {
         while let Some(candidate) = self.languages[language].queue.pop() {
             let number = candidate.pair as usize;
             let count = self.pairs.shares(number)[language];
-            if count < self.languages[language].floor || self.is_taken(number) {
+            if count < self.languages[language].min_count || self.is_taken(number) {
                 continue;
             }
             if count == candidate.count {
@@ -224,7 +224,7 @@ impl<T: TieRule> Learner<T> {
     pub(super) fn runners_up(&mut self) -> Option<Box<[RunnerUp]>> {
         let wanted = self.limits.runners_up;
         let next: Vec<usize> = (0..wanted).map_while(|_| self.best()).collect();
-        if next.len() < wanted && self.floor > self.limits.min_frequency {
+        if next.len() < wanted && self.min_count > self.limits.min_frequency {
             return None;
         }
         next.iter().for_each(|&number| self.enqueue(number as u32));
@@ -254,16 +254,16 @@ impl<T: TieRule> Learner<T> {
 
     /// Merges a pair into a token that is there already, wherever it stands, and brings all counts
     /// up to date.
-    pub(super) fn merge(&mut self, number: usize, id: TokenId, watch: &dyn Watch) -> Result<()> {
+    pub(super) fn merge(&mut self, number: usize, id: TokenId, interrupt: &dyn Interrupt) -> Result<()> {
         let (left, right, places) = self.pairs.take(number);
         self.make_sides();
-        let mut twins = Twins::of(self.languages.len());
-        room::reserve(&mut self.left.places, places.len())?;
-        room::reserve(&mut self.right.places, places.len())?;
+        let mut twins = SelfPairs::of(self.languages.len());
+        memory::try_reserve(&mut self.left.places, places.len())?;
+        memory::try_reserve(&mut self.right.places, places.len())?;
         let end = places.end;
         for number in places {
-            if number % BETWEEN_CHECKS == 0 {
-                watch.check()?;
+            if number % CHECK_INTERVAL == 0 {
+                interrupt.check()?;
             }
             let postings = &self.pairs.postings[..end];
             if let Some(&later) = postings.get(number + AHEAD) {
@@ -280,28 +280,28 @@ impl<T: TieRule> Learner<T> {
             }
         }
         // (x, left) became (x, id), and (right, x) became (id, x), or (id, id) where x was merged.
-        self.settle(Which::Left, None, left, |x| ((x, left), (x, id)))?;
-        self.settle(Which::Right, Some(&twins), left, |x| ((right, x), (id, x)))?;
+        self.settle(PairSide::Left, None, left, |x| ((x, left), (x, id)))?;
+        self.settle(PairSide::Right, Some(&twins), left, |x| ((right, x), (id, x)))?;
         self.add_twins(id, twins)
     }
 
     /// Puts a token on places where borders were, and adds the pairs that this makes.
-    pub(super) fn stand(&mut self, id: TokenId, places: &[u32], watch: &dyn Watch) -> Result<()> {
+    pub(super) fn stand(&mut self, id: TokenId, places: &[u32], interrupt: &dyn Interrupt) -> Result<()> {
         self.make_sides();
-        let mut twins = Twins::of(self.languages.len());
-        room::reserve(&mut self.left.places, places.len())?;
-        room::reserve(&mut self.right.places, places.len())?;
+        let mut twins = SelfPairs::of(self.languages.len());
+        memory::try_reserve(&mut self.left.places, places.len())?;
+        memory::try_reserve(&mut self.right.places, places.len())?;
         for (number, &at) in places.iter().enumerate() {
-            if number % BETWEEN_CHECKS == 0 {
-                watch.check()?;
+            if number % CHECK_INTERVAL == 0 {
+                interrupt.check()?;
             }
             let at = at as usize;
             self.corpus.put(at, id);
             self.look_around(at, id, self.corpus.weight(at), &mut twins);
         }
         // Nothing was a pair with a border.
-        self.settle(Which::Left, None, BORDER, |x| ((x, BORDER), (x, id)))?;
-        self.settle(Which::Right, None, BORDER, |x| ((BORDER, x), (id, x)))?;
+        self.settle(PairSide::Left, None, BORDER, |x| ((x, BORDER), (x, id)))?;
+        self.settle(PairSide::Right, None, BORDER, |x| ((BORDER, x), (id, x)))?;
         self.add_twins(id, twins)
     }
 
@@ -312,7 +312,7 @@ impl<T: TieRule> Learner<T> {
 
     /// Notes what stands beside a token that was just put at `at`, where all weighs so much.
     #[inline]
-    fn look_around(&mut self, at: usize, id: TokenId, weight: Weight, twins: &mut Twins) {
+    fn look_around(&mut self, at: usize, id: TokenId, weight: PretokenWeight, twins: &mut SelfPairs) {
         let (before, start) = self.corpus.before(at);
         if before == id {
             twins.add(weight, start);
@@ -325,12 +325,12 @@ impl<T: TieRule> Learner<T> {
         }
     }
 
-    fn add_twins(&mut self, id: TokenId, twins: Twins) -> Result<()> {
-        let Twins { count, shares, places, failed } = twins;
+    fn add_twins(&mut self, id: TokenId, twins: SelfPairs) -> Result<()> {
+        let SelfPairs { count, shares, places, failed } = twins;
         failed?;
         if self.wants((id, id), count, &shares) {
             let start = self.pairs.postings.len();
-            room::reserve(&mut self.pairs.postings, places.len())?;
+            memory::try_reserve(&mut self.pairs.postings, places.len())?;
             self.pairs.postings.extend(places);
             self.add((id, id), count, &shares, start..self.pairs.postings.len())?;
         }
@@ -342,14 +342,14 @@ impl<T: TieRule> Learner<T> {
     /// something else again, in all and by language.
     fn settle(
         &mut self,
-        which: Which,
-        twins: Option<&Twins>,
+        which: PairSide,
+        twins: Option<&SelfPairs>,
         twin: TokenId,
         pairs_of: impl Fn(TokenId) -> ((TokenId, TokenId), (TokenId, TokenId)),
     ) -> Result<()> {
         let mut side = std::mem::take(match which {
-            Which::Left => &mut self.left,
-            Which::Right => &mut self.right,
+            PairSide::Left => &mut self.left,
+            PairSide::Right => &mut self.right,
         });
         let first = self.pairs.postings.len();
         let mut start = first;
@@ -370,7 +370,7 @@ impl<T: TieRule> Learner<T> {
             }
         }
         if start > first {
-            room::reserve(&mut self.pairs.postings, start - first)?;
+            memory::try_reserve(&mut self.pairs.postings, start - first)?;
             self.pairs.postings.resize(start, 0);
             for &(neighbour, place) in &side.places {
                 let change = &mut side.by_token[neighbour as usize];
@@ -390,8 +390,8 @@ impl<T: TieRule> Learner<T> {
         }
         side.clear();
         match which {
-            Which::Left => self.left = side,
-            Which::Right => self.right = side,
+            PairSide::Left => self.left = side,
+            PairSide::Right => self.right = side,
         }
         Ok(())
     }
@@ -408,8 +408,8 @@ impl<T: TieRule> Learner<T> {
     #[inline]
     pub(super) fn is_enough(&self, count: u64, shares: &[u64]) -> bool {
         match shares {
-            [] => count >= self.floor,
-            _ => shares.iter().zip(&self.languages).any(|(&count, contest)| count >= contest.floor),
+            [] => count >= self.min_count,
+            _ => shares.iter().zip(&self.languages).any(|(&count, contest)| count >= contest.min_count),
         }
     }
 
@@ -431,7 +431,7 @@ impl<T: TieRule> Learner<T> {
 
 /// The new token beside itself: pairs (id, left) that were counted on the right of one place and are
 /// undone on the left of the next.
-struct Twins {
+struct SelfPairs {
     count: u64,
     /// By language.
     shares: Vec<u64>,
@@ -440,18 +440,18 @@ struct Twins {
     failed: Result<()>,
 }
 
-impl Twins {
-    fn of(languages: usize) -> Twins {
-        Twins { count: 0, shares: vec![0; languages], places: Vec::new(), failed: Ok(()) }
+impl SelfPairs {
+    fn of(languages: usize) -> SelfPairs {
+        SelfPairs { count: 0, shares: vec![0; languages], places: Vec::new(), failed: Ok(()) }
     }
 
     #[inline]
-    fn add(&mut self, weight: Weight, start: usize) {
+    fn add(&mut self, weight: PretokenWeight, start: usize) {
         self.count += weight.count;
         if let Some(share) = self.shares.get_mut(weight.language as usize) {
             *share += weight.count;
         }
-        match room::reserve(&mut self.places, 1) {
+        match memory::try_reserve(&mut self.places, 1) {
             Ok(()) => self.places.push(start as u32),
             Err(error) => self.failed = Err(error),
         }
@@ -459,7 +459,7 @@ impl Twins {
 }
 
 /// The two sides of a merged pair.
-enum Which {
+enum PairSide {
     Left,
     Right,
 }

@@ -8,24 +8,24 @@
 mod alphabet;
 mod archive;
 mod candidate;
-mod census;
 mod corpus;
 mod fair;
 mod forbidden;
 mod frequent;
 mod journal;
 mod learner;
-mod need;
+mod memory_need;
+mod neighbours;
+mod pair_counts;
 mod pairs;
 mod picky;
 mod rounds;
-mod runs;
-mod side;
 mod sketch;
 mod stretches;
 mod superwords;
 mod ties;
 mod turns;
+mod weights;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -35,16 +35,16 @@ use hashbrown::HashSet;
 use crate::count::{Counts, Pieces};
 use crate::encode::{OnUnknown, Unit};
 use crate::error::{Error, Result};
+use crate::interrupt::Interrupt;
 use crate::merges::Merge;
 use crate::pretokenize::Pretokenizer;
 use crate::tokenizer::{Definition, Tokenizer};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId};
-use crate::watch::Watch;
 
 use archive::Archive;
 use corpus::{Corpus, Order};
 use learner::{Learner, Limits};
-use need::{OF_THE_REST, Room};
+use memory_need::{MemoryBudget, OF_THE_REST};
 use ties::{FirstSeen, Lexicographic, SmallestIds};
 
 pub use alphabet::characters;
@@ -52,7 +52,7 @@ pub use fair::{Fairness, Language, train_fair};
 pub use forbidden::Forbidden;
 pub use journal::Journal;
 pub use picky::{Picked, Picky, PickyStop, train_picky};
-pub use superwords::{JoinOptions, Joined, Words, join_words};
+pub use superwords::{JoinOptions, Joined, WordMerges, join_words};
 pub use turns::Window;
 
 /// Which of several pairs of the same count is merged.
@@ -291,14 +291,14 @@ pub fn train(
     options: &Options,
     known: &[Learned],
     on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
-    watch: &dyn Watch,
+    interrupt: &dyn Interrupt,
 ) -> Result<Trained> {
-    let laid_out = |order| Ok((Corpus::new(counts, &options.base, order, watch)?, None));
-    learn(laid_out, options, known, on_merge, watch)
+    let laid_out = |order| Ok((Corpus::new(counts, &options.base, order, interrupt)?, None));
+    learn(laid_out, options, known, on_merge, interrupt)
 }
 
 /// The least memory that merging can be limited to, in bytes.
-pub const LEAST_MEMORY: u64 = 24 << 20;
+pub const MIN_MEMORY: u64 = 24 << 20;
 
 /// The most bytes of memory for each byte of distinct pretokens, and one between them: where it
 /// stands, and twice where a pair is found.
@@ -307,7 +307,7 @@ const OF_PLACE: u64 = 16;
 /// How much memory merging may take, and where the rest goes.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryLimit<'a> {
-    /// At least [`LEAST_MEMORY`]. More than 32 GiB are not taken.
+    /// At least [`MIN_MEMORY`]. More than 32 GiB are not taken.
     pub bytes: u64,
     /// A folder. In it a new one is made, and deleted when it is needed no more.
     pub folder: &'a Path,
@@ -327,24 +327,24 @@ pub fn train_within(
     options: &Options,
     known: &[Learned],
     on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
-    watch: &dyn Watch,
+    interrupt: &dyn Interrupt,
 ) -> Result<Trained> {
     match limit {
         Some(limit) if !fits(counts, limit.bytes) => {
-            let bytes = limit.bytes.saturating_sub(counts.held()).max(LEAST_MEMORY);
-            train_bounded(counts, MemoryLimit { bytes, ..limit }, options, known, on_merge, watch)
+            let bytes = limit.bytes.saturating_sub(counts.held()).max(MIN_MEMORY);
+            train_bounded(counts, MemoryLimit { bytes, ..limit }, options, known, on_merge, interrupt)
         }
-        _ => train(&*counts.to_memory(watch)?, options, known, on_merge, watch),
+        _ => train(&*counts.to_memory(interrupt)?, options, known, on_merge, interrupt),
     }
 }
 
 /// Whether [`train`] takes no more than so many bytes of memory, those of the counts included.
 fn fits(counts: &dyn Pieces, memory: u64) -> bool {
-    has_room(counts.distinct_bytes() + counts.distinct(), counts.in_memory(), memory)
+    fits_in_memory(counts.distinct_bytes() + counts.distinct(), counts.in_memory(), memory)
 }
 
 /// The same for counts with so many places that take so many bytes.
-fn has_room(places: u64, counts: u64, memory: u64) -> bool {
+fn fits_in_memory(places: u64, counts: u64, memory: u64) -> bool {
     // More places cannot be numbered, however much memory there is.
     places < u64::from(u32::MAX) && OF_THE_REST + counts + places * OF_PLACE <= memory
 }
@@ -362,18 +362,19 @@ pub fn train_bounded(
     options: &Options,
     known: &[Learned],
     on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
-    watch: &dyn Watch,
+    interrupt: &dyn Interrupt,
 ) -> Result<Trained> {
     let MemoryLimit { bytes, folder } = limit;
-    if bytes < LEAST_MEMORY {
-        let reason = format!("{bytes} bytes of memory are too few to merge in; at least {LEAST_MEMORY}.");
+    if bytes < MIN_MEMORY {
+        let reason = format!("{bytes} bytes of memory are too few to merge in; at least {MIN_MEMORY}.");
         return Err(Error::Option { reason });
     }
     let laid_out = |order| {
-        let archive = Archive::new(counts, &options.base, order, Room::within(bytes), folder, watch)?;
+        let archive =
+            Archive::new(counts, &options.base, order, MemoryBudget::within(bytes), folder, interrupt)?;
         Ok((Corpus::default(), Some(archive)))
     };
-    learn(laid_out, options, known, on_merge, watch)
+    learn(laid_out, options, known, on_merge, interrupt)
 }
 
 fn learn(
@@ -381,7 +382,7 @@ fn learn(
     options: &Options,
     known: &[Learned],
     on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
-    watch: &dyn Watch,
+    interrupt: &dyn Interrupt,
 ) -> Result<Trained> {
     let limits = limits(options)?;
     let known = &known[..known.len().min(limits.max_merges)];
@@ -389,16 +390,16 @@ fn learn(
     let (merges, stop) = match options.ties {
         Ties::Ids => {
             let laid_out = laid_out(Order::ByCount)?;
-            Learner::new(laid_out, tokens, SmallestIds, limits).learn(known, on_merge, watch)
+            Learner::new(laid_out, tokens, SmallestIds, limits).learn(known, on_merge, interrupt)
         }
         Ties::FirstSeen => {
             let laid_out = laid_out(Order::FirstSeen)?;
-            Learner::new(laid_out, tokens, FirstSeen, limits).learn(known, on_merge, watch)
+            Learner::new(laid_out, tokens, FirstSeen, limits).learn(known, on_merge, interrupt)
         }
         Ties::Lexicographic | Ties::Printable => {
             let laid_out = laid_out(Order::ByCount)?;
             let ties = Lexicographic::of(options.ties);
-            Learner::new(laid_out, tokens, ties, limits).learn(known, on_merge, watch)
+            Learner::new(laid_out, tokens, ties, limits).learn(known, on_merge, interrupt)
         }
     }?;
     Ok(Trained { base: options.base.clone(), merges, stop })
@@ -407,13 +408,13 @@ fn learn(
 /// The limits that are asked for, if they make sense.
 fn limits(options: &Options) -> Result<Limits> {
     options.check()?;
-    let room = MAX_VOCAB_SIZE - options.base.tokens().len();
-    if options.max_merges.is_some_and(|merges| merges > room) {
+    let maximum = MAX_VOCAB_SIZE - options.base.tokens().len();
+    if options.max_merges.is_some_and(|merges| merges > maximum) {
         return Err(Error::Option {
             reason: format!("the vocabulary would be larger than {MAX_VOCAB_SIZE} tokens."),
         });
     }
-    Ok(Limits::of(options, room))
+    Ok(Limits::of(options, maximum))
 }
 
 #[cfg(test)]
@@ -421,7 +422,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::watch::Unwatched;
+    use crate::interrupt::Never;
 
     fn bounded(
         counts: &Counts,
@@ -432,11 +433,11 @@ mod tests {
         let laid_out = |order| {
             let inside = std::env::temp_dir();
             // Of any length: there is no room for the longest in so little memory.
-            let room = Room { memory, pretoken: u64::MAX };
-            let archive = Archive::new(counts, &options.base, order, room, &inside, &Unwatched)?;
+            let budget = MemoryBudget { memory, pretoken: u64::MAX };
+            let archive = Archive::new(counts, &options.base, order, budget, &inside, &Never)?;
             Ok((Corpus::default(), Some(archive)))
         };
-        let trained = learn(laid_out, options, known, &mut |_| Ok(()), &Unwatched)?;
+        let trained = learn(laid_out, options, known, &mut |_| Ok(()), &Never)?;
         Ok((trained.merges, trained.stop))
     }
 
@@ -456,18 +457,18 @@ mod tests {
 
     #[test]
     fn more_places_than_can_be_numbered_do_not_fit() {
-        let most = u64::from(u32::MAX) - 1;
-        assert!(has_room(most, 0, u64::MAX));
-        assert!(!has_room(most + 1, 0, u64::MAX));
-        assert!(!has_room(most, 0, 60 << 30));
+        let maximum = u64::from(u32::MAX) - 1;
+        assert!(fits_in_memory(maximum, 0, u64::MAX));
+        assert!(!fits_in_memory(maximum + 1, 0, u64::MAX));
+        assert!(!fits_in_memory(maximum, 0, 60 << 30));
     }
 
     #[test]
     fn the_longest_pretoken_is_named_that_has_no_room() {
         let pieces = [300_000, 10, 400_000, 350_000].map(|len| ("a".repeat(len), 1));
         let counts = Counts::from_pieces(pieces).unwrap();
-        let limit = MemoryLimit { bytes: LEAST_MEMORY, folder: &std::env::temp_dir() };
-        let trained = train_bounded(&counts, limit, &Options::bytes(300), &[], &mut |_| Ok(()), &Unwatched);
+        let limit = MemoryLimit { bytes: MIN_MEMORY, folder: &std::env::temp_dir() };
+        let trained = train_bounded(&counts, limit, &Options::bytes(300), &[], &mut |_| Ok(()), &Never);
         let error = trained.unwrap_err().to_string();
         assert!(error.contains("400000 bytes cannot be merged in 24 MiB of memory; it needs 27."), "{error}");
     }
@@ -516,7 +517,7 @@ mod tests {
             pattern in proptest::sample::select(&["aa+b?", "[bc]+", "never"][..]),
         ) {
             let [some_pair, some_token] = [(b"a".to_vec(), b"ab".to_vec()), (b"ca".to_vec(), Vec::new())];
-            let forbidden = Arc::new(Forbidden::new([some_pair], [some_token.0], &[pattern.into()], &Unwatched).unwrap());
+            let forbidden = Arc::new(Forbidden::new([some_pair], [some_token.0], &[pattern.into()], &Never).unwrap());
             let words = words.into_iter().map(|(word, count)| (word.concat(), count * weight));
             let counts = Counts::from_pieces(words).unwrap();
             let base = if chars { Base::Chars("acd".chars().collect()) } else { Options::bytes(256).base };
@@ -524,7 +525,7 @@ mod tests {
                 base, ties, min_frequency, max_merges: Some(merges), max_token_length: Some(longest),
                 whole_characters, forbidden, round: 1, runners_up,
             };
-            let expected = train(&counts, &options, &[], &mut |_| Ok(()), &Unwatched).unwrap();
+            let expected = train(&counts, &options, &[], &mut |_| Ok(()), &Never).unwrap();
             let some = expected.merges.len() * part / 4;
             let known = &expected.merges[..some];
             let found = bounded(&counts, memory, &options, known).unwrap();
@@ -532,7 +533,7 @@ mod tests {
 
             // So does training that goes on from a tokenizer of the first merges.
             let first = Options { max_merges: Some(some), ..options.clone() };
-            let first = train(&counts, &first, &[], &mut |_| Ok(()), &Unwatched).unwrap();
+            let first = train(&counts, &first, &[], &mut |_| Ok(()), &Never).unwrap();
             let uncut = Pretokenizer::new(&[]).unwrap();
             let mut definition = first.into_definition(uncut);
             if chars {
@@ -547,7 +548,7 @@ mod tests {
             let rest: Vec<Learned> = expected.merges[some..].iter().map(|learned| shifted(learned, chars, 3 + some)).collect();
             let (again, _) = bounded(&counts, memory, &more, &rest[..rest.len() / 2]).unwrap();
             prop_assert_eq!(&again, &rest);
-            let found = train(&counts, &more, &[], &mut |_| Ok(()), &Unwatched).unwrap();
+            let found = train(&counts, &more, &[], &mut |_| Ok(()), &Never).unwrap();
             prop_assert_eq!((found.merges, found.stop), (rest, expected.stop));
         }
     }

@@ -1,7 +1,7 @@
 //! The merge loop, in rounds.
 //!
 //! A pair's count only falls once all its occurrences have arisen. So as long as the most frequent
-//! pair occurs `floor` times or more, a pair that occurs less often need not be known: a round
+//! pair occurs `min_count` times or more, a pair that occurs less often need not be known: a round
 //! finds all pairs that reach the floor, and merges until none does. Then the floor is lowered, the
 //! corpus laid out anew without the gaps that merges left, and the next round begins. Most pairs
 //! that ever arise are too rare to be merged, and cost nothing so.
@@ -12,14 +12,14 @@
 use hashbrown::HashSet;
 
 use crate::error::{Error, Result};
+use crate::interrupt::Interrupt;
 use crate::merges::Merge;
 use crate::vocabulary::TokenId;
-use crate::watch::Watch;
 
 use super::archive::Archive;
-use super::census::{self, Table};
-use super::frequent::{Found, Frequent};
+use super::frequent::{Frequent, PairCount};
 use super::learner::{Learner, Limits};
+use super::pair_counts::{self, PairTable};
 use super::pairs::Pairs;
 use super::sketch::Sketch;
 use super::ties::TieRule;
@@ -36,9 +36,9 @@ impl<T: TieRule> Learner<T> {
         mut self,
         known: &[Learned],
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<(Vec<Learned>, Stop)> {
-        let stop = self.learn_in_rounds(known, on_merge, watch)?;
+        let stop = self.learn_in_rounds(known, on_merge, interrupt)?;
         Ok((self.merges, stop))
     }
 
@@ -47,13 +47,13 @@ impl<T: TieRule> Learner<T> {
         &mut self,
         known: &[Learned],
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<Stop> {
         if known.is_empty() || self.limits.runners_up > 0 {
-            self.start(known, on_merge, watch)?;
+            self.start(known, on_merge, interrupt)?;
         } else {
-            self.repeat(known, on_merge, watch)?;
-            self.start_round(&[], on_merge, watch)?;
+            self.repeat(known, on_merge, interrupt)?;
+            self.start_round(&[], on_merge, interrupt)?;
         }
         loop {
             while self.merges.len() < self.limits.max_merges
@@ -62,25 +62,25 @@ impl<T: TieRule> Learner<T> {
             {
                 let pair = self.pairs.get(best);
                 let (left, right, count) = (pair.left, pair.right, pair.count);
-                let merge = self.merge_best(best, left, right, watch)?;
+                let merge = self.merge_best(best, left, right, interrupt)?;
                 self.note(Learned { runners_up, ..Learned::new(merge, count) }, known, on_merge)?;
             }
             if self.merges.len() == self.limits.max_merges {
                 return Ok(Stop::MaxMerges);
             }
-            if self.floor == self.limits.min_frequency {
+            if self.min_count == self.limits.min_frequency {
                 if self.merges.len() < known.len() {
                     return Err(of_another_run(self.merges.len()));
                 }
-                return self.stop_for_want_of_pairs(watch);
+                return self.stop_for_want_of_pairs(interrupt);
             }
-            self.start_round(known, on_merge, watch)?;
+            self.start_round(known, on_merge, interrupt)?;
         }
     }
 
     /// Why there is no pair to merge.
-    pub(super) fn stop_for_want_of_pairs(&mut self, watch: &dyn Watch) -> Result<Stop> {
-        Ok(if self.is_merged(watch)? { Stop::NoPairs } else { Stop::MinFrequency })
+    pub(super) fn stop_for_want_of_pairs(&mut self, interrupt: &dyn Interrupt) -> Result<Stop> {
+        Ok(if self.is_merged(interrupt)? { Stop::NoPairs } else { Stop::MinFrequency })
     }
 
     /// Makes a token of the best pair, wherever it stands.
@@ -89,11 +89,11 @@ impl<T: TieRule> Learner<T> {
         best: usize,
         left: TokenId,
         right: TokenId,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<Merge> {
         let id = self.add_token(left, right);
         self.corpus.add_token(left, right);
-        self.merge(best, id, watch)?;
+        self.merge(best, id, interrupt)?;
         Ok(Merge { left, right, id })
     }
 
@@ -122,7 +122,7 @@ impl<T: TieRule> Learner<T> {
         &mut self,
         known: &[Learned],
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<()> {
         let base = self.tokens.len();
         for (number, Learned { merge, .. }) in known.iter().enumerate() {
@@ -134,11 +134,11 @@ impl<T: TieRule> Learner<T> {
         }
         let mut counts = vec![0; known.len()];
         match self.archive.take() {
-            None => self.repeat_in_memory(known, &mut counts, watch)?,
+            None => self.repeat_in_memory(known, &mut counts, interrupt)?,
             Some(mut archive) => {
-                archive.in_parts(base, watch, |corpus| {
+                archive.in_parts(base, interrupt, |corpus| {
                     self.corpus = corpus;
-                    self.repeat_in_memory(known, &mut counts, watch)?;
+                    self.repeat_in_memory(known, &mut counts, interrupt)?;
                     Ok(std::mem::take(&mut self.corpus))
                 })?;
                 self.archive = Some(archive);
@@ -151,19 +151,25 @@ impl<T: TieRule> Learner<T> {
     }
 
     /// Makes the known merges in the corpus that is in memory, and adds to the count of each.
-    fn repeat_in_memory(&mut self, known: &[Learned], counts: &mut [u64], watch: &dyn Watch) -> Result<()> {
+    fn repeat_in_memory(
+        &mut self,
+        known: &[Learned],
+        counts: &mut [u64],
+        interrupt: &dyn Interrupt,
+    ) -> Result<()> {
         let pairs: HashSet<_> = known.iter().map(|Learned { merge, .. }| (merge.left, merge.right)).collect();
-        self.pairs = census::pairs(&self.corpus, 1, |left, right| pairs.contains(&(left, right)), watch)?;
-        (self.floor, self.known) = (1, Some(pairs));
+        self.pairs =
+            pair_counts::pairs(&self.corpus, 1, |left, right| pairs.contains(&(left, right)), interrupt)?;
+        (self.min_count, self.known) = (1, Some(pairs));
         for (learned, count) in known.iter().zip(counts) {
             let Merge { left, right, id } = learned.merge;
             self.corpus.add_token(left, right);
             if let Some(number) = self.pairs.number_of(left, right) {
                 *count += self.pairs.get(number).count;
-                self.merge(number, id, watch)?;
+                self.merge(number, id, interrupt)?;
             }
         }
-        (self.floor, self.known) = (u64::MAX, None);
+        (self.min_count, self.known) = (u64::MAX, None);
         Ok(())
     }
 
@@ -172,19 +178,19 @@ impl<T: TieRule> Learner<T> {
         &mut self,
         known: &[Learned],
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<()> {
         if self.archive.is_none()
-            && let Some(table) = Table::of(&self.corpus, self.tokens.len(), 0, watch)?
+            && let Some(table) = PairTable::of(&self.corpus, self.tokens.len(), 0, interrupt)?
         {
-            self.floor = table.reached_by(self.limits.round).max(self.limits.min_frequency);
-            let enough = |count, _: &[u64]| count >= self.floor;
+            self.min_count = table.reached_by(self.limits.round).max(self.limits.min_frequency);
+            let enough = |count, _: &[u64]| count >= self.min_count;
             let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
-            self.pairs = table.pairs(&self.corpus, enough, allowed, watch)?;
+            self.pairs = table.pairs(&self.corpus, enough, allowed, interrupt)?;
             self.enqueue_all();
             return Ok(());
         }
-        self.start_round(known, on_merge, watch)
+        self.start_round(known, on_merge, interrupt)
     }
 
     /// Lowers the floor and finds the pairs that reach it. Where memory is short, merges may be
@@ -193,32 +199,32 @@ impl<T: TieRule> Learner<T> {
         &mut self,
         known: &[Learned],
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<()> {
         self.pairs = Pairs::default();
         self.queue.clear();
         match self.archive.take() {
-            None => self.start_round_in_memory(watch),
+            None => self.start_round_in_memory(interrupt),
             Some(mut archive) => {
                 let mut sketch = Sketch::new(usize::MAX);
                 let corpus = std::mem::take(&mut self.corpus);
                 let followed = |left, right| self.limits.follow(&self.tokens, left, right);
-                archive.put_back(&corpus, watch, sketching(&mut sketch, followed))?;
+                archive.put_back(&corpus, interrupt, sketching(&mut sketch, followed))?;
                 drop(corpus);
-                self.start_round_from(&mut archive, sketch, known, on_merge, watch)?;
+                self.start_round_from(&mut archive, sketch, known, on_merge, interrupt)?;
                 self.archive = Some(archive);
                 Ok(())
             }
         }
     }
 
-    fn start_round_in_memory(&mut self, watch: &dyn Watch) -> Result<()> {
+    fn start_round_in_memory(&mut self, interrupt: &dyn Interrupt) -> Result<()> {
         let mut sketch = Sketch::new(self.corpus.len());
         let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
-        self.corpus.lay_out(watch, sketching(&mut sketch, allowed))?;
-        self.floor = self.next_floor(&sketch);
-        while !self.find_pairs(&sketch, watch)? {
-            self.floor = (self.floor / 2).max(self.limits.min_frequency);
+        self.corpus.lay_out(interrupt, sketching(&mut sketch, allowed))?;
+        self.min_count = self.next_min_count(&sketch);
+        while !self.find_pairs(&sketch, interrupt)? {
+            self.min_count = (self.min_count / 2).max(self.limits.min_frequency);
         }
         Ok(())
     }
@@ -229,28 +235,29 @@ impl<T: TieRule> Learner<T> {
         mut sketch: Sketch,
         known: &[Learned],
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<()> {
         while self.merges.len() < self.limits.max_merges {
-            let mut frequent = self.frequent(archive, &sketch, Limits::follow, watch)?;
+            let mut frequent = self.frequent(archive, &sketch, Limits::follow, interrupt)?;
             // A round that merged nothing lacks what came next, and there is no room for more.
             if self.round_start != Some(self.merges.len())
-                && let Some((corpus, floor)) = archive.take(&frequent, self.tokens.len(), watch)?
+                && let Some((corpus, min_count)) = archive.take(&frequent, self.tokens.len(), interrupt)?
             {
-                (self.corpus, self.floor) = (corpus, floor);
+                (self.corpus, self.min_count) = (corpus, min_count);
                 let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
-                self.pairs = census::pairs(&self.corpus, floor, allowed, watch)?;
+                self.pairs = pair_counts::pairs(&self.corpus, min_count, allowed, interrupt)?;
                 self.enqueue_all();
                 self.round_start = Some(self.merges.len());
                 return Ok(());
             }
             if self.limits.has_gaps() {
-                frequent = self.frequent(archive, &sketch, Limits::allow, watch)?;
+                frequent = self.frequent(archive, &sketch, Limits::allow, interrupt)?;
             }
-            let runner_up = |&Found { left, right, count, .. }: &Found| RunnerUp { left, right, count };
+            let runner_up =
+                |&PairCount { left, right, count, .. }: &PairCount| RunnerUp { left, right, count };
             let mut ranked = frequent.pairs.iter().map(runner_up);
             let Some(RunnerUp { left, right, count }) = ranked.next() else {
-                self.floor = self.limits.min_frequency;
+                self.min_count = self.limits.min_frequency;
                 return Ok(());
             };
             let runners_up = ranked.take(self.limits.runners_up).collect();
@@ -258,9 +265,9 @@ impl<T: TieRule> Learner<T> {
             sketch = Sketch::new(usize::MAX);
             let followed = |left, right| self.limits.follow(&self.tokens, left, right);
             let visit = sketching(&mut sketch, followed);
-            archive.merge(left, right, id, watch, visit)?;
+            archive.merge(left, right, id, interrupt, visit)?;
             // Nothing is above the count of what was merged last.
-            self.floor = self.floor.min(count.saturating_mul(2).saturating_add(1));
+            self.min_count = self.min_count.min(count.saturating_mul(2).saturating_add(1));
             let learned = Learned { runners_up, ..Learned::new(Merge { left, right, id }, count) };
             self.note(learned, known, on_merge)?;
         }
@@ -274,23 +281,24 @@ impl<T: TieRule> Learner<T> {
         archive: &Archive,
         sketch: &Sketch,
         is_asked: impl Fn(&Limits, &[Vec<u8>], TokenId, TokenId) -> bool,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<Frequent> {
-        let mut floor = self.next_floor(sketch);
+        let mut min_count = self.next_min_count(sketch);
         let Learner { limits, tokens, ties, .. } = self;
-        let (least, wanted) = (limits.min_frequency, 1 + limits.runners_up);
+        let (minimum, wanted) = (limits.min_frequency, 1 + limits.runners_up);
         loop {
-            let asked =
-                |left, right| sketch.may_reach(left, right, floor) && is_asked(limits, tokens, left, right);
-            let key = |found: &Found| ties.key(found.left, found.right, found.first, tokens);
-            let mut frequent = archive.frequent(floor, wanted, asked, key, watch)?;
+            let asked = |left, right| {
+                sketch.may_reach(left, right, min_count) && is_asked(limits, tokens, left, right)
+            };
+            let key = |found: &PairCount| ties.key(found.left, found.right, found.first, tokens);
+            let mut frequent = archive.frequent(min_count, wanted, asked, key, interrupt)?;
             let last = frequent.pairs.get(wanted - 1).map_or(0, |found| found.count);
-            if last >= floor || floor == least {
-                frequent.pairs.retain(|found| found.count >= floor);
+            if last >= min_count || min_count == minimum {
+                frequent.pairs.retain(|found| found.count >= min_count);
                 return Ok(frequent);
             }
             // The sums of rare pairs looked like a frequent one.
-            floor = last.max(least);
+            min_count = last.max(minimum);
         }
     }
 
@@ -298,25 +306,25 @@ impl<T: TieRule> Learner<T> {
     ///
     /// Of the pairs that a round starts with five in six are merged. The sums of many rare pairs look
     /// like a frequent one, so what the sketch says may be too high.
-    fn next_floor(&self, sketch: &Sketch) -> u64 {
+    fn next_min_count(&self, sketch: &Sketch) -> u64 {
         let left = (self.limits.max_merges - self.merges.len()).saturating_add(self.limits.runners_up);
         let wanted = (left.saturating_mul(6) / 5).min(self.limits.round * GROWTH).min(sketch.capacity());
-        sketch.reached_by(wanted).min(self.floor / 2).max(self.limits.min_frequency)
+        sketch.reached_by(wanted).min(self.min_count / 2).max(self.limits.min_frequency)
     }
 
     /// Finds the pairs of the corpus in memory that reach the floor; false if there are none
     /// although there may be rarer ones.
-    fn find_pairs(&mut self, sketch: &Sketch, watch: &dyn Watch) -> Result<bool> {
-        let floor = self.floor;
+    fn find_pairs(&mut self, sketch: &Sketch, interrupt: &dyn Interrupt) -> Result<bool> {
+        let min_count = self.min_count;
         let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
-        let may_reach = |left, right| sketch.may_reach(left, right, floor) && allowed(left, right);
-        self.pairs = census::pairs(&self.corpus, floor, may_reach, watch)?;
+        let may_reach = |left, right| sketch.may_reach(left, right, min_count) && allowed(left, right);
+        self.pairs = pair_counts::pairs(&self.corpus, min_count, may_reach, interrupt)?;
         self.enqueue_all();
-        Ok(self.pairs.len() > 0 || floor == self.limits.min_frequency)
+        Ok(self.pairs.len() > 0 || min_count == self.limits.min_frequency)
     }
 
     /// Whether no two neighbours are left that may be merged.
-    pub(super) fn is_merged(&mut self, watch: &dyn Watch) -> Result<bool> {
+    pub(super) fn is_merged(&mut self, interrupt: &dyn Interrupt) -> Result<bool> {
         if self.limits.min_frequency == 1 {
             // None that occurs was too rare.
             return Ok(true);
@@ -326,8 +334,8 @@ impl<T: TieRule> Learner<T> {
         // What is only measured has no count, and asks for no merge.
         let visit = |left, right, count| merged &= count == 0 || !allowed(left, right);
         match &self.archive {
-            Some(archive) => archive.for_each_merged_pair(&self.corpus, watch, visit)?,
-            None => self.corpus.lay_out(watch, visit)?,
+            Some(archive) => archive.for_each_merged_pair(&self.corpus, interrupt, visit)?,
+            None => self.corpus.lay_out(interrupt, visit)?,
         }
         Ok(merged)
     }

@@ -16,11 +16,11 @@ pub(super) struct Sketch {
 
 impl Sketch {
     /// The most sums of a row: 1 MiB.
-    const MOST: usize = 1 << 18;
+    const MAX: usize = 1 << 18;
 
     /// A sketch for a corpus of so many places.
     pub(super) fn new(places: usize) -> Sketch {
-        let sums = (places / 2).next_power_of_two().clamp(1 << 8, Sketch::MOST);
+        let sums = (places / 2).next_power_of_two().clamp(1 << 8, Sketch::MAX);
         Sketch { rows: [vec![0; sums], vec![0; sums]], shift: 64 - sums.ilog2() }
     }
 

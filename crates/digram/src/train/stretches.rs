@@ -7,8 +7,8 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use crate::error::{Error, Result};
 use crate::vocabulary::TokenId;
 
-use super::corpus::{Builder, Corpus, stretches};
-use super::need::{self, Need};
+use super::corpus::{Corpus, CorpusBuilder, stretches};
+use super::memory_need::{self, MemoryNeed};
 
 /// Stretches of tokens in the order they were first added.
 ///
@@ -16,7 +16,7 @@ use super::need::{self, Need};
 /// come again and again: thousands of them hold what millions of pretokens have.
 #[derive(Default)]
 pub(super) struct Stretches {
-    words: Words,
+    words: TokenSequences,
     counts: Vec<u64>,
     numbers: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -56,12 +56,12 @@ impl Stretches {
 
     /// How many bytes of memory merging them takes.
     pub(super) fn memory(&self) -> u64 {
-        need::of((self.words.tokens.len() - self.counts.len()) as u64, self.counts.len() as u64)
+        memory_need::bytes_of((self.words.tokens.len() - self.counts.len()) as u64, self.counts.len() as u64)
     }
 
     /// What merging those takes of which each pair occurs as often as a floor, for any floor.
-    pub(super) fn need(&self, count: impl Fn(TokenId, TokenId) -> u64) -> Need {
-        let mut need = Need::default();
+    pub(super) fn need(&self, count: impl Fn(TokenId, TokenId) -> u64) -> MemoryNeed {
+        let mut need = MemoryNeed::default();
         self.iter().for_each(|(word, _)| need.add(word.windows(2).map(|pair| count(pair[0], pair[1]))));
         need
     }
@@ -78,7 +78,7 @@ impl Stretches {
     /// A corpus of them.
     pub(super) fn corpus(&self, tokens: usize) -> Result<Corpus> {
         let places = self.words.tokens.len() + self.counts.len();
-        let mut corpus = Builder::with_room(tokens, places, self.counts.len())?;
+        let mut corpus = CorpusBuilder::with_capacity(tokens, places, self.counts.len())?;
         self.iter().try_for_each(|(word, count)| corpus.push(word, count))?;
         Ok(corpus.finish())
     }
@@ -90,12 +90,12 @@ impl Stretches {
 
 /// Sequences of tokens, end to end.
 #[derive(Default)]
-pub(super) struct Words {
+pub(super) struct TokenSequences {
     tokens: Vec<TokenId>,
     ends: Vec<u32>,
 }
 
-impl Words {
+impl TokenSequences {
     pub(super) fn push(&mut self, word: &[TokenId]) {
         self.tokens.extend_from_slice(word);
         self.ends.push(self.tokens.len() as u32);

@@ -1,4 +1,4 @@
-//! Words that join: merges that reach over the borders of pretokens.
+//! Superwords: merges that cross the boundaries of pretokens.
 //!
 //! Two kinds of merges take turns, the more frequent pair first: those inside words, and those of
 //! two neighbouring words that are one token each. Joining changes no word, so the merges of words
@@ -13,22 +13,22 @@ use hashbrown::HashMap;
 
 use crate::count::{Counts, Pieces};
 use crate::error::{Error, Result};
+use crate::interrupt::{Interrupt, Pacer};
+use crate::memory;
 use crate::merges::Merge;
 use crate::pretokenize::GoesOn;
-use crate::room;
 use crate::tokenizer::Tokenizer;
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId};
-use crate::watch::{Paced, Watch};
 
-use super::census;
-use super::corpus::{BORDER, Builder, Corpus};
+use super::corpus::{BORDER, Corpus, CorpusBuilder};
 use super::learner::{Learner, Limits};
+use super::pair_counts;
 use super::ties::{FirstSeen, Lexicographic, SmallestIds, TieRule};
 use super::{Learned, Stop, Ties};
 
 /// The words that were learned before.
 #[derive(Debug, Clone, Copy)]
-pub struct Words<'a> {
+pub struct WordMerges<'a> {
     /// Cuts pretokens into words and merges them; its merges make the ids after the base, in order.
     pub tokenizer: &'a Tokenizer,
     /// How often the pair of each merge stood in the corpus.
@@ -74,31 +74,31 @@ pub struct Joined {
 /// [`Error::Option`] for options that make no sense, [`Error::Limit`] for more than 2^32 words.
 pub fn join_words(
     counts: &Counts,
-    words: Words<'_>,
+    words: WordMerges<'_>,
     options: &JoinOptions,
     on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
-    watch: &dyn Watch,
+    interrupt: &dyn Interrupt,
 ) -> Result<Joined> {
     let merges = words.tokenizer.merges();
     if options.max_merges > MAX_VOCAB_SIZE || merges.len() != words.counts.len() {
         return Err(Error::Option { reason: "these are not merges of words to join.".into() });
     }
     match options.ties {
-        Ties::Ids => join(counts, words, options, SmallestIds, on_merge, watch),
-        Ties::FirstSeen => join(counts, words, options, FirstSeen, on_merge, watch),
+        Ties::Ids => join(counts, words, options, SmallestIds, on_merge, interrupt),
+        Ties::FirstSeen => join(counts, words, options, FirstSeen, on_merge, interrupt),
         Ties::Lexicographic | Ties::Printable => {
-            join(counts, words, options, Lexicographic::of(options.ties), on_merge, watch)
+            join(counts, words, options, Lexicographic::of(options.ties), on_merge, interrupt)
         }
     }
 }
 
 fn join<T: TieRule>(
     counts: &Counts,
-    words: Words<'_>,
+    words: WordMerges<'_>,
     options: &JoinOptions,
     ties: T,
     on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
-    watch: &dyn Watch,
+    interrupt: &dyn Interrupt,
 ) -> Result<Joined> {
     let inner = words.tokenizer.merges();
     let bytes = |id| words.tokenizer.token(id).unwrap_or_default().to_vec();
@@ -115,15 +115,15 @@ fn join<T: TieRule>(
         taken: (0..words.tokenizer.vocab_size() as TokenId).map(bytes).collect(),
     };
     // A word has some four bytes and more.
-    room::check((counts.distinct_bytes() * 4 + counts.distinct() * OF_RUN) as usize)?;
-    let (corpus, places) = side_by_side(counts, words, base, T::MOVES, watch)?;
+    memory::check_available((counts.distinct_bytes() * 4 + counts.distinct() * OF_RUN) as usize)?;
+    let (corpus, places) = side_by_side(counts, words, base, T::MOVES, interrupt)?;
     let tokens = (0..base as TokenId).map(bytes).collect();
     let mut learner = Learner::new((corpus, None), tokens, ties, limits);
     // A pair of words has its turn before the last merge that there is room for, or never.
-    let least = if inner.len() >= options.max_merges { words.counts.last().copied() } else { None };
-    learner.floor = options.min_frequency.max(least.unwrap_or(1));
+    let minimum = if inner.len() >= options.max_merges { words.counts.last().copied() } else { None };
+    learner.min_count = options.min_frequency.max(minimum.unwrap_or(1));
     let allowed = |left, right| learner.limits.allow(&learner.tokens, left, right);
-    learner.pairs = census::pairs(&learner.corpus, learner.floor, allowed, watch)?;
+    learner.pairs = pair_counts::pairs(&learner.corpus, learner.min_count, allowed, interrupt)?;
     learner.enqueue_all();
 
     let mut joins = Vec::new();
@@ -133,7 +133,7 @@ fn join<T: TieRule>(
         if learner.merges.len() == options.max_merges {
             break Stop::MaxMerges;
         }
-        watch.check()?;
+        interrupt.check()?;
         let best = learner.best().map(|number| (number, learner.pairs.get(number).count));
         let learned = match (best, next.peek()) {
             (Some((number, count)), inner) if inner.is_none_or(|&(_, of_word)| count > *of_word) => {
@@ -141,7 +141,7 @@ fn join<T: TieRule>(
                 let (left, right) = (pair.left, pair.right);
                 let id = learner.add_token(left, right);
                 learner.corpus.add_token(left, right);
-                learner.merge(number, id, watch)?;
+                learner.merge(number, id, interrupt)?;
                 learner.limits.taken.insert(learner.tokens[id as usize].clone());
                 joins.push(true);
                 Learned::new(Merge { left, right, id }, count)
@@ -155,11 +155,11 @@ fn join<T: TieRule>(
                 let id = learner.add_token(left, right);
                 ids[merge.id as usize] = id;
                 learner.corpus.add_symbol();
-                learner.stand(id, places.of(merge.id), watch)?;
+                learner.stand(id, places.of(merge.id), interrupt)?;
                 joins.push(false);
                 Learned::new(Merge { left, right, id }, count)
             }
-            (_, None) if learner.is_merged(watch)? => break Stop::NoPairs,
+            (_, None) if learner.is_merged(interrupt)? => break Stop::NoPairs,
             (_, None) => break Stop::MinFrequency,
         };
         on_merge(&learned)?;
@@ -172,13 +172,13 @@ fn join<T: TieRule>(
 const OF_RUN: u64 = 64;
 
 /// Where each word stands.
-struct Places {
+struct WordPlaces {
     /// By id, where those of the token begin.
     starts: Vec<u32>,
     places: Vec<u32>,
 }
 
-impl Places {
+impl WordPlaces {
     fn of(&self, id: TokenId) -> &[u32] {
         &self.places[self.starts[id as usize] as usize..self.starts[id as usize + 1] as usize]
     }
@@ -188,21 +188,21 @@ impl Places {
 /// token yet as borders; and where the latter stand.
 fn side_by_side(
     counts: &Counts,
-    words: Words<'_>,
+    words: WordMerges<'_>,
     base: usize,
     in_order: bool,
-    watch: &dyn Watch,
-) -> Result<(Corpus, Places)> {
-    let mut runs = runs(counts, words, watch)?;
+    interrupt: &dyn Interrupt,
+) -> Result<(Corpus, WordPlaces)> {
+    let mut runs = runs(counts, words, interrupt)?;
     if !in_order {
         // The most frequent first, which makes the counts of places quick to find.
-        crate::count::sort(&mut runs, &|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)), watch)?;
+        crate::count::sort(&mut runs, &|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)), interrupt)?;
     }
-    let mut corpus = Builder::new(base);
+    let mut corpus = CorpusBuilder::new(base);
     let mut starts = vec![0u32; words.tokenizer.vocab_size() + 1];
-    let mut paced = Paced::new(watch);
+    let mut pacer = Pacer::new(interrupt);
     for (run, count) in &runs {
-        paced.after(1 + run.len())?;
+        pacer.after(1 + run.len())?;
         let is_there = |&id: &TokenId| if (id as usize) < base { id } else { BORDER };
         corpus.push(&run.iter().map(is_there).collect::<Vec<_>>(), *count)?;
         run.iter().filter(|id| **id as usize >= base).for_each(|&id| starts[id as usize + 1] += 1);
@@ -222,14 +222,14 @@ fn side_by_side(
         }
         at += 1;
     }
-    Ok((corpus.finish(), Places { starts, places }))
+    Ok((corpus.finish(), WordPlaces { starts, places }))
 }
 
 /// A run of words and how often it occurs.
-type Run = (Box<[TokenId]>, u64);
+type WordRun = (Box<[TokenId]>, u64);
 
 /// The runs of two words or more, each once, in the order in which they first occur.
-fn runs(counts: &Counts, words: Words<'_>, watch: &dyn Watch) -> Result<Vec<Run>> {
+fn runs(counts: &Counts, words: WordMerges<'_>, interrupt: &dyn Interrupt) -> Result<Vec<WordRun>> {
     let pretokenizer = words.tokenizer.pretokenizer();
     let mut numbers: HashMap<Box<[TokenId]>, usize> = HashMap::new();
     let mut found: Vec<u64> = Vec::new();
@@ -247,7 +247,7 @@ fn runs(counts: &Counts, words: Words<'_>, watch: &dyn Watch) -> Result<Vec<Run>
     };
     let mut run = Vec::new();
     for (piece, count) in counts.iter().filter(|(_, count)| *count > 0) {
-        pretokenizer.for_many(piece, 0, GoesOn::No, watch, |mut start, ends| {
+        pretokenizer.for_many(piece, 0, GoesOn::No, interrupt, |mut start, ends| {
             for &next in ends {
                 let word = words.tokenizer.word(&piece[std::mem::replace(&mut start, next)..next]);
                 match word.filter(|&id| words.may_join.get(id as usize).is_some_and(|may| *may)) {
@@ -259,8 +259,8 @@ fn runs(counts: &Counts, words: Words<'_>, watch: &dyn Watch) -> Result<Vec<Run>
         })?;
         end(&mut run, count);
     }
-    let mut runs: Vec<Run> = numbers.into_iter().map(|(run, number)| (run, number as u64)).collect();
-    crate::count::sort(&mut runs, &|a, b| a.1.cmp(&b.1), watch)?;
+    let mut runs: Vec<WordRun> = numbers.into_iter().map(|(run, number)| (run, number as u64)).collect();
+    crate::count::sort(&mut runs, &|a, b| a.1.cmp(&b.1), interrupt)?;
     runs.iter_mut().for_each(|(_, count)| *count = found[*count as usize]);
     Ok(runs)
 }

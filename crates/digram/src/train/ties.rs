@@ -9,24 +9,24 @@ use super::Ties;
 
 /// A rule for ties, as a key: of the pairs of one count the one with the greatest key is merged.
 pub(super) trait TieRule {
-    type Key: Ord + Clone;
+    type SortKey: Ord + Clone;
 
     /// Whether keys can fall while training goes on, as first occurrences move to the right.
     const MOVES: bool;
 
     /// The key of a pair that first occurs at place `first`.
-    fn key(&mut self, left: TokenId, right: TokenId, first: u64, tokens: &[Vec<u8>]) -> Self::Key;
+    fn key(&mut self, left: TokenId, right: TokenId, first: u64, tokens: &[Vec<u8>]) -> Self::SortKey;
 }
 
 /// The smallest pair of ids.
 pub(super) struct SmallestIds;
 
 impl TieRule for SmallestIds {
-    type Key = Reverse<(TokenId, TokenId)>;
+    type SortKey = Reverse<(TokenId, TokenId)>;
     const MOVES: bool = false;
 
     // Reversed: the queue gives the greatest key first, and the smallest pair must win.
-    fn key(&mut self, left: TokenId, right: TokenId, _: u64, _: &[Vec<u8>]) -> Self::Key {
+    fn key(&mut self, left: TokenId, right: TokenId, _: u64, _: &[Vec<u8>]) -> Self::SortKey {
         Reverse((left, right))
     }
 }
@@ -35,10 +35,10 @@ impl TieRule for SmallestIds {
 pub(super) struct FirstSeen;
 
 impl TieRule for FirstSeen {
-    type Key = Reverse<u64>;
+    type SortKey = Reverse<u64>;
     const MOVES: bool = true;
 
-    fn key(&mut self, _: TokenId, _: TokenId, first: u64, _: &[Vec<u8>]) -> Self::Key {
+    fn key(&mut self, _: TokenId, _: TokenId, first: u64, _: &[Vec<u8>]) -> Self::SortKey {
         Reverse(first)
     }
 }
@@ -78,10 +78,10 @@ impl Lexicographic {
 }
 
 impl TieRule for Lexicographic {
-    type Key = (Arc<[u8]>, Arc<[u8]>);
+    type SortKey = (Arc<[u8]>, Arc<[u8]>);
     const MOVES: bool = false;
 
-    fn key(&mut self, left: TokenId, right: TokenId, _: u64, tokens: &[Vec<u8>]) -> Self::Key {
+    fn key(&mut self, left: TokenId, right: TokenId, _: u64, tokens: &[Vec<u8>]) -> Self::SortKey {
         let known = self.shared.len();
         let places = &self.places;
         let by_place = |token: &Vec<u8>| token.iter().map(|&byte| places[byte as usize]).collect();

@@ -16,13 +16,13 @@ pub(super) struct Turns {
     /// How long each language was before the first merge, and how many times as short it is to
     /// become: who has done the smallest part of that is behind. Without them it is the longest.
     ratios: Option<(Vec<u64>, Vec<f64>)>,
-    window: Option<Recent>,
+    window: Option<RecentTurns>,
     /// Languages without a pair to merge.
     exhausted: Vec<bool>,
 }
 
 /// The last turns.
-struct Recent {
+struct RecentTurns {
     window: Window,
     turns: VecDeque<usize>,
     /// How many of them each language had.
@@ -37,7 +37,7 @@ impl Turns {
         let times = vec![0; lengths.len()];
         Turns {
             ratios: ratios.map(|ratios| (lengths.to_vec(), ratios.to_vec())),
-            window: window.map(|window| Recent { window, turns: VecDeque::new(), times }),
+            window: window.map(|window| RecentTurns { window, turns: VecDeque::new(), times }),
             exhausted,
         }
     }
@@ -94,7 +94,7 @@ impl Turns {
     }
 }
 
-impl Recent {
+impl RecentTurns {
     fn has_more_than_its_share(&self, language: usize) -> bool {
         let share = self.times[language] as f64 / self.window.size as f64;
         share > self.window.alpha / self.times.len() as f64

@@ -72,10 +72,15 @@ fn merge(words: &mut [Word], left: u32, right: u32, id: u32) {
     }
 }
 
-/// Up to `most` merges with their counts, counting anew at each step.
-pub fn train(mut words: Vec<Word>, mut tokens: Vec<Vec<u8>>, ties: Ties, most: usize) -> Vec<(Merge, u64)> {
+/// Up to `maximum` merges with their counts, counting anew at each step.
+pub fn train(
+    mut words: Vec<Word>,
+    mut tokens: Vec<Vec<u8>>,
+    ties: Ties,
+    maximum: usize,
+) -> Vec<(Merge, u64)> {
     let mut learned = Vec::new();
-    while learned.len() < most {
+    while learned.len() < maximum {
         let Some(((left, right), count)) = best(&words, &tokens, ties) else { break };
         let id = tokens.len() as u32;
         tokens.push([&tokens[left as usize][..], &tokens[right as usize]].concat());
@@ -96,12 +101,12 @@ pub fn train_fair(
     ties: Ties,
     global: usize,
     min_frequency: u64,
-    most: usize,
+    maximum: usize,
 ) -> Vec<(Merge, u64, Option<u32>)> {
     let length = |words: &[Word]| words.iter().map(|(word, weight)| word.len() as u64 * weight).sum::<u64>();
     let mut learned = Vec::new();
     let mut waiting: Vec<usize> = (0..languages.len()).rev().collect();
-    while learned.len() < most && !waiting.is_empty() {
+    while learned.len() < maximum && !waiting.is_empty() {
         let all: Vec<Word> = languages.iter().flat_map(|(words, _)| words.clone()).collect();
         let longest = waiting.iter().copied().max_by_key(|&one| length(&languages[one].1)).unwrap();
         let language = (learned.len() >= global).then_some(longest);

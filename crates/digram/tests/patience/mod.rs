@@ -2,24 +2,24 @@
 
 use std::cell::Cell;
 
-use digram::watch::Watch;
+use digram::interrupt::Interrupt;
 use digram::{Error, Result};
 
 /// Stops the work when it is asked so many times.
 pub struct Patience {
     pub asked: Cell<usize>,
-    most: usize,
+    maximum: usize,
 }
 
 impl Patience {
-    pub fn new(most: usize) -> Patience {
-        Patience { asked: Cell::new(0), most }
+    pub fn new(maximum: usize) -> Patience {
+        Patience { asked: Cell::new(0), maximum }
     }
 }
 
-impl Watch for Patience {
+impl Interrupt for Patience {
     fn check(&self) -> Result<()> {
         self.asked.set(self.asked.get() + 1);
-        if self.asked.get() < self.most { Ok(()) } else { Err(Error::Interrupted) }
+        if self.asked.get() < self.maximum { Ok(()) } else { Err(Error::Interrupted) }
     }
 }

@@ -38,7 +38,7 @@ class Vocabulary(NamedTuple):
     """Whether the token is white space and nothing else."""
     characters: NDArray[np.uint64]
     """How many characters stand whole in it; parts of one at its ends are none."""
-    words: _core.Words
+    words: _core.WordSet
     """Those that alone, or with a space before them, are one token."""
 
 
@@ -91,7 +91,7 @@ def vocabulary(tok: Tokenizer, threads: int | None = None) -> Vocabulary:
     is_one[is_one] = found[ends[:-1][is_one]] == ids[is_one]
     kept = [words[index].removeprefix(b" ") for index in np.flatnonzero(is_one).tolist()]
     size = len(tok) - len(special) + isinstance(tok.on_unknown, SpecialToken)
-    return Vocabulary(size, is_blank, characters.astype(np.uint64), _core.Words(kept))
+    return Vocabulary(size, is_blank, characters.astype(np.uint64), _core.WordSet(kept))
 
 
 def _per_token(of_bytes: NDArray[np.bool_], start: Ints, length: Ints) -> Ints:

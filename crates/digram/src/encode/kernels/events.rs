@@ -1,13 +1,13 @@
 //! Merging and splitting by the events of PickyBPE, in near-linear time.
 //!
-//! Each pair and each token that arises waits for its next event, at a place. A queue gives the
-//! earliest event, and of its places the leftmost; whether it still finds there what it is about is
-//! seen when its time has come, since what went from a place may have come back to it.
+//! Each pair and each token that arises is queued with the time of its next event and its place. The queue
+//! yields the earliest event, and of equal times the leftmost place. Whether the pair or token is still
+//! there is checked when the event is processed, since a pair may leave a place and return to it.
 //!
-//! The symbols lie where their bytes lie: a token's first place holds its number in one list, and its
-//! last place in another, so that both neighbours of a place are found without links. (One list will
-//! not do, as it does where tokens only grow: a place may be the first of a token now and the last of
-//! another later.)
+//! Symbols are stored at the positions of their bytes: one list holds a token at its first place, a second
+//! list at its last place, so both neighbours of a place are found without links. A single list, which
+//! suffices if tokens only grow, does not work here: a place may be the first of a token now and the last
+//! of another later.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,24 +17,24 @@ use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::events::{Event, Events, NEVER, Step, Time};
-use crate::room;
+use crate::interrupt::{Interrupt, Pacer};
+use crate::memory;
 use crate::vocabulary::{TokenId, Vocabulary};
-use crate::watch::{Paced, Watch};
 
-use super::super::cuts::Cuts;
+use super::super::safe_splits::SafeSplits;
 use super::super::symbols::{Join, Symbols};
 use super::Sink;
 
-/// Events, and the numbers that base tokens have there.
+/// Events, and the numbers of the base tokens in them.
 pub(in crate::encode) struct ByEvents {
     symbols: Arc<Symbols>,
     events: Events,
-    /// By id; of no meaning for tokens that are none of the base.
+    /// By id; meaningless for tokens that are not base tokens.
     numbers: Vec<u32>,
 }
 
 impl ByEvents {
-    /// Checks events of a vocabulary.
+    /// Validates the events against a vocabulary.
     pub(in crate::encode) fn new(
         symbols: Arc<Symbols>,
         events: &[Event],
@@ -53,35 +53,35 @@ impl ByEvents {
         Ok(ByEvents { symbols, events, numbers })
     }
 
-    /// The places that merges may cross.
-    pub(in crate::encode) fn cuts(&self) -> Cuts {
-        Cuts::new(self.events.vocabulary(), &self.events.merges().collect::<Vec<_>>())
+    /// The places at which text can be split, since no merge crosses them.
+    pub(in crate::encode) fn splits(&self) -> SafeSplits {
+        SafeSplits::new(self.events.vocabulary(), &self.events.merges().collect::<Vec<_>>())
     }
 
     /// Emits the ids of a piece of text.
     ///
-    /// Takes 8 bytes of memory for each byte, and 8 more for each place of an event; little of it
-    /// stays in `scratch`, also where the work is stopped.
+    /// Takes 8 bytes of memory per byte of text, and 8 more per queued event. Little of it is kept in
+    /// `scratch`, even after an interrupt.
     #[inline]
     pub(super) fn encode(
         &self,
         piece: &[u8],
         scratch: &mut super::super::Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let mut playing = Playing { by: self, scratch: &mut scratch.events, watch };
-        self.symbols.join(piece, &mut playing, watch, sink)
+        let mut playing = EventJoin { by: self, scratch: &mut scratch.events, interrupt };
+        self.symbols.join(piece, &mut playing, interrupt, sink)
     }
 }
 
-struct Playing<'a> {
+struct EventJoin<'a> {
     by: &'a ByEvents,
-    scratch: &'a mut Scratch,
-    watch: &'a dyn Watch,
+    scratch: &'a mut EventScratch,
+    interrupt: &'a dyn Interrupt,
 }
 
-impl Join for Playing<'_> {
+impl Join for EventJoin<'_> {
     #[inline]
     fn join(
         &mut self,
@@ -96,16 +96,16 @@ impl Join for Playing<'_> {
             short(symbols.map(|(number, _)| number), events, sink);
             return Ok(());
         }
-        merge(symbols, len, events, self.scratch, self.watch, sink)
+        merge(symbols, len, events, self.scratch, self.interrupt, sink)
     }
 }
 
-/// Runs of so many bytes are gone through again and again: no queue is as fast for so few symbols.
+/// Up to this many bytes, scanning repeatedly is faster than a queue.
 const SHORT: usize = 32;
 
-/// The same for a run of at most [`SHORT`] symbols.
+/// Like `merge`, for at most [`SHORT`] symbols.
 fn short(symbols: impl Iterator<Item = u32>, events: &Events, sink: &mut impl Sink) {
-    // Each token, and the time of its next event: that it is dropped, or merged with the one after it.
+    // Each token and the time of its next event: its drop, or its merge with the token after it.
     let (mut tokens, mut times) = ([0; SHORT], [NEVER; SHORT]);
     let mut count = 0;
     for symbol in symbols {
@@ -117,7 +117,7 @@ fn short(symbols: impl Iterator<Item = u32>, events: &Events, sink: &mut impl Si
         merge.min(events.next_drop(tokens[at], from))
     };
     (0..count).for_each(|at| times[at] = wait(&tokens[..count], at, 0));
-    // Of equal times the first, which is the leftmost.
+    // `min_by_key` returns the first minimum, which is the leftmost.
     while let Some((at, &time)) = times[..count].iter().enumerate().min_by_key(|(_, time)| **time)
         && time != NEVER
     {
@@ -138,35 +138,35 @@ fn short(symbols: impl Iterator<Item = u32>, events: &Events, sink: &mut impl Si
                 parts.len()
             }
         };
-        // What stands before waits for something else as well.
+        // The next event of the token before may have changed too.
         let first = at.saturating_sub(1);
         for (at, next) in (first..).zip(&mut times[first..at + new]) {
             *next = wait(&tokens[..count], at, time + 1);
         }
     }
-    tokens[..count].iter().for_each(|&token| sink.one(events.id(token)));
+    tokens[..count].iter().for_each(|&token| sink.push_id(events.id(token)));
 }
 
-/// Stands where no token begins. No token has this number.
+/// Marks a place where no token begins. No token has this number.
 const INSIDE: u32 = u32::MAX;
 
-/// Memory that a thread reuses from one run to the next.
+/// Buffers that a thread reuses from one pretoken to the next.
 #[derive(Default)]
-pub(in crate::encode) struct Scratch {
+pub(in crate::encode) struct EventScratch {
     starts: Vec<u32>,
     ends: Vec<u32>,
     queue: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
-/// Kept between calls: enough for most runs, little enough to forget about.
+/// Capacity kept between calls: enough for most inputs, and small.
 const KEEP: usize = 1 << 16;
 
 fn merge(
     symbols: impl Iterator<Item = (u32, usize)>,
     len: usize,
     events: &Events,
-    scratch: &mut Scratch,
-    watch: &dyn Watch,
+    scratch: &mut EventScratch,
+    interrupt: &dyn Interrupt,
     sink: &mut impl Sink,
 ) -> Result<()> {
     if u32::try_from(len).is_err() {
@@ -176,16 +176,16 @@ fn merge(
             ),
         });
     }
-    let Scratch { starts, ends, queue } = scratch;
+    let EventScratch { starts, ends, queue } = scratch;
     for list in [&mut *starts, &mut *ends] {
         list.clear();
-        room::reserve(list, len)?;
+        memory::try_reserve(list, len)?;
         list.resize(len, INSIDE);
     }
     queue.clear();
-    let mut run = Run { starts, ends, queue, events };
-    let done = run.go(symbols, watch).and_then(|()| run.emit(watch, sink));
-    // Also where the watch stopped the work: what is kept must stay small.
+    let mut run = EventRun { starts, ends, queue, events };
+    let done = run.go(symbols, interrupt).and_then(|()| run.emit(interrupt, sink));
+    // Also after an interrupt, so that the kept buffers stay small.
     scratch.queue.clear();
     scratch.queue.shrink_to(KEEP);
     for list in [&mut scratch.starts, &mut scratch.ends] {
@@ -195,28 +195,28 @@ fn merge(
     done
 }
 
-struct Run<'a> {
-    /// For each place the token that begins there.
+struct EventRun<'a> {
+    /// For each place, the token that begins there.
     starts: &'a mut [u32],
-    /// For each place the token that ends there; what does not end there is of no meaning.
+    /// For each place, the token that ends there; meaningless where none ends.
     ends: &'a mut [u32],
     queue: &'a mut BinaryHeap<Reverse<(Time, u32)>>,
     events: &'a Events,
 }
 
-impl Run<'_> {
-    fn go(&mut self, symbols: impl Iterator<Item = (u32, usize)>, watch: &dyn Watch) -> Result<()> {
-        let mut paced = Paced::new(watch);
+impl EventRun<'_> {
+    fn go(&mut self, symbols: impl Iterator<Item = (u32, usize)>, interrupt: &dyn Interrupt) -> Result<()> {
+        let mut pacer = Pacer::new(interrupt);
         let mut at = 0;
         for (symbol, width) in symbols {
-            paced.after(1)?;
+            pacer.after(1)?;
             self.starts[at] = symbol;
             self.ends[at + width - 1] = symbol;
             self.wait_as_pair_before(at, 0)?;
             at += width;
         }
         while let Some(Reverse((time, at))) = self.queue.pop() {
-            paced.after(1)?;
+            pacer.after(1)?;
             let at = at as usize;
             match self.events.step(time) {
                 Step::Merge(merge) => {
@@ -241,7 +241,7 @@ impl Run<'_> {
                     }
                     let mut start = at;
                     for &part in self.events.parts(parts) {
-                        paced.after(1)?;
+                        pacer.after(1)?;
                         self.starts[start] = part;
                         let end = start + self.len_of(part);
                         self.ends[end - 1] = part;
@@ -261,8 +261,7 @@ impl Run<'_> {
         self.events.vocabulary().len_of(token)
     }
 
-    /// Lets the pair of what ends at `at` and what begins there wait for its next event, if there are
-    /// both.
+    /// Queues the next event of the pair around the place `at`, if there are tokens on both sides.
     #[inline]
     fn wait_as_pair_before(&mut self, at: usize, from: Time) -> Result<()> {
         if at == 0 || at == self.starts.len() {
@@ -274,24 +273,24 @@ impl Run<'_> {
             return Ok(());
         }
         let start = (at - self.len_of(left)) as u32;
-        room::push(self.queue, Reverse((time, start)))
+        memory::try_push(self.queue, Reverse((time, start)))
     }
 
-    /// Lets the token that begins at `at` wait until it is dropped.
+    /// Queues the drop of the token that begins at `at`.
     #[inline]
     fn wait_to_drop(&mut self, at: usize, from: Time) -> Result<()> {
         let time = self.events.next_drop(self.starts[at], from);
-        if time == NEVER { Ok(()) } else { room::push(self.queue, Reverse((time, at as u32))) }
+        if time == NEVER { Ok(()) } else { memory::try_push(self.queue, Reverse((time, at as u32))) }
     }
 
-    /// Emits the tokens that are left.
-    fn emit(&self, watch: &dyn Watch, sink: &mut impl Sink) -> Result<()> {
-        let (mut at, mut paced) = (0, Paced::new(watch));
+    /// Emits the remaining tokens.
+    fn emit(&self, interrupt: &dyn Interrupt, sink: &mut impl Sink) -> Result<()> {
+        let (mut at, mut pacer) = (0, Pacer::new(interrupt));
         while at < self.starts.len() {
-            paced.after(1)?;
+            pacer.after(1)?;
             let token = self.starts[at];
             sink.reserve(1)?;
-            sink.one(self.events.id(token));
+            sink.push_id(self.events.id(token));
             at += self.len_of(token);
         }
         Ok(())

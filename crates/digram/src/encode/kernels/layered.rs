@@ -1,29 +1,29 @@
-//! Merges in two layers: all of the lower one are done before the upper one begins.
+//! Merging in two layers: all merges of the lower layer are applied before those of the upper layer.
 //!
-//! Words that join ([`Scheme::Superwords`](super::Scheme)) are defined so. In training both kinds
-//! take turns, by their counts. Encoding need not: a word takes part in a joining merge only once it
-//! is a single token, and such a merge has a higher rank than all those that made its parts.
+//! Superwords ([`Scheme::Superwords`](super::Scheme)) are defined this way. In training both kinds of
+//! merges alternate, by their counts. Encoding need not alternate: a word takes part in a joining merge
+//! only once it is a single token, and such a merge has a higher rank than all merges that made its parts.
 //!
-//! Where merges are applied by rank alone, their list may be cut at any rank, as what a low rank
-//! merges is merged before a high one has its turn. It pays where the first merges stay inside words
-//! and later ones reach over their borders, as in SuperBPE: then a line of text falls into words, most
-//! of which are looked up, and into a few neighbours that join. Merging the bytes of lines by all
-//! ranks took five times as long. Where the pretokenizer keeps words apart, as the published ones do,
-//! a layer is never built: it would only keep pretokens from the memory of what was merged.
+//! If merges are applied by rank alone, their list may be split at any rank, since low ranks are merged
+//! before high ones. This pays off if the first merges stay inside words and later ones cross word
+//! boundaries, as in SuperBPE: a line of text falls into words, most of which are looked up, and few
+//! neighbours that join. Merging the bytes of whole lines by all ranks took five times as long. If the
+//! pretokenizer keeps words apart, as the published ones do, no layer is built, since it would only bypass
+//! the cache of pretokens.
 
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::bits::Bits;
+use crate::bits::BitFilter;
+use crate::cpu::SimdLevel;
 use crate::error::{Error, Result};
-use crate::memory::Way;
+use crate::interrupt::{Interrupt, Never, Pacer};
+use crate::memory;
 use crate::merges::{Merge, Merges, Rank};
 use crate::model::Model;
 use crate::pretokenize::{GoesOn, Pretokenizer};
-use crate::room;
 use crate::vocabulary::{TokenId, Vocabulary};
-use crate::watch::{Paced, Unwatched, Watch};
 
 use super::super::build::Ordinary;
 use super::super::symbols::Symbols;
@@ -31,22 +31,22 @@ use super::super::{Encoder, Scratch, Sink};
 use super::long;
 use super::short::{self, SHORT};
 
-/// Fewer merges before the first that reaches over the borders of words are not worth a layer.
-const LEAST_LOWER: usize = 1 << 8;
+/// A layer is not built if fewer merges than this precede the first one that crosses a word boundary.
+const MIN_LOWER_MERGES: usize = 1 << 8;
 
 /// An encoder of the lower merges, and the upper ones.
 pub(in crate::encode) struct Layered {
     lower: Encoder,
     vocabulary: Arc<Vocabulary>,
-    way: Way,
-    /// How a pretoken is cut into words, for words that join.
+    simd: SimdLevel,
+    /// Splits a pretoken into words, for superwords.
     words: Option<Arc<Pretokenizer>>,
     upper: Merges,
     beside: Beside,
 }
 
 impl Layered {
-    /// Words that join: the merges of these ranks join them.
+    /// For superwords: the merges of these ranks join words.
     pub(in crate::encode) fn of_words(
         model: &Model,
         symbols: &Arc<Symbols>,
@@ -64,7 +64,8 @@ impl Layered {
         Layered::new(model, symbols, Some(words), is_upper, ordinary)
     }
 
-    /// The same result as by rank alone, where that is quicker so: for a pretokenizer that joins words.
+    /// Gives the same ids as merging by rank alone, for pretokenizers whose pretokens contain several
+    /// words.
     pub(in crate::encode) fn by_rank(
         model: &Model,
         symbols: &Arc<Symbols>,
@@ -75,7 +76,7 @@ impl Layered {
             return Ok(None);
         }
         let first = first_over_borders(&model.vocabulary, model.merges.in_order());
-        let Some(first) = first.filter(|&rank| rank >= LEAST_LOWER && model.merges.is_rising()) else {
+        let Some(first) = first.filter(|&rank| rank >= MIN_LOWER_MERGES && model.merges.is_rising()) else {
             return Ok(None);
         };
         Layered::new(model, symbols, None, |rank| rank >= first, ordinary).map(Some)
@@ -99,10 +100,10 @@ impl Layered {
         let vocabulary = model.vocabulary.clone();
         let model = Model { vocabulary: vocabulary.clone(), merges: lower, known: None };
         let lower = Encoder::by_rank(model, symbols.clone(), None, false, ordinary)?;
-        Ok(Layered { lower, vocabulary, way: Way::best(), words, upper, beside })
+        Ok(Layered { lower, vocabulary, simd: SimdLevel::best(), words, upper, beside })
     }
 
-    /// The tokens that neither a word nor words that join become, in rising order.
+    /// The tokens that neither a word nor joined words become, in rising order.
     pub(in crate::encode) fn unreachable(&self) -> Result<Vec<TokenId>> {
         let parts: HashMap<TokenId, (TokenId, TokenId)> =
             self.upper.in_order().iter().map(|merge| (merge.id, (merge.left, merge.right))).collect();
@@ -119,7 +120,7 @@ impl Layered {
             }
             ids.clear();
             let are_words = run.iter().all(|&id| is_word(id));
-            self.join(&mut run, &mut scratch, &Unwatched, &mut ids)?;
+            self.join(&mut run, &mut scratch, &Never, &mut ids)?;
             if !are_words || ids != [id] {
                 unreachable.push(id);
             }
@@ -127,48 +128,48 @@ impl Layered {
         Ok(unreachable)
     }
 
-    /// Emits the ids of the pretoken `text[start..end]`; an error tells a place in the pretoken. The
-    /// group of `scratch` is left as it is.
+    /// Emits the ids of the pretoken `text[start..end]`. Offsets in errors are relative to the pretoken.
+    /// The group of `scratch` is not changed.
     pub(super) fn encode(
         &self,
         text: &[u8],
         start: usize,
         end: usize,
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
         scratch.with_list(|scratch, run| match &self.words {
-            Some(words) => self.encode_words(words, &text[start..end], run, scratch, watch, sink),
+            Some(words) => self.encode_words(words, &text[start..end], run, scratch, interrupt, sink),
             None => scratch.with_list(|scratch, ids| {
-                self.lower.lookup.encode_in_pieces(text, start, end, scratch, watch, ids)?;
-                let mut paced = Paced::new(watch);
+                self.lower.lookup.encode_in_pieces(text, start, end, scratch, interrupt, ids)?;
+                let mut pacer = Pacer::new(interrupt);
                 ids.iter().try_for_each(|&id| {
-                    paced.after(1)?;
-                    self.put(id, run, scratch, watch, sink)
+                    pacer.after(1)?;
+                    self.put(id, run, scratch, interrupt, sink)
                 })?;
-                self.join(run, scratch, watch, sink)
+                self.join(run, scratch, interrupt, sink)
             }),
         })
     }
 
-    /// The ids of a pretoken that is cut into words; `run` is an empty list.
+    /// The ids of a pretoken that is split into words; `run` is an empty list.
     fn encode_words(
         &self,
         words: &Pretokenizer,
         pretoken: &[u8],
         run: &mut Vec<TokenId>,
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        words.for_many(pretoken, 0, GoesOn::No, watch, |start, ends| {
-            self.put_words(pretoken, start, ends, run, scratch, watch, sink)
+        words.for_many(pretoken, 0, GoesOn::No, interrupt, |start, ends| {
+            self.put_words(pretoken, start, ends, run, scratch, interrupt, sink)
         })?;
-        self.join(run, scratch, watch, sink)
+        self.join(run, scratch, interrupt, sink)
     }
 
-    /// Adds words that end at `ends`, the first of which begins at `start`.
+    /// Adds the consecutive words that end at `ends`; the first begins at `start`.
     #[expect(clippy::too_many_arguments, reason = "where the words stand, and where they go")]
     #[inline]
     fn put_words(
@@ -178,49 +179,50 @@ impl Layered {
         ends: &[usize],
         run: &mut Vec<TokenId>,
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
         ends.iter().try_for_each(|&end| {
             let from = std::mem::replace(&mut start, end);
             match self.lower.lookup.whole(pretoken, from, end) {
-                Some(id) => self.put(id, run, scratch, watch, sink),
+                Some(id) => self.put(id, run, scratch, interrupt, sink),
                 None => {
-                    self.join(run, scratch, watch, sink)?;
+                    self.join(run, scratch, interrupt, sink)?;
                     self.lower
                         .lookup
-                        .encode_alone(pretoken, from, end, scratch, watch, sink)
+                        .encode_alone(pretoken, from, end, scratch, interrupt, sink)
                         .map_err(|error| error.shifted(from))
                 }
             }
         })
     }
 
-    /// Adds the next token to those that may join, which are joined before where it cannot.
+    /// Adds the next token to the run. If it cannot join the last one, the run is joined and emitted
+    /// before.
     #[inline]
     fn put(
         &self,
         id: TokenId,
         run: &mut Vec<TokenId>,
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
         if run.last().is_some_and(|&last| !self.beside.may_be(last, id)) {
-            self.join(run, scratch, watch, sink)?;
+            self.join(run, scratch, interrupt, sink)?;
         }
-        room::reserve(run, 1)?;
+        memory::try_reserve(run, 1)?;
         run.push(id);
         Ok(())
     }
 
-    /// Joins tokens that stand side by side by the upper merges, and empties the list of them.
+    /// Applies the upper merges to the run, emits the result, and clears the run.
     #[inline]
     fn join(
         &self,
         run: &mut Vec<TokenId>,
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
         let symbols = || run.iter().copied();
@@ -231,14 +233,14 @@ impl Layered {
         }
         match run.len() {
             0 => {}
-            1 => sink.one(run[0]),
-            2..=16 => short::merge::<16>(symbols(), &self.upper, self.way, sink),
-            17..=SHORT => short::merge::<SHORT>(symbols(), &self.upper, self.way, sink),
+            1 => sink.push_id(run[0]),
+            2..=16 => short::merge::<16>(symbols(), &self.upper, self.simd, sink),
+            17..=SHORT => short::merge::<SHORT>(symbols(), &self.upper, self.simd, sink),
             _ => {
                 let vocabulary = &*self.vocabulary;
                 let with_lengths = symbols().map(|id| (id, vocabulary.len_of(id)));
                 let len = with_lengths.clone().map(|(_, len)| len).sum();
-                long::merge(with_lengths, len, &self.upper, vocabulary, &mut scratch.long, watch, sink)?;
+                long::merge(with_lengths, len, &self.upper, vocabulary, &mut scratch.long, interrupt, sink)?;
             }
         }
         run.clear();
@@ -246,7 +248,7 @@ impl Layered {
     }
 }
 
-/// The rank of the first merge that puts a word and the next one together, with the space between.
+/// The rank of the first merge that joins the end of a word with the following space.
 fn first_over_borders(vocabulary: &Vocabulary, merges: &[Merge]) -> Option<usize> {
     let token = |id| vocabulary.get(id).unwrap_or_default();
     let ends_a_word = |token: &[u8]| match bstr::decode_last_utf8(token) {
@@ -258,33 +260,33 @@ fn first_over_borders(vocabulary: &Vocabulary, merges: &[Merge]) -> Option<usize
         .position(|merge| token(merge.right).first() == Some(&b' ') && ends_a_word(token(merge.left)))
 }
 
-/// The pairs of lower tokens that stand side by side in some upper one, as a hashed set: a false hit
-/// costs time and changes nothing.
+/// The pairs of lower tokens that are neighbours in some upper token, as a hashed set: a false positive
+/// costs time and changes no result.
 struct Beside {
-    pairs: Option<Bits>,
+    pairs: Option<BitFilter>,
 }
 
 impl Beside {
     fn new(upper: &[Merge], lower: &[Merge]) -> Beside {
         let below: HashSet<TokenId> = lower.iter().map(|merge| merge.id).collect();
-        // Of each upper token the first and the last lower one.
+        // The first and the last lower token of each upper token.
         let mut ends: HashMap<TokenId, (TokenId, TokenId)> = HashMap::new();
         let mut pairs = Vec::with_capacity(upper.len());
         for &Merge { left, right, id } in upper {
             let (first, before) = ends.get(&left).copied().unwrap_or((left, left));
             let (after, last) = ends.get(&right).copied().unwrap_or((right, right));
             pairs.push(hash(before, after));
-            // A token that is made in two ways may end in two.
+            // A token that is made in two ways may have two first and last tokens.
             if below.contains(&id) || ends.insert(id, (first, last)).is_some() {
                 return Beside { pairs: None };
             }
         }
-        Beside { pairs: Some(Bits::of(pairs, 16)) }
+        Beside { pairs: Some(BitFilter::of(pairs, 16)) }
     }
 
     #[inline]
     fn may_be(&self, left: TokenId, right: TokenId) -> bool {
-        self.pairs.as_ref().is_none_or(|pairs| pairs.may_hold(hash(left, right)))
+        self.pairs.as_ref().is_none_or(|pairs| pairs.may_contain(hash(left, right)))
     }
 }
 
@@ -338,12 +340,12 @@ mod tests {
             let mut scratch = Scratch::new();
             for _ in 0..40 {
                 // Also such as are long enough for the way of long runs.
-                let most = [12, 60, 300][next(3)];
-                let len = 1 + next(most);
+                let maximum = [12, 60, 300][next(3)];
+                let len = 1 + next(maximum);
                 let text: Vec<u8> = (0..len).map(|_| b"ab "[next(3)]).collect();
                 let expected = naive::merge(text.iter().map(|&byte| byte.into()).collect(), &merges);
                 let mut ids = Vec::new();
-                layers.encode(&text, 0, text.len(), &mut scratch, &Unwatched, &mut ids).unwrap();
+                layers.encode(&text, 0, text.len(), &mut scratch, &Never, &mut ids).unwrap();
                 assert_eq!(ids, expected, "{text:?}, cut at {first} of {merges:?}");
                 joined += usize::from(ids.iter().any(|&id| id as usize >= 256 + first));
             }

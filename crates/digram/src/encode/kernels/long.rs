@@ -1,13 +1,12 @@
 //! Merging a long run of symbols in near-linear time.
 //!
-//! A merge makes tokens that only merges of higher rank can join further (where the list of merges
-//! is rising, see [`Merges::is_rising`]). So the ranks can be gone through in order, each with
-//! all its places at once, left to right, and no place is looked at again: a queue holds the few
-//! hundred distinct ranks in play, not the million places.
+//! If the list of merges is rising (see [`Merges::is_rising`]), a merge makes tokens that only merges of
+//! higher rank can join further. So the ranks are processed in order, each with all its places at once,
+//! left to right, and no place is visited again: the queue holds the few hundred distinct ranks present,
+//! not a million places.
 //!
-//! The symbols lie where their bytes lie. Of a token's places the first and the last hold its id
-//! and the others a mark, so the neighbours of a token are found by the lengths of tokens alone,
-//! without links.
+//! Symbols are stored at the positions of their bytes. The first and the last place of a token hold its id,
+//! the others a mark, so the neighbours of a token are found from the lengths of tokens, without links.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,43 +14,43 @@ use std::collections::BinaryHeap;
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
+use crate::interrupt::{Interrupt, Pacer};
+use crate::memory;
 use crate::merges::{Merges, NO_RANK, Rank};
-use crate::room;
 use crate::vocabulary::{TokenId, Vocabulary};
-use crate::watch::{Paced, Watch};
 
 use super::Sink;
 
 /// Marks a place inside a token. No token has this id.
 const INSIDE: TokenId = TokenId::MAX;
 
-/// Memory that a thread reuses from one long run to the next.
+/// Buffers that a thread reuses from one long pretoken to the next.
 #[derive(Default)]
-pub(in crate::encode) struct Scratch {
+pub(in crate::encode) struct LongScratch {
     places: Vec<TokenId>,
     queue: Queue,
 }
 
-/// Kept between calls: enough for most runs, little enough to forget about.
+/// Places kept between calls: enough for most pretokens, and small.
 const KEEP: usize = 1 << 16;
 
-/// The same for lists of places, and for the places of a list.
+/// Lists kept between calls, and places kept per list.
 const KEEP_LISTS: usize = 1 << 7;
 
-/// The same for ranks in play at the same time.
+/// Entries for ranks kept between calls.
 const KEEP_RANKS: usize = 1 << 10;
 
-/// Merges symbols, given with their lengths, that are `len` bytes long, and emits what is left.
+/// Merges symbols, given with their lengths in bytes, `len` bytes in total, and emits the remaining tokens.
 ///
-/// Takes 4 bytes of memory for each byte, and 4 more for each place of a pair that can be merged;
-/// little of it stays in `scratch`, also where the work is stopped.
+/// Takes 4 bytes of memory per byte, and 4 more per place of a pair that can be merged. Little of it is
+/// kept in `scratch`, even after an interrupt.
 pub(super) fn merge(
     symbols: impl Iterator<Item = (TokenId, usize)>,
     len: usize,
     merges: &Merges,
     vocabulary: &Vocabulary,
-    scratch: &mut Scratch,
-    watch: &dyn Watch,
+    scratch: &mut LongScratch,
+    interrupt: &dyn Interrupt,
     sink: &mut impl Sink,
 ) -> Result<()> {
     if u32::try_from(len).is_err() {
@@ -63,20 +62,23 @@ pub(super) fn merge(
     }
     let mut places = std::mem::take(&mut scratch.places);
     places.clear();
-    room::reserve(&mut places, len)?;
+    memory::try_reserve(&mut places, len)?;
     places.resize(len, INSIDE);
-    let (mut at, mut paced) = (0, Paced::new(watch));
+    let (mut at, mut pacer) = (0, Pacer::new(interrupt));
     for (id, width) in symbols {
-        paced.after(1)?;
+        pacer.after(1)?;
         places[at] = id;
         places[at + width - 1] = id;
         at += width;
     }
-    let mut run = Run { places, merges, vocabulary };
-    let merged =
-        if merges.is_rising() { run.by_rank(&mut scratch.queue, watch) } else { run.one_by_one(watch) };
-    let emitted = merged.and_then(|()| run.emit(watch, sink));
-    // Also where the watch stopped the work: what is kept must stay small.
+    let mut run = LongRun { places, merges, vocabulary };
+    let merged = if merges.is_rising() {
+        run.by_rank(&mut scratch.queue, interrupt)
+    } else {
+        run.one_by_one(interrupt)
+    };
+    let emitted = merged.and_then(|()| run.emit(interrupt, sink));
+    // Also after an interrupt, so that the kept buffers stay small.
     scratch.queue.clear();
     scratch.places = run.places;
     scratch.places.truncate(KEEP);
@@ -84,20 +86,20 @@ pub(super) fn merge(
     emitted
 }
 
-struct Run<'a> {
+struct LongRun<'a> {
     places: Vec<TokenId>,
     merges: &'a Merges,
     vocabulary: &'a Vocabulary,
 }
 
-impl Run<'_> {
-    /// Where the token after the one at `at` starts, if there is one.
+impl LongRun<'_> {
+    /// The start of the token after the one at `at`, if there is one.
     fn after(&self, at: usize) -> Option<usize> {
         let next = at + self.vocabulary.len_of(self.places[at]);
         (next < self.places.len()).then_some(next)
     }
 
-    /// Where the token before the one at `at` starts, if there is one.
+    /// The start of the token before the one at `at`, if there is one.
     fn before(&self, at: usize) -> Option<usize> {
         Some(at - self.vocabulary.len_of(*self.places.get(at.checked_sub(1)?)?))
     }
@@ -109,8 +111,8 @@ impl Run<'_> {
         (rank != NO_RANK).then_some(rank)
     }
 
-    /// Merges the pair that starts at `at` if it still is the one of this rank. Tokens only grow,
-    /// so a pair that went from a place does not come back to it.
+    /// Merges the pair that starts at `at` if it still has this rank. Tokens only grow, so a pair that left
+    /// a place does not return to it.
     fn merge_at(&mut self, at: usize, rank: Rank) -> bool {
         let merge = self.merges.in_order()[rank as usize];
         if self.places[at] != merge.left {
@@ -121,7 +123,7 @@ impl Run<'_> {
             return false;
         }
         let end = right + self.vocabulary.len_of(merge.right);
-        // The marks come first: where a part has one place, that place is an end of the token.
+        // The marks are written first: if a part has one place, that place is an end of the token.
         self.places[right - 1] = INSIDE;
         self.places[right] = INSIDE;
         self.places[at] = merge.id;
@@ -129,26 +131,26 @@ impl Run<'_> {
         true
     }
 
-    /// Emits the tokens that are left.
-    fn emit(&self, watch: &dyn Watch, sink: &mut impl Sink) -> Result<()> {
-        let (mut at, mut paced) = (0, Paced::new(watch));
+    /// Emits the remaining tokens.
+    fn emit(&self, interrupt: &dyn Interrupt, sink: &mut impl Sink) -> Result<()> {
+        let (mut at, mut pacer) = (0, Pacer::new(interrupt));
         while at < self.places.len() {
-            paced.after(1)?;
+            pacer.after(1)?;
             sink.reserve(1)?;
-            sink.one(self.places[at]);
+            sink.push_id(self.places[at]);
             at += self.vocabulary.len_of(self.places[at]);
         }
         Ok(())
     }
 
-    /// All places of the lowest rank, then of the next one, and so on.
-    fn by_rank(&mut self, queue: &mut Queue, watch: &dyn Watch) -> Result<()> {
-        let mut paced = Paced::new(watch);
+    /// Merges all places of the lowest rank, then those of the next one, and so on.
+    fn by_rank(&mut self, queue: &mut Queue, interrupt: &dyn Interrupt) -> Result<()> {
+        let mut pacer = Pacer::new(interrupt);
         let mut at = Some(0);
         while let Some(start) = at {
-            paced.after(1)?;
+            pacer.after(1)?;
             if let Some(rank) = self.rank(start) {
-                queue.put(Side::Right, rank, start)?;
+                queue.put(QueueSide::Right, rank, start)?;
             }
             at = self.after(start);
         }
@@ -159,7 +161,7 @@ impl Run<'_> {
                 starts.sort_unstable();
             }
             for &start in &starts {
-                paced.after(1)?;
+                pacer.after(1)?;
                 let start = start as usize;
                 if !self.merge_at(start, rank) {
                     continue;
@@ -167,10 +169,10 @@ impl Run<'_> {
                 if let Some(before) = self.before(start)
                     && let Some(rank) = self.rank(before)
                 {
-                    queue.put(Side::Left, rank, before)?;
+                    queue.put(QueueSide::Left, rank, before)?;
                 }
                 if let Some(rank) = self.rank(start) {
-                    queue.put(Side::Right, rank, start)?;
+                    queue.put(QueueSide::Right, rank, start)?;
                 }
             }
             queue.spare.push(starts);
@@ -178,27 +180,27 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The lowest rank of all places, the leftmost of them, again and again. Needed where a merge
-    /// can bring a lower rank than its own.
-    fn one_by_one(&mut self, watch: &dyn Watch) -> Result<()> {
+    /// Repeatedly merges the leftmost place of the lowest rank. Needed if a merge can create a pair of
+    /// lower rank than its own.
+    fn one_by_one(&mut self, interrupt: &dyn Interrupt) -> Result<()> {
         let mut queue: BinaryHeap<Reverse<(Rank, u32)>> = BinaryHeap::new();
-        let mut paced = Paced::new(watch);
+        let mut pacer = Pacer::new(interrupt);
         let mut at = Some(0);
         while let Some(start) = at {
-            paced.after(1)?;
+            pacer.after(1)?;
             if let Some(rank) = self.rank(start) {
-                room::push(&mut queue, Reverse((rank, start as u32)))?;
+                memory::try_push(&mut queue, Reverse((rank, start as u32)))?;
             }
             at = self.after(start);
         }
         while let Some(Reverse((rank, start))) = queue.pop() {
-            paced.after(1)?;
+            pacer.after(1)?;
             let start = start as usize;
             if self.merge_at(start, rank) {
                 let starts = [self.before(start), Some(start)];
                 for start in starts.into_iter().flatten() {
                     if let Some(rank) = self.rank(start) {
-                        room::push(&mut queue, Reverse((rank, start as u32)))?;
+                        memory::try_push(&mut queue, Reverse((rank, start as u32)))?;
                     }
                 }
             }
@@ -207,9 +209,9 @@ impl Run<'_> {
     }
 }
 
-/// On which side of a new token a pair is.
+/// The side of a new token that a pair is on.
 #[derive(Clone, Copy)]
-enum Side {
+enum QueueSide {
     Left,
     Right,
 }
@@ -220,15 +222,15 @@ struct Queue {
     numbers: HashMap<Rank, usize>,
     ranks: BinaryHeap<Reverse<Rank>>,
     lists: Vec<Vec<u32>>,
-    /// Lists to use again.
+    /// Lists for reuse.
     spare: Vec<Vec<u32>>,
-    /// The rank that was put last on either side, and its list. Where a text repeats itself, so do
-    /// the ranks, and then nothing is looked up.
+    /// The rank added last on either side, and its list. Repetitive text repeats its ranks, which then need
+    /// no look-up.
     last: [Option<(Rank, usize)>; 2],
 }
 
 impl Queue {
-    /// Forgets all and keeps some of the memory.
+    /// Removes all entries and keeps some of the capacity.
     fn clear(&mut self) {
         self.numbers.clear();
         self.numbers.shrink_to(KEEP_RANKS);
@@ -240,14 +242,14 @@ impl Queue {
         self.spare.truncate(KEEP_LISTS);
         self.spare.shrink_to(KEEP_LISTS);
         for list in &mut self.spare {
-            // No list can shrink below what it holds.
+            // A list cannot shrink below its length.
             list.clear();
             list.shrink_to(KEEP_LISTS);
         }
     }
 
     #[inline]
-    fn put(&mut self, side: Side, rank: Rank, start: usize) -> Result<()> {
+    fn put(&mut self, side: QueueSide, rank: Rank, start: usize) -> Result<()> {
         let number = match self.last[side as usize] {
             Some((last, number)) if last == rank => number,
             _ => {
@@ -263,7 +265,7 @@ impl Queue {
             }
         };
         let list = &mut self.lists[number];
-        room::reserve(list, 1)?;
+        memory::try_reserve(list, 1)?;
         list.push(start as u32);
         Ok(())
     }

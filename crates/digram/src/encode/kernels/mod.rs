@@ -1,7 +1,7 @@
-//! What turns a piece of text into ids where it is in no table.
+//! Kernels: compute the ids of a piece of text that no table contains.
 //!
-//! A kernel knows how the tokens of its model are put together; what it was asked before it need not
-//! know, since [`Lookup`](super::lookup::Lookup) asks it for what is new alone.
+//! A kernel implements the merging of its model. It keeps no memory of earlier calls, since
+//! [`Lookup`](super::lookup::Lookup) calls it only for new text.
 
 pub(super) mod dropout;
 pub(super) mod events;
@@ -14,25 +14,25 @@ pub(super) mod reach;
 mod short;
 
 use crate::error::Result;
-use crate::watch::Watch;
+use crate::interrupt::Interrupt;
 
 use super::{Scratch, Sink};
 use events::ByEvents;
 use layered::Layered;
 use ranked::Ranked;
 
-/// Which kernel a tokenizer has.
+/// The kind of a tokenizer's kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KernelKind {
-    /// All merges by their ranks.
+    /// All merges by rank.
     Ranked,
-    /// The merges inside words by their ranks, then those over the borders of words.
+    /// The merges inside words by rank, then those across word boundaries.
     Layered,
-    /// What PickyBPE merged and dropped, in the order of time.
+    /// The merges and drops of PickyBPE, in their order.
     Events,
 }
 
-/// How a piece of text becomes ids.
+/// Turns a piece of text into ids.
 pub(super) enum Kernel {
     Ranked(Ranked),
     Layered(Box<Layered>),
@@ -48,13 +48,13 @@ impl Kernel {
         }
     }
 
-    /// Whether the kernel has a look-up of its own. Its results are not cached again.
+    /// Whether the kernel has a look-up of its own, so that its results are not cached again.
     #[inline]
     pub(super) fn looks_up(&self) -> bool {
         matches!(self, Kernel::Layered(_))
     }
 
-    /// Emits the ids of the piece `text[start..end]`; an error tells a place in the piece.
+    /// Emits the ids of the piece `text[start..end]`. Offsets in errors are relative to the piece.
     #[inline]
     pub(super) fn encode(
         &self,
@@ -62,13 +62,13 @@ impl Kernel {
         start: usize,
         end: usize,
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
         match self {
-            Kernel::Ranked(ranked) => ranked.encode(&text[start..end], scratch, watch, sink),
-            Kernel::Layered(layered) => layered.encode(text, start, end, scratch, watch, sink),
-            Kernel::Events(events) => events.encode(&text[start..end], scratch, watch, sink),
+            Kernel::Ranked(ranked) => ranked.encode(&text[start..end], scratch, interrupt, sink),
+            Kernel::Layered(layered) => layered.encode(text, start, end, scratch, interrupt, sink),
+            Kernel::Events(events) => events.encode(&text[start..end], scratch, interrupt, sink),
         }
     }
 }

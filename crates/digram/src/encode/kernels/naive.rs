@@ -1,4 +1,4 @@
-//! Merging as it is defined, without any cleverness: what the fast ways are held against.
+//! Merging exactly as defined, without optimizations: the reference for the tests of the kernels.
 
 use crate::merges::Merge;
 use crate::vocabulary::TokenId;

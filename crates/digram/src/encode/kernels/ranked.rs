@@ -1,16 +1,16 @@
-//! Merging by rank: the lowest first, of equal ranks the leftmost.
+//! Merging by rank: the lowest rank first, of equal ranks the leftmost.
 
 use std::sync::Arc;
 
+use crate::cpu::SimdLevel;
 use crate::error::Result;
-use crate::memory::Way;
+use crate::interrupt::Interrupt;
 use crate::merges::Merges;
 use crate::vocabulary::{TokenId, Vocabulary};
-use crate::watch::Watch;
 
 use super::super::symbols::{Join, Symbols};
 use super::super::{Scratch, Sink};
-use super::dropout::{self, Choices};
+use super::dropout::{self, DropoutChoices};
 use super::short::{self, SHORT};
 use super::{long, reach};
 
@@ -20,7 +20,7 @@ pub(in crate::encode) struct Ranked {
     symbols: Arc<Symbols>,
     merges: Arc<Merges>,
     vocabulary: Arc<Vocabulary>,
-    way: Way,
+    simd: SimdLevel,
 }
 
 impl Ranked {
@@ -29,10 +29,11 @@ impl Ranked {
         merges: Arc<Merges>,
         vocabulary: Arc<Vocabulary>,
     ) -> Ranked {
-        Ranked { symbols, merges, vocabulary, way: Way::best() }
+        Ranked { symbols, merges, vocabulary, simd: SimdLevel::best() }
     }
 
-    /// For each id whether the bytes of its token become it, if that follows from the merges.
+    /// For each id, whether the bytes of its token encode to it; `None` if the merges alone do not
+    /// determine that.
     pub(in crate::encode) fn reached(&self) -> Option<Vec<bool>> {
         reach::reached(self.vocabulary.size(), &self.merges, self.symbols.base())
     }
@@ -43,39 +44,39 @@ impl Ranked {
         &self,
         piece: &[u8],
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
         self.symbols.join(
             piece,
-            &mut Merging { ranked: self, scratch: &mut scratch.long, watch },
-            watch,
+            &mut RankJoin { ranked: self, scratch: &mut scratch.long, interrupt },
+            interrupt,
             sink,
         )
     }
 
-    /// Emits the ids of a pretoken, some merges of which are left out. Nothing is looked up: what a
-    /// whole pretoken becomes otherwise is one of many encodings here.
+    /// Emits the ids of a pretoken with some merges left out. Nothing is looked up, since the encoding of a
+    /// pretoken is random here.
     pub(in crate::encode) fn encode_with_dropout(
         &self,
         pretoken: &[u8],
-        choices: &mut Choices,
-        scratch: &mut dropout::Scratch,
-        watch: &dyn Watch,
+        choices: &mut DropoutChoices,
+        scratch: &mut dropout::DropoutScratch,
+        interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let mut dropping = Dropping { merges: &self.merges, choices, scratch, watch };
-        self.symbols.join(pretoken, &mut dropping, watch, sink)
+        let mut dropping = DropoutJoin { merges: &self.merges, choices, scratch, interrupt };
+        self.symbols.join(pretoken, &mut dropping, interrupt, sink)
     }
 }
 
-struct Merging<'a> {
+struct RankJoin<'a> {
     ranked: &'a Ranked,
-    scratch: &'a mut long::Scratch,
-    watch: &'a dyn Watch,
+    scratch: &'a mut long::LongScratch,
+    interrupt: &'a dyn Interrupt,
 }
 
-impl Join for Merging<'_> {
+impl Join for RankJoin<'_> {
     #[inline]
     fn join(
         &mut self,
@@ -83,29 +84,29 @@ impl Join for Merging<'_> {
         len: usize,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let Ranked { merges, vocabulary, way, .. } = self.ranked;
-        // Most words of most languages have up to 16 bytes: two vectors of keys to look through.
+        let Ranked { merges, vocabulary, simd, .. } = self.ranked;
+        // Most words of most languages have up to 16 bytes, whose keys fill two vectors.
         if len <= 16 {
             sink.reserve(len)?;
-            short::merge::<16>(symbols.map(|(id, _)| id), merges, *way, sink);
+            short::merge::<16>(symbols.map(|(id, _)| id), merges, *simd, sink);
         } else if len <= SHORT {
             sink.reserve(len)?;
-            short::merge::<SHORT>(symbols.map(|(id, _)| id), merges, *way, sink);
+            short::merge::<SHORT>(symbols.map(|(id, _)| id), merges, *simd, sink);
         } else {
-            return long::merge(symbols, len, merges, vocabulary, self.scratch, self.watch, sink);
+            return long::merge(symbols, len, merges, vocabulary, self.scratch, self.interrupt, sink);
         }
         Ok(())
     }
 }
 
-struct Dropping<'a> {
+struct DropoutJoin<'a> {
     merges: &'a Merges,
-    choices: &'a mut Choices,
-    scratch: &'a mut dropout::Scratch,
-    watch: &'a dyn Watch,
+    choices: &'a mut DropoutChoices,
+    scratch: &'a mut dropout::DropoutScratch,
+    interrupt: &'a dyn Interrupt,
 }
 
-impl Join for Dropping<'_> {
+impl Join for DropoutJoin<'_> {
     fn join(
         &mut self,
         symbols: impl Iterator<Item = (TokenId, usize)>,
@@ -113,6 +114,6 @@ impl Join for Dropping<'_> {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let ids = symbols.map(|(id, _)| id);
-        dropout::merge(ids, self.merges, self.choices, self.scratch, self.watch, sink)
+        dropout::merge(ids, self.merges, self.choices, self.scratch, self.interrupt, sink)
     }
 }

@@ -1,14 +1,14 @@
-//! Which tokens text becomes by merging.
+//! Which tokens text can become by merging.
 
-use crate::merges::{Made, Merges, Rank};
+use crate::merges::{MadeBy, Merges, Rank};
 use crate::vocabulary::TokenId;
 
-/// For each id whether the bytes of its token become that token, if the merges are as they mostly
-/// are: rising, and no token made twice. `None` for others, which must be merged to be known.
+/// For each id, whether the bytes of its token encode to that token. Requires rising merges that make no
+/// token twice, which is usual; `None` otherwise, and then each token must be encoded to find out.
 ///
-/// A token is reached if its two parts are, and stay apart until their merge has its turn.
+/// A token is reached if its two parts are reached and stay apart until the rank of their merge.
 pub(super) fn reached(size: usize, merges: &Merges, base: Vec<TokenId>) -> Option<Vec<bool>> {
-    let (mut reached, mut made) = (vec![false; size], Made::new(size));
+    let (mut reached, mut made) = (vec![false; size], MadeBy::new(size));
     base.into_iter().for_each(|id| reached[id as usize] = true);
     for (rank, merge) in merges.in_order().iter().enumerate() {
         let is_new = made.by(merge.id, rank as Rank);

@@ -1,82 +1,78 @@
-//! Merging a short run of symbols: look for the lowest rank, merge there, look again.
+//! Merging a short sequence of symbols by repeatedly scanning for the lowest rank.
 
-use crate::memory::Way;
+use crate::cpu::SimdLevel;
 use crate::merges::{Merges, NO_RANK, Rank};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId};
 
 use super::Sink;
 
-/// Runs up to this many bytes are merged by scanning. Measured on prose and code: beyond it the
-/// scan, which is quadratic, begins to lose to going by rank.
+/// Sequences of up to this many bytes are merged by scanning. Measured on prose and code: beyond it the
+/// scan, which is quadratic, becomes slower than processing by rank.
 pub(super) const SHORT: usize = 64;
 
-/// A rank with the place of its pair below it, so that the smallest number is the lowest rank, and
-/// of equal ranks the leftmost. Signed, since processors compare those best: taking the minimum
-/// without a branch won a third over looking for it with one.
-type Key = i32;
+/// A rank in the upper bits and the place of its pair in the lower ones, so that the minimum is the lowest
+/// rank, and of equal ranks the leftmost. Signed, because processors compare signed numbers faster: a
+/// branch-free minimum was a third faster than a search with branches.
+type RankKey = i32;
 
 const PLACE_BITS: u32 = SHORT.ilog2();
 
-const NONE: Key = Key::MAX;
+const NONE: RankKey = RankKey::MAX;
 
 const _: () =
-    assert!(MAX_VOCAB_SIZE.ilog2() + PLACE_BITS < Key::BITS - 1, "a rank and a place fit into a key");
+    assert!(MAX_VOCAB_SIZE.ilog2() + PLACE_BITS < RankKey::BITS - 1, "a rank and a place fit into a key");
 
-/// Merges up to `MOST` symbols, which is at most [`SHORT`], and emits what is left.
+/// Merges up to `MAX` symbols, where `MAX` is at most [`SHORT`], and emits the remaining tokens.
 ///
-/// Takes time quadratic in the number of symbols, on memory of a fixed size.
+/// Takes quadratic time, on memory of a fixed size.
 ///
-/// With the instructions of AVX2 the lowest of sixteen keys is found in a dozen steps, not fifty.
+/// With AVX2 the minimum of sixteen keys takes a dozen instructions instead of fifty.
 #[inline]
-pub(super) fn merge<const MOST: usize>(
+pub(super) fn merge<const MAX: usize>(
     symbols: impl Iterator<Item = TokenId>,
     merges: &Merges,
-    way: Way,
+    simd: SimdLevel,
     sink: &mut impl Sink,
 ) {
-    match way {
-        Way::Plain => merge_by::<MOST>(symbols, merges, sink),
+    match simd {
+        SimdLevel::Plain => merge_by::<MAX>(symbols, merges, sink),
         // SAFETY: the way was chosen because the processor has these instructions.
         #[cfg(target_arch = "x86_64")]
-        Way::Avx2 | Way::Avx512 => unsafe { merge_avx2::<MOST>(symbols, merges, sink) },
+        SimdLevel::Avx2 | SimdLevel::Avx512 => unsafe { merge_avx2::<MAX>(symbols, merges, sink) },
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-fn merge_avx2<const MOST: usize>(
+fn merge_avx2<const MAX: usize>(
     symbols: impl Iterator<Item = TokenId>,
     merges: &Merges,
     sink: &mut impl Sink,
 ) {
-    merge_by::<MOST>(symbols, merges, sink);
+    merge_by::<MAX>(symbols, merges, sink);
 }
 
-/// Tried and lost: merging many words in turns, a step of each without a branch, so that one works
-/// while another waits for memory. It took a tenth (English) to a third (Thai) longer, since most
-/// questions that a branch spares are spared for good.
+/// Tried and rejected: interleaving the merging of many words, one branch-free step of each at a time, so
+/// that one proceeds while another waits for memory. It took a tenth (English) to a third (Thai) longer,
+/// since most look-ups that a branch skips are never needed.
 ///
-/// Tried and lost: a search for the one sequence of tokens of which each two neighbours stay apart.
-/// Words of two tokens, seven of ten in English, took about as long, and all others up to twice as
-/// long and more, since what is looked up in vain comes on top. The tokens of a word, their parts,
-/// and the pairs at a border are in three tables of megabytes, one asked after the other, and a read
-/// of those took 100 ns where that was measured; many of the pairs that merging meets are frequent.
+/// Tried and rejected: a search for the one sequence of tokens in which every two neighbours stay apart.
+/// Words of two tokens, seven of ten in English, took about as long, and all others up to twice as long or
+/// more, because of the failed look-ups. The tokens of a word, their parts, and the pairs at a boundary are
+/// in three tables of megabytes, read one after the other, and such a read took 100 ns where measured; many
+/// of the pairs that merging meets are frequent and cached.
 ///
-/// Tried without effect: keys that stay in a register of AVX-512, and marks at both ends in place of
-/// the two questions whether there is a neighbour.
+/// Tried without effect: keys that stay in an AVX-512 register, and sentinels at both ends in place of the
+/// two tests for a neighbour.
 #[inline(always)]
-fn merge_by<const MOST: usize>(
-    symbols: impl Iterator<Item = TokenId>,
-    merges: &Merges,
-    sink: &mut impl Sink,
-) {
+fn merge_by<const MAX: usize>(symbols: impl Iterator<Item = TokenId>, merges: &Merges, sink: &mut impl Sink) {
     let key = |left: TokenId, right: TokenId, at: usize| match merges.rank(left, right) {
         NO_RANK => NONE,
-        rank => (rank << PLACE_BITS) as Key | at as Key,
+        rank => (rank << PLACE_BITS) as RankKey | at as RankKey,
     };
-    let mut ids = [0 as TokenId; MOST];
-    // `keys[at]` is that of the pair that starts at `at`.
-    let mut keys = [NONE; MOST];
+    let mut ids = [0 as TokenId; MAX];
+    // `keys[at]` is the key of the pair that starts at `at`.
+    let mut keys = [NONE; MAX];
     let mut len = 0;
     for id in symbols {
         ids[len] = id;
@@ -85,15 +81,15 @@ fn merge_by<const MOST: usize>(
         }
         len += 1;
     }
-    // Symbols stay where they are; a bit tells which of them still stand. Neighbours are found by
-    // counting zeros, which waits for no memory.
+    // Symbols do not move; a bit tells which of them remain. Neighbours are found by counting zeros, which
+    // needs no memory access.
     let mut standing = u64::MAX >> (SHORT - len);
     loop {
-        let lowest = keys.iter().copied().fold(NONE, Key::min);
+        let lowest = keys.iter().copied().fold(NONE, RankKey::min);
         if lowest == NONE {
             break;
         }
-        let at = (lowest & (SHORT as Key - 1)) as usize;
+        let at = (lowest & (SHORT as RankKey - 1)) as usize;
         ids[at] = merges.id((lowest >> PLACE_BITS) as Rank);
         let right = (standing & beyond(at)).trailing_zeros() as usize;
         keys[right] = NONE;
@@ -107,7 +103,7 @@ fn merge_by<const MOST: usize>(
         }
     }
     while standing > 0 {
-        sink.one(ids[standing.trailing_zeros() as usize]);
+        sink.push_id(ids[standing.trailing_zeros() as usize]);
         standing &= standing - 1;
     }
 }
@@ -147,13 +143,13 @@ mod tests {
             for _ in 0..100 {
                 let word: Vec<TokenId> = (0..1 + next(SHORT)).map(|_| next(4) as TokenId).collect();
                 let expected = naive::merge(word.clone(), &list);
-                for way in Way::available() {
+                for simd in SimdLevel::available() {
                     let (mut ids, symbols) = (Vec::new(), word.iter().copied());
                     match word.len() {
-                        ..=16 => merge::<16>(symbols, &merges, way, &mut ids),
-                        _ => merge::<SHORT>(symbols, &merges, way, &mut ids),
+                        ..=16 => merge::<16>(symbols, &merges, simd, &mut ids),
+                        _ => merge::<SHORT>(symbols, &merges, simd, &mut ids),
                     }
-                    assert_eq!(ids, expected, "{word:?} {way:?}");
+                    assert_eq!(ids, expected, "{word:?} {simd:?}");
                 }
             }
         }

@@ -1,101 +1,99 @@
-//! A small memory of pretokens that had to be merged, one for each thread.
+//! A small cache of merged pretokens, one for each thread.
 //!
-//! It holds a bounded number of entries and the newer replaces the older, so that no text can make
-//! it large or slow. It never changes a result: an entry is used only for exactly the bytes it was
-//! made from.
+//! The number of entries is bounded and newer ones replace older ones, so that no text can make it large or
+//! slow. It never changes a result: an entry is used only for exactly the bytes it was made from.
 //!
-//! Most words are short and become few ids: two of them with their ids share a line of memory.
-//! Longer ones have a line each. What is longer still, such as the lines that are drawn in plain
-//! text, lies in a common hash map.
+//! Most words are short and have few ids: two of them share a cache line. Longer words take a cache line
+//! each. Still longer pretokens, such as lines drawn in plain text, are in a hash map.
 
 use hashbrown::HashMap;
 
 use crate::bits::seeds;
-use crate::index::{Key, near_the_end};
-use crate::memory::prefetch;
-use crate::room;
+use crate::cpu::prefetch;
+use crate::index::{TokenKey, near_the_end};
+use crate::memory;
 use crate::vocabulary::TokenId;
 
-/// The sets of a new table. It grows as it fills, so that a few short texts take little memory.
+/// The number of sets of a new table. It grows as it fills, so that a few short texts take little memory.
 const FEW_SETS: usize = 1 << 7;
 
-/// The most sets of short words: 4 MiB.
-const MOST_SHORT: usize = 1 << 16;
+/// The maximum number of sets of short words: 4 MiB.
+const MAX_SHORT_SETS: usize = 1 << 16;
 
-/// The most sets of words: 8 MiB.
-const MOST_WORDS: usize = 1 << 16;
+/// The maximum number of sets of words: 8 MiB.
+const MAX_WORD_SETS: usize = 1 << 16;
 
-/// The most bytes of phrases, with their ids and what the map itself takes for each: 1 MiB.
-const MOST_PHRASES: usize = 1 << 20;
+/// The maximum size of all phrases, with their ids and the overhead of the map for each: 1 MiB.
+const MAX_PHRASE_BYTES: usize = 1 << 20;
 const OF_MAP: usize = 80;
 
-/// The most bytes of one phrase.
+/// The maximum length of a phrase, in bytes.
 const LONGEST_PHRASE: usize = 256;
 
-/// The most ids of a short word.
+/// The maximum number of ids of a short word.
 pub(super) const FEW_IDS: usize = 3;
 
-/// The most ids of a word; 98 % of the words of prose fit.
-pub(super) const MOST_IDS: usize = 7;
+/// The maximum number of ids of a word; 98 % of the words of prose fit.
+pub(super) const MAX_IDS: usize = 7;
 
-/// What was merged, by its bytes.
+/// The ids of merged pretokens, by their bytes.
 pub(in crate::encode) struct Cache {
-    short: Table<Short>,
-    words: Table<Word>,
+    short: CacheTable<ShortEntry>,
+    words: CacheTable<WordEntry>,
     phrases: HashMap<Box<[u8]>, Box<[TokenId]>>,
-    /// The bytes that all phrases take.
+    /// The size of all phrases, in bytes.
     phrase_bytes: usize,
 }
 
 impl Cache {
     pub(in crate::encode) fn new() -> Cache {
         Cache {
-            short: Table::new(MOST_SHORT),
-            words: Table::new(MOST_WORDS),
+            short: CacheTable::new(MAX_SHORT_SETS),
+            words: CacheTable::new(MAX_WORD_SETS),
             phrases: HashMap::new(),
             phrase_bytes: 0,
         }
     }
 
-    /// How many bytes all of it takes.
+    /// The size of the cache, in bytes.
     pub(in crate::encode) fn bytes(&self) -> usize {
         size_of_val(&*self.short.sets) + size_of_val(&*self.words.sets) + self.phrase_bytes
     }
 
-    /// Asks for the memory where `text[start..end]` with this key would be, without waiting for it.
+    /// Prefetches the place of `text[start..end]`, which has this key.
     #[inline(always)]
-    pub(super) fn prefetch(&self, key: Key, text: &[u8], start: usize, end: usize) {
+    pub(super) fn prefetch(&self, key: TokenKey, text: &[u8], start: usize, end: usize) {
         if !key.is_long() {
             prefetch(self.short.set(key.hash(self.short.seeds) as usize));
-        } else if let Some(word) = Word::new(text, start, end) {
-            let Set([newer, older]) = self.words.set(word.hash(self.words.seeds));
+        } else if let Some(word) = WordEntry::new(text, start, end) {
+            let CacheSet([newer, older]) = self.words.set(word.hash(self.words.seeds));
             prefetch(newer);
             prefetch(older);
         }
     }
 
-    /// The ids of a word if it is short and has few, and how many of them they are.
+    /// The ids of a short word and their number.
     #[inline(always)]
-    pub(super) fn get_short(&self, key: Key) -> Option<(&[TokenId; FEW_IDS], usize)> {
-        let Set([newer, older]) = self.short.set(key.hash(self.short.seeds) as usize);
+    pub(super) fn get_short(&self, key: TokenKey) -> Option<(&[TokenId; FEW_IDS], usize)> {
+        let CacheSet([newer, older]) = self.short.set(key.hash(self.short.seeds) as usize);
         let found = if newer.key == key { newer } else { older };
-        // The key of long words is that of no entry.
+        // No entry has the key of long words.
         (found.key == key).then_some((&found.ids, found.count as usize))
     }
 
     /// The ids of `text[start..end]`.
     pub(super) fn get(&self, text: &[u8], start: usize, end: usize) -> Option<&[TokenId]> {
-        let key = Key::new(text, start, end);
+        let key = TokenKey::new(text, start, end);
         if let Some((ids, count)) = (!key.is_long()).then(|| self.get_short(key)).flatten() {
             return Some(&ids[..count]);
         }
         self.get_longer(text, start, end)
     }
 
-    /// The ids of `text[start..end]` if it is not among the short words.
+    /// The ids of `text[start..end]` if it is not a short word.
     pub(super) fn get_longer(&self, text: &[u8], start: usize, end: usize) -> Option<&[TokenId]> {
-        if let Some(word) = Word::new(text, start, end) {
-            let Set(both) = self.words.set(word.hash(self.words.seeds));
+        if let Some(word) = WordEntry::new(text, start, end) {
+            let CacheSet(both) = self.words.set(word.hash(self.words.seeds));
             if let Some(found) = both.iter().find(|entry| entry.is_of(&word)) {
                 return Some(&found.ids[..usize::from(found.count)]);
             }
@@ -104,22 +102,22 @@ impl Cache {
         self.phrases.get(phrase).map(|ids| &ids[..])
     }
 
-    /// Remembers the ids of `text[start..end]`, unless it or they are long.
+    /// Stores the ids of `text[start..end]`, unless the text or the ids are too long.
     pub(super) fn put(&mut self, text: &[u8], start: usize, end: usize, ids: &[TokenId]) {
-        let key = Key::new(text, start, end);
+        let key = TokenKey::new(text, start, end);
         if ids.len() <= FEW_IDS && !key.is_long() {
-            let mut entry = Short { key, ids: [0; FEW_IDS], count: ids.len() as u32 };
+            let mut entry = ShortEntry { key, ids: [0; FEW_IDS], count: ids.len() as u32 };
             entry.ids[..ids.len()].copy_from_slice(ids);
             self.short.insert(entry);
-        } else if ids.len() <= MOST_IDS
-            && let Some(mut word) = Word::new(text, start, end)
+        } else if ids.len() <= MAX_IDS
+            && let Some(mut word) = WordEntry::new(text, start, end)
         {
             word.ids[..ids.len()].copy_from_slice(ids);
             word.count = ids.len() as u16;
             self.words.insert(word);
         } else if let Some(phrase) = Cache::phrase(text, start, end) {
             let bytes = phrase.len() + size_of_val(ids) + OF_MAP;
-            if self.phrase_bytes + bytes > MOST_PHRASES {
+            if self.phrase_bytes + bytes > MAX_PHRASE_BYTES {
                 self.phrases = HashMap::new();
                 self.phrase_bytes = 0;
             }
@@ -128,8 +126,8 @@ impl Cache {
         }
     }
 
-    /// `text[start..end]` if it is worth to be kept as a phrase. In scripts without spaces long
-    /// pretokens hardly ever come again, so those that begin and end so are left out.
+    /// `text[start..end]` if it is worth caching as a phrase. In scripts without spaces long pretokens
+    /// rarely recur, so those that begin or end with such characters are not cached.
     fn phrase(text: &[u8], start: usize, end: usize) -> Option<&[u8]> {
         let phrase = &text[start..end];
         let ends = [phrase.first()?, phrase.last()?];
@@ -137,24 +135,24 @@ impl Cache {
     }
 }
 
-/// Entries by hash, in sets of two.
+/// A hash table with sets of two entries (2-way associative).
 ///
-/// With one place for each, a tenth of the words of prose put each other out again and again, and
-/// merging those took longer than all that the cache spares.
-struct Table<E> {
-    sets: Box<[Set<E>]>,
+/// With direct mapping, a tenth of the words of prose evicted each other repeatedly, and merging those took
+/// longer than the whole cache saves.
+struct CacheTable<E> {
+    sets: Box<[CacheSet<E>]>,
     seeds: [u64; 2],
-    most: usize,
-    /// How many entries there are.
+    maximum: usize,
+    /// The number of entries.
     taken: usize,
 }
 
-/// The newer and the older entry of a place.
+/// The newer and the older entry of a set.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Set<E>([E; 2]);
+struct CacheSet<E>([E; 2]);
 
-trait Entry: Copy {
+trait CacheEntry: Copy {
     const FREE: Self;
 
     fn is_free(&self) -> bool;
@@ -162,22 +160,22 @@ trait Entry: Copy {
     fn hash(&self, seeds: [u64; 2]) -> usize;
 }
 
-impl<E: Entry> Table<E> {
-    fn new(most: usize) -> Table<E> {
-        Table { sets: vec![Set([E::FREE; 2]); FEW_SETS].into(), seeds: seeds(), most, taken: 0 }
+impl<E: CacheEntry> CacheTable<E> {
+    fn new(maximum: usize) -> CacheTable<E> {
+        CacheTable { sets: vec![CacheSet([E::FREE; 2]); FEW_SETS].into(), seeds: seeds(), maximum, taken: 0 }
     }
 
     #[inline(always)]
-    fn set(&self, hash: usize) -> &Set<E> {
+    fn set(&self, hash: usize) -> &CacheSet<E> {
         &self.sets[hash & (self.sets.len() - 1)]
     }
 
     fn insert(&mut self, entry: E) {
-        if self.taken > self.sets.len() / 2 && self.sets.len() < self.most {
+        if self.taken > self.sets.len() / 2 && self.sets.len() < self.maximum {
             self.grow();
         }
         let place = entry.hash(self.seeds) & (self.sets.len() - 1);
-        let Set([newer, older]) = &mut self.sets[place];
+        let CacheSet([newer, older]) = &mut self.sets[place];
         if newer.is_free() {
             self.taken += 1;
         } else {
@@ -189,35 +187,36 @@ impl<E: Entry> Table<E> {
 
     #[cold]
     fn grow(&mut self) {
-        // What is remembered is of no need: without the memory for more, it stays as large as it is.
-        let Ok(larger) = room::filled(Set([E::FREE; 2]), (self.sets.len() * 4).min(self.most)) else {
-            self.most = self.sets.len();
+        // The cache is optional: without memory to grow, it keeps its size.
+        let Ok(larger) = memory::try_filled(CacheSet([E::FREE; 2]), (self.sets.len() * 4).min(self.maximum))
+        else {
+            self.maximum = self.sets.len();
             return;
         };
         let sets = std::mem::replace(&mut self.sets, larger.into());
         self.taken = 0;
-        for Set([newer, older]) in sets {
+        for CacheSet([newer, older]) in sets {
             [older, newer].into_iter().filter(|entry| !entry.is_free()).for_each(|entry| self.insert(entry));
         }
     }
 }
 
-/// A word that has a key, with its ids: half a line of memory.
+/// A word that fits into a key, with its ids: half a cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]
-struct Short {
-    key: Key,
+struct ShortEntry {
+    key: TokenKey,
     ids: [TokenId; FEW_IDS],
     count: u32,
 }
 
-const _: () = assert!(size_of::<Set<Short>>() == 64);
+const _: () = assert!(size_of::<CacheSet<ShortEntry>>() == 64);
 
-impl Entry for Short {
-    const FREE: Short = Short { key: Key::NONE, ids: [0; FEW_IDS], count: 0 };
+impl CacheEntry for ShortEntry {
+    const FREE: ShortEntry = ShortEntry { key: TokenKey::NONE, ids: [0; FEW_IDS], count: 0 };
 
     fn is_free(&self) -> bool {
-        self.key == Key::NONE
+        self.key == TokenKey::NONE
     }
 
     fn hash(&self, seeds: [u64; 2]) -> usize {
@@ -225,25 +224,25 @@ impl Entry for Short {
     }
 }
 
-/// A word of up to 32 bytes, zeros behind them, and their number, with its ids: a line of memory.
-/// No word has no bytes, so one without is free.
+/// A word of up to 32 bytes, padded with zeros, and its length, with its ids: a cache line. No word is
+/// empty, so an entry of length 0 is free.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Word {
+struct WordEntry {
     low: u128,
     high: u128,
-    ids: [TokenId; MOST_IDS],
+    ids: [TokenId; MAX_IDS],
     len: u16,
     count: u16,
 }
 
-const _: () = assert!(size_of::<Word>() == 64);
+const _: () = assert!(size_of::<WordEntry>() == 64);
 
-impl Word {
-    /// The most bytes: a word of Russian or Thai fits.
-    const MOST: usize = 32;
+impl WordEntry {
+    /// The maximum length in bytes: a word of Russian or Thai fits.
+    const MAX: usize = 32;
 
-    /// For each length what of 16 bytes belongs to a word.
+    /// For each length, the mask of the bytes of a word within 16 bytes.
     const MASKS: [u128; 17] = {
         let mut masks = [u128::MAX; 17];
         let mut len = 0;
@@ -254,31 +253,31 @@ impl Word {
         masks
     };
 
-    /// `text[start..end]` without ids, if it is no longer than an entry may be.
+    /// `text[start..end]` without ids, if it is not too long for an entry.
     #[inline]
-    fn new(text: &[u8], start: usize, end: usize) -> Option<Word> {
+    fn new(text: &[u8], start: usize, end: usize) -> Option<WordEntry> {
         let len = end - start;
-        if len > Word::MOST {
+        if len > WordEntry::MAX {
             return None;
         }
-        let bytes: [u8; Word::MOST] = match text.get(start..start + Word::MOST) {
+        let bytes: [u8; WordEntry::MAX] = match text.get(start..start + WordEntry::MAX) {
             Some(bytes) => bytes.try_into().expect("so many bytes"),
             None => near_the_end(text, start),
         };
         let half = |at: usize| u128::from_le_bytes(bytes[at..at + 16].try_into().expect("sixteen bytes"));
-        let low = half(0) & Word::MASKS[len.min(16)];
-        let high = half(16) & Word::MASKS[len.saturating_sub(16)];
-        Some(Word { low, high, len: len as u16, ..Word::FREE })
+        let low = half(0) & WordEntry::MASKS[len.min(16)];
+        let high = half(16) & WordEntry::MASKS[len.saturating_sub(16)];
+        Some(WordEntry { low, high, len: len as u16, ..WordEntry::FREE })
     }
 
     #[inline]
-    fn is_of(&self, word: &Word) -> bool {
+    fn is_of(&self, word: &WordEntry) -> bool {
         self.low == word.low && self.high == word.high && self.len == word.len
     }
 }
 
-impl Entry for Word {
-    const FREE: Word = Word { low: 0, high: 0, ids: [0; MOST_IDS], len: 0, count: 0 };
+impl CacheEntry for WordEntry {
+    const FREE: WordEntry = WordEntry { low: 0, high: 0, ids: [0; MAX_IDS], len: 0, count: 0 };
 
     fn is_free(&self) -> bool {
         self.len == 0
@@ -322,7 +321,7 @@ mod tests {
                 found += usize::from(cache.get(&other, 0, 1 + number as usize % 4).is_some());
             }
         }
-        assert!(found > 0 && phrases > MOST_PHRASES / 2 && phrases <= MOST_PHRASES);
-        assert!(cache.short.sets.len() == MOST_SHORT && cache.words.sets.len() == MOST_WORDS);
+        assert!(found > 0 && phrases > MAX_PHRASE_BYTES / 2 && phrases <= MAX_PHRASE_BYTES);
+        assert!(cache.short.sets.len() == MAX_SHORT_SETS && cache.words.sets.len() == MAX_WORD_SETS);
     }
 }

@@ -1,44 +1,44 @@
-//! The ids of pretokens: from a table where they are known, from the kernel where they are not.
+//! The ids of pretokens: looked up in tables, or made by the kernel.
 //!
-//! Nothing here knows how tokens are put together. A pretoken that is a token is looked up whole, and
-//! what the kernel made of another is remembered. Where nothing joins two neighbours a pretoken is
-//! cut, and its pieces are looked up.
+//! This module does not depend on the model. A pretoken that is a token is looked up whole, and the results
+//! of the kernel for other pretokens are cached. A pretoken is split at places that no token spans, and its
+//! pieces are looked up.
 
 mod cache;
+mod char_table;
 mod group;
-mod singles;
 
 use std::sync::Arc;
 
-use crate::bits::bits;
+use crate::bits::set_bits;
 use crate::error::{Error, Result};
 use crate::index::{TokenIndex, start_of};
+use crate::interrupt::{Interrupt, Never};
 use crate::vocabulary::TokenId;
-use crate::watch::{Unwatched, Watch};
 
-use super::cuts::Cuts;
 use super::kernels::Kernel;
+use super::safe_splits::SafeSplits;
 use super::{Scratch, Sink};
 pub(super) use cache::Cache;
+use char_table::CharTable;
+pub(super) use char_table::Packed;
 pub(crate) use group::Group;
-pub(super) use singles::Packed;
-use singles::Singles;
 
-/// From this many bytes on pretokens of a group are encoded one by one.
+/// A group of this many bytes or more is encoded pretoken by pretoken.
 const LONG: usize = 1 << 14;
 
-/// Pretokens up to this many bytes take less time to merge than to look for cuts in.
+/// Up to this many bytes, merging a pretoken takes less time than searching it for places to split.
 const WORD: usize = 16;
 
-/// What knows the ids of pretokens.
+/// Finds the ids of pretokens.
 pub(super) struct Lookup {
     /// The tokens that a whole pretoken becomes.
     whole: Arc<TokenIndex>,
-    /// The same, but for a piece of a pretoken, where they differ.
+    /// The tokens that a whole piece of a pretoken becomes, if they differ.
     whole_piece: Option<TokenIndex>,
-    /// The places of a pretoken that no token spans, if its parts become what they are in it.
-    cuts: Option<Cuts>,
-    singles: Singles,
+    /// The places of a pretoken that no token spans; `None` if its parts may not be encoded separately.
+    splits: Option<SafeSplits>,
+    char_table: CharTable,
     kernel: Kernel,
 }
 
@@ -46,10 +46,10 @@ impl Lookup {
     pub(super) fn new(
         whole: Arc<TokenIndex>,
         whole_piece: Option<TokenIndex>,
-        cuts: Option<Cuts>,
+        splits: Option<SafeSplits>,
         kernel: Kernel,
     ) -> Lookup {
-        Lookup { whole, whole_piece, cuts, singles: Singles::new(), kernel }
+        Lookup { whole, whole_piece, splits, char_table: CharTable::new(), kernel }
     }
 
     pub(super) fn kernel(&self) -> &Kernel {
@@ -61,26 +61,27 @@ impl Lookup {
         &self.whole
     }
 
-    /// Whether a piece of a pretoken becomes what it would be as a pretoken.
+    /// Whether a piece of a pretoken has the same ids as a pretoken of the same bytes.
     pub(super) fn pieces_are_pretokens(&self) -> bool {
         self.whole_piece.is_none()
     }
 
-    /// Whether nothing joins what stands before and after the place `at` of a pretoken, whatever
-    /// else is in it.
-    pub(super) fn is_cut(&self, pretoken: &[u8], at: usize) -> bool {
-        // A pretoken that is a token although its merges say otherwise may span any place.
-        self.whole_piece.is_none() && self.cuts.as_ref().is_some_and(|cuts| cuts.is_cut(pretoken, at))
+    /// Whether a pretoken can be split at `at`: no merge crosses that place, whatever else the pretoken
+    /// contains.
+    pub(super) fn can_split_at(&self, pretoken: &[u8], at: usize) -> bool {
+        // With `ignore_merges`, a pretoken that is a token may span any place.
+        self.whole_piece.is_none()
+            && self.splits.as_ref().is_some_and(|splits| splits.can_split_at(pretoken, at))
     }
 
-    /// The token that a whole pretoken becomes at once, if there is one.
+    /// The token whose bytes are the whole pretoken, if there is one.
     #[inline]
     pub(super) fn whole(&self, text: &[u8], start: usize, end: usize) -> Option<TokenId> {
         self.whole.get_in(text, start, end)
     }
 
-    /// Emits the ids of up to [`AT_ONCE`](super::AT_ONCE) pretokens that stand one after the other in
-    /// `text`, from `start`, each up to one of `ends`.
+    /// Emits the ids of up to [`AT_ONCE`](super::AT_ONCE) consecutive pretokens of `text`: the first starts
+    /// at `start`, and `ends` are their ends.
     #[inline]
     pub(super) fn encode(
         &self,
@@ -88,27 +89,26 @@ impl Lookup {
         start: usize,
         ends: &[usize],
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
         if ends.last().is_some_and(|end| end - start > LONG) {
-            return self.encode_long(text, start, ends, scratch, watch, sink);
+            return self.encode_long(text, start, ends, scratch, interrupt, sink);
         }
-        // No byte becomes more than one id, and some more are written than there are.
+        // A byte becomes at most one id, and ids are written in strides beyond their number.
         sink.reserve(ends.last().map_or(0, |end| end - start) + group::STRIDE)?;
         let group = &mut *scratch.group;
         let ids = group.ids.first_chunk_mut().expect("longer");
-        group.missing = self.whole.get_many(text, start, ends, &mut group.asked, ids);
+        group.missing = self.whole.get_many(text, start, ends, &mut group.batch, ids);
         group.len = ends.len();
         if group.missing != 0 {
-            self.encode_missing(text, start, ends, scratch, watch)?;
+            self.encode_missing(text, start, ends, scratch, interrupt)?;
         }
-        sink.group(&scratch.group);
+        sink.push_group(&scratch.group);
         Ok(())
     }
 
-    /// The same where there is a pretoken so long, or several, that their ids should not be copied
-    /// on their way to the sink.
+    /// Like `encode`, for groups with long pretokens, whose ids are written to the sink directly.
     #[cold]
     fn encode_long(
         &self,
@@ -116,20 +116,20 @@ impl Lookup {
         mut start: usize,
         ends: &[usize],
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
         for &end in ends {
             let from = std::mem::replace(&mut start, end);
             sink.reserve(1)?;
             if end - from <= LONG {
-                self.encode(text, from, &[end], scratch, watch, sink)?;
+                self.encode(text, from, &[end], scratch, interrupt, sink)?;
             } else if let Some(id) = self.whole.get_in(text, from, end) {
-                sink.one(id);
+                sink.push_id(id);
             } else {
                 let encoded = match self.kernel.looks_up() {
-                    true => self.kernel.encode(text, from, end, scratch, watch, sink),
-                    false => self.encode_in_pieces(text, from, end, scratch, watch, sink),
+                    true => self.kernel.encode(text, from, end, scratch, interrupt, sink),
+                    false => self.encode_in_pieces(text, from, end, scratch, interrupt, sink),
                 };
                 encoded.map_err(|error| error.shifted(from))?;
             }
@@ -137,7 +137,7 @@ impl Lookup {
         Ok(())
     }
 
-    /// Finds out what those pretokens of the group become that are not tokens.
+    /// Finds the ids of the pretokens of the group that are not tokens.
     #[inline]
     fn encode_missing(
         &self,
@@ -145,27 +145,27 @@ impl Lookup {
         start: usize,
         ends: &[usize],
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<()> {
         if self.kernel.looks_up() {
-            return self.encode_missing_by_kernel(text, start, ends, scratch, watch);
+            return self.encode_missing_by_kernel(text, start, ends, scratch, interrupt);
         }
         scratch.group.start_misses(text, start, ends, &scratch.cache);
-        for (miss, number) in bits(scratch.group.missing).enumerate() {
-            let key = scratch.group.asked.keys[number];
+        for (miss, number) in set_bits(scratch.group.missing).enumerate() {
+            let key = scratch.group.batch.keys[number];
             if let Some((ids, count)) = scratch.cache.get_short(key) {
                 scratch.group.set_few(miss, ids, count);
                 continue;
             }
             let from = start_of(number, start, ends);
-            self.encode_long_or_new(text, from, ends[number], miss, scratch, watch)
+            self.encode_long_or_new(text, from, ends[number], miss, scratch, interrupt)
                 .map_err(|error| error.shifted(from))?;
         }
         Ok(())
     }
 
-    /// The same where the kernel looks up on its own. What it remembers is pieces, which may become
-    /// something else than pretokens of the same bytes, so no pretoken is looked for there.
+    /// Like `encode_missing`, for a kernel with a look-up of its own. That kernel caches pieces, which may
+    /// have other ids than pretokens of the same bytes, so pretokens are not looked up in the cache.
     #[cold]
     fn encode_missing_by_kernel(
         &self,
@@ -173,14 +173,14 @@ impl Lookup {
         start: usize,
         ends: &[usize],
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<()> {
         scratch.group.clear_misses();
-        for (miss, number) in bits(scratch.group.missing).enumerate() {
+        for (miss, number) in set_bits(scratch.group.missing).enumerate() {
             let from = start_of(number, start, ends);
             scratch
                 .with_list(|scratch, ids| {
-                    self.kernel.encode(text, from, ends[number], scratch, watch, ids)?;
+                    self.kernel.encode(text, from, ends[number], scratch, interrupt, ids)?;
                     scratch.group.set(miss, ids);
                     Ok(())
                 })
@@ -189,7 +189,7 @@ impl Lookup {
         Ok(())
     }
 
-    /// Finds out what the miss of that number becomes, the pretoken `text[start..end]`.
+    /// Finds the ids of miss number `miss`, the pretoken `text[start..end]`.
     fn encode_long_or_new(
         &self,
         text: &[u8],
@@ -197,17 +197,17 @@ impl Lookup {
         end: usize,
         miss: usize,
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<()> {
-        let (is_word, has_cuts) = shape(&text[start..end]);
-        if (is_word || !has_cuts)
+        let (is_word, has_splits) = shape(&text[start..end]);
+        if (is_word || !has_splits)
             && let Some(ids) = scratch.cache.get_longer(text, start, end)
         {
             scratch.group.set(miss, ids);
             return Ok(());
         }
         scratch.with_list(|scratch, ids| {
-            self.encode_new(text, start, end, scratch, watch, ids)?;
+            self.encode_new(text, start, end, scratch, interrupt, ids)?;
             scratch.group.set(miss, ids);
             Ok(())
         })
@@ -220,74 +220,73 @@ impl Lookup {
         start: usize,
         end: usize,
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
         if let Some(ids) = scratch.cache.get(text, start, end) {
-            sink.many(ids);
+            sink.push_ids(ids);
             return Ok(());
         }
         scratch.with_list(|scratch, ids| {
-            self.encode_new(text, start, end, scratch, watch, ids)?;
-            sink.many(ids);
+            self.encode_new(text, start, end, scratch, interrupt, ids)?;
+            sink.push_ids(ids);
             Ok(())
         })
     }
 
-    /// Merges the pretoken `text[start..end]`, and remembers its ids if it may come again; `ids` is
-    /// an empty list.
+    /// Encodes the pretoken `text[start..end]`, and caches its ids if it is likely to recur; `ids` is an
+    /// empty list.
     fn encode_new(
         &self,
         text: &[u8],
         start: usize,
         end: usize,
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let (is_word, has_cuts) = shape(&text[start..end]);
-        match is_word && !has_cuts {
-            true => self.kernel.encode(text, start, end, scratch, watch, ids)?,
-            false => self.encode_in_pieces(text, start, end, scratch, watch, ids)?,
+        let (is_word, has_splits) = shape(&text[start..end]);
+        match is_word && !has_splits {
+            true => self.kernel.encode(text, start, end, scratch, interrupt, ids)?,
+            false => self.encode_in_pieces(text, start, end, scratch, interrupt, ids)?,
         }
-        // Long ones of scripts without spaces hardly ever come again.
-        if is_word || !has_cuts {
+        // Long pretokens of scripts without spaces rarely recur.
+        if is_word || !has_splits {
             scratch.cache.put(text, start, end, ids);
         }
         Ok(())
     }
 
-    /// Cuts the pretoken `text[start..end]` where no merge can cross, and looks up or merges the
-    /// pieces.
+    /// Splits the pretoken `text[start..end]` where no merge can cross, and looks up or merges the pieces.
     pub(super) fn encode_in_pieces(
         &self,
         text: &[u8],
         start: usize,
         end: usize,
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let Some(cuts) = &self.cuts else {
-            return self.kernel.encode(text, start, end, scratch, watch, sink);
+        let Some(splits) = &self.splits else {
+            return self.kernel.encode(text, start, end, scratch, interrupt, sink);
         };
         let mut at = start;
-        cuts.split(&text[start..end], watch, |piece, single| {
+        splits.split(&text[start..end], interrupt, |piece, single| {
             let from = at;
             at += piece.len();
-            sink.reserve(Packed::MOST)?;
-            let known = single.and_then(|c| self.singles.get(c, || self.of_singles()));
+            sink.reserve(Packed::MAX)?;
+            let known = single.and_then(|c| self.char_table.get(c, || self.merge_characters()));
             match known {
                 Some(packed) => {
                     let (ids, count) = packed.ids();
-                    sink.few(ids, count);
+                    sink.push_few(ids, count);
                 }
-                // A pretoken without a cut was looked up already.
+                // A pretoken without a split was looked up already.
                 None if piece.len() == end - start => {
-                    self.kernel.encode(text, from, at, scratch, watch, sink)?
+                    self.kernel.encode(text, from, at, scratch, interrupt, sink)?
                 }
                 None => self
-                    .encode_piece(text, from, at, scratch, watch, sink)
+                    .encode_piece(text, from, at, scratch, interrupt, sink)
                     .map_err(|error| error.shifted(from - start))?,
             }
             Ok(())
@@ -301,49 +300,49 @@ impl Lookup {
         start: usize,
         end: usize,
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
         let whole = self.whole_piece.as_ref().unwrap_or(&self.whole);
         if let Some(id) = whole.get_in(text, start, end) {
-            sink.one(id);
+            sink.push_id(id);
             return Ok(());
         }
         if let Some(ids) = scratch.cache.get(text, start, end) {
             sink.reserve(ids.len())?;
-            sink.many(ids);
+            sink.push_ids(ids);
             return Ok(());
         }
         scratch.with_list(|scratch, ids| {
-            self.kernel.encode(text, start, end, scratch, watch, ids)?;
+            self.kernel.encode(text, start, end, scratch, interrupt, ids)?;
             scratch.cache.put(text, start, end, ids);
             sink.reserve(ids.len())?;
-            sink.many(ids);
+            sink.push_ids(ids);
             Ok(())
         })
     }
 
-    /// What gives the ids of a piece that is one character; `None` if it has none.
-    fn of_singles(&self) -> impl FnMut(char) -> Option<Vec<TokenId>> {
+    /// A function that gives the ids of a piece that is one character; `None` if it has none.
+    fn merge_characters(&self) -> impl FnMut(char) -> Option<Vec<TokenId>> {
         let mut scratch = Scratch::new();
         move |c| {
             let mut ids = Vec::new();
             let mut buffer = [0; 4];
             let piece = c.encode_utf8(&mut buffer).as_bytes();
-            self.encode_piece(piece, 0, piece.len(), &mut scratch, &Unwatched, &mut ids).ok().map(|()| ids)
+            self.encode_piece(piece, 0, piece.len(), &mut scratch, &Never, &mut ids).ok().map(|()| ids)
         }
     }
 }
 
-/// Whether a pretoken is so short that it is a word, and whether it may have cuts.
+/// Whether a pretoken is short enough to be a word, and whether it may have places to split.
 #[inline]
 fn shape(pretoken: &[u8]) -> (bool, bool) {
-    (pretoken.len() <= WORD, has_cuts(pretoken))
+    (pretoken.len() <= WORD, has_splits(pretoken))
 }
 
-/// Whether looking for cuts is worth its time. They are frequent in scripts of three-byte characters
-/// only, which are those without spaces.
+/// Whether searching for places to split is worth the time. They are frequent only in scripts of three-byte
+/// characters, which have no spaces.
 #[inline]
-fn has_cuts(pretoken: &[u8]) -> bool {
+fn has_splits(pretoken: &[u8]) -> bool {
     pretoken.iter().take(2).any(|&byte| byte >= 0xe0)
 }

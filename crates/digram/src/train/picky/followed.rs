@@ -8,7 +8,7 @@ use super::super::corpus::BORDER;
 use super::standing::Standing;
 
 /// A pair of neighbours.
-pub(super) struct Pair {
+pub(super) struct FollowedPair {
     pub(super) left: u32,
     pub(super) right: u32,
     pub(super) count: u64,
@@ -25,14 +25,14 @@ const FORBIDDEN: u32 = u32::MAX;
 
 /// All pairs that stand anywhere and may be merged, by number.
 #[derive(Default)]
-pub(super) struct Followed {
+pub(super) struct FollowedPairs {
     numbers: HashMap<(u32, u32), u32>,
-    pairs: Vec<Pair>,
+    pairs: Vec<FollowedPair>,
     risen: Vec<u32>,
 }
 
-impl Followed {
-    pub(super) fn get(&self, number: u32) -> &Pair {
+impl FollowedPairs {
+    pub(super) fn get(&self, number: u32) -> &FollowedPair {
         &self.pairs[number as usize]
     }
 
@@ -66,7 +66,7 @@ impl Followed {
                 return Err(Error::Limit { reason });
             }
             let (first, places) = (at as u32, Vec::new());
-            self.pairs.push(Pair { left, right, count: 0, first, places, rose: false });
+            self.pairs.push(FollowedPair { left, right, count: 0, first, places, rose: false });
         }
         let pair = &mut self.pairs[number as usize];
         pair.count += weight;

@@ -15,16 +15,16 @@ use std::collections::BinaryHeap;
 
 use crate::count::Pieces;
 use crate::error::{Error, Result};
-use crate::events::{Event, Made};
-use crate::room;
-use crate::watch::{Paced, Watch};
+use crate::events::{Event, MadeTokens};
+use crate::interrupt::{Interrupt, Pacer};
+use crate::memory;
 
 use super::candidate::Candidate;
 use super::corpus::{BORDER, Corpus, Order};
 use super::learner::Limits;
 use super::ties::{FirstSeen, Lexicographic, SmallestIds, TieRule};
 use super::{Base, Options, Stop, Ties};
-use followed::{Followed, Pair, rising};
+use followed::{FollowedPair, FollowedPairs, rising};
 use standing::Standing;
 
 /// When a part is dropped, and when there are enough tokens.
@@ -33,7 +33,7 @@ pub struct Picky {
     /// The share of its places, above 0 and up to 1, from which on a part is dropped.
     pub threshold: f64,
     /// So many tokens beside the base.
-    pub most_tokens: Option<usize>,
+    pub max_tokens: Option<usize>,
 }
 
 /// What was learned.
@@ -72,7 +72,7 @@ pub fn train_picky(
     options: &Options,
     picky: &Picky,
     on_merge: &mut dyn FnMut(usize, usize) -> Result<()>,
-    watch: &dyn Watch,
+    interrupt: &dyn Interrupt,
 ) -> Result<Picked> {
     options.check()?;
     let threshold = picky.threshold;
@@ -83,17 +83,19 @@ pub fn train_picky(
     if let Base::Tokens(_) = options.base {
         return refuse("PickyBPE starts from single symbols, not from the tokens of a tokenizer.".into());
     }
-    let counts = counts.to_memory(watch)?;
-    room::check(room::most(counts.distinct_bytes().saturating_mul(OF_BYTE)))?;
-    let corpus = |order| Corpus::new(&counts, &options.base, order, watch);
+    let counts = counts.to_memory(interrupt)?;
+    memory::check_available(memory::saturating_usize(counts.distinct_bytes().saturating_mul(OF_BYTE)))?;
+    let corpus = |order| Corpus::new(&counts, &options.base, order, interrupt);
     match options.ties {
-        Ties::Ids => Picker::new(corpus(Order::ByCount)?, options, picky, SmallestIds).learn(on_merge, watch),
+        Ties::Ids => {
+            Picker::new(corpus(Order::ByCount)?, options, picky, SmallestIds).learn(on_merge, interrupt)
+        }
         Ties::FirstSeen => {
-            Picker::new(corpus(Order::FirstSeen)?, options, picky, FirstSeen).learn(on_merge, watch)
+            Picker::new(corpus(Order::FirstSeen)?, options, picky, FirstSeen).learn(on_merge, interrupt)
         }
         Ties::Lexicographic | Ties::Printable => {
             let ties = Lexicographic::of(options.ties);
-            Picker::new(corpus(Order::ByCount)?, options, picky, ties).learn(on_merge, watch)
+            Picker::new(corpus(Order::ByCount)?, options, picky, ties).learn(on_merge, interrupt)
         }
     }
 }
@@ -106,12 +108,12 @@ const OF_MERGE: usize = 1 << 6;
 
 struct Picker<T: TieRule> {
     standing: Standing,
-    made: Made,
+    made: MadeTokens,
     /// How often each token stands, and where it did or does; by number.
     counts: Vec<u64>,
     places: Vec<Vec<u32>>,
-    pairs: Followed,
-    queue: BinaryHeap<Candidate<T::Key>>,
+    pairs: FollowedPairs,
+    queue: BinaryHeap<Candidate<T::SortKey>>,
     ties: T,
     limits: Limits,
     picky: Picky,
@@ -125,8 +127,8 @@ impl<T: TieRule> Picker<T> {
             standing: Standing::new(corpus, base.len()),
             counts: vec![0; base.len()],
             places: vec![Vec::new(); base.len()],
-            made: Made::new(base),
-            pairs: Followed::default(),
+            made: MadeTokens::new(base),
+            pairs: FollowedPairs::default(),
             queue: BinaryHeap::new(),
             ties,
             limits: Limits::of(options, usize::MAX),
@@ -138,15 +140,15 @@ impl<T: TieRule> Picker<T> {
     fn learn(
         mut self,
         on_merge: &mut dyn FnMut(usize, usize) -> Result<()>,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<Picked> {
-        let mut paced = Paced::new(watch);
-        self.find_pairs(&mut paced)?;
+        let mut pacer = Pacer::new(interrupt);
+        self.find_pairs(&mut pacer)?;
         let base = self.made.live_count;
         let mut merges = 0;
         let stop = loop {
             let made = self.made.live_count - base;
-            if self.picky.most_tokens == Some(made) {
+            if self.picky.max_tokens == Some(made) {
                 break PickyStop::Full;
             }
             if merges == self.limits.max_merges {
@@ -158,8 +160,8 @@ impl<T: TieRule> Picker<T> {
             };
             merges += 1;
             // A merge with its hashing takes as long as many places.
-            paced.after(OF_MERGE)?;
-            self.merge_and_drop(best, &mut paced)?;
+            pacer.after(OF_MERGE)?;
+            self.merge_and_drop(best, &mut pacer)?;
             self.enqueue_risen();
             on_merge(merges, self.made.live_count - base)?;
         };
@@ -167,9 +169,9 @@ impl<T: TieRule> Picker<T> {
         Ok(Picked { live, tokens: self.made.tokens, events: self.events, stop })
     }
 
-    fn find_pairs(&mut self, paced: &mut Paced<'_>) -> Result<()> {
+    fn find_pairs(&mut self, pacer: &mut Pacer<'_>) -> Result<()> {
         for at in 0..self.standing.len() {
-            paced.after(1)?;
+            pacer.after(1)?;
             let token = self.standing.at(at);
             if token == BORDER {
                 continue;
@@ -193,7 +195,7 @@ impl<T: TieRule> Picker<T> {
     }
 
     fn enqueue(&mut self, number: u32) {
-        let &Pair { left, right, count, first, .. } = self.pairs.get(number);
+        let &FollowedPair { left, right, count, first, .. } = self.pairs.get(number);
         if count >= self.limits.min_frequency {
             let key = self.ties.key(left, right, first.into(), &self.made.tokens);
             self.queue.push(Candidate { count, key, pair: number });
@@ -206,7 +208,7 @@ impl<T: TieRule> Picker<T> {
     fn best(&mut self) -> Option<u32> {
         while let Some(candidate) = self.queue.pop() {
             let number = candidate.pair;
-            let &Pair { left, right, count, .. } = self.pairs.get(number);
+            let &FollowedPair { left, right, count, .. } = self.pairs.get(number);
             // One that is worth more by now is in the queue with that too.
             if count > candidate.count {
                 continue;
@@ -228,8 +230,8 @@ impl<T: TieRule> Picker<T> {
     }
 
     /// Merges a pair, and drops those of its parts that it leaves too rare.
-    fn merge_and_drop(&mut self, number: u32, paced: &mut Paced<'_>) -> Result<()> {
-        let &Pair { left, right, count, .. } = self.pairs.get(number);
+    fn merge_and_drop(&mut self, number: u32, pacer: &mut Pacer<'_>) -> Result<()> {
+        let &FollowedPair { left, right, count, .. } = self.pairs.get(number);
         self.events.push((Event::Merge(left, right), count));
         let id = self.made.merge(left, right)?;
         if id as usize == self.counts.len() {
@@ -237,23 +239,23 @@ impl<T: TieRule> Picker<T> {
             self.counts.push(0);
             self.places.push(Vec::new());
         }
-        let merged = self.merge(number, id, paced)?;
+        let merged = self.merge(number, id, pacer)?;
         for part in [Some(left), Some(right).filter(|&right| right != left)].into_iter().flatten() {
             let rest = self.counts[part as usize];
             if self.made.is_made(part) && merged as f64 / (merged + rest) as f64 >= self.picky.threshold {
                 self.events.push((Event::Drop(part), rest));
-                self.drop(part, paced)?;
+                self.drop(part, pacer)?;
             }
         }
         Ok(())
     }
 
     /// Puts a token wherever a pair stands, and says how often that was.
-    fn merge(&mut self, number: u32, id: u32, paced: &mut Paced<'_>) -> Result<u64> {
-        let &Pair { left, right, .. } = self.pairs.get(number);
+    fn merge(&mut self, number: u32, id: u32, pacer: &mut Pacer<'_>) -> Result<u64> {
+        let &FollowedPair { left, right, .. } = self.pairs.get(number);
         let mut merged = 0;
         for at in self.pairs.take(number) {
-            paced.after(1)?;
+            pacer.after(1)?;
             let at = at as usize;
             if !self.standing.has_pair(at, left, right) {
                 continue;
@@ -278,11 +280,11 @@ impl<T: TieRule> Picker<T> {
     }
 
     /// Puts its parts wherever a token stands.
-    fn drop(&mut self, token: u32, paced: &mut Paced<'_>) -> Result<()> {
+    fn drop(&mut self, token: u32, pacer: &mut Pacer<'_>) -> Result<()> {
         let mut parts = Vec::new();
         self.made.drop(token, &mut parts);
         for at in rising(std::mem::take(&mut self.places[token as usize])) {
-            paced.after(1)?;
+            pacer.after(1)?;
             let at = at as usize;
             if self.standing.at(at) != token {
                 continue;

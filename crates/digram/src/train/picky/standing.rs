@@ -1,7 +1,7 @@
 //! Where tokens stand, while they come to places and go from them again.
 
 use super::super::corpus::{BORDER, Corpus, INSIDE};
-use super::super::runs::Runs;
+use super::super::weights::WeightRuns;
 
 /// Distinct pretokens as tokens, end to end, a border before and after each.
 ///
@@ -11,7 +11,7 @@ pub(super) struct Standing {
     starts: Vec<u32>,
     /// What ends at a place; of no meaning where nothing does.
     ends: Vec<u32>,
-    runs: Runs,
+    runs: WeightRuns,
     /// How many places a token takes.
     lengths: Vec<u32>,
 }

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use crate::vocabulary::TokenId;
 
-use super::runs::Weight;
+use super::weights::PretokenWeight;
 
 /// What one merge changes on one side of its places: for each neighbouring token how much weight
 /// and how many places. Indexed by id, so that a change costs no hashing.
 #[derive(Default)]
-pub(super) struct Side {
+pub(super) struct NeighbourChanges {
     pub(super) by_token: Vec<Change>,
     pub(super) touched: Vec<TokenId>,
     /// The weight by language of each token that was touched, in their order.
@@ -33,9 +33,9 @@ pub(super) struct Change {
 /// No place in the postings: the pair is too rare to be known.
 pub(super) const NOWHERE: usize = usize::MAX;
 
-impl Side {
+impl NeighbourChanges {
     #[inline]
-    pub(super) fn add(&mut self, neighbour: TokenId, weight: Weight, place: usize) {
+    pub(super) fn add(&mut self, neighbour: TokenId, weight: PretokenWeight, place: usize) {
         let change = &mut self.by_token[neighbour as usize];
         if change.places == 0 {
             // What is only measured stands last in a corpus: beside it alone no pair arises.

@@ -6,10 +6,10 @@ mod patience;
 use std::sync::LazyLock;
 
 use digram::encode::{Dropout, Unit};
+use digram::interrupt::Interrupt;
 use digram::pretokenize::{Pretokenizer, Stage};
 use digram::tokenizer::{Decoder, EncodedTexts, OffsetUnit, OnInvalid, Running, Side, Stream, WithDropout};
-use digram::watch::Watch;
-use digram::{Definition, Error, OnSpecial, Result, Tokenizer, Unwatched};
+use digram::{Definition, Error, Never, OnSpecial, Result, Tokenizer};
 
 use merged::merged;
 use patience::Patience;
@@ -60,45 +60,47 @@ fn texts() -> Vec<Vec<u8>> {
     pieces.iter().map(|piece| piece.repeat(BYTES / piece.len())).collect()
 }
 
-type Work = fn(&Tokenizer, &[u8], &dyn Watch) -> Result<()>;
+type Work = fn(&Tokenizer, &[u8], &dyn Interrupt) -> Result<()>;
 
 const TEXT: OnSpecial<'static> = OnSpecial::Text;
 
 const WORK: [(&str, Work); 14] = [
-    ("split", |tok, text, watch| tok.pretokenizer().ends(text, watch).map(drop)),
-    ("encode", |tok, text, watch| tok.encode(text, TEXT, watch, &mut Vec::new())),
-    ("count", |tok, text, watch| tok.count(text, TEXT, watch).map(drop)),
-    ("dropout", |tok, text, watch| {
+    ("split", |tok, text, interrupt| tok.pretokenizer().ends(text, interrupt).map(drop)),
+    ("encode", |tok, text, interrupt| tok.encode(text, TEXT, interrupt, &mut Vec::new())),
+    ("count", |tok, text, interrupt| tok.count(text, TEXT, interrupt).map(drop)),
+    ("dropout", |tok, text, interrupt| {
         let mut dropout = WithDropout::new(&Dropout::new(0.1, 7).unwrap());
-        tok.encode_with_dropout(text, TEXT, &mut dropout, watch, &mut Vec::new())
+        tok.encode_with_dropout(text, TEXT, &mut dropout, interrupt, &mut Vec::new())
     }),
-    ("stream", |tok, text, watch| {
+    ("stream", |tok, text, interrupt| {
         let mut stream = Stream::new(usize::MAX);
-        tok.push(&mut stream, text, TEXT, watch, &mut Vec::new())?;
-        tok.finish(stream, TEXT, watch, &mut Vec::new())
+        tok.push(&mut stream, text, TEXT, interrupt, &mut Vec::new())?;
+        tok.finish(stream, TEXT, interrupt, &mut Vec::new())
     }),
-    ("fits", |tok, text, watch| tok.fits(text, text.len(), TEXT, watch).map(drop)),
-    ("beginning", |tok, text, watch| tok.truncate(text, text.len() / 9, Side::Right, TEXT, watch).map(drop)),
-    ("end", |tok, text, watch| tok.truncate(text, text.len() / 9, Side::Left, TEXT, watch).map(drop)),
-    ("chunks", |tok, text, watch| tok.chunks(text, 1000, 10, watch).map(drop)),
-    ("intervals", |tok, text, watch| tok.intervals(text, watch).map(drop)),
-    ("append", |tok, text, watch| {
+    ("fits", |tok, text, interrupt| tok.fits(text, text.len(), TEXT, interrupt).map(drop)),
+    ("beginning", |tok, text, interrupt| {
+        tok.truncate(text, text.len() / 9, Side::Right, TEXT, interrupt).map(drop)
+    }),
+    ("end", |tok, text, interrupt| tok.truncate(text, text.len() / 9, Side::Left, TEXT, interrupt).map(drop)),
+    ("chunks", |tok, text, interrupt| tok.chunks(text, 1000, 10, interrupt).map(drop)),
+    ("intervals", |tok, text, interrupt| tok.intervals(text, interrupt).map(drop)),
+    ("append", |tok, text, interrupt| {
         let mut running = Running::default();
-        running.append(tok, text, watch)?;
-        running.count(tok, watch).map(drop)
+        running.append(tok, text, interrupt)?;
+        running.count(tok, interrupt).map(drop)
     }),
-    ("prepend", |tok, text, watch| {
+    ("prepend", |tok, text, interrupt| {
         let mut running = Running::default();
-        running.prepend(tok, text, watch)?;
-        running.count(tok, watch).map(drop)
+        running.prepend(tok, text, interrupt)?;
+        running.count(tok, interrupt).map(drop)
     }),
-    ("decode", |tok, text, watch| {
+    ("decode", |tok, text, interrupt| {
         let ids: Vec<u32> = text.iter().map(|&byte| byte.into()).collect();
-        tok.decode(&ids, watch, &mut Vec::new())
+        tok.decode(&ids, interrupt, &mut Vec::new())
     }),
-    ("decode as it comes", |tok, text, watch| {
+    ("decode as it comes", |tok, text, interrupt| {
         let ids: Vec<u32> = text.iter().map(|&byte| byte.into()).collect();
-        Decoder::new(OnInvalid::Replace).push(tok, &ids, watch).map(drop)
+        Decoder::new(OnInvalid::Replace).push(tok, &ids, interrupt).map(drop)
     }),
 ];
 
@@ -146,7 +148,7 @@ fn finding_where_tokens_stand_can_be_stopped() {
     for (number, tokenizer) in TOKENIZERS.iter().enumerate() {
         for text in texts() {
             let texts = [&text[..]];
-            let (ids, offsets) = tokenizer.encode_batch(&texts, TEXT, 1, &Unwatched).unwrap();
+            let (ids, offsets) = tokenizer.encode_batch(&texts, TEXT, 1, &Never).unwrap();
             let encoded = EncodedTexts { texts: &texts, special: TEXT, ids: &ids, offsets: &offsets };
             for numbers in [false, true] {
                 let patience = Patience::new(ASKED);

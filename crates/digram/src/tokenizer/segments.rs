@@ -3,20 +3,20 @@
 use std::ops::Range;
 
 use super::Tokenizer;
-use crate::encode::{Scratch, Tally};
+use crate::encode::{IdCount, Scratch};
 use crate::error::{Error, Result};
+use crate::interrupt::{Interrupt, find_first, find_last};
 use crate::pretokenize::GoesOn;
 use crate::special::OnSpecial;
-use crate::watch::{Watch, first_of, last_of};
 
 /// A part of a text: between special tokens, or one of them.
-pub(super) enum Part {
+pub(super) enum Segment {
     Text(Range<usize>),
     Special(Range<usize>),
 }
 
 /// The parts of a text, in order.
-pub(super) struct Parts<'a> {
+pub(super) struct Segments<'a> {
     tokenizer: &'a Tokenizer,
     text: &'a [u8],
     rule: OnSpecial<'a>,
@@ -24,12 +24,12 @@ pub(super) struct Parts<'a> {
     found: Option<Range<usize>>,
 }
 
-impl Iterator for Parts<'_> {
-    type Item = Result<Part>;
+impl Iterator for Segments<'_> {
+    type Item = Result<Segment>;
 
-    fn next(&mut self) -> Option<Result<Part>> {
+    fn next(&mut self) -> Option<Result<Segment>> {
         if let Some(found) = self.found.take() {
-            return Some(Ok(Part::Special(found)));
+            return Some(Ok(Segment::Special(found)));
         }
         if self.at == self.text.len() {
             return None;
@@ -37,12 +37,12 @@ impl Iterator for Parts<'_> {
         let start = self.at;
         let Some((found, end, (token, _))) = self.tokenizer.find_special(self.text, start, self.rule) else {
             self.at = self.text.len();
-            return Some(Ok(Part::Text(start..self.at)));
+            return Some(Ok(Segment::Text(start..self.at)));
         };
         if found > start && matches!(self.rule, OnSpecial::Fail) {
             // What is before it comes first; it is found again by the next call.
             self.at = found;
-            return Some(Ok(Part::Text(start..found)));
+            return Some(Ok(Segment::Text(start..found)));
         }
         if let OnSpecial::Fail = self.rule {
             self.at = self.text.len();
@@ -50,26 +50,26 @@ impl Iterator for Parts<'_> {
         }
         self.at = end;
         if found == start {
-            return Some(Ok(Part::Special(found..end)));
+            return Some(Ok(Segment::Special(found..end)));
         }
         self.found = Some(found..end);
-        Some(Ok(Part::Text(start..found)))
+        Some(Ok(Segment::Text(start..found)))
     }
 }
 
 impl Tokenizer {
-    pub(super) fn parts<'a>(&'a self, text: &'a [u8], rule: OnSpecial<'a>) -> Parts<'a> {
-        Parts { tokenizer: self, text, rule, at: 0, found: None }
+    pub(super) fn parts<'a>(&'a self, text: &'a [u8], rule: OnSpecial<'a>) -> Segments<'a> {
+        Segments { tokenizer: self, text, rule, at: 0, found: None }
     }
 
     /// Whether the ids of every text that has the two characters around `at` there are those of its
     /// two parts, where none of it is a special token.
-    pub(super) fn is_cut(&self, text: &[u8], at: usize) -> bool {
+    pub(super) fn can_split_at(&self, text: &[u8], at: usize) -> bool {
         if at == 0 || at >= text.len() {
             return false;
         }
         if self.pretokenizer.is_whole() {
-            self.encoder.is_cut(text, at)
+            self.encoder.can_split_at(text, at)
         } else {
             // Also where the text is to begin later, or more comes before it.
             self.pretokenizer.is_border_anywhere(text, at)
@@ -77,19 +77,24 @@ impl Tokenizer {
     }
 
     /// The first such place at `from` or after it; the end of the text where there is none.
-    pub(super) fn cut_from(&self, text: &[u8], from: usize, watch: &dyn Watch) -> Result<usize> {
-        let has_cuts = self.pretokenizer.is_whole() || self.pretokenizer.has_borders();
-        let places = if has_cuts { from..text.len() } else { 0..0 };
-        let found = first_of(places, watch, |at| self.is_cut(text, at))?;
+    pub(super) fn next_split(&self, text: &[u8], from: usize, interrupt: &dyn Interrupt) -> Result<usize> {
+        let has_splits = self.pretokenizer.is_whole() || self.pretokenizer.has_borders();
+        let places = if has_splits { from..text.len() } else { 0..0 };
+        let found = find_first(places, interrupt, |at| self.can_split_at(text, at))?;
         Ok(found.unwrap_or(text.len()))
     }
 
     /// The last such place at `until` or before it; 0 where there is none.
-    pub(super) fn cut_until(&self, text: &[u8], until: usize, watch: &dyn Watch) -> Result<usize> {
+    pub(super) fn last_split_until(
+        &self,
+        text: &[u8],
+        until: usize,
+        interrupt: &dyn Interrupt,
+    ) -> Result<usize> {
         if !self.pretokenizer.is_whole() && !self.pretokenizer.has_borders() {
             return Ok(0);
         }
-        Ok(last_of(1..until + 1, watch, |at| self.is_cut(text, at))?.unwrap_or(0))
+        Ok(find_last(1..until + 1, interrupt, |at| self.can_split_at(text, at))?.unwrap_or(0))
     }
 
     /// The number of ids of text without special tokens.
@@ -97,10 +102,10 @@ impl Tokenizer {
         &self,
         text: &[u8],
         scratch: &mut Scratch,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<usize> {
-        let mut tally = Tally::default();
-        self.each_ordinary(text, 0, GoesOn::No, scratch, watch, &mut tally)?;
+        let mut tally = IdCount::default();
+        self.each_ordinary(text, 0, GoesOn::No, scratch, interrupt, &mut tally)?;
         Ok(tally.0)
     }
 }

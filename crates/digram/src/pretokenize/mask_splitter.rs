@@ -15,9 +15,9 @@ use std::ops::ControlFlow;
 
 use super::automaton::{Automaton, DEAD, Notes};
 use super::blocks::{Block, Blocks, next_of};
-use super::ends::Ends;
+use super::boundary_buffer::BoundaryBuffer;
 use super::grouping::Grouping;
-use super::{BETWEEN_PAUSES, GoesOn};
+use super::{GoesOn, PAUSE_INTERVAL};
 
 /// A start from an earlier place beyond this many bytes is left to the slower way.
 const FAR: usize = 256;
@@ -31,7 +31,7 @@ const STOPS: u32 = 4;
 const FLAGS: u32 = 3; // bits
 
 /// A pattern prepared for cutting by runs.
-pub(super) struct Runs {
+pub(super) struct MaskSplitter {
     /// `steps[row + character]`: flags, and the row of the next state above them. Characters are
     /// told apart as bytes if they are ASCII, and otherwise by their class.
     steps: Vec<u32>,
@@ -41,10 +41,10 @@ pub(super) struct Runs {
     blocks: Blocks,
 }
 
-impl Runs {
+impl MaskSplitter {
     /// Prepares an automaton; `None` if it looks behind or is too large, for which there is the
     /// slower way.
-    pub(super) fn new(automaton: &Automaton) -> Option<Runs> {
+    pub(super) fn new(automaton: &Automaton) -> Option<MaskSplitter> {
         if automaton.looks_behind() {
             return None;
         }
@@ -64,7 +64,7 @@ impl Runs {
                 });
             }
         }
-        Some(Runs {
+        Some(MaskSplitter {
             steps,
             start: row(automaton.start()) as usize,
             width: characters.len(),
@@ -86,12 +86,12 @@ impl Runs {
         if text.is_empty() {
             return ControlFlow::Continue(0);
         }
-        let mut ends = Ends::new(visit);
+        let mut ends = BoundaryBuffer::new(visit);
         let mut notes = Notes::default();
         let mut block = Block::new();
         // Where a pretoken begins; all before it are in `ends`.
         let mut start = 0;
-        let mut pause = BETWEEN_PAUSES;
+        let mut pause = PAUSE_INTERVAL;
         self.blocks.read(text, &mut block);
         while start < text.len() {
             // The pretoken may have begun before the block.
@@ -105,7 +105,7 @@ impl Runs {
             }
             if open == 0 && block.next < text.len() {
                 if block.next >= pause {
-                    pause = block.next + BETWEEN_PAUSES;
+                    pause = block.next + PAUSE_INTERVAL;
                     ends.pause()?;
                 }
                 self.blocks.read(text, &mut block);
@@ -156,7 +156,7 @@ impl Runs {
         // Whether a further character changes nothing is known of the third at the earliest.
         let mut places = (block.steps | first | next_of(first, block.starts)) & first.wrapping_neg();
         let (mut row, mut entered, mut character, mut matched) = (self.start, start, 0, start);
-        let mut far = start + BETWEEN_PAUSES;
+        let mut far = start + PAUSE_INTERVAL;
         loop {
             while places != 0 {
                 let offset = places.trailing_zeros() as usize;
@@ -186,7 +186,7 @@ impl Runs {
                 return ControlFlow::Continue(Stepped { end, at });
             }
             if block.next >= far {
-                far = block.next + BETWEEN_PAUSES;
+                far = block.next + PAUSE_INTERVAL;
                 pause()?;
             }
             self.blocks.read(text, block);
@@ -229,7 +229,7 @@ struct Stepped {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::Way;
+    use crate::cpu::SimdLevel;
 
     /// The look-ahead and the contractions of the published patterns, which make runs hard.
     const PATTERNS: [&str; 6] = [
@@ -257,8 +257,9 @@ mod tests {
         };
         for pattern in PATTERNS {
             let automaton = Automaton::of(pattern);
-            let made = |way: Way| (way, way.force(|| Runs::new(&automaton).unwrap()));
-            let ways: Vec<(Way, Runs)> = Way::available().into_iter().map(made).collect();
+            let made = |simd: SimdLevel| (simd, simd.force(|| MaskSplitter::new(&automaton).unwrap()));
+            let levels: Vec<(SimdLevel, MaskSplitter)> =
+                SimdLevel::available().into_iter().map(made).collect();
             for round in 0..8_000 {
                 let mut text = Vec::new();
                 for _ in 0..next(40) {
@@ -276,14 +277,14 @@ mod tests {
                     ControlFlow::<()>::Continue(())
                 };
                 _ = automaton.split_from(&text, 0, text.len(), GoesOn::No, &mut Notes::default(), step);
-                for (way, runs) in &ways {
+                for (simd, runs) in &levels {
                     let mut found = Vec::new();
                     _ = runs.split(&automaton, &text, GoesOn::No, |start, ends| {
                         assert_eq!(start, found.last().copied().unwrap_or(0));
                         found.extend_from_slice(ends);
                         ControlFlow::<()>::Continue(())
                     });
-                    assert_eq!(found, expected, "{way:?} {pattern} {:?}", String::from_utf8_lossy(&text));
+                    assert_eq!(found, expected, "{simd:?} {pattern} {:?}", String::from_utf8_lossy(&text));
                 }
             }
         }
@@ -294,7 +295,7 @@ mod tests {
         let text = b"The quick brown foxes weren't amused, 'twas said; 1,234 of them.\n".repeat(40);
         for pattern in &PATTERNS[..3] {
             let automaton = Automaton::of(pattern);
-            let runs = Runs::new(&automaton).unwrap();
+            let runs = MaskSplitter::new(&automaton).unwrap();
             let mut block = Block::new();
             let mut open = 0;
             while block.next < text.len() {

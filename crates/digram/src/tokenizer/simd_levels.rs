@@ -18,15 +18,15 @@ use std::sync::{Arc, LazyLock};
 use proptest::prelude::*;
 
 use crate::count::Counter;
+use crate::cpu::SimdLevel;
 use crate::encode::{Unit, naive};
-use crate::memory::Way;
+use crate::interrupt::Never;
 use crate::merges::Merge;
 use crate::model::Model;
 use crate::pretokenize::{GoesOn, Pretokenizer, Stage};
 use crate::ranks::Ranks;
 use crate::special::OnSpecial;
 use crate::vocabulary::{TokenId, Vocabulary};
-use crate::watch::Unwatched;
 
 use super::Tokenizer;
 use cases::cases;
@@ -37,10 +37,10 @@ const O200K: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\
 
 /// The ways of this processor. Which they are is told past the test runner, which keeps what is
 /// printed to itself: where there is one way only, nothing is compared.
-static WAYS: LazyLock<Vec<Way>> = LazyLock::new(|| {
-    let ways = Way::available();
-    _ = writeln!(std::io::stderr(), "ways of this processor, all forced: {ways:?}");
-    ways
+static LEVELS: LazyLock<Vec<SimdLevel>> = LazyLock::new(|| {
+    let levels = SimdLevel::available();
+    _ = writeln!(std::io::stderr(), "ways of this processor, all forced: {levels:?}");
+    levels
 });
 
 /// Published patterns, others of their family, stages one after the other, one that looks behind,
@@ -56,8 +56,9 @@ static PRETOKENIZERS: LazyLock<Vec<Vec<Arc<Pretokenizer>>>> = LazyLock::new(|| {
         vec![pattern(r"(?m)^.+$|\s")],
         vec![],
     ];
-    let make = |stages: &[Stage], way: Way| Arc::new(way.force(|| Pretokenizer::new(stages)).unwrap());
-    all.iter().map(|stages| WAYS.iter().map(|&way| make(stages, way)).collect()).collect()
+    let make =
+        |stages: &[Stage], simd: SimdLevel| Arc::new(simd.force(|| Pretokenizer::new(stages)).unwrap());
+    all.iter().map(|stages| LEVELS.iter().map(|&simd| make(stages, simd)).collect()).collect()
 });
 
 const PIECES: [&str; 24] = [
@@ -135,17 +136,17 @@ fn tokenizer(model: Model, pretokenizer: &Arc<Pretokenizer>, ignore_merges: bool
 
 fn encode(tokenizer: &Tokenizer, text: &[u8]) -> Vec<TokenId> {
     let mut ids = Vec::new();
-    tokenizer.encode(text, OnSpecial::Text, &Unwatched, &mut ids).unwrap();
+    tokenizer.encode(text, OnSpecial::Text, &Never, &mut ids).unwrap();
     ids
 }
 
 /// The distinct pretokens of a text, in the order of first occurrence, with their counts. Counted on
 /// this thread, for which the way is forced.
-fn counted(pretokenizer: &Arc<Pretokenizer>, text: &[u8], way: Way) -> Vec<(Vec<u8>, u64)> {
-    way.force(|| {
+fn counted(pretokenizer: &Arc<Pretokenizer>, text: &[u8], simd: SimdLevel) -> Vec<(Vec<u8>, u64)> {
+    simd.force(|| {
         let mut counter = Counter::new(pretokenizer.clone());
-        counter.add(&[text], 1, &Unwatched).unwrap();
-        let counts = counter.finish(&Unwatched).unwrap();
+        counter.add(&[text], 1, &Never).unwrap();
+        let counts = counter.finish(&Never).unwrap();
         counts.iter().map(|(piece, count)| (piece.to_vec(), count)).collect()
     })
 }
@@ -162,7 +163,7 @@ proptest! {
     ) {
         let pretokenizers = &PRETOKENIZERS[pretokenizer];
         // Other tests hold the plain way against the automaton, and that against other engines.
-        let pretokens = pretokenizers[WAYS.len() - 1].split(&text);
+        let pretokens = pretokenizers[LEVELS.len() - 1].split(&text);
         let mut counts: HashMap<&[u8], u64> = HashMap::new();
         let mut expected = Vec::new();
         for pretoken in &pretokens {
@@ -172,23 +173,23 @@ proptest! {
                 None => expected.extend(naive::merge(pretoken.iter().map(|&byte| byte.into()).collect(), &merges)),
             }
         }
-        for (&way, pretokenizer) in WAYS.iter().zip(pretokenizers) {
-            prop_assert_eq!(&pretokenizer.split(&text), &pretokens, "{:?}", way);
-            let found = counted(pretokenizer, &text, way);
-            prop_assert_eq!(found.len(), counts.len(), "{:?}", way);
+        for (&simd, pretokenizer) in LEVELS.iter().zip(pretokenizers) {
+            prop_assert_eq!(&pretokenizer.split(&text), &pretokens, "{:?}", simd);
+            let found = counted(pretokenizer, &text, simd);
+            prop_assert_eq!(found.len(), counts.len(), "{:?}", simd);
             for (piece, count) in found {
-                prop_assert_eq!(Some(&count), counts.get(&piece[..]), "{:?} {:?}", way, piece);
+                prop_assert_eq!(Some(&count), counts.get(&piece[..]), "{:?} {:?}", simd, piece);
             }
-            let tokenizer = way.force(|| {
+            let tokenizer = simd.force(|| {
                 let vocabulary = Vocabulary::new(tokens.iter().cloned().map(Some)).unwrap();
                 tokenizer(Model::new(vocabulary, merges.clone()).unwrap(), pretokenizer, ignore_merges)
             });
             // The second time much of it is remembered.
             for _ in 0..2 {
-                prop_assert_eq!(&encode(&tokenizer, &text), &expected, "{:?}", way);
+                prop_assert_eq!(&encode(&tokenizer, &text), &expected, "{:?}", simd);
             }
-            let count = tokenizer.count(&text, OnSpecial::Text, &Unwatched).unwrap();
-            prop_assert_eq!(count, expected.len(), "{:?}", way);
+            let count = tokenizer.count(&text, OnSpecial::Text, &Never).unwrap();
+            prop_assert_eq!(count, expected.len(), "{:?}", simd);
         }
     }
 }
@@ -206,35 +207,35 @@ fn data() -> Option<PathBuf> {
 
 /// The first bytes of each corpus, all ways beside each other. That the ids are those of tiktoken is
 /// tested in Python, in the best way.
-fn corpora(encoding: &str, pattern: &str, most: u64) {
+fn corpora(encoding: &str, pattern: &str, maximum: u64) {
     let Some(folder) = data() else { return };
     let ranks = std::fs::read(folder.join(format!("vocabs/{encoding}.tiktoken"))).unwrap();
-    let tokenizers: Vec<(Way, Tokenizer)> = WAYS
+    let tokenizers: Vec<(SimdLevel, Tokenizer)> = LEVELS
         .iter()
-        .map(|&way| {
+        .map(|&simd| {
             let make = || {
                 let ranks = Ranks::read(&ranks).unwrap();
                 let pretokenizer = Pretokenizer::new(&[Stage::Pattern(pattern.into())]).unwrap();
-                tokenizer(Model::from_ranks(&ranks, &Unwatched).unwrap(), &pretokenizer.into(), true)
+                tokenizer(Model::from_ranks(&ranks, &Never).unwrap(), &pretokenizer.into(), true)
             };
-            (way, way.force(make))
+            (simd, simd.force(make))
         })
         .collect();
     for corpus in ["en", "code", "multi", "med"] {
         let file = std::fs::File::open(folder.join(format!("corpora/{corpus}.txt"))).unwrap();
         let mut text = Vec::new();
-        file.take(most).read_to_end(&mut text).unwrap();
-        let seen = |(way, tokenizer): &(Way, Tokenizer)| {
+        file.take(maximum).read_to_end(&mut text).unwrap();
+        let seen = |(simd, tokenizer): &(SimdLevel, Tokenizer)| {
             let mut ends = Vec::new();
             let split = tokenizer.pretokenizer.try_for_many(&text, 0, GoesOn::No, |_, more| {
                 ends.extend_from_slice(more);
                 ControlFlow::<Infallible>::Continue(())
             });
             assert!(split == ControlFlow::Continue(text.len()));
-            let counts = counted(&tokenizer.pretokenizer, &text, *way);
+            let counts = counted(&tokenizer.pretokenizer, &text, *simd);
             let ids = encode(tokenizer, &text);
-            let (batch, _) = tokenizer.encode_batch(&[&text], OnSpecial::Text, 2, &Unwatched).unwrap();
-            assert!(batch == ids, "{encoding}, {corpus}, {way:?}: two threads encode otherwise");
+            let (batch, _) = tokenizer.encode_batch(&[&text], OnSpecial::Text, 2, &Never).unwrap();
+            assert!(batch == ids, "{encoding}, {corpus}, {simd:?}: two threads encode otherwise");
             (ends, counts, ids)
         };
         let expected = seen(&tokenizers[0]);

@@ -3,32 +3,32 @@
 use hashbrown::HashMap;
 
 use crate::error::Result;
-use crate::room;
+use crate::interrupt::Interrupt;
+use crate::memory;
 use crate::vocabulary::TokenId;
-use crate::watch::Watch;
 
 use super::corpus::Corpus;
+use super::neighbours::NOWHERE;
 use super::pairs::Pairs;
-use super::side::NOWHERE;
 
 /// The counts of all pairs of so few tokens that a table holds each.
-pub(super) struct Table {
+pub(super) struct PairTable {
     tokens: usize,
-    cells: Vec<Cell>,
+    cells: Vec<PairCell>,
     /// The counts by language, where there are any.
     shares: Vec<u64>,
     languages: usize,
 }
 
 #[derive(Clone, Copy)]
-struct Cell {
+struct PairCell {
     count: u64,
     places: usize,
 }
 
-impl Table {
+impl PairTable {
     /// The most tokens: the table has a cell for each two of them.
-    const MOST: usize = 1 << 9;
+    const MAX: usize = 1 << 9;
 
     /// Counts the pairs of a corpus of `tokens` tokens, unless they are many, or more than it has
     /// places for; also by language, where there are so many `languages`.
@@ -36,14 +36,14 @@ impl Table {
         corpus: &Corpus,
         tokens: usize,
         languages: usize,
-        watch: &dyn Watch,
-    ) -> Result<Option<Table>> {
-        if tokens > Table::MOST || corpus.len() < tokens * tokens * languages.max(1) / 16 {
+        interrupt: &dyn Interrupt,
+    ) -> Result<Option<PairTable>> {
+        if tokens > PairTable::MAX || corpus.len() < tokens * tokens * languages.max(1) / 16 {
             return Ok(None);
         }
-        let mut cells = vec![Cell { count: 0, places: 0 }; tokens * tokens];
+        let mut cells = vec![PairCell { count: 0, places: 0 }; tokens * tokens];
         let mut shares = vec![0; tokens * tokens * languages];
-        corpus.for_each_pair(watch, |_, left, right, weight| {
+        corpus.for_each_pair(interrupt, |_, left, right, weight| {
             let number = left as usize * tokens + right as usize;
             cells[number].count += weight.count;
             cells[number].places += 1;
@@ -51,7 +51,7 @@ impl Table {
                 shares[number * languages + weight.language as usize] += weight.count;
             }
         })?;
-        Ok(Some(Table { tokens, cells, shares, languages }))
+        Ok(Some(PairTable { tokens, cells, shares, languages }))
     }
 
     /// The largest count that so many pairs reach; 1 if there are fewer.
@@ -73,7 +73,7 @@ impl Table {
         corpus: &Corpus,
         enough: impl Fn(u64, &[u64]) -> bool,
         allowed: impl Fn(TokenId, TokenId) -> bool,
-        watch: &dyn Watch,
+        interrupt: &dyn Interrupt,
     ) -> Result<Pairs> {
         let mut pairs = Pairs::of_languages(self.languages);
         let mut next = vec![NOWHERE; self.cells.len()];
@@ -87,8 +87,8 @@ impl Table {
                 start += cell.places;
             }
         }
-        pairs.postings = room::filled(0, start)?;
-        corpus.for_each_pair(watch, |at, left, right, _| {
+        pairs.postings = memory::try_filled(0, start)?;
+        corpus.for_each_pair(interrupt, |at, left, right, _| {
             let next = &mut next[left as usize * self.tokens + right as usize];
             if *next != NOWHERE {
                 pairs.postings[*next] = at as u32;
@@ -108,14 +108,14 @@ fn reached_by(numbers: impl Iterator<Item = u64>, wanted: usize) -> u64 {
     *numbers.select_nth_unstable_by(wanted, |a, b| b.cmp(a)).1
 }
 
-/// The pairs that are `asked` for and whose count is at least `floor`.
+/// The pairs that are `asked` for and whose count is at least `min_count`.
 pub(super) fn pairs(
     corpus: &Corpus,
-    floor: u64,
+    min_count: u64,
     asked: impl Fn(TokenId, TokenId) -> bool,
-    watch: &dyn Watch,
+    interrupt: &dyn Interrupt,
 ) -> Result<Pairs> {
-    pairs_of_languages(corpus, 0, asked, |count, _| count >= floor, watch)
+    pairs_of_languages(corpus, 0, asked, |count, _| count >= min_count, interrupt)
 }
 
 /// The pairs that are `asked` for and whose count, as a whole and by language, is `enough`.
@@ -124,19 +124,19 @@ pub(super) fn pairs_of_languages(
     languages: usize,
     asked: impl Fn(TokenId, TokenId) -> bool,
     enough: impl Fn(u64, &[u64]) -> bool,
-    watch: &dyn Watch,
+    interrupt: &dyn Interrupt,
 ) -> Result<Pairs> {
     let mut numbers: HashMap<(TokenId, TokenId), u32> = HashMap::default();
-    let mut found: Vec<((TokenId, TokenId), Cell)> = Vec::new();
+    let mut found: Vec<((TokenId, TokenId), PairCell)> = Vec::new();
     let mut shares: Vec<u64> = Vec::new();
     // Where each stands, in the order of the corpus: by it they are put in their places, which is
     // faster than to go through the corpus again.
     let mut log: Vec<(u32, u32)> = Vec::new();
-    room::check(corpus.len() * 2 * size_of::<(u32, u32)>())?;
-    corpus.for_each_pair(watch, |at, left, right, weight| {
+    memory::check_available(corpus.len() * 2 * size_of::<(u32, u32)>())?;
+    corpus.for_each_pair(interrupt, |at, left, right, weight| {
         if asked(left, right) {
             let number = *numbers.entry((left, right)).or_insert_with(|| {
-                found.push(((left, right), Cell { count: 0, places: 0 }));
+                found.push(((left, right), PairCell { count: 0, places: 0 }));
                 shares.resize(found.len() * languages, 0);
                 (found.len() - 1) as u32
             });
@@ -163,7 +163,7 @@ pub(super) fn pairs_of_languages(
             next.push(NOWHERE);
         }
     }
-    pairs.postings = room::filled(0, start)?;
+    pairs.postings = memory::try_filled(0, start)?;
     for (number, at) in log {
         let next = &mut next[number as usize];
         if *next != NOWHERE {

@@ -2,7 +2,7 @@
 
 /// What a pretoken adds wherever it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Weight {
+pub(super) struct PretokenWeight {
     /// To the count of each of its pairs.
     pub(super) count: u64,
     /// For each of its tokens, to the length by which its language is steered; 0 where nothing is.
@@ -11,10 +11,10 @@ pub(super) struct Weight {
     pub(super) language: u32,
 }
 
-impl Weight {
+impl PretokenWeight {
     /// That of a pretoken that occurs so often, where languages play no part.
-    pub(super) fn of(count: u64) -> Weight {
-        Weight { count, length: 0, language: 0 }
+    pub(super) fn of(count: u64) -> PretokenWeight {
+        PretokenWeight { count, length: 0, language: 0 }
     }
 }
 
@@ -27,23 +27,23 @@ const BLOCK: usize = 128;
 /// place is nearly always the one that its block begins in: the table of blocks stays in the near
 /// memory, where a number for each place would not.
 #[derive(Default)]
-pub(super) struct Runs {
+pub(super) struct WeightRuns {
     /// Where each run starts; the last is the end of all.
     starts: Vec<u32>,
-    weights: Vec<Weight>,
+    weights: Vec<PretokenWeight>,
     /// The run in which each block of places begins.
     blocks: Vec<u32>,
 }
 
-impl Runs {
+impl WeightRuns {
     /// Makes room for so many runs, and no more.
     pub(super) fn reserve(&mut self, runs: usize) {
         self.starts.reserve_exact(1 + runs);
         self.weights.reserve_exact(runs);
     }
 
-    /// Runs are added from left to right, up to `end` each; those of one weight join.
-    pub(super) fn push(&mut self, weight: Weight, end: usize) {
+    /// Appends a run that ends at `end`. Adjacent runs of equal weight are joined.
+    pub(super) fn push(&mut self, weight: PretokenWeight, end: usize) {
         if self.starts.is_empty() {
             self.starts.push(0);
         }
@@ -74,7 +74,7 @@ impl Runs {
     }
 
     /// Each run with its weight.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (std::ops::Range<usize>, Weight)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (std::ops::Range<usize>, PretokenWeight)> {
         self.starts
             .windows(2)
             .zip(&self.weights)
@@ -83,7 +83,7 @@ impl Runs {
 
     /// The weight of a place.
     #[inline]
-    pub(super) fn weight(&self, at: usize) -> Weight {
+    pub(super) fn weight(&self, at: usize) -> PretokenWeight {
         let mut run = self.blocks[at / BLOCK] as usize;
         while self.starts[run + 1] as usize <= at {
             run += 1;
@@ -98,17 +98,17 @@ mod tests {
 
     #[test]
     fn every_place_has_the_weight_of_its_run() {
-        let mut runs = Runs::default();
+        let mut runs = WeightRuns::default();
         let mut expected = Vec::new();
         for number in 0..3_000u64 {
             let (count, len) = (number * 7 % 5, 1 + number * number % 300);
-            let weight = Weight { language: (number / 1_000) as u32, ..Weight::of(count) };
+            let weight = PretokenWeight { language: (number / 1_000) as u32, ..PretokenWeight::of(count) };
             expected.extend((0..len).map(|_| weight));
             runs.push(weight, expected.len());
         }
         runs.finish();
         assert!(expected.iter().enumerate().all(|(at, &weight)| runs.weight(at) == weight));
-        let again: Vec<Weight> =
+        let again: Vec<PretokenWeight> =
             runs.iter().flat_map(|(places, weight)| places.map(move |_| weight)).collect();
         assert_eq!(again, expected);
     }

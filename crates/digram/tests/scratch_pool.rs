@@ -8,9 +8,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use digram::encode::{OnUnknown, Unit};
+use digram::interrupt::Interrupt;
 use digram::pretokenize::{Pretokenizer, Stage};
-use digram::watch::Watch;
-use digram::{Definition, OnSpecial, Tokenizer, Unwatched};
+use digram::{Definition, Never, OnSpecial, Tokenizer};
 
 use merged::merged;
 use patience::Patience;
@@ -39,7 +39,7 @@ unsafe impl GlobalAlloc for Counted {
 static COUNTED: Counted = Counted;
 
 /// Beside the tables of remembered words, which short texts of one kind leave nearly empty.
-const MOST: usize = 3 << 19;
+const MAX: usize = 3 << 19;
 const LONG: usize = 600_000;
 
 fn tokenizer(pairs: &[(u32, u32)], stages: &[Stage], on_characters: bool) -> Tokenizer {
@@ -93,16 +93,16 @@ fn little_is_kept_of_long_runs() {
     for tokenizer in &tokenizers {
         for text in &texts {
             let text = text.as_bytes();
-            let encode = |watch: &dyn Watch| {
-                _ = tokenizer.encode(text, OnSpecial::Text, watch, &mut Vec::new());
-                _ = tokenizer.count(text, OnSpecial::Text, watch);
+            let encode = |interrupt: &dyn Interrupt| {
+                _ = tokenizer.encode(text, OnSpecial::Text, interrupt, &mut Vec::new());
+                _ = tokenizer.count(text, OnSpecial::Text, interrupt);
             };
             let place = String::from_utf8_lossy(&text[..6]);
-            let bytes = kept(tokenizer, || encode(&Unwatched));
-            assert!(bytes < MOST, "{bytes} bytes kept of {place}");
+            let bytes = kept(tokenizer, || encode(&Never));
+            assert!(bytes < MAX, "{bytes} bytes kept of {place}");
             for asked in [1, 5, 15, 30] {
                 let bytes = kept(tokenizer, || encode(&Patience::new(asked)));
-                assert!(bytes < MOST, "{bytes} bytes kept of {place}, stopped at question {asked}");
+                assert!(bytes < MAX, "{bytes} bytes kept of {place}, stopped at question {asked}");
             }
         }
     }

@@ -1,42 +1,42 @@
-//! What single characters become.
+//! The ids of single characters.
 //!
-//! In scripts without spaces most pieces between cuts are one character. There are few characters
-//! and their ids fit into a word, so they are merged once for each vocabulary and looked up in a
-//! table from then on: by blocks, each made when a text first needs it, shared by all threads.
+//! In scripts without spaces most pieces between splits are one character. There are few characters, and
+//! their ids fit into a word, so they are merged once per vocabulary and then looked up in a table. The
+//! table is shared by all threads; its blocks are computed when a text first needs them.
 
 use crate::lazy::Lazy;
 use crate::vocabulary::TokenId;
 
-/// Characters of one block, which Unicode mostly gives to one script.
+/// Characters per block, which Unicode mostly assigns to one script.
 const BLOCK: usize = 64;
 
-/// Characters below this are kept: all living scripts.
+/// Characters below this code point have entries: all living scripts.
 const CHARACTERS: usize = 1 << 16;
 
-/// Up to three ids and how many they are.
+/// Up to three ids and their number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::encode) struct Packed(u64);
 
 impl Packed {
-    /// Stands for ids that are not known or do not fit.
+    /// Ids that are not known or do not fit.
     const NONE: Packed = Packed(0);
 
-    pub(in crate::encode) const MOST: usize = 3;
+    pub(in crate::encode) const MAX: usize = 3;
 
     /// The published vocabularies stay below 2^19.
     const ID_BITS: u32 = 20;
 
     fn new(ids: &[TokenId]) -> Packed {
-        if ids.len() > Packed::MOST || ids.iter().any(|id| id >> Packed::ID_BITS > 0) {
+        if ids.len() > Packed::MAX || ids.iter().any(|id| id >> Packed::ID_BITS > 0) {
             return Packed::NONE;
         }
         let packed = ids.iter().rev().fold(0, |packed, &id| packed << Packed::ID_BITS | u64::from(id));
         Packed(packed | (ids.len() as u64) << (3 * Packed::ID_BITS))
     }
 
-    /// The ids, anything behind them, and how many they are.
+    /// The ids, arbitrary values behind them, and the number of ids.
     #[inline]
-    pub(in crate::encode) fn ids(self) -> ([TokenId; Packed::MOST], usize) {
+    pub(in crate::encode) fn ids(self) -> ([TokenId; Packed::MAX], usize) {
         let id =
             |at: usize| (self.0 >> (at as u32 * Packed::ID_BITS)) as TokenId & ((1 << Packed::ID_BITS) - 1);
         (std::array::from_fn(id), (self.0 >> (3 * Packed::ID_BITS)) as usize)
@@ -44,17 +44,17 @@ impl Packed {
 }
 
 /// The ids of characters.
-pub(super) struct Singles {
+pub(super) struct CharTable {
     blocks: Box<[Lazy<[Packed; BLOCK]>]>,
 }
 
-impl Singles {
-    pub(super) fn new() -> Singles {
-        Singles { blocks: (0..CHARACTERS / BLOCK).map(|_| Lazy::new()).collect() }
+impl CharTable {
+    pub(super) fn new() -> CharTable {
+        CharTable { blocks: (0..CHARACTERS / BLOCK).map(|_| Lazy::new()).collect() }
     }
 
-    /// The ids of `c`, if they are kept; where they are not known yet, `merge` gives what gives those
-    /// of a character, `None` if it has none.
+    /// The ids of `c`, if the table has them. `merge` computes the ids of a missing block: it returns a
+    /// function from a character to its ids, or to `None` if it has none.
     #[inline]
     pub(super) fn get<M: FnMut(char) -> Option<Vec<TokenId>>>(
         &self,
@@ -80,17 +80,17 @@ mod tests {
 
     #[test]
     fn ids_are_kept_where_they_fit() {
-        let singles = Singles::new();
-        let most = (1 << Packed::ID_BITS) - 1;
+        let char_table = CharTable::new();
+        let maximum = (1 << Packed::ID_BITS) - 1;
         let ids = |c: char| match c {
             'a' => Some(vec![7]),
-            'b' => Some(vec![0, most, 5]),
+            'b' => Some(vec![0, maximum, 5]),
             'c' => Some(vec![1, 2, 3, 4]),
-            'd' => Some(vec![most + 1]),
+            'd' => Some(vec![maximum + 1]),
             _ => None,
         };
-        let kept = |c| singles.get(c, || ids).map(Packed::ids).map(|(ids, count)| ids[..count].to_vec());
-        assert_eq!((kept('a'), kept('b')), (Some(vec![7]), Some(vec![0, most, 5])));
+        let kept = |c| char_table.get(c, || ids).map(Packed::ids).map(|(ids, count)| ids[..count].to_vec());
+        assert_eq!((kept('a'), kept('b')), (Some(vec![7]), Some(vec![0, maximum, 5])));
         assert_eq!((kept('c'), kept('d'), kept('e'), kept('\u{10000}')), (None, None, None, None));
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use digram::Error;
-use digram::watch::Watch;
+use digram::interrupt::Interrupt;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -112,7 +112,7 @@ impl Signals {
     }
 }
 
-impl Watch for Signals {
+impl Interrupt for Signals {
     fn check(&self) -> digram::Result<()> {
         if self.is_stopped.as_ref().is_some_and(|is_stopped| is_stopped.load(Ordering::Relaxed)) {
             return Err(Error::Interrupted);

@@ -1,129 +1,133 @@
-//! Questions about 64 characters at once.
+//! Table look-ups for 64 characters at once.
 //!
-//! A table of 128 entries is eight shuffles of 16 for a processor that has them: for each value of
-//! the upper bits of a character its row is asked with the lower bits, and of the eight answers the
-//! right one kept. A table of pairs of kinds is one shuffle by the first that gives a bit for each
-//! second. All ways give the same; the tests hold each against the plain one.
+//! A table of 128 entries is eight shuffles of 16 entries: for each value of the upper bits of a character,
+//! its row is indexed with the lower bits, and of the eight results the right one is kept. A table over
+//! pairs of kinds is one shuffle by the first kind, which gives one bit per second kind. All SIMD levels
+//! give the same results; the tests compare each with the plain one.
 //!
-//! Characters that are not ASCII are looked up one by one and put in their places among the others.
+//! Characters that are not ASCII are looked up one by one and inserted at their places.
 
-use super::kinds::{MOST_KINDS, Told};
-use crate::memory::Way;
+use super::kinds::{MAX_KINDS, PairFacts};
+use crate::cpu::SimdLevel;
 
-/// How many characters are looked up at once.
+/// The number of characters looked up at once.
 pub(super) const BLOCK: usize = 64;
 
-/// The answers to the questions of [`Told`]: a bit for each place of a block, which is the one
-/// before its character.
-pub(super) type Answers = [u64; Told::QUESTIONS];
+/// The facts of [`PairFacts`] as masks: a bit per place of a block, which is the one before its character.
+pub(super) type BoundaryMasks = [u64; PairFacts::COUNT];
 
-/// Places of a block with certain bytes, a bit each.
+/// Masks of the places of a block with certain bytes.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct ByteMasks {
     /// Bytes that are not ASCII.
     pub(super) others: u64,
-    /// The one byte that was to be marked.
+    /// Bytes equal to the marked byte.
     pub(super) marked: u64,
 }
 
-/// What is asked about each ASCII character, and about each pair of neighbours.
-pub(super) struct Questions {
+/// The tables of kinds of ASCII characters and of facts about pairs of kinds.
+pub(super) struct ClassTables {
     kinds: [u8; 128],
     marked: u8,
-    /// `told[before * MOST_KINDS + here]`
-    told: [Told; MOST_KINDS * MOST_KINDS],
-    /// The same for vectors: for each question and each kind before a bit for each of the lower
-    /// eight kinds, then for each of the upper eight.
+    /// `facts[before * MAX_KINDS + here]`
+    facts: [PairFacts; MAX_KINDS * MAX_KINDS],
+    /// The same for vectors: for each fact and each first kind, a bit per second kind, for the lower eight
+    /// kinds and then for the upper eight.
     #[cfg(target_arch = "x86_64")]
-    rows: [[[u8; MOST_KINDS]; 2]; Told::QUESTIONS],
-    way: Way,
+    rows: [[[u8; MAX_KINDS]; 2]; PairFacts::COUNT],
+    simd: SimdLevel,
 }
 
-/// For each of the lower eight kinds its bit, then for each of the upper eight.
+/// The bit of each of the lower eight kinds, then of each of the upper eight.
 #[cfg(target_arch = "x86_64")]
-const COLUMNS: [[u8; MOST_KINDS]; 2] = {
-    let mut columns = [[0; MOST_KINDS]; 2];
+const COLUMNS: [[u8; MAX_KINDS]; 2] = {
+    let mut columns = [[0; MAX_KINDS]; 2];
     let mut kind = 0;
-    while kind < MOST_KINDS {
+    while kind < MAX_KINDS {
         columns[kind / 8][kind] = 1 << (kind % 8);
         kind += 1;
     }
     columns
 };
 
-impl Questions {
-    /// The tables of the kinds of the ASCII characters and of what pairs of them tell; and a byte
-    /// to be marked.
-    pub(super) fn new(kinds: [u8; 128], told: [Told; MOST_KINDS * MOST_KINDS], marked: u8) -> Questions {
+impl ClassTables {
+    /// Builds the tables from the kinds of the ASCII characters, the facts about pairs of kinds, and a byte
+    /// to mark.
+    pub(super) fn new(
+        kinds: [u8; 128],
+        facts: [PairFacts; MAX_KINDS * MAX_KINDS],
+        marked: u8,
+    ) -> ClassTables {
         #[cfg(target_arch = "x86_64")]
-        let row = |question: usize, half: usize, before: usize| {
-            let holds = |here: &usize| told[before * MOST_KINDS + 8 * half + here].holds(question as u8);
+        let row = |fact: usize, half: usize, before: usize| {
+            let holds = |here: &usize| facts[before * MAX_KINDS + 8 * half + here].holds(fact as u8);
             (0..8).filter(holds).fold(0, |bits, here| bits | 1 << here)
         };
-        Questions {
+        ClassTables {
             kinds,
             marked,
-            told,
+            facts,
             #[cfg(target_arch = "x86_64")]
-            rows: std::array::from_fn(|question| {
-                std::array::from_fn(|half| std::array::from_fn(|before| row(question, half, before)))
+            rows: std::array::from_fn(|fact| {
+                std::array::from_fn(|half| std::array::from_fn(|before| row(fact, half, before)))
             }),
-            way: Way::best(),
+            simd: SimdLevel::best(),
         }
     }
 
-    /// Writes the kind of each ASCII character, and of other bytes anything.
+    /// Writes the kind of each ASCII character; the kinds of other bytes are meaningless.
     #[inline]
-    pub(super) fn kinds(&self, bytes: &[u8; BLOCK], kinds: &mut [u8; BLOCK]) -> Seen {
-        match self.way {
-            Way::Plain => self.kinds_plain(bytes, kinds),
+    pub(super) fn kinds(&self, bytes: &[u8; BLOCK], kinds: &mut [u8; BLOCK]) -> ByteMasks {
+        match self.simd {
+            SimdLevel::Plain => self.kinds_plain(bytes, kinds),
             // SAFETY: the way was chosen because the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx2 => unsafe { self.kinds_avx2(bytes, kinds) },
+            SimdLevel::Avx2 => unsafe { self.kinds_avx2(bytes, kinds) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx512 => unsafe { self.kinds_avx512(bytes, kinds) },
+            SimdLevel::Avx512 => unsafe { self.kinds_avx512(bytes, kinds) },
         }
     }
 
-    /// What the places before each of these tell; before the first stands one of the kind `before`.
+    /// The facts about the place before each character; the character before the block has the kind
+    /// `before`.
     #[inline]
-    pub(super) fn answers(&self, before: u8, kinds: &[u8; BLOCK]) -> Answers {
-        match self.way {
-            Way::Plain => self.answers_plain(before, kinds),
+    pub(super) fn masks(&self, before: u8, kinds: &[u8; BLOCK]) -> BoundaryMasks {
+        match self.simd {
+            SimdLevel::Plain => self.masks_plain(before, kinds),
             // SAFETY: the way was chosen because the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx2 => unsafe { self.answers_avx2(before, kinds) },
+            SimdLevel::Avx2 => unsafe { self.masks_avx2(before, kinds) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Way::Avx512 => unsafe { self.answers_avx512(before, kinds) },
+            SimdLevel::Avx512 => unsafe { self.masks_avx512(before, kinds) },
         }
     }
 
-    fn kinds_plain(&self, bytes: &[u8; BLOCK], kinds: &mut [u8; BLOCK]) -> Seen {
+    fn kinds_plain(&self, bytes: &[u8; BLOCK], kinds: &mut [u8; BLOCK]) -> ByteMasks {
         for (offset, &byte) in bytes.iter().enumerate() {
             kinds[offset] = self.kinds[byte as usize & 127];
         }
-        Seen { others: word(|offset| bytes[offset] >> 7), marked: equal(bytes, self.marked) }
+        ByteMasks { others: word(|offset| bytes[offset] >> 7), marked: equal(bytes, self.marked) }
     }
 
-    fn answers_plain(&self, mut before: u8, kinds: &[u8; BLOCK]) -> Answers {
-        let told = kinds.map(|kind| {
-            let at = std::mem::replace(&mut before, kind) as usize * MOST_KINDS + kind as usize;
-            self.told[at & (MOST_KINDS * MOST_KINDS - 1)].bits()
+    fn masks_plain(&self, mut before: u8, kinds: &[u8; BLOCK]) -> BoundaryMasks {
+        let facts = kinds.map(|kind| {
+            let at = std::mem::replace(&mut before, kind) as usize * MAX_KINDS + kind as usize;
+            self.facts[at & (MAX_KINDS * MAX_KINDS - 1)].bits()
         });
-        std::array::from_fn(|question| word(|offset| told[offset] >> question & 1))
+        std::array::from_fn(|fact| word(|offset| facts[offset] >> fact & 1))
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn kinds_avx2(&self, bytes: &[u8; BLOCK], kinds: &mut [u8; BLOCK]) -> Seen {
+    fn kinds_avx2(&self, bytes: &[u8; BLOCK], kinds: &mut [u8; BLOCK]) -> ByteMasks {
         use std::arch::x86_64::*;
         let row = |table: &[u8; 128], row: usize| {
             // SAFETY: 16 bytes from the start of one of the eight rows.
             _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(table.as_ptr().add(16 * row).cast()) })
         };
-        let mut seen = Seen { others: 0, marked: 0 };
+        let mut seen = ByteMasks { others: 0, marked: 0 };
         for half in 0..2 {
             // SAFETY: 32 bytes from the start of either half.
             let text = unsafe { _mm256_loadu_si256(bytes.as_ptr().add(32 * half).cast()) };
@@ -146,13 +150,13 @@ impl Questions {
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn answers_avx2(&self, before: u8, kinds: &[u8; BLOCK]) -> Answers {
+    fn masks_avx2(&self, before: u8, kinds: &[u8; BLOCK]) -> BoundaryMasks {
         use std::arch::x86_64::*;
-        let table = |table: &[u8; MOST_KINDS]| {
+        let table = |table: &[u8; MAX_KINDS]| {
             // SAFETY: the table has 16 bytes.
             _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
         };
-        let mut answers = [0; Told::QUESTIONS];
+        let mut masks = [0; PairFacts::COUNT];
         let mut last = _mm256_set1_epi8(before as i8);
         for half in 0..2 {
             // SAFETY: 32 bytes from the start of either half.
@@ -160,21 +164,21 @@ impl Questions {
             let before = _mm256_alignr_epi8::<15>(here, _mm256_permute2x128_si256::<0x21>(last, here));
             last = here;
             let columns = COLUMNS.each_ref().map(|columns| _mm256_shuffle_epi8(table(columns), here));
-            for (answer, rows) in answers.iter_mut().zip(&self.rows) {
+            for (mask, rows) in masks.iter_mut().zip(&self.rows) {
                 let hit = |half: usize| {
                     _mm256_and_si256(_mm256_shuffle_epi8(table(&rows[half]), before), columns[half])
                 };
                 let hits = _mm256_or_si256(hit(0), hit(1));
                 let misses = _mm256_movemask_epi8(_mm256_cmpeq_epi8(hits, _mm256_setzero_si256()));
-                *answer |= u64::from(!misses as u32) << (32 * half);
+                *mask |= u64::from(!misses as u32) << (32 * half);
             }
         }
-        answers
+        masks
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw")]
-    fn kinds_avx512(&self, bytes: &[u8; BLOCK], kinds: &mut [u8; BLOCK]) -> Seen {
+    fn kinds_avx512(&self, bytes: &[u8; BLOCK], kinds: &mut [u8; BLOCK]) -> ByteMasks {
         use std::arch::x86_64::*;
         let row = |table: &[u8; 128], row: usize| {
             // SAFETY: 16 bytes from the start of one of the eight rows.
@@ -191,7 +195,7 @@ impl Questions {
         }
         // SAFETY: as above.
         unsafe { _mm512_storeu_si512(kinds.as_mut_ptr().cast(), kind) };
-        Seen {
+        ByteMasks {
             others: _mm512_movepi8_mask(text),
             marked: _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(self.marked as i8)),
         }
@@ -199,9 +203,9 @@ impl Questions {
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw")]
-    fn answers_avx512(&self, before: u8, kinds: &[u8; BLOCK]) -> Answers {
+    fn masks_avx512(&self, before: u8, kinds: &[u8; BLOCK]) -> BoundaryMasks {
         use std::arch::x86_64::*;
-        let table = |table: &[u8; MOST_KINDS]| {
+        let table = |table: &[u8; MAX_KINDS]| {
             // SAFETY: the table has 16 bytes.
             _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
         };
@@ -226,14 +230,14 @@ pub(super) fn equal(bytes: &[u8; BLOCK], byte: u8) -> u64 {
     word(|offset| u8::from(bytes[offset] == byte))
 }
 
-/// A word of 64 answers, each of which is 0 or 1.
+/// A word of 64 bits, each given as 0 or 1.
 #[inline(always)]
-fn word(answer: impl Fn(usize) -> u8) -> u64 {
-    // First a byte each, then eight of them to a byte by one multiplication: both are forms that
-    // compilers turn into instructions for vectors, or into few.
-    let answers: [u8; BLOCK] = std::array::from_fn(answer);
+fn word(mask: impl Fn(usize) -> u8) -> u64 {
+    // A byte each first, then eight of them packed into a byte by one multiplication: compilers turn both
+    // forms into vector instructions, or into few scalar ones.
+    let masks: [u8; BLOCK] = std::array::from_fn(mask);
     let mut word = 0;
-    for (number, eight) in answers.chunks_exact(8).enumerate() {
+    for (number, eight) in masks.chunks_exact(8).enumerate() {
         let eight = u64::from_le_bytes(eight.try_into().expect("eight bytes"));
         word |= (eight.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * number);
     }
@@ -252,29 +256,29 @@ mod tests {
             (random >> 33) as usize
         };
         for _ in 0..200 {
-            let of: [u8; 128] = std::array::from_fn(|_| (next() % MOST_KINDS) as u8);
-            let told = std::array::from_fn(|_| Told::from_bits(next() as u8));
-            let mut questions = Questions::new(of, told, next() as u8 % 128);
+            let of: [u8; 128] = std::array::from_fn(|_| (next() % MAX_KINDS) as u8);
+            let facts = std::array::from_fn(|_| PairFacts::from_bits(next() as u8));
+            let mut tables = ClassTables::new(of, facts, next() as u8 % 128);
             for _ in 0..50 {
                 let span = 1 + next() % 128;
                 let other = next() % 3 / 2;
                 let bytes: [u8; BLOCK] =
                     std::array::from_fn(|_| ((next() % span) | ((next() & other) << 7)) as u8);
-                for way in Way::available() {
-                    questions.way = way;
+                for simd in SimdLevel::available() {
+                    tables.simd = simd;
                     let mut kinds = [0; BLOCK];
-                    let seen = questions.kinds(&bytes, &mut kinds);
-                    assert_eq!(seen.marked, equal(&bytes, questions.marked));
+                    let seen = tables.kinds(&bytes, &mut kinds);
+                    assert_eq!(seen.marked, equal(&bytes, tables.marked));
                     assert_eq!(seen.others, !equal(&bytes.map(|byte| byte & 128), 0));
-                    let mut before = next() % MOST_KINDS;
-                    let answers = questions.answers(before as u8, &kinds);
+                    let mut before = next() % MAX_KINDS;
+                    let masks = tables.masks(before as u8, &kinds);
                     for (offset, &byte) in bytes.iter().enumerate() {
                         let kind = kinds[offset];
-                        assert!(byte > 127 || kind == of[byte as usize], "{way:?}");
-                        let told = told[before * MOST_KINDS + kind as usize];
-                        for (question, answer) in answers.iter().enumerate() {
-                            let expected = told.holds(question as u8);
-                            assert_eq!(answer >> offset & 1 == 1, expected, "{way:?} {question} {offset}");
+                        assert!(byte > 127 || kind == of[byte as usize], "{simd:?}");
+                        let facts = facts[before * MAX_KINDS + kind as usize];
+                        for (fact, mask) in masks.iter().enumerate() {
+                            let expected = facts.holds(fact as u8);
+                            assert_eq!(mask >> offset & 1 == 1, expected, "{simd:?} {fact} {offset}");
                         }
                         before = kind as usize;
                     }

@@ -11,32 +11,32 @@ pub(super) const OF_THE_REST: u64 = 20 << 20;
 const OF_LONGEST: u64 = 16;
 
 /// The most bytes that are of use, so that 32 bits can number the places of a round.
-const MOST: u64 = OF_LONGEST << 31;
+const MAX: u64 = OF_LONGEST << 31;
 
 // What a round has taken, and all of a pretoken, of which it is still to be seen what has room.
-const _: () = assert!(MOST / OF_OCCURRENCE + MOST / OF_LONGEST < 1 << 32);
+const _: () = assert!(MAX / OF_OCCURRENCE + MAX / OF_LONGEST < 1 << 32);
 
 /// What there is room for within a limit of memory.
 #[derive(Clone, Copy)]
-pub(super) struct Room {
+pub(super) struct MemoryBudget {
     /// What a round may take, in bytes.
     pub(super) memory: u64,
     /// The longest pretoken, in bytes.
     pub(super) pretoken: u64,
 }
 
-impl Room {
+impl MemoryBudget {
     /// Within a limit of more than [`OF_THE_REST`].
-    pub(super) fn within(bytes: u64) -> Room {
-        let memory = (bytes - OF_THE_REST).min(MOST);
-        Room { memory, pretoken: memory / OF_LONGEST }
+    pub(super) fn within(bytes: u64) -> MemoryBudget {
+        let memory = (bytes - OF_THE_REST).min(MAX);
+        MemoryBudget { memory, pretoken: memory / OF_LONGEST }
     }
 
     /// There is no room for a pretoken of so many bytes.
     pub(super) fn too_long(&self, pretoken: u64) -> Error {
         let needed = pretoken.saturating_mul(OF_LONGEST);
         let mebibytes = |memory: u64| memory.saturating_add(OF_THE_REST).div_ceil(1 << 20);
-        let reason = match needed <= MOST {
+        let reason = match needed <= MAX {
             true => format!(
                 "a pretoken of {pretoken} bytes cannot be merged in {} MiB of memory; it needs {}. Cut the text by a pretokenizer or a separator, or raise the limit.",
                 mebibytes(self.memory),
@@ -64,24 +64,24 @@ const STEPS: u64 = 1 << STEP_BITS;
 const STEP_BITS: u32 = 4;
 
 /// How many bytes of memory stretches with so many pairs take.
-pub(super) fn of(pairs: u64, stretches: u64) -> u64 {
+pub(super) fn bytes_of(pairs: u64, stretches: u64) -> u64 {
     pairs * OF_OCCURRENCE + stretches * OF_STRETCH
 }
 
 /// What stretches of pairs take, of which each pair may occur as often as a floor, for any floor.
-pub(super) struct Need {
+pub(super) struct MemoryNeed {
     /// How many pairs have their highest floor here, and how many more stretches there are with it
     /// than with the next one above.
     steps: Vec<(u64, i64)>,
 }
 
-impl Default for Need {
-    fn default() -> Need {
-        Need { steps: vec![(0, 0); step_of(u64::MAX) + 1] }
+impl Default for MemoryNeed {
+    fn default() -> MemoryNeed {
+        MemoryNeed { steps: vec![(0, 0); step_of(u64::MAX) + 1] }
     }
 }
 
-impl Need {
+impl MemoryNeed {
     /// Adds a pretoken: for each of its pairs how often it may occur.
     pub(super) fn add(&mut self, bounds: impl Iterator<Item = u64>) {
         let mut before = 0;
@@ -97,19 +97,19 @@ impl Need {
         }
     }
 
-    /// The lowest floor from `floor` on with which so many bytes are enough; none if they are too
+    /// The lowest floor from `min_count` on with which so many bytes are enough; none if they are too
     /// few for the most frequent pair.
-    pub(super) fn floor_within(&self, bytes: u64, floor: u64) -> Option<u64> {
+    pub(super) fn min_count_within(&self, bytes: u64, min_count: u64) -> Option<u64> {
         let (mut pairs, mut stretches) = (0, 0u64);
         let mut lowest = None;
         for (step, &(more_pairs, more_stretches)) in self.steps.iter().enumerate().rev() {
             pairs += more_pairs;
             stretches = stretches.wrapping_add_signed(more_stretches);
             // Stretches that join may take less than before.
-            if pairs > 0 && of(pairs, stretches) <= bytes {
-                lowest = Some(floor_of(step).max(floor));
+            if pairs > 0 && bytes_of(pairs, stretches) <= bytes {
+                lowest = Some(min_count_of(step).max(min_count));
             }
-            if floor_of(step) <= floor {
+            if min_count_of(step) <= min_count {
                 break;
             }
         }
@@ -127,7 +127,7 @@ fn step_of(count: u64) -> usize {
 }
 
 /// The least count with that number.
-fn floor_of(step: usize) -> u64 {
+fn min_count_of(step: usize) -> u64 {
     let step = step as u64;
     if step < STEPS {
         return step;
@@ -144,11 +144,11 @@ mod tests {
 
     #[test]
     fn any_limit_leaves_places_that_32_bits_can_number() {
-        assert_eq!(Room::within(OF_THE_REST + 1000).memory, 1000);
-        for bytes in [MOST + OF_THE_REST, u64::MAX] {
-            let room = Room::within(bytes);
-            assert_eq!(room.memory, MOST);
-            let error = room.too_long(room.pretoken + 1).to_string();
+        assert_eq!(MemoryBudget::within(OF_THE_REST + 1000).memory, 1000);
+        for bytes in [MAX + OF_THE_REST, u64::MAX] {
+            let budget = MemoryBudget::within(bytes);
+            assert_eq!(budget.memory, MAX);
+            let error = budget.too_long(budget.pretoken + 1).to_string();
             assert!(!error.contains("raise the limit"), "{error}");
         }
     }
@@ -157,9 +157,9 @@ mod tests {
         #[test]
         fn a_step_begins_with_its_floor(count: u64) {
             let step = step_of(count);
-            prop_assert!(floor_of(step) <= count);
-            prop_assert_eq!(step_of(floor_of(step)), step);
-            prop_assert!(step + 1 == step_of(u64::MAX) + 1 || floor_of(step + 1) > count);
+            prop_assert!(min_count_of(step) <= count);
+            prop_assert_eq!(step_of(min_count_of(step)), step);
+            prop_assert!(step + 1 == step_of(u64::MAX) + 1 || min_count_of(step + 1) > count);
         }
 
         /// The account agrees with one made for each floor alone.
@@ -167,27 +167,27 @@ mod tests {
         fn the_floor_is_the_lowest_with_room(
             words in proptest::collection::vec(proptest::collection::vec(1..200u64, 0..12), 0..12),
             bytes in 0..4_000u64,
-            floor in 1..100u64,
+            min_count in 1..100u64,
         ) {
-            let mut need = Need::default();
+            let mut need = MemoryNeed::default();
             words.iter().for_each(|word| need.add(word.iter().copied()));
-            let with = |floor: u64| {
+            let with = |min_count: u64| {
                 let kept = |word: &Vec<u64>| {
-                    word.chunk_by(|&a, &b| a >= floor && b >= floor)
-                        .filter(|chunk| chunk[0] >= floor)
+                    word.chunk_by(|&a, &b| a >= min_count && b >= min_count)
+                        .filter(|chunk| chunk[0] >= min_count)
                         .fold((0, 0), |(pairs, stretches), chunk| (pairs + chunk.len() as u64, stretches + 1))
                 };
                 words.iter().map(kept).fold((0, 0), |(a, b), (c, d)| (a + c, b + d))
             };
             let expected = (0..=step_of(200))
-                .map(floor_of)
-                .filter(|&at| step_of(at) >= step_of(floor))
+                .map(min_count_of)
+                .filter(|&at| step_of(at) >= step_of(min_count))
                 .map(|at| (at, with(at)))
                 .filter(|&(_, (pairs, stretches))| pairs > 0
-                    && of(pairs, stretches) <= bytes)
+                    && bytes_of(pairs, stretches) <= bytes)
                 .min()
-                .map(|(at, _)| at.max(floor));
-            prop_assert_eq!(need.floor_within(bytes, floor), expected);
+                .map(|(at, _)| at.max(min_count));
+            prop_assert_eq!(need.min_count_within(bytes, min_count), expected);
         }
     }
 }

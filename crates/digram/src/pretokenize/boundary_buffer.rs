@@ -1,24 +1,24 @@
-//! Ends of pretokens on their way to the caller, some at a time.
+//! A buffer that passes ends of pretokens to the caller in batches.
 
 use std::ops::ControlFlow;
 
-/// The most ends handed on at once: as many as a block may have.
+/// The maximum number of ends passed on at once: as many as a block can have.
 const MANY: usize = 64;
 
-/// Ends are written so many at a time, whether or not there are as many.
+/// Ends are written in strides of this many, even if there are fewer.
 const STRIDE: usize = 8;
 
-/// The ends that were not handed on yet, and who takes them.
-pub(super) struct Ends<V> {
+/// Ends that have not been passed on yet, and the function that takes them.
+pub(super) struct BoundaryBuffer<V> {
     start: usize,
     ends: [usize; 2 * MANY + STRIDE],
     count: usize,
     visit: V,
 }
 
-impl<B, V: FnMut(usize, &[usize]) -> ControlFlow<B>> Ends<V> {
-    pub(super) fn new(visit: V) -> Ends<V> {
-        Ends { start: 0, ends: [0; 2 * MANY + STRIDE], count: 0, visit }
+impl<B, V: FnMut(usize, &[usize]) -> ControlFlow<B>> BoundaryBuffer<V> {
+    pub(super) fn new(visit: V) -> BoundaryBuffer<V> {
+        BoundaryBuffer { start: 0, ends: [0; 2 * MANY + STRIDE], count: 0, visit }
     }
 
     /// Where the last pretoken ends.
@@ -33,14 +33,14 @@ impl<B, V: FnMut(usize, &[usize]) -> ControlFlow<B>> Ends<V> {
         ControlFlow::Continue(())
     }
 
-    /// Adds the places of a block that begins at `start`.
+    /// Adds the places, one bit each, of a block that begins at `start`.
     #[inline(always)]
     pub(super) fn extend(&mut self, start: usize, mut places: u64) -> ControlFlow<B> {
         let count = places.count_ones() as usize;
         self.make_room(count)?;
         let room = &mut self.ends[self.count..][..MANY + STRIDE];
         self.count += count;
-        // A loop that ends after each of them would end where the processor does not expect it.
+        // A loop over single ends would exit at an unpredictable count.
         for ends in room.chunks_exact_mut(STRIDE) {
             for end in ends {
                 *end = start + places.trailing_zeros() as usize;
@@ -53,18 +53,18 @@ impl<B, V: FnMut(usize, &[usize]) -> ControlFlow<B>> Ends<V> {
         ControlFlow::Continue(())
     }
 
-    /// Hands on all ends if not so many more can be handed on with them.
+    /// Passes on all ends if `more` further ones do not fit.
     #[inline(always)]
     fn make_room(&mut self, more: usize) -> ControlFlow<B> {
         if self.count + more <= MANY { ControlFlow::Continue(()) } else { self.finish() }
     }
 
-    /// Hands on all ends.
+    /// Passes on all ends.
     pub(super) fn finish(&mut self) -> ControlFlow<B> {
         if self.count == 0 { ControlFlow::Continue(()) } else { self.hand_on() }
     }
 
-    /// Hands on all ends and then none, so that who takes them may break.
+    /// Passes on all ends and then an empty batch, so that the receiver can break.
     #[cold]
     pub(super) fn pause(&mut self) -> ControlFlow<B> {
         self.finish()?;

@@ -1,0 +1,87 @@
+//! Prefetching, and detection of the processor's instruction sets.
+
+/// Prefetches the cache line of a value.
+#[inline(always)]
+pub(crate) fn prefetch<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint that reads nothing; all x86-64 processors have it.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>((&raw const *value).cast()) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}
+
+/// The instruction set that vectorized code uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SimdLevel {
+    Plain,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl SimdLevel {
+    /// The best level that this processor supports.
+    pub(crate) fn best() -> SimdLevel {
+        #[cfg(test)]
+        if let Some(simd) = FORCED.get() {
+            return simd;
+        }
+        SimdLevel::available()[0]
+    }
+
+    /// Runs `make` with [`SimdLevel::best`] fixed to this level on the current thread.
+    #[cfg(test)]
+    pub(crate) fn force<R>(self, make: impl FnOnce() -> R) -> R {
+        let before = FORCED.replace(Some(self));
+        let made = make();
+        FORCED.set(before);
+        made
+    }
+
+    /// All levels that this processor supports, the best first.
+    pub(crate) fn available() -> Vec<SimdLevel> {
+        // Exactly the features that `target_feature` attributes name are tested.
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+        {
+            let has_more = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
+            let best = if has_more { &[SimdLevel::Avx512][..] } else { &[] };
+            return [best, &[SimdLevel::Avx2, SimdLevel::Plain]].concat();
+        }
+        vec![SimdLevel::Plain]
+    }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The level that a test forces on this thread.
+    static FORCED: std::cell::Cell<Option<SimdLevel>> = const { std::cell::Cell::new(None) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_is_forced_for_a_while() {
+        for simd in SimdLevel::available() {
+            assert_eq!(
+                simd.force(|| (
+                    SimdLevel::best(),
+                    SimdLevel::Plain.force(SimdLevel::best),
+                    SimdLevel::best()
+                )),
+                (simd, SimdLevel::Plain, simd)
+            );
+            assert_eq!(SimdLevel::best(), SimdLevel::available()[0]);
+        }
+        assert_eq!(SimdLevel::available().last(), Some(&SimdLevel::Plain));
+    }
+}

@@ -1,0 +1,196 @@
+//! Places at which a text can be split, because no merge crosses them.
+//!
+//! If no token of the vocabulary spans a place of a text, no merge joins the two sides, and the text can be
+//! split there before merging. Scripts without spaces make long pretokens in which most neighbouring
+//! characters occur together in no token: with these splits, Japanese pretokens of 25 bytes become pieces
+//! of 3, most of which are tokens and need no merging.
+//!
+//! The pairs of characters that are neighbours in some token are stored in a hashed bit set. A false
+//! positive prevents a valid split, which costs time and changes no result. A token may also begin or end
+//! inside a character; then only the byte next to the place is known on that side. So there are four kinds
+//! of pairs, and each place is tested for all of them.
+
+use crate::bits::{AsciiPairs, BitFilter};
+use crate::error::Result;
+use crate::interrupt::{Interrupt, Pacer};
+use crate::lazy::Lazy;
+use crate::merges::Merge;
+use crate::utf8::{decode, is_inside};
+use crate::vocabulary::Vocabulary;
+
+/// What a token is known to contain on one side of a place: a whole character, or one byte.
+#[derive(Clone, Copy)]
+enum KnownNeighbour {
+    Character(char),
+    Byte(u8),
+}
+
+impl KnownNeighbour {
+    fn code(self) -> u64 {
+        match self {
+            KnownNeighbour::Character(c) => u64::from(c),
+            KnownNeighbour::Byte(byte) => 1 << 31 | u64::from(byte),
+        }
+    }
+}
+
+/// The pairs of neighbours that occur in some token.
+pub(super) struct SafeSplits {
+    pairs: BitFilter,
+    /// The characters that occur next to a single byte of a partial character. They are few; testing this
+    /// small set first mostly saves testing the pair.
+    before_part: BitFilter,
+    after_part: BitFilter,
+    /// The pairs of a last and a first byte, `last << 8 | first`.
+    parts: BitFilter,
+    /// ASCII pairs that can be split, computed at first use; a text without splits tests every place.
+    ascii: Lazy<AsciiPairs>,
+}
+
+/// A character of a text, with its first and last byte.
+#[derive(Clone, Copy)]
+struct Neighbour {
+    c: char,
+    first: u8,
+    last: u8,
+}
+
+impl SafeSplits {
+    /// Collects the pairs of the tokens that the merges make.
+    pub(super) fn new(vocabulary: &Vocabulary, merges: &[Merge]) -> SafeSplits {
+        let (mut pairs, mut before_part, mut after_part) = (Vec::new(), Vec::new(), Vec::new());
+        let mut parts = BitFilter::new(1 << 16);
+        let mut place = |token: &[u8], at: usize| {
+            // A place inside a character is never tested.
+            if is_inside(token[at]) {
+                return;
+            }
+            let (left, right) = (last_whole(&token[..at]), first_whole(&token[at..]));
+            match (left, right) {
+                (KnownNeighbour::Character(_), KnownNeighbour::Character(_)) => {}
+                (KnownNeighbour::Character(left), KnownNeighbour::Byte(_)) => {
+                    before_part.push(u64::from(left))
+                }
+                (KnownNeighbour::Byte(_), KnownNeighbour::Character(right)) => {
+                    after_part.push(u64::from(right))
+                }
+                (KnownNeighbour::Byte(left), KnownNeighbour::Byte(right)) => {
+                    parts.insert(u64::from(left) << 8 | u64::from(right));
+                    return;
+                }
+            }
+            pairs.push(hash(left, right));
+        };
+        for merge in merges {
+            let Some(token) = vocabulary.get(merge.id) else { continue };
+            let middle = vocabulary.len_of(merge.left);
+            let (left, right) = token.split_at(middle);
+            if let (KnownNeighbour::Character(_), KnownNeighbour::Character(_)) =
+                (last_whole(left), first_whole(right))
+            {
+                // The other places have the same neighbours as in the parts. A part that no merge makes
+                // never occurs in a text, unless it is a symbol, which has no inner places.
+                place(token, middle);
+            } else {
+                (1..token.len()).for_each(|at| place(token, at));
+            }
+        }
+        // One bit in sixteen is set: about 6 % of the valid splits are missed.
+        SafeSplits {
+            pairs: BitFilter::of(pairs, 16),
+            before_part: BitFilter::of(before_part, 64),
+            after_part: BitFilter::of(after_part, 64),
+            parts,
+            ascii: Lazy::new(),
+        }
+    }
+
+    /// Calls `piece` with the pieces between the splits of `text`, in order, until it fails. The second
+    /// argument is the character, if the piece is a single one.
+    #[inline]
+    pub(super) fn split<'t>(
+        &self,
+        text: &'t [u8],
+        interrupt: &dyn Interrupt,
+        mut piece: impl FnMut(&'t [u8], Option<char>) -> Result<()>,
+    ) -> Result<()> {
+        let (Some(c), mut at) = decode(text) else {
+            // Nothing is known about the places in bytes that are not UTF-8.
+            return piece(text, None);
+        };
+        let mut left = Neighbour { c, first: text[0], last: text[at - 1] };
+        let (mut start, mut single, mut pacer) = (0, Some(c), Pacer::new(interrupt));
+        while at < text.len() {
+            let (Some(c), width) = decode(&text[at..]) else { return piece(&text[start..], None) };
+            pacer.after(width)?;
+            let right = Neighbour { c, first: text[at], last: text[at + width - 1] };
+            if self.spanned(left, right) {
+                single = None;
+            } else {
+                piece(&text[start..at], single)?;
+                (start, single) = (at, Some(c));
+            }
+            (left, at) = (right, at + width);
+        }
+        piece(&text[start..], single)
+    }
+
+    /// Whether no token spans the place `at` in any text with these two characters there.
+    pub(super) fn can_split_at(&self, text: &[u8], at: usize) -> bool {
+        if let Some(is_split) = self.ascii.get_or_make(|| self.of_ascii()).has(text[at - 1], text[at]) {
+            return is_split;
+        }
+        let neighbour =
+            |c: char, bytes: &[u8]| Neighbour { c, first: bytes[0], last: bytes[bytes.len() - 1] };
+        match (bstr::decode_last_utf8(&text[..at]), decode(&text[at..])) {
+            ((Some(before), width), (Some(after), after_width)) => !self.spanned(
+                neighbour(before, &text[at - width..at]),
+                neighbour(after, &text[at..at + after_width]),
+            ),
+            _ => false,
+        }
+    }
+
+    fn of_ascii(&self) -> AsciiPairs {
+        let neighbour = |byte: u8| Neighbour { c: byte.into(), first: byte, last: byte };
+        AsciiPairs::of(|before, after| !self.spanned(neighbour(before), neighbour(after)))
+    }
+
+    /// Whether a token may span the place between two characters.
+    #[inline]
+    fn spanned(&self, left: Neighbour, right: Neighbour) -> bool {
+        let (left_c, right_c) = (KnownNeighbour::Character(left.c), KnownNeighbour::Character(right.c));
+        let (left_byte, right_byte) = (KnownNeighbour::Byte(left.last), KnownNeighbour::Byte(right.first));
+        self.pairs.may_contain(hash(left_c, right_c))
+            || self.parts.may_contain(u64::from(left.last) << 8 | u64::from(right.first))
+            || (self.before_part.may_contain(u64::from(left.c))
+                && self.pairs.may_contain(hash(left_c, right_byte)))
+            || (self.after_part.may_contain(u64::from(right.c))
+                && self.pairs.may_contain(hash(left_byte, right_c)))
+    }
+}
+
+#[inline]
+fn hash(left: KnownNeighbour, right: KnownNeighbour) -> u64 {
+    let product = (left.code() << 32 | right.code()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    product >> 32 ^ product >> 15
+}
+
+/// The character that ends where `text` does, or the last byte if the character starts before it.
+fn last_whole(text: &[u8]) -> KnownNeighbour {
+    if let Some(&byte) = text.last().filter(|byte| byte.is_ascii()) {
+        return KnownNeighbour::Character(byte.into());
+    }
+    match bstr::decode_last_utf8(text).0 {
+        Some(c) => KnownNeighbour::Character(c),
+        None => KnownNeighbour::Byte(text[text.len() - 1]),
+    }
+}
+
+/// The character that `text` starts with, or the first byte if the character ends after it.
+fn first_whole(text: &[u8]) -> KnownNeighbour {
+    match decode(text).0 {
+        Some(c) => KnownNeighbour::Character(c),
+        None => KnownNeighbour::Byte(text[0]),
+    }
+}

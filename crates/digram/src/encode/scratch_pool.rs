@@ -1,0 +1,219 @@
+//! Scratch memory that is kept from call to call: for all tokenizers of a process together at most a fixed
+//! number of bytes.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use crate::parallel::available_threads;
+
+use super::scratch::Scratch;
+
+/// The maximum number of bytes that all tokenizers of a process keep together: the larger of a total and a
+/// number per processor.
+const MAX_BYTES: usize = 256 << 20;
+const MAX_BYTES_PER_PROCESSOR: usize = 16 << 20;
+
+/// The pools of all tokenizers of the process.
+static ALL: ProcessPool = ProcessPool::new();
+
+struct ProcessPool {
+    /// The bytes kept in all pools.
+    bytes: AtomicUsize,
+    /// A counter of returns, which orders the pools by last use.
+    times: AtomicU64,
+    /// All pools that have ever kept something.
+    pools: Mutex<Vec<Weak<TokenizerPool>>>,
+}
+
+impl ProcessPool {
+    const fn new() -> ProcessPool {
+        ProcessPool { bytes: AtomicUsize::new(0), times: AtomicU64::new(0), pools: Mutex::new(Vec::new()) }
+    }
+
+    /// Frees the least recently used scratch memory until at most `maximum` bytes are kept.
+    ///
+    /// Never waits for a lock: after a fork, the thread that holds it may not exist.
+    #[cold]
+    fn evict_until(&self, maximum: usize) {
+        let Ok(mut pools) = self.pools.try_lock() else { return };
+        let mut living: Vec<Arc<TokenizerPool>> = Vec::new();
+        pools.retain(|pool| {
+            living.extend(pool.upgrade());
+            pool.strong_count() > 0
+        });
+        living.sort_unstable_by_key(|pool| pool.used.load(Ordering::Relaxed));
+        for pool in living {
+            while self.bytes.load(Ordering::Relaxed) > maximum && pool.take().is_some() {}
+        }
+    }
+}
+
+/// The idle scratch memory of one tokenizer.
+struct TokenizerPool {
+    all: &'static ProcessPool,
+    idle: Mutex<Vec<Scratch>>,
+    /// The time of the last return.
+    used: AtomicU64,
+    /// Whether the pool is registered with the process.
+    is_known: AtomicBool,
+}
+
+impl TokenizerPool {
+    fn take(&self) -> Option<Scratch> {
+        let scratch = self.idle.try_lock().ok()?.pop()?;
+        self.all.bytes.fetch_sub(scratch.bytes(), Ordering::Relaxed);
+        Some(scratch)
+    }
+
+    fn keep(self: &Arc<TokenizerPool>, scratch: Scratch, maximum: usize) {
+        let all = self.all;
+        if !self.is_known.load(Ordering::Relaxed) {
+            // Memory in an unregistered pool could never be evicted.
+            let Ok(mut pools) = all.pools.try_lock() else { return };
+            if !self.is_known.swap(true, Ordering::Relaxed) {
+                pools.retain(|pool| pool.strong_count() > 0);
+                pools.push(Arc::downgrade(self));
+            }
+        }
+        let bytes = scratch.bytes();
+        {
+            let Ok(mut idle) = self.idle.try_lock() else { return };
+            // Before another thread can take it and subtract its bytes.
+            all.bytes.fetch_add(bytes, Ordering::Relaxed);
+            idle.push(scratch);
+        }
+        self.used.store(all.times.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        if all.bytes.load(Ordering::Relaxed) > maximum {
+            all.evict_until(maximum);
+        }
+    }
+}
+
+impl Drop for TokenizerPool {
+    fn drop(&mut self) {
+        let idle = self.idle.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let bytes: usize = idle.iter().map(Scratch::bytes).sum();
+        self.all.bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+/// A pool of scratch memory, kept for the next call.
+pub(crate) struct ScratchPool {
+    pool: Arc<TokenizerPool>,
+    maximum: fn() -> usize,
+}
+
+impl Default for ScratchPool {
+    fn default() -> ScratchPool {
+        ScratchPool::of(&ALL, || MAX_BYTES.max(available_threads().saturating_mul(MAX_BYTES_PER_PROCESSOR)))
+    }
+}
+
+impl ScratchPool {
+    fn of(all: &'static ProcessPool, maximum: fn() -> usize) -> ScratchPool {
+        let pool = TokenizerPool {
+            all,
+            idle: Mutex::default(),
+            used: AtomicU64::new(0),
+            is_known: AtomicBool::new(false),
+        };
+        ScratchPool { pool: Arc::new(pool), maximum }
+    }
+
+    /// Takes scratch memory of an earlier call, or allocates it.
+    pub(crate) fn take(&self) -> Pooled<'_> {
+        Pooled { scratch: Some(self.pool.take().unwrap_or_else(Scratch::new)), kept: self }
+    }
+
+    /// Frees all idle memory.
+    pub(crate) fn clear(&self) {
+        while self.pool.take().is_some() {}
+    }
+}
+
+/// Scratch memory that returns to its pool when it is dropped.
+pub(crate) struct Pooled<'a> {
+    scratch: Option<Scratch>,
+    kept: &'a ScratchPool,
+}
+
+impl Deref for Pooled<'_> {
+    type Target = Scratch;
+
+    fn deref(&self) -> &Scratch {
+        self.scratch.as_ref().expect("there until dropped")
+    }
+}
+
+impl DerefMut for Pooled<'_> {
+    fn deref_mut(&mut self) -> &mut Scratch {
+        self.scratch.as_mut().expect("there until dropped")
+    }
+}
+
+impl Drop for Pooled<'_> {
+    fn drop(&mut self) {
+        // The state after a panic is not reused.
+        if let Some(mut scratch) = self.scratch.take()
+            && !std::thread::panicking()
+        {
+            scratch.trim();
+            self.kept.pool.keep(scratch, (self.kept.maximum)());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::TryLockError;
+
+    use super::*;
+
+    fn kept(kept: &ScratchPool) -> usize {
+        kept.pool.idle.lock().unwrap().len()
+    }
+
+    #[test]
+    fn all_tokenizers_together_keep_no_more_than_is_stated() {
+        let all: &'static ProcessPool = Box::leak(Box::new(ProcessPool::new()));
+        let new = || ScratchPool::of(all, || 10 * Scratch::new().bytes());
+        let [first, second, third] = [new(), new(), new()];
+        let at_once = |from: &ScratchPool, count: usize| {
+            let pooled: Vec<Pooled<'_>> = (0..count).map(|_| from.take()).collect();
+            drop(pooled);
+        };
+        let one = Scratch::new().bytes();
+        at_once(&first, 4);
+        at_once(&second, 4);
+        assert_eq!([&first, &second, &third].map(kept), [4, 4, 0]);
+        // What is used again is not used for longest any more.
+        at_once(&first, 1);
+        at_once(&third, 5);
+        assert_eq!([&first, &second, &third].map(kept), [4, 1, 5]);
+        assert_eq!(all.bytes.load(Ordering::Relaxed), 10 * one);
+        at_once(&third, 30);
+        assert_eq!([&first, &second, &third].map(kept), [0, 0, 10]);
+        drop(second);
+        third.clear();
+        drop(third);
+        at_once(&first, 2);
+        assert_eq!((kept(&first), all.bytes.load(Ordering::Relaxed)), (2, 2 * one));
+        drop(first);
+        assert_eq!(all.bytes.load(Ordering::Relaxed), 0);
+        assert!(all.pools.lock().unwrap().iter().all(|pool| pool.strong_count() == 0));
+    }
+
+    #[test]
+    fn a_lock_that_is_held_for_ever_is_not_waited_for() {
+        let all: &'static ProcessPool = Box::leak(Box::new(ProcessPool::new()));
+        let one = ScratchPool::of(all, || 0);
+        let held = all.pools.lock().unwrap();
+        drop(one.take());
+        assert!(matches!(all.pools.try_lock(), Err(TryLockError::WouldBlock)));
+        assert_eq!(kept(&one), 0);
+        drop(held);
+        drop(one.take());
+        assert_eq!((kept(&one), all.bytes.load(Ordering::Relaxed)), (0, 0));
+    }
+}

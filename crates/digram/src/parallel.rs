@@ -1,0 +1,177 @@
+//! Running tasks on several threads.
+
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use crate::error::{Error, Result};
+use crate::interrupt::Interrupt;
+use crate::memory;
+
+/// The default number of threads: one per available processor.
+///
+/// The value is cached, because the system call takes longer than encoding a page of text.
+pub fn available_threads() -> usize {
+    // An atomic and not a lock, which a fork could leave locked forever. 0 means not yet known.
+    static THREADS: AtomicUsize = AtomicUsize::new(0);
+    match THREADS.load(Ordering::Relaxed) {
+        0 => {
+            let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+            THREADS.store(threads, Ordering::Relaxed);
+            threads
+        }
+        threads => threads,
+    }
+}
+
+/// Splits `items` items into one range per task: several tasks per thread, so that all threads are busy
+/// until the end, or a single task for a single thread, which can then write to one output.
+pub(crate) fn task_ranges(items: usize, threads: usize) -> Vec<Range<usize>> {
+    let tasks = if threads == 1 { 1 } else { threads.saturating_mul(8) };
+    let size = items.div_ceil(tasks).max(1);
+    (0..items).step_by(size).map(|start| start..items.min(start + size)).collect()
+}
+
+/// The interrupt of the helper threads. The calling thread checks the interrupt of the caller.
+struct StopFlag<'a>(&'a AtomicBool);
+
+impl Interrupt for StopFlag<'_> {
+    fn check(&self) -> Result<()> {
+        if self.0.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}
+
+/// Runs `tasks` tasks on up to `threads` threads, including the calling one, and returns their results in
+/// order. Each thread has its own state, made by `state`.
+///
+/// All threads end with this call, so a fork cannot leave a thread pool without its threads. If the system
+/// refuses more threads, or memory for them, fewer threads do the work. If several tasks fail, the error of
+/// the lowest task is returned; after an error no new task starts.
+pub(crate) fn in_parallel<S, R: Send>(
+    threads: usize,
+    tasks: usize,
+    interrupt: &dyn Interrupt,
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, usize, &dyn Interrupt) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let work = |state: &mut S, task, interrupt: &dyn Interrupt| {
+        work(state, task, interrupt).map_err(|error| (0, error))
+    };
+    items_in_parallel(threads, tasks, interrupt, || Ok(state()), work).map_err(|(_, error)| error)
+}
+
+/// The result of work on several items. An error carries the index of the first item that failed; the index
+/// is meaningless if the work was interrupted.
+pub(crate) type ItemResult<R> = std::result::Result<R, (usize, Error)>;
+
+/// Like [`in_parallel`], for tasks of several items whose errors carry an item index, and for states whose
+/// construction can fail. If the state of a helper thread cannot be made, the other threads do the work; if
+/// that of the calling thread cannot be made, its error is returned.
+pub(crate) fn items_in_parallel<S, R: Send>(
+    threads: usize,
+    tasks: usize,
+    interrupt: &dyn Interrupt,
+    state: impl Fn() -> Result<S> + Sync,
+    work: impl Fn(&mut S, usize, &dyn Interrupt) -> ItemResult<R> + Sync,
+) -> ItemResult<Vec<R>> {
+    let is_stop = |result: &ItemResult<R>| matches!(result, Err((_, Error::Interrupted)));
+    let next = AtomicUsize::new(0);
+    let stop = AtomicBool::new(false);
+    let done = memory::try_collect((0..tasks).map(|_| None)).map_err(|error| (0, error))?;
+    let done: Mutex<Vec<Option<ItemResult<R>>>> = Mutex::new(done);
+    let run = |mut state: S, interrupt: &dyn Interrupt| {
+        loop {
+            let task = next.fetch_add(1, Ordering::Relaxed);
+            if task >= tasks {
+                break;
+            }
+            let asked = interrupt.check().map_err(|error| (0, error));
+            let result = asked.and_then(|()| work(&mut state, task, interrupt));
+            let failed = result.is_err();
+            if is_stop(&result) {
+                stop.store(true, Ordering::Relaxed);
+            }
+            done.lock().unwrap_or_else(|poisoned| poisoned.into_inner())[task] = Some(result);
+            if failed {
+                // All earlier tasks have been started already, and later ones are not needed.
+                next.fetch_max(tasks, Ordering::Relaxed);
+                break;
+            }
+        }
+    };
+    let own = state().map_err(|error| (0, error))?;
+    std::thread::scope(|scope| {
+        for _ in 0..memory::affordable_threads(threads.min(tasks).saturating_sub(1)) {
+            let help = || state().map_or((), |state| run(state, &StopFlag(&stop)));
+            if std::thread::Builder::new().spawn_scoped(scope, help).is_err() {
+                break;
+            }
+        }
+        run(own, interrupt);
+    });
+    let done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut done: Vec<ItemResult<R>> = done.into_iter().flatten().collect();
+    // Stopped threads report `Interrupted` too; report the cause instead.
+    if let Some(cause) = done.iter().position(|result| result.is_err() && !is_stop(result)) {
+        done.swap(0, cause);
+    }
+    done.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interrupt::Never;
+
+    #[test]
+    fn results_come_in_order_and_the_first_error_wins() {
+        for threads in [1, 2, 7] {
+            let squares = in_parallel(threads, 50, &Never, || (), |(), task, _| Ok(task * task)).unwrap();
+            assert_eq!(squares, (0..50).map(|i| i * i).collect::<Vec<_>>());
+            let failed = in_parallel(
+                threads,
+                50,
+                &Never,
+                || (),
+                |(), task, _| {
+                    if task % 10 == 7 { Err(Error::Internal { reason: task.to_string() }) } else { Ok(()) }
+                },
+            );
+            assert_eq!(failed, Err(Error::Internal { reason: "7".into() }));
+        }
+    }
+
+    #[test]
+    fn after_an_error_no_task_is_begun() {
+        let begun = AtomicUsize::new(0);
+        let work = |_: &mut (), task, _: &dyn Interrupt| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            if task == 7 { Err((70, Error::Internal { reason: "no".into() })) } else { Ok(()) }
+        };
+        let failed = items_in_parallel(1, 50, &Never, || Ok(()), work);
+        assert_eq!(failed, Err((70, Error::Internal { reason: "no".into() })));
+        assert_eq!(begun.into_inner(), 8);
+    }
+
+    #[test]
+    fn an_error_keeps_its_index_where_another_task_was_stopped() {
+        let wrong = || Error::Internal { reason: "wrong".into() };
+        // Each thread has begun its task before either ends.
+        let both = std::sync::Barrier::new(2);
+        let work = |_: &mut (), task, _: &dyn Interrupt| {
+            both.wait();
+            Err::<(), _>(if task == 0 { (3, Error::Interrupted) } else { (8, wrong()) })
+        };
+        let failed = items_in_parallel(2, 2, &Never, || Ok(()), work);
+        assert_eq!(failed, Err((8, wrong())));
+    }
+
+    #[test]
+    fn shares_hold_each_item_once() {
+        for (items, threads) in [(0, 1), (0, 3), (1, 2), (17, 1), (17, 2), (100, 3), (5, usize::MAX)] {
+            let shares = task_ranges(items, threads);
+            assert!(shares.iter().cloned().flatten().eq(0..items), "{items} on {threads}");
+            assert!(threads > 1 || shares.len() <= 1);
+        }
+    }
+}
