@@ -237,7 +237,7 @@ def test_evaluating_counts_what_encoding_gives(
 
 
 def test_limits_and_checkpoints_give_the_same(corpus: Path) -> None:
-    ways = ((None, False), (within.LEAST, False), (None, True))
+    ways = ((None, False), (within.MINIMUM, False), (None, True))
     found = [
         within.measure("digram", str(corpus), 290, limit, checkpoint, 1)
         for limit, checkpoint in ways
