@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from benches.data import MB, documents, vocabulary
 from benches.run import Options, Task, take_turns
 from benches.tables import markdown, number
+from digram.vocab.model import require_bpe
 
 if TYPE_CHECKING:
     import digram
@@ -38,7 +39,7 @@ def appended(tok: digram.Tokenizer, texts: list[str]) -> digram.Tokenizer:
     other = digram.train(texts, vocab_size=GENERAL + MORE, pretokenizer=tok.pretokenizer)
     definition = tok.definition
     ids = {token: id for id, token in enumerate(definition.tokens) if token is not None}
-    tokens, merges = [*definition.tokens], [*definition.merges]
+    tokens, merges = [*definition.tokens], [*require_bpe(definition.model, "a benchmark").merges]
     for merge in other.merge_log:
         if len(tokens) == len(definition.tokens) + MORE:
             break
@@ -46,7 +47,9 @@ def appended(tok: digram.Tokenizer, texts: list[str]) -> digram.Tokenizer:
             ids[merge.token] = len(tokens)
             merges.append((ids[merge.left], ids[merge.right], len(tokens)))
             tokens.append(merge.token)
-    return digram.Tokenizer(replace(definition, tokens=tokens, merges=merges, training=None))
+    return digram.Tokenizer(
+        replace(definition, tokens=tokens, model=digram.BpeModel(merges), training=None)
+    )
 
 
 def measure(who: str, megabytes: float | None) -> dict[str, Any]:

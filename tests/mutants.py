@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from vocabularies import BANANA, BYTES, PLAIN, SAMPLES
+from vocabularies import BANANA, BYTES, PLAIN, SAMPLES, changed
 
 from digram import Definition, Pretokenizer, Regex
 from digram.formats import huggingface, seed_pair, tiktoken, vocab_merges
@@ -64,7 +64,7 @@ def ranks() -> File:
         return tiktoken.loads(data, "t", pretokenizer="gpt2")
 
     tokens = [*PLAIN.tokens, b" xyzzy"]
-    definition = replace(PLAIN, tokens=tokens, ignore_merges=True)
+    definition = changed(PLAIN, tokens=tokens, ignore_merges=True)
     return File(tiktoken.dumps(definition), load, tiktoken.dumps, load)
 
 
@@ -84,7 +84,7 @@ def half(pair: tuple[bytes, bytes], mutated: int, module: Any, **named: Any) -> 
 GPT2 = vocab_merges.dumps(PLAIN)
 GPT2 = (GPT2[0], b"#version: 0.2\n" + GPT2[1].partition(b"\n")[2])  # without the digest
 SEED = seed_pair.dumps(PLAIN)
-SHORT = replace(
+SHORT = changed(
     SAMPLES["characters or bytes"],
     tokens=[*BYTES, b"a", "é".encode(), "aé".encode()],
     merges=[(256, 257, 258)],

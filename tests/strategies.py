@@ -22,6 +22,7 @@ from digram import reference
 from digram.pretokenizers.pretokenizer import resolve
 from digram.reference import picky
 from digram.vocab.definition import Definition
+from digram.vocab.model import BpeModel
 from digram.vocab.schemes import Picky
 
 # More by hand; with these, all properties together have more than 20,000 cases.
@@ -216,9 +217,11 @@ def vocabularies(
     by_id = {(known[left], known[right]): known[token] for (left, right), token in merges.items()}
     definition = Definition(
         tokens=list(known),
-        merges=[(left, right, token) for (left, right), token in by_id.items()],
+        model=BpeModel(
+            [(left, right, token) for (left, right), token in by_id.items()],
+            ignore_merges=ignore_merges,
+        ),
         pretokenizer=resolve(None),
-        ignore_merges=ignore_merges,
     )
     return Vocabulary(by_id, definition)
 
@@ -274,7 +277,9 @@ def happened(draw: st.DrawFn, size: int = 16) -> Happened:
     scheme = Picky(tuple(e.parts if e.kind == "merge" else (e.token,) for e in events))
     ids = [*range(256), *sorted(n for n in live if n >= 256)]
     definition = Definition(
-        tokens=[tokens[n] for n in ids], merges=[], pretokenizer=resolve(None), scheme=scheme
+        tokens=[tokens[n] for n in ids],
+        model=BpeModel([], scheme=scheme),
+        pretokenizer=resolve(None),
     )
     return Happened(events, definition)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
+from dataclasses import fields, replace
+from typing import Any
 
 import strategies
 
 import digram
 from digram import Definition, Pretokenizer, Regex, SpecialToken, TrainingRecord
+from digram.vocab.model import BpeModel, require_bpe
 
 CORPUS = (
     "It's 2,024 tokens long; she'll say 1234567 isn't a number. The low lower lowest words, "
@@ -30,8 +32,22 @@ def of_bytes(*merges: tuple[int, int], **changes: object) -> Definition:
     for left, right in merges:
         tokens.append((tokens[left] or b"") + (tokens[right] or b""))
         made.append((left, right, len(tokens) - 1))
-    plain = Definition(tokens=tokens, merges=made, pretokenizer=Pretokenizer(None))
-    return replace(plain, **changes)  # type: ignore[arg-type]
+    plain = Definition(tokens=tokens, model=BpeModel(made), pretokenizer=Pretokenizer(None))
+    return changed(plain, **changes)
+
+
+def bpe(definition: Definition) -> BpeModel:
+    """The merges of a definition, and how they are applied."""
+    return require_bpe(definition.model, "a test")
+
+
+def changed(definition: Definition, **changes: Any) -> Definition:
+    """As `replace`; what a field of `BpeModel` is called is that of its model."""
+    of_model = {field.name for field in fields(BpeModel)} & changes.keys()
+    if of_model:
+        said = {name: changes.pop(name) for name in of_model}
+        changes["model"] = replace(bpe(definition), **said)
+    return replace(definition, **changes)
 
 
 # `banana` by hand: (a, n), (an, an), (b, anan), with everything else that a file may say.
@@ -74,19 +90,19 @@ SAMPLES: dict[str, Definition] = {
     "digits twice": trained(pretokenizer=Pretokenizer("deepseek-v3", digits="threes_from_left")),
     "banana": BANANA,
     "no merges": of_bytes(),
-    "holes": replace(
+    "holes": changed(
         PLAIN,
         tokens=[*BYTES, None, None, b"an", None, b"anan", None, b"banan"],
         merges=[(97, 110, 258), (258, 258, 260), (98, 260, 262)],
         special_tokens={"<a>": 257, "<b>": 300},
     ),
-    "two merges make one token": replace(
+    "two merges make one token": changed(
         PLAIN,
         tokens=[*BYTES, b"aa", b"ab", b"aab"],
         merges=[(97, 97, 256), (97, 98, 257), (256, 98, 258), (97, 257, 258)],
     ),
     "unreachable token": replace(PLAIN, tokens=[*PLAIN.tokens, b"xyzzy"]),
-    "whole pretokens": replace(
+    "whole pretokens": changed(
         PLAIN,
         tokens=[*PLAIN.tokens, b" xyzzy", b"xyzzy"],
         pretokenizer=Pretokenizer("gpt2"),

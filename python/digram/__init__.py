@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from digram.training.superwords import Boundless, TwoStage
     from digram.training.train import train
     from digram.vocab.definition import Definition, TrainingRecord
+    from digram.vocab.model import BpeModel
     from digram.vocab.picky import Event
     from digram.vocab.special_tokens import SpecialToken
     from digram.vocab.template import Template
@@ -79,6 +80,7 @@ __all__ = [
     "ArrowIds",
     "Audit",
     "Boundless",
+    "BpeModel",
     "Change",
     "CheckpointError",
     "Chunk",
@@ -220,6 +222,7 @@ _HOMES = {
     "digram.training.superwords": ["Boundless", "TwoStage"],
     "digram.training.train": ["train"],
     "digram.vocab.definition": ["Definition", "TrainingRecord"],
+    "digram.vocab.model": ["BpeModel"],
     "digram.vocab.picky": ["Event"],
     "digram.vocab.special_tokens": ["SpecialToken"],
     "digram.vocab.template": ["Template"],

@@ -187,7 +187,7 @@ FLAT: Any = digram.FlatIds
         lambda tok: tok.save("x.json", format=ARRAY),
         lambda tok: digram.show(tok, "a", ids=ARRAY),
         lambda tok: digram.train_fair({"a": "b c"}, ties=ARRAY, max_merges=1),
-        lambda tok: digram.Tokenizer(replace(tok.definition, merges=[()])),
+        lambda tok: digram.Tokenizer(replace(tok.definition, model=digram.BpeModel(ARRAY))),
         lambda tok: digram.table({"a": [1]}, "\udcff"),
         lambda tok: digram.train_ids([[1]], symbols=-(10**5000), max_merges=1),
         lambda tok: digram.audit(tok).check(ARRAY),

@@ -22,6 +22,7 @@ from strategies import (
     vocabularies,
     with_runs,
 )
+from vocabularies import bpe
 
 import digram
 from digram import reference
@@ -72,8 +73,8 @@ def learned(
 def check(tok: digram.Tokenizer, corpus: list[str], ties: Any, limits: dict[str, Any]) -> None:
     expected = learned(tok, corpus, ties, limits)
     grown, change = digram.extend(tok, corpus, ties=ties, progress=False, **limits)
-    new = grown.definition
-    old = tok.definition
+    new = bpe(grown.definition)
+    old = bpe(tok.definition)
     assert new.merges[: len(old.merges)] == old.merges
     assert {(a, b): id for a, b, id in new.merges[len(old.merges) :]} == expected.merges
     assert grown.training is not None

@@ -19,6 +19,7 @@ import digram
 from digram import CorruptFileError, Definition, OptionError, SpecialToken, VocabError
 from digram.formats import huggingface
 from digram.pretokenizers.pretokenizer import resolve
+from digram.vocab.model import BpeModel
 
 TEXT = (
     "low low lower lowest newer newest wider widest, and so on and on, through thick and thin, "
@@ -145,7 +146,8 @@ def test_without_merges_there_is_nothing_to_take_away() -> None:
 
 def definition(tokens: list[bytes], merges: list[tuple[int, int, int]]) -> Definition:
     base: list[bytes | None] = [bytes([byte]) for byte in range(256)]
-    return Definition(tokens=[*base, *tokens], merges=merges, pretokenizer=resolve(None))
+    model = BpeModel(merges)
+    return Definition(tokens=[*base, *tokens], model=model, pretokenizer=resolve(None))
 
 
 def test_ids_that_do_not_follow_the_merges_are_refused() -> None:
@@ -167,7 +169,7 @@ def test_characters_after_the_merges_move_down() -> None:
     tok = digram.Tokenizer(
         Definition(
             tokens=[b"ab", b"abc", None, b"a", b"b", b"c"],
-            merges=[(3, 4, 0), (0, 5, 1)],
+            model=BpeModel([(3, 4, 0), (0, 5, 1)]),
             pretokenizer=resolve(None),
             unit="char",
         )

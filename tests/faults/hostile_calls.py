@@ -39,6 +39,7 @@ from faults.hostile_values import VALUES, ForeignError
 from forked import Ended, forked
 
 import digram
+from digram.vocab.model import require_bpe
 
 ALLOWED: tuple[type[BaseException], ...] = (
     digram.DigramError,
@@ -249,6 +250,7 @@ INNER = {"Alphabet", "IdRange"}
 UNCALLED = {"Chart.save", "Chart.svg", "Report.html", "Report.save", "Report.save_figures"}
 """What starts threads of other libraries, which a fork would not have: not called to look."""
 INNER_METHODS = {"kind", "merges_of_words", "said", "splitter", "start_of", "texts", "texts_of"}
+INNER_METHODS |= {"fault", "kernel", "made", "rows", "tables", "unreached"}
 """Methods of values by which the inner rooms ask what they hold."""
 
 OBJECTS: dict[str, Callable[[], Any]] = {
@@ -274,6 +276,15 @@ def _composed() -> Iterator[tuple[str, Any, dict[str, Any]]]:
             return found.merge_log, found
 
         yield f"Definition.{one.name}", made, {"value": partial(_part, _plain, one.name)}
+    for one in dataclasses.fields(digram.BpeModel):
+
+        def applied(value: Any, name: str = one.name) -> Any:
+            model = dataclasses.replace(require_bpe(_plain().model, "a test"), **{name: value})
+            found = digram.Tokenizer(dataclasses.replace(_plain(), model=model))
+            return found.merge_log, found
+
+        known = {"value": partial(getattr, _plain().model, one.name)}
+        yield f"BpeModel.{one.name}", applied, known
     for one in dataclasses.fields(digram.TrainingRecord):
 
         def trained(value: Any, name: str = one.name) -> Any:

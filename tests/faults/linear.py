@@ -16,10 +16,12 @@ import io
 import random
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from time import process_time
 from typing import Any
+
+from vocabularies import bpe, changed
 
 import digram
 
@@ -103,7 +105,7 @@ CODES = digram.Rules(
 def ignoring() -> digram.Tokenizer:
     """No merges lead to the last token: a pretoken may be it, and no part of one."""
     found = train(pretokenizer="gpt2").definition
-    return digram.Tokenizer(replace(found, tokens=[*found.tokens, b"qqqq"], ignore_merges=True))
+    return digram.Tokenizer(changed(found, tokens=[*found.tokens, b"qqqq"], ignore_merges=True))
 
 
 def fair() -> digram.Tokenizer:
@@ -221,7 +223,7 @@ def intervals(tok: digram.Tokenizer, text: str, count: int) -> None:
 
 
 def dropout(tok: digram.Tokenizer, text: str, count: int) -> None:
-    if tok.definition.scheme is None:
+    if bpe(tok.definition).scheme is None:
         tok.encode(text, dropout=0.1, seed=1)
 
 
@@ -231,7 +233,7 @@ def show(tok: digram.Tokenizer, text: str, count: int) -> None:
 
 
 def explain(tok: digram.Tokenizer, text: str, count: int) -> None:
-    if tok.definition.scheme is None:
+    if bpe(tok.definition).scheme is None:
         repr(digram.explain(tok, text))
 
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import Any, Literal
 
 import pytest
+from vocabularies import changed
 
 import digram
 
@@ -213,7 +213,7 @@ def test_truncate_groups_that_are_no_tokens(groups: str, side: Literal["left", "
 def test_truncate_where_merges_are_ignored(side: Literal["left", "right"]) -> None:
     trained = digram.train(letters(20_000), vocab_size=300, pretokenizer="gpt2").definition
     # No merges lead to the last token: a pretoken may be it, and no part of one.
-    definition = replace(trained, tokens=[*trained.tokens, b"qqqq"], ignore_merges=True)
+    definition = changed(trained, tokens=[*trained.tokens, b"qqqq"], ignore_merges=True)
     tok = digram.Tokenizer(definition)
     assert tok.encode("qqqq") == [300]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from vocabularies import CORPUS
+from vocabularies import CORPUS, bpe
 
 import digram
 from file_kinds.kind import Kind
@@ -21,7 +21,7 @@ def counts() -> Iterable[Kind]:
             counts = digram.Counts.load(folder / name)
             rows = sorted((piece.hex(), number) for piece, number in counts.items())
             rest = [counts.documents, counts.bytes, counts.fingerprint, counts.skipped]
-            merges = digram.train(counts, max_merges=5, ties="first_seen").definition.merges
+            merges = bpe(digram.train(counts, max_merges=5, ties="first_seen").definition).merges
             return [rows, rest, [list(merge) for merge in merges]]
 
         return of

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import mutants
-from vocabularies import CORPUS, SAMPLES
+from vocabularies import CORPUS, SAMPLES, bpe
 
 import digram
 from digram.formats._check import check
@@ -23,7 +23,7 @@ def bare(tok: digram.Tokenizer) -> list[Any]:
     assert digram.Tokenizer(definition).definition == definition
     tokens = {id: token.hex() for id, token in enumerate(definition.tokens) if token is not None}
     special = dict(definition.special_tokens)
-    return [sorted(tokens.items()), [list(merge) for merge in definition.merges], special]
+    return [sorted(tokens.items()), [list(merge) for merge in bpe(definition).merges], special]
 
 
 def loaded(name: str = "", **named: Any) -> Callable[[Path], Any]:

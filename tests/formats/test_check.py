@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from vocabularies import BANANA, BYTES, PLAIN, SAMPLES, of_bytes
+from vocabularies import BANANA, BYTES, PLAIN, SAMPLES, bpe, changed, of_bytes
 
 from digram import Definition, DigramError, SpecialToken, Tokenizer, VocabError
-from digram.formats._check import Place, check, id_table, named_merges, unreachable
+from digram.formats._check import Place, check, id_table, named_merges
 
 CHARACTERS = SAMPLES["characters or bytes"]
 UNKNOWN = SAMPLES["characters or unknown"]
@@ -36,7 +36,7 @@ WRONG: list[tuple[Definition, dict[str, Any], str]] = [
     (PLAIN, {"merges": [(97, 1 << 80, 256)]}, "is not an ordinary token"),
     (PLAIN, {"merges": [(97, 110, 256), (98, 256, 257)]}, "merge 1: its parts are b'ban', but id"),
     (PLAIN, {"merges": [(97, 110, 256), (97, 110, 256)]}, "merge 1: .* stands there twice"),
-    (PLAIN, {"merges": [*reversed(PLAIN.merges)]}, "merge 0: .* only a later merge makes"),
+    (PLAIN, {"merges": [*reversed(bpe(PLAIN).merges)]}, "merge 0: .* only a later merge makes"),
     (BANANA, {"merges": [(97, 259, 256)]}, "merge 0: id 259 is not an ordinary token"),
     (CHARACTERS, {"byte_ids": None, "tokens": []}, "the fallback to bytes needs a token for each"),
     (CHARACTERS, {"byte_ids": [*range(255)]}, "the fallback to bytes needs"),
@@ -52,7 +52,7 @@ WRONG: list[tuple[Definition, dict[str, Any], str]] = [
 def test_contradictions_are_refused(
     base: Definition, changes: dict[str, Any], message: str
 ) -> None:
-    definition = replace(base, **changes)
+    definition = changed(base, **changes)
     with pytest.raises(VocabError, match=f"^t: .*({message})"):
         check(definition, Place("t"))
 
@@ -72,11 +72,11 @@ WRONG_ANYWHERE = [
 def test_the_core_refuses_no_less(base: Definition, changes: dict[str, Any], message: str) -> None:
     """Files are checked for a message with a place; the core must not rely on it."""
     with pytest.raises((DigramError, OverflowError, TypeError, UnicodeEncodeError)):
-        Tokenizer(replace(base, **changes))
+        Tokenizer(changed(base, **changes))
 
 
 def test_merges_have_the_line_where_they_stand() -> None:
-    bad = replace(PLAIN, merges=[*PLAIN.merges, (97, 110, 256)])
+    bad = changed(PLAIN, merges=[*bpe(PLAIN).merges, (97, 110, 256)])
     with pytest.raises(VocabError, match=r"^m, line 5: b'a' \+ b'n' stands there twice"):
         check(bad, Place("v", "m", 2))
     with pytest.raises(VocabError, match=r"^m: merge 3: "):
@@ -100,7 +100,7 @@ def test_tokens_by_id() -> None:
 
 def test_order_need_not_be_that_of_ids() -> None:
     """A vocabulary may be numbered in any way; only what makes what decides."""
-    other = replace(
+    other = changed(
         PLAIN,
         tokens=[b"banan", b"anan", b"an", *BYTES],
         merges=[(100, 113, 2), (2, 2, 1), (101, 1, 0)],
@@ -109,10 +109,14 @@ def test_order_need_not_be_that_of_ids() -> None:
     assert Tokenizer(other).encode("banan") == [0]
 
 
+def unreachable(definition: Definition) -> list[int]:
+    return definition.model.unreached(definition)
+
+
 def test_unreachable_tokens() -> None:
     assert unreachable(PLAIN) == unreachable(CHARACTERS) == unreachable(BANANA) == []
     assert unreachable(SAMPLES["unreachable token"]) == [259]
     assert unreachable(SAMPLES["whole pretokens"]) == []
-    assert unreachable(replace(of_bytes((97, 110), (256, 256)), merges=[(97, 110, 256)])) == [257]
+    assert unreachable(of_bytes((97, 110), (256, 256), merges=[(97, 110, 256)])) == [257]
     two = replace(CHARACTERS, tokens=[*CHARACTERS.tokens, "🙂🙂🙂".encode()], special_tokens={})
     assert unreachable(two) == [len(two.tokens) - 1]

@@ -17,6 +17,7 @@ from vocabularies import SAMPLES, texts
 import digram
 from digram import Definition, DigramError, Tokenizer, _core
 from digram.formats import huggingface, tiktoken
+from digram.vocab.model import BpeKernel
 from digram.vocab.packed import Compact, Settings, compacted
 
 MUTANTS = 1500
@@ -141,7 +142,9 @@ def test_damaged_pickles_are_refused_or_hold_together() -> None:
         damaged = mutate_bytes(stored, rng)
         try:
             model = _core.Model.from_bytes(damaged)
-            other = Tokenizer._of(Compact(model, {}, Settings(digram.Pretokenizer(None))))
+            other = Tokenizer._of(
+                Compact(model, {}, Settings(digram.Pretokenizer(None), BpeKernel()))
+            )
         except DigramError:
             refused += 1
             continue

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import vocabularies
-from vocabularies import BYTES, PLAIN, SAMPLES, of_bytes
+from vocabularies import BYTES, PLAIN, SAMPLES, changed, of_bytes
 
 import digram
 from digram import CorruptFileError, DigramError, Pretokenizer, VocabError
@@ -114,16 +114,16 @@ def test_what_it_cannot_say_is_refused() -> None:
         MERGES,
     )
     with pytest.raises(VocabError, match=r"ignore_merges.*allow_loss"):
-        dumps(replace(PLAIN, ignore_merges=True))
+        dumps(changed(PLAIN, ignore_merges=True))
     with pytest.raises(VocabError, match="no merge makes token 259, b'xyzzy'"):
         dumps(SAMPLES["unreachable token"])
-    other_bytes = replace(PLAIN, tokens=[*reversed(BYTES)], merges=[])
+    other_bytes = changed(PLAIN, tokens=[*reversed(BYTES)], merges=[])
     with pytest.raises(VocabError, match=r'id 0 should be the byte 0.*byte_order="value"'):
         dumps(other_bytes)
     shifted = plain("o200k")  # special tokens first
     with pytest.raises(VocabError, match="id 0 should be the byte 0"):
         dumps(shifted)
-    swapped = replace(
+    swapped = changed(
         PLAIN,
         tokens=[*BYTES, b"bb", b"aa"],
         merges=[(97, 97, 257), (98, 98, 256)],

@@ -13,7 +13,7 @@ import tokenizers
 import vocabularies
 from tiktoken.load import data_gym_to_mergeable_bpe_ranks
 from tokenizers import decoders, models, pre_tokenizers
-from vocabularies import BYTES, PLAIN, SAMPLES, of_bytes
+from vocabularies import BYTES, PLAIN, SAMPLES, bpe, changed, of_bytes
 
 import digram
 from digram import CorruptFileError, DigramError, OptionError, Pretokenizer, VocabError
@@ -22,7 +22,7 @@ from digram.formats.vocab_merges import dumps, loads, read, write
 
 GOLDEN = Path(__file__).parents[2] / "testdata" / "formats" / "banana-gpt2"
 OF_BYTES = [name for name, definition in SAMPLES.items() if definition.unit == "byte"]
-CARRIED = [name for name in OF_BYTES if not SAMPLES[name].ignore_merges]
+CARRIED = [name for name in OF_BYTES if not bpe(SAMPLES[name]).ignore_merges]
 VOCAB, MERGES = dumps(PLAIN)
 
 
@@ -97,7 +97,7 @@ def test_what_would_be_lost_is_refused() -> None:
     with pytest.raises(VocabError, match=r"ignore_merges.*allow_loss"):
         dumps(whole)
     again = loads(*dumps(whole, allow_loss=True), pretokenizer="gpt2")
-    assert again == replace(whole, ignore_merges=False)
+    assert again == changed(whole, ignore_merges=False)
     with pytest.raises(VocabError, match="one of characters"):
         dumps(SAMPLES["characters or bytes"], allow_loss=True)
 

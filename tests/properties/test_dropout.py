@@ -22,6 +22,7 @@ from strategies import (
     tokenizers,
     vocabularies,
 )
+from vocabularies import bpe
 
 import digram
 from digram import reference
@@ -56,7 +57,7 @@ def by_words(
 def test_the_pretokens_of_a_text(
     tok: digram.Tokenizer, text: str, dropout: float, seed: int
 ) -> None:
-    merges = {(left, right): whole for left, right, whole in tok.definition.merges}
+    merges = {(left, right): whole for left, right, whole in bpe(tok.definition).merges}
     words = [pretoken.encode() for pretoken in tok.pretokenize(text)]
     expected = by_words(tok, words, merges, dropout, seed)
     assert tok.encode(text, dropout=dropout, seed=seed) == expected
@@ -72,7 +73,7 @@ def test_characters(
     """The runs of known characters are the words; the others are as they are without dropout."""
     rule: Any = digram.SpecialToken("<unk>") if on_unknown == "token" else on_unknown
     tok = digram.train(corpus, unit="char", pretokenizer=None, max_merges=8, on_unknown=rule)
-    merges = {(left, right): whole for left, right, whole in tok.definition.merges}
+    merges = {(left, right): whole for left, right, whole in bpe(tok.definition).merges}
     singles = {c: tok.encode(c) for c in set("".join(corpus))}
     expected, chance, word = list[int](), reference.numbers(seed), list[int]()
     for c in [*text, None]:
@@ -190,7 +191,7 @@ def test_frequencies_are_those_of_the_definition() -> None:
     tok = digram.Tokenizer(
         digram.Definition(
             tokens=[*reference.BYTES, b"an", b"ana"],
-            merges=[(97, 110, 256), (256, 97, 257)],
+            model=digram.BpeModel([(97, 110, 256), (256, 97, 257)]),
             pretokenizer=digram.Pretokenizer(None),
         )
     )
@@ -209,7 +210,7 @@ def test_two_places_are_dropped_independently() -> None:
     tok = digram.Tokenizer(
         digram.Definition(
             tokens=[*reference.BYTES, b"ab"],
-            merges=[(97, 98, 256)],
+            model=digram.BpeModel([(97, 98, 256)]),
             pretokenizer=digram.Pretokenizer(None),
         )
     )

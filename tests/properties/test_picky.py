@@ -258,9 +258,8 @@ def test_a_threshold_is_a_number(wrong: Any) -> None:
 def test_events_that_contradict_themselves(events: tuple[tuple[int, ...], ...]) -> None:
     definition = digram.Definition(
         tokens=[bytes([byte]) for byte in range(256)],
-        merges=[],
+        model=digram.BpeModel([], scheme=Picky(events)),
         pretokenizer=digram.Pretokenizer(None),
-        scheme=Picky(events),
     )
     with pytest.raises(digram.VocabError, match="at this time"):
         digram.Tokenizer(definition)
@@ -269,9 +268,8 @@ def test_events_that_contradict_themselves(events: tuple[tuple[int, ...], ...]) 
 def test_a_token_that_is_left_must_be_in_the_vocabulary() -> None:
     definition = digram.Definition(
         tokens=[bytes([byte]) for byte in range(256)],
-        merges=[],
+        model=digram.BpeModel([], scheme=Picky(((97, 98),))),
         pretokenizer=digram.Pretokenizer(None),
-        scheme=Picky(((97, 98),)),
     )
     with pytest.raises(digram.VocabError, match='"ab" is left after all events'):
         digram.Tokenizer(definition)

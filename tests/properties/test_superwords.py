@@ -22,6 +22,7 @@ from strategies import (
     texts,
     ties,
 )
+from vocabularies import bpe
 
 import digram
 from digram import reference
@@ -67,10 +68,11 @@ def test_what_joins_is_what_the_reference_joins(
         **limits,
     )
     found = tok.definition
+    model = bpe(found)
     assert found.tokens == expected.tokens
-    assert {(left, right): id for left, right, id in found.merges} == expected.merges
-    assert isinstance(found.scheme, Superwords)
-    assert {*found.scheme.ranks} == expected.joining
+    assert {(left, right): id for left, right, id in model.merges} == expected.merges
+    assert isinstance(model.scheme, Superwords)
+    assert {*model.scheme.ranks} == expected.joining
     assert found.training is not None
     assert found.training.counts == expected.counts
     assert (found.training.stop_reason == "max_merges") == (expected.stop_reason == "max_merges")
@@ -82,14 +84,13 @@ def test_what_joins_is_what_the_reference_joins(
 def test_ids_are_those_of_the_merges_in_the_order_of_their_ranks(
     tok: digram.Tokenizer, text: str
 ) -> None:
-    definition = tok.definition
-    assert isinstance(definition.scheme, Superwords)
-    merges = {(left, right): id for left, right, id in definition.merges}
+    model = bpe(tok.definition)
+    assert isinstance(model.scheme, Superwords)
+    merges = {(left, right): id for left, right, id in model.merges}
     words = [
-        digram.pretokenize(piece, definition.scheme.words)
-        for piece in tok.pretokenize(text.encode())
+        digram.pretokenize(piece, model.scheme.words) for piece in tok.pretokenize(text.encode())
     ]
-    joining = {*definition.scheme.ranks}
+    joining = {*model.scheme.ranks}
     expected = [id for piece in words for id in superwords.encode(piece, merges, joining)]
     assert tok.encode(text) == expected
     assert tok.count(text) == len(expected)
@@ -118,9 +119,9 @@ def test_two_stages_are_training_and_going_on(corpus: list[str], share: float, t
     rest = 30 - len(first.merges)
     second = reference.train(again, first.tokens, ties=ties, max_merges=rest)
     assert tok.definition.tokens == second.tokens
-    found = {(left, right): id for left, right, id in tok.definition.merges}
+    found = {(left, right): id for left, right, id in bpe(tok.definition).merges}
     assert found == first.merges | second.merges
-    assert tok.definition.scheme is None
+    assert bpe(tok.definition).scheme is None
     assert tok.training is not None
     assert tok.training.counts == first.counts + second.counts
 

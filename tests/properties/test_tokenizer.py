@@ -24,6 +24,7 @@ from strategies import (
     ties,
     vocabularies,
 )
+from vocabularies import bpe, changed
 
 import digram
 from digram import reference
@@ -93,20 +94,20 @@ def test_what_changes_behaviour_changes_the_digest(
     assert tok.digest == digest(definition)
     free = tok.vocab_size
     changes: list[dict[str, Any]] = [
-        {"ignore_merges": not definition.ignore_merges},
+        {"ignore_merges": not bpe(definition).ignore_merges},
         {"pretokenizer": resolve("gpt2" if tok.pretokenizer.name != "gpt2" else None)},
         {"pretokenizer": digram.Pretokenizer("gpt2", digits="individual")},
         {"special_tokens": {**definition.special_tokens, "<new>": free}},
         {"tokens": [*definition.tokens, *[None] * (free - len(definition.tokens)), b"zzz"]},
     ]
-    if definition.merges:
-        changes.append({"merges": definition.merges[:-1]})
+    if bpe(definition).merges:
+        changes.append({"merges": bpe(definition).merges[:-1]})
     if definition.unit == "byte":
         tokens = list(definition.tokens)
         shift = next(n for n, token in enumerate(tokens) if token == b"\x00")
         tokens[shift], tokens[shift + 1] = tokens[shift + 1], tokens[shift]
         changes.append({"tokens": tokens})
-    other = digram.Tokenizer(replace(definition, **data.draw(st.sampled_from(changes))))
+    other = digram.Tokenizer(changed(definition, **data.draw(st.sampled_from(changes))))
     assert other != tok
     assert other.digest != tok.digest
 

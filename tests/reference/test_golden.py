@@ -178,7 +178,9 @@ def from_merges(
 ) -> digram.Tokenizer:
     triples = [(left, right, whole) for (left, right), whole in merges.items()]
     return digram.Tokenizer(
-        digram.Definition(tokens=[*known], merges=triples, pretokenizer=resolve(None), unit=unit)
+        digram.Definition(
+            tokens=[*known], model=digram.BpeModel(triples), pretokenizer=resolve(None), unit=unit
+        )
     )
 
 

@@ -9,6 +9,7 @@ import vocabularies
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import cases, texts
+from vocabularies import bpe
 
 import digram
 from digram.analysis.metrics.kinds import kind_of
@@ -53,7 +54,7 @@ def test_the_most_the_least_and_the_longest(name: str) -> None:
     found = contents(tok, digram.evaluate(tok, batch).total.times)
     most = sorted((-count, id) for id, count in times.items())
     assert [(-one.times, one.id) for one in found.most] == most[: len(found.most)]
-    made = {id for _, _, id in tok.definition.merges}
+    made = {id for _, _, id in bpe(tok.definition).merges}
     least = sorted((times[id], id) for id in made)
     assert [(one.times, one.id) for one in found.least] == least[: len(found.least)]
     longest = sorted((-len(tok.id_to_token(id)), id) for id in made)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import pytest
 import vocabularies
@@ -122,7 +121,7 @@ def hostile_tokenizer() -> digram.Tokenizer:
     special = {f"{text}!": 1000 + i for i, text in enumerate(HOSTILE[::2])}
     tokens = [text.encode() for text in HOSTILE if text != "\0"]
     return digram.Tokenizer(
-        replace(
+        vocabularies.changed(
             vocabularies.PLAIN,
             tokens=[*vocabularies.PLAIN.tokens, *tokens],
             ignore_merges=True,

@@ -16,8 +16,8 @@ from digram.training.counts import CorporaLike, Counts, corpora
 from digram.training.merge_loop import Learned, Start, learned, plain
 from digram.training.options import RunOptions, Ties, TrainOptions, warn_of_a_path
 from digram.vocab.definition import Definition, TrainingRecord, Unit
+from digram.vocab.model import require_ranked
 from digram.vocab.reserved_ids import padded
-from digram.vocab.schemes import check_by_rank
 
 __all__ = ["extend", "keeps_characters"]
 
@@ -66,7 +66,7 @@ def extend(
     corpus, and encoding its distinct pretokens.
     """
     instance("tok", tok, Tokenizer)
-    check_by_rank(tok._settings.scheme, "extend")
+    require_ranked(tok._settings.kernel, "extend")
     options = TrainOptions(
         max_merges=whole_number("add", add, 1),
         min_frequency=min_frequency,
@@ -122,12 +122,13 @@ def keeps_characters(tok: Tokenizer, asked: bool | None) -> bool:
 
 def _grown(whole: Definition, found: Learned, options: dict[str, Any]) -> Definition:
     """The definition with what was learned after its highest id."""
+    model = require_ranked(whole.model, "extend")
     size = len(found.tokens) - len(found.merges)
     holes: list[bytes | None] = [None] * (size - len(whole.tokens))
     return replace(
         whole,
         tokens=[*whole.tokens, *holes, *found.tokens[size:]],
-        merges=whole.merges + found.merges,
+        model=replace(model, merges=model.merges + found.merges),
         training=_record(whole, found, options),
     )
 
@@ -135,7 +136,7 @@ def _grown(whole: Definition, found: Learned, options: dict[str, Any]) -> Defini
 def _record(whole: Definition, found: Learned, options: dict[str, Any]) -> TrainingRecord:
     """That of the new merges; of those before them the counts stay as they were known."""
     before = whole.training
-    unknown = len(whole.merges)
+    unknown = len(require_ranked(whole.model, "extend").merges)
     counts: list[int | None] = [None] * unknown if before is None else [*before.counts]
     runners_up = found.runners_up
     if runners_up is not None or (before is not None and before.runners_up is not None):

@@ -17,8 +17,8 @@ from digram.errors import ConfigMismatchError
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.training.counts import CorporaLike, Counts
 from digram.vocab.definition import Definition, TrainingRecord
+from digram.vocab.model import require_ranked
 from digram.vocab.reserved_ids import multiple_of, padded, without_padding
-from digram.vocab.schemes import check_by_rank
 
 __all__ = ["replace_tokens", "union"]
 
@@ -43,7 +43,7 @@ def union(tok: Tokenizer, other: Tokenizer, *, add: int | None = None) -> tuple[
     instance("tok", tok, Tokenizer)
     instance("other", other, Tokenizer)
     for one in (tok, other):
-        check_by_rank(one._settings.scheme, "merge")
+        require_ranked(one._settings.kernel, "merge")
     if tok.unit != other.unit:
         raise ConfigMismatchError(
             f'one tokenizer has unit="{tok.unit}" and the other unit="{other.unit}".',
@@ -72,11 +72,12 @@ def union(tok: Tokenizer, other: Tokenizer, *, add: int | None = None) -> tuple[
             tokens.append(token)
     if not learned:
         return tok, Change.of(tok, tok)
-    merges = definition.merges + [(left, right, id) for (left, right), id in learned.items()]
+    model = require_ranked(definition.model, "merge")
+    merges = model.merges + [(left, right, id) for (left, right), id in learned.items()]
     record = _longer(
         definition.training, len(learned), {"merged": other.digest, "before": tok.digest}
     )
-    grown = replace(definition, tokens=tokens, merges=merges, training=record)
+    grown = replace(definition, tokens=tokens, model=replace(model, merges=merges), training=record)
     after = Tokenizer(padded(grown, multiple))
     return after, Change.of(tok, after)
 
@@ -174,7 +175,7 @@ def replace_tokens(
     number that is tried, most often once or twice.
     """
     instance("tok", tok, Tokenizer)
-    check_by_rank(tok._settings.scheme, "swap")
+    require_ranked(tok._settings.kernel, "swap")
     number = whole_number("number", number, 0)
     corpus = counted(tok, corpus, separator, threads, progress)
     multiple = multiple_of(tok.definition)
@@ -247,5 +248,6 @@ def _at_free_ids(old: Definition, grown: Definition, added: Sequence[int]) -> De
     if record is not None and record.runners_up is not None:
         pairs = [[(new(a), new(b), n) for a, b, n in some] for some in record.runners_up]
         record = replace(record, runners_up=pairs)
-    merges = [(new(left), new(right), new(id)) for left, right, id in grown.merges]
-    return replace(grown, tokens=tokens, merges=merges, training=record)
+    model = require_ranked(grown.model, "swap")
+    merges = [(new(left), new(right), new(id)) for left, right, id in model.merges]
+    return replace(grown, tokens=tokens, model=replace(model, merges=merges), training=record)

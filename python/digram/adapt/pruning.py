@@ -26,6 +26,7 @@ from digram.training.counts import (
     refuse_separator,
 )
 from digram.vocab.definition import Definition
+from digram.vocab.model import require_ranked
 from digram.vocab.reserved_ids import (
     base_ids,
     new_id,
@@ -33,7 +34,6 @@ from digram.vocab.reserved_ids import (
     size_of,
     without,
 )
-from digram.vocab.schemes import check_by_rank
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,7 +79,7 @@ def prune(
     encoding the corpus, and some µs a token.
     """
     instance("tok", tok, Tokenizer)
-    check_by_rank(tok._settings.scheme, "prune")
+    require_ranked(tok._settings.kernel, "prune")
     if (remove is None) == (vocab_size is None):
         raise OptionError(
             "prune takes one of remove= and vocab_size=.",
@@ -198,7 +198,7 @@ def _least_used(
     used as often the last learned goes first.
     """
     made: dict[int, list[tuple[int, int]]] = {}
-    for left, right, id in definition.merges:
+    for left, right, id in require_ranked(definition.model, "prune").merges:
         made.setdefault(id, []).append((left, right))
     # How many merges a token is a part of.
     parts = Counter(part for pairs in made.values() for pair in pairs for part in {*pair})
@@ -236,13 +236,14 @@ def _without(definition: Definition, gone: Sequence[int], compact: bool, before:
     if not gone:
         return definition
     compact, removed = flag("compact", compact), {*gone}
-    kept = [rank for rank, (_, _, id) in enumerate(definition.merges) if id not in removed]
+    model = require_ranked(definition.model, "prune")
+    kept = [rank for rank, (_, _, id) in enumerate(model.merges) if id not in removed]
     if compact:
         small, new = without(definition, [*gone]), partial(new_id, [*gone])
     else:
         tokens = [None if id in removed else t for id, t in enumerate(definition.tokens)]
-        merges = [definition.merges[rank] for rank in kept]
-        small, new = replace(definition, tokens=tokens, merges=merges), partial(new_id, [])
+        fewer = replace(model, merges=[model.merges[rank] for rank in kept])
+        small, new = replace(definition, tokens=tokens, model=fewer), partial(new_id, [])
     record = definition.training
     if record is None:
         return small

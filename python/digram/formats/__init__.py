@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from digram._util.storage import read_file
 from digram._util.validation import path_name
 from digram.errors import CorruptFileError, OptionError, VocabError, show
-from digram.formats._check import unreachable
 from digram.formats._published import (
     ENCODINGS,
     MISSING,
@@ -129,8 +128,8 @@ def write(
 ) -> None:
     """Writes a definition to a file or folder, all of it or nothing.
 
-    Without a `format` the name decides: `.json` is "huggingface", or "digram" for a tokenizer with
-    a scheme, which nobody else could read; `.tiktoken` is "tiktoken". What the format cannot carry
+    Without a `format` the name decides: `.json` is "huggingface", or "digram" for a tokenizer that
+    no other library has an encoder for; `.tiktoken` is "tiktoken". What the format cannot carry
     is a `VocabError`, unless `allow_loss`. Raises `OptionError` for a format that is not known or
     cannot be told from the name, and OSError.
     """
@@ -147,7 +146,7 @@ def write(
                 hint='Name it, as in format="vocab_merges" (a folder), or end the path in .json '
                 "or .tiktoken.",
             )
-    if format is None and kind == "huggingface" and definition.scheme is not None:
+    if format is None and kind == "huggingface" and not definition.model.portable:
         kind = "digram"
     if not isinstance(kind, str) or kind not in FORMATS:
         raise OptionError(
@@ -273,7 +272,7 @@ def _warn(found: Definition | Compact, path: str) -> None:
         if found.settings.unit == "byte" and not found.model.unmade():
             return
         found = found.plain()
-    lost = unreachable(found)
+    lost = found.model.unreached(found)
     if lost:
         few = ", ".join(f"{i} {show(found.tokens[i])}" for i in lost[:3])
         warnings.warn(

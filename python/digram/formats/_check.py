@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import chain
-from operator import add, lt
+from operator import add
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from digram.errors import InternalError, VocabError, several
 from digram.formats._show import show
-from digram.vocab.picky import made as made_by
-from digram.vocab.picky import single_symbols
-from digram.vocab.schemes import Picky
+from digram.vocab.model import TOGETHER, Fault
 from digram.vocab.special_tokens import SpecialToken
 
 if TYPE_CHECKING:
@@ -27,7 +24,6 @@ __all__ = [
     "check_special",
     "id_table",
     "named_merges",
-    "unreachable",
 ]
 
 Part = TypeVar("Part", str, bytes)
@@ -52,11 +48,15 @@ class Place(NamedTuple):
         line = self.first_line + rank
         return VocabError(problem, path=path, line=line, value=value, hint=hint)
 
+    def error(self, fault: Fault) -> VocabError:
+        """An error about a model that contradicts itself."""
+        problem, value, hint, rank = fault
+        if rank is None:
+            return VocabError(problem, path=self.path, value=value, hint=hint)
+        return self.bad_merge(rank, problem, value, hint)
+
 
 NOWHERE = Place()
-_TOGETHER = (
-    "Do the vocabulary and the merges belong together? Special tokens take no part in merges."
-)
 
 
 def check(definition: Definition, place: Place = NOWHERE) -> Definition:
@@ -78,7 +78,9 @@ def check(definition: Definition, place: Place = NOWHERE) -> Definition:
         check_bytes([byte for byte in range(256) if bytes([byte]) not in distinct], place.path)
     else:
         _check_characters(definition, place.path)
-    _check_merges(definition, place)
+    fault = definition.model.fault(definition)
+    if fault is not None:
+        raise place.error(fault)
     return definition
 
 
@@ -140,37 +142,8 @@ def named_merges(
                     f"{show(left)} + {show(right)} needs token {show(needed)}, which is not in the "
                     "vocabulary."
                 )
-                raise place.bad_merge(rank, problem, needed, _TOGETHER)
+                raise place.bad_merge(rank, problem, needed, TOGETHER)
     raise InternalError("a merge failed, and all its tokens are there.")
-
-
-def unreachable(definition: Definition) -> list[int]:
-    """The ids of tokens that no merge makes and that are not base tokens: text never yields them.
-
-    That of no bytes is not among them, since nobody expects it there.
-
-    With `ignore_merges` a token that the pretokenizer leaves whole is reached without a merge.
-    """
-    made = {token_id for _, _, token_id in definition.merges}
-    base = set(definition.byte_ids or ())
-    if isinstance(definition.scheme, Picky):
-        symbols = single_symbols(definition.tokens, definition.unit, definition.byte_ids)
-        by_events = made_by(definition.scheme, symbols)
-        made = {id for id, token in enumerate(definition.tokens) if token in by_events}
-    one = (lambda token: len(token) == 1) if definition.unit == "byte" else _is_character
-    lost = [
-        token_id
-        for token_id, token in enumerate(definition.tokens)
-        if token and token_id not in made and token_id not in base and not one(token)
-    ]
-    if lost and definition.ignore_merges:
-        split = definition.pretokenizer.splitter().split
-        lost = [token_id for token_id in lost if len(split(definition.tokens[token_id] or b"")) > 1]
-    return lost
-
-
-def _is_character(token: bytes) -> bool:
-    return len(token.decode(errors="replace")) == 1
 
 
 def _check_tokens(definition: Definition, distinct: set[bytes | None], path: str | None) -> None:
@@ -286,69 +259,3 @@ def _check_characters(definition: Definition, path: str | None) -> None:
         if token is not None and token_id not in fallback and not _is_text(token):
             problem = f"token {token_id}, {show(token)}, does not consist of characters."
             raise VocabError(problem, path=path, value=token)
-
-
-def _check_merges(definition: Definition, place: Place) -> None:
-    if not _merges_are_plain(definition):
-        _check_each_merge(definition, place)
-        _check_order(definition, place)
-
-
-def _merges_are_plain(definition: Definition) -> bool:
-    """Whether the merges are right beyond doubt, as nearly all are; told in bulk.
-
-    Ids rise along the merges and above those of the parts: then none stands there twice, and every
-    part was made before.
-    """
-    merges, tokens = definition.merges, definition.tokens
-    lefts = [left for left, _, _ in merges]
-    rights = [right for _, right, _ in merges]
-    made = [result for _, _, result in merges]
-    if definition.byte_ids is not None or min([*lefts, *rights], default=0) < 0:
-        return False
-    if not (all(map(lt, lefts, made)) and all(map(lt, rights, made))):
-        return False
-    if not all(map(lt, made, made[1:])) or (made and made[-1] >= len(tokens)):
-        return False
-    token = tokens.__getitem__
-    if b"" in map(token, chain(lefts, rights)):
-        return False
-    try:
-        return list(map(add, map(token, lefts), map(token, rights))) == list(map(token, made))
-    except TypeError:  # a part without a token
-        return False
-
-
-def _check_each_merge(definition: Definition, place: Place) -> None:
-    tokens = definition.tokens
-    fallback = set(definition.byte_ids or ())
-    for rank, merge in enumerate(definition.merges):
-        for one in merge:
-            if not 0 <= one < len(tokens) or tokens[one] is None or one in fallback:
-                raise place.bad_merge(
-                    rank, f"id {show(one)} is not an ordinary token.", one, _TOGETHER
-                )
-        left, right, made = (tokens[one] or b"" for one in merge)
-        if not (left and right):
-            raise place.bad_merge(rank, "one of its parts is empty.", merge[2], _TOGETHER)
-        if left + right != made:
-            problem = f"its parts are {show(left + right)}, but id {merge[2]} is {show(made)}."
-            raise place.bad_merge(rank, problem, merge[2], _TOGETHER)
-
-
-def _check_order(definition: Definition, place: Place) -> None:
-    first_made: dict[int, int] = {}
-    for rank, (_, _, token_id) in enumerate(definition.merges):
-        first_made.setdefault(token_id, rank)
-    made_at = first_made.get
-    seen: set[tuple[int, int]] = set()
-    for rank, (left, right, _) in enumerate(definition.merges):
-        if (left, right) in seen or made_at(left, -1) >= rank or made_at(right, -1) >= rank:
-            tokens = definition.tokens
-            pair = f"{show(tokens[left])} + {show(tokens[right])}"
-            if (left, right) in seen:
-                raise place.bad_merge(rank, f"{pair} stands there twice.", rank, "Remove one.")
-            problem = f"{pair} has a part that only a later merge makes."
-            hint = "Put the merges into the order in which they were learned."
-            raise place.bad_merge(rank, problem, rank, hint)
-        seen.add((left, right))

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 
 from digram.errors import VocabError
 from digram.formats._show import show
+from digram.vocab.model import bpe
 
 if TYPE_CHECKING:
     from digram.vocab.definition import Definition
+    from digram.vocab.model import BpeModel
 
 __all__ = [
+    "ranked",
     "refuse_ignore_merges",
     "refuse_input",
     "refuse_rules",
-    "refuse_scheme",
     "refuse_special_tokens",
 ]
 
@@ -54,9 +56,9 @@ def refuse_rules(definition: Definition, what: str) -> None:
         )
 
 
-def refuse_ignore_merges(definition: Definition, what: str, allow_loss: bool) -> None:
+def refuse_ignore_merges(model: BpeModel, what: str, allow_loss: bool) -> None:
     """Raises `VocabError` if whole pretokens are looked up, unless that may be lost."""
-    if definition.ignore_merges and not allow_loss:
+    if model.ignore_merges and not allow_loss:
         raise VocabError(
             f"{what} cannot say that a pretoken which is a token is that token, whatever the "
             "merges are (ignore_merges).",
@@ -65,12 +67,24 @@ def refuse_ignore_merges(definition: Definition, what: str, allow_loss: bool) ->
         )
 
 
-def refuse_scheme(definition: Definition, what: str) -> None:
-    """Raises `VocabError` unless merges are applied by rank alone: no more can be said."""
-    if definition.scheme is not None:
+def ranked(definition: Definition, what: str) -> BpeModel:
+    """Its model, which this file holds as merges that are applied by rank: no more can be said.
+
+    Raises `VocabError` for a model of another kind, and where there is a scheme.
+    """
+    model = bpe(definition.model)
+    if model is None:
+        raise VocabError(
+            f"{what} holds the merges of a BPE tokenizer, and the model of this one is of the kind "
+            f"{show(definition.model.kind)}.",
+            value=definition.model.kind,
+            hint='Save it with format="huggingface".',
+        )
+    if model.scheme is not None:
         raise VocabError(
             f"{what} says that merges are applied by rank alone, and this tokenizer applies them "
-            f"otherwise ({definition.scheme.kind}): its reader would give other ids.",
-            value=definition.scheme.kind,
+            f"otherwise ({model.scheme.kind}): its reader would give other ids.",
+            value=model.scheme.kind,
             hint='Save it with format="digram", a file that digram alone reads.',
         )
+    return model

@@ -33,17 +33,16 @@ from digram.pretokenizers.rules import Digits, Rules
 from digram.vocab.definition import Definition, StopReason, TrainingRecord, digest
 from digram.vocab.packed import Compact
 from digram.vocab.reserved_ids import check_reserved
-from digram.vocab.schemes import SCHEMES, Picky, Scheme
 
 __all__ = [
     "Given",
+    "Steps",
     "check_digest",
     "digits",
     "given",
     "name",
     "reserved",
     "rules",
-    "scheme",
     "section",
     "to_section",
     "training",
@@ -72,8 +71,15 @@ class Given(NamedTuple):
     pairs: bool = True
 
 
-def to_section(definition: Definition) -> dict[str, Any]:
-    """The section as JSON."""
+class Steps(NamedTuple):
+    """Of what training counted, one after the other: how many there are, and their name."""
+
+    number: int
+    name: str
+
+
+def to_section(definition: Definition, of_model: dict[str, Any]) -> dict[str, Any]:
+    """The section as JSON; `of_model` is what it says of the model."""
     record = definition.training
     pairs = definition.template is None or definition.template.pair is not None
     given = Given(definition.context_size, definition.pad_token, pairs)
@@ -83,7 +89,7 @@ def to_section(definition: Definition) -> dict[str, Any]:
     news = {
         **({} if given == Given() else {"input": given._asdict()}),
         **({"reserved": blocks} if blocks else {}),
-        **({} if definition.scheme is None else {"scheme": definition.scheme.said()}),
+        **of_model,
     }
     ruled = definition.pretokenizer.rules
     told = {
@@ -124,21 +130,6 @@ def section(model: dict[str, Any], path: str | None) -> dict[str, Any] | None:
         what = f"the key {show(min(unknown))}" if unknown else f"format {version}"
         raise CorruptFileError(f"model.digram: {what} is not known.", path=path)
     return own
-
-
-def scheme(own: dict[str, Any] | None, path: str | None) -> Scheme | None:
-    """How merges are applied, where not by rank alone."""
-    if own is None or "scheme" not in own:
-        return None
-    where = "model.digram.scheme"
-    said = expect(own["scheme"], dict, where, path)
-    kind = SCHEMES.get(str(said.get("kind")))
-    if kind is None:
-        raise CorruptFileError(f"{where}.kind {show(said.get('kind'))} is not known.", path=path)
-    try:
-        return kind.read(said)
-    except (KeyError, TypeError, ValueError) as error:
-        raise CorruptFileError(f"{where} is no {kind.kind}: {error}.", path=path) from None
 
 
 def digits(
@@ -220,17 +211,14 @@ def reserved(
 
 def training(
     own: dict[str, Any] | None,
-    merges: int,
+    steps: Steps,
     tokens: Callable[[], list[bytes | None]],
     path: str | None,
 ) -> TrainingRecord | None:
     """Where the tokenizer comes from, if the file says so. `tokens` are asked for where needed."""
     if own is None or own.get("training") is None:
         return None
-    found = scheme(own, path)
-    what = "merge"
-    if isinstance(found, Picky):
-        merges, what = len(found.events), "event"
+    merges, what = steps
     where = "model.digram.training"
     said = expect(own["training"], dict, where, path)
     fields_ = _FIELDS.keys() - _LATER.keys() | (said.keys() & _LATER.keys())

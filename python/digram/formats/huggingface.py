@@ -13,14 +13,12 @@ asked (`special="parse"`).
 
 from __future__ import annotations
 
-from itertools import chain
 from os import PathLike, fspath
-from typing import Any, NoReturn
+from typing import Any
 
-from digram import _core
 from digram._util.storage import LARGEST, atomic_write, read_file
-from digram.errors import CorruptFileError, InternalError, VocabError
-from digram.formats import _own
+from digram.errors import VocabError
+from digram.formats import _bpe, _own
 from digram.formats._check import (
     Place,
     check,
@@ -29,15 +27,15 @@ from digram.formats._check import (
     check_range,
     check_special,
     id_table,
-    named_merges,
 )
 from digram.formats._json import dump, expect, parse
-from digram.formats._letters import LETTERS, from_letters, to_letters
-from digram.formats._loss import refuse_scheme
+from digram.formats._letters import from_letters, to_letters
+from digram.formats._model_section import ModelSection, Names, kind_of, unsupported
 from digram.formats._show import show
 from digram.formats._stages import from_stages, to_stages
 from digram.formats._template import from_post_processor, to_post_processor
 from digram.vocab.definition import Definition, OnUnknown, Unit
+from digram.vocab.model import Model
 from digram.vocab.packed import Compact, Settings, compacted
 from digram.vocab.special_tokens import SpecialToken
 from digram.vocab.template import Template
@@ -58,13 +56,9 @@ _TOP = (
     *("version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer"),
     *("post_processor", "decoder", "model"),
 )
-_MODEL = (
-    *("type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix"),
-    *("fuse_unk", "byte_fallback", "ignore_merges", "digram", "vocab", "merges"),
-)
-_OWN = "digram"
+_SECTIONS = (_bpe.SECTION,)
+"""The kinds of models that such a file may hold."""
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
-_EDIT = "Remove it from a copy of the file if you can do without; the ids may then differ."
 
 
 def read(path: str | PathLike[str]) -> Definition:
@@ -87,8 +81,9 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
     does not merge by rank alone. `own` writes a file that digram alone reads.
     """
     unknown: OnUnknown = definition.on_unknown if definition.unit == "char" else "error"
+    section = _section_of(definition.model)
     if not own:
-        refuse_scheme(definition, "a tokenizer.json")
+        section.refuse(definition)
     if definition.unit == "char" and unknown == "error" and not (allow_loss or own):
         raise VocabError(
             "characters outside this vocabulary are an error here, and Hugging Face's libraries "
@@ -101,17 +96,9 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
     names = {token_id: name for name, token_id in ids.items()}
     special = sorted(definition.special_tokens.items(), key=lambda item: item[1])
     plain = dict.fromkeys(_FLAGS, False) | {"special": True}
-    model = dict.fromkeys(_MODEL) | {
-        "type": _OWN if own else "BPE",
-        "unk_token": unknown.text if isinstance(unknown, SpecialToken) else None,
-        "fuse_unk": False,
-        "byte_fallback": unknown == "bytes",
-        "ignore_merges": definition.ignore_merges,
-        "digram": _own.to_section(definition),
-        # Special tokens too: others number those they miss here by a rule of their own.
-        "vocab": {names[token_id]: token_id for token_id in sorted(names)},
-        "merges": [[names[left], names[right]] for left, right, _ in definition.merges],
-    }
+    # Special tokens too: others number those they miss here by a rule of their own.
+    vocab = {names[token_id]: token_id for token_id in sorted(names)}
+    model = section.written(definition, Names(names, vocab, unknown, own))
     top = dict.fromkeys(_TOP) | {
         "version": "1.0",
         "added_tokens": [{"id": i, "content": text} | plain for text, i in special],
@@ -146,35 +133,31 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
     """What `loads` gives; in the core where the core could read it."""
     top = expect(parse(data, path), dict, "the file", path)
     model = expect(top.get("model"), dict, "model", path)
-    _check_model(model, path)
+    section = _section_in(model, path)
+    section.check(model, path)
     _check_top(top, path)
     own = _own.section(model, path)
-    if own is not None and "scheme" in own and _kind(model) != _OWN:
-        raise CorruptFileError(
-            f"model.digram has a scheme, and then the type of the model is {_OWN!r}.", path=path
-        )
     digits, rules, name = _own.digits(own, path), _own.rules(own, path), _own.name(own, path)
     pretokenizer, unit = from_stages(top.get("pre_tokenizer"), digits, rules, name, path)
     fallback = unit == "char" and model.get("byte_fallback") is True
     _check_decoder(top.get("decoder"), _decoder(unit, fallback), path)
 
-    in_core = _in_core(model, top.get("added_tokens")) if unit == "byte" else None
+    in_core = section.tables(model, top.get("added_tokens")) if unit == "byte" else None
     vocab = _vocab(model.get("vocab"), path) if in_core is None else model["vocab"]
     added = _added(top.get("added_tokens"), vocab, path)
     special = dict(sorted(added.items(), key=lambda item: item[1]))
     if in_core is not None:
         check_special(special, in_core.token, path)
         check_bytes(list(in_core.missing_bytes()), path)
-        training = _own.training(own, len(model["merges"]), in_core.tokens, path)
-        ignore_merges = model.get("ignore_merges", False)
-        settings = Settings(pretokenizer, ignore_merges=ignore_merges, training=training)
+        kernel = section.kernel(model, own, path)
+        training = _own.training(own, section.steps(model, kernel), in_core.tokens, path)
+        settings = Settings(pretokenizer, kernel, training=training)
         given = _own.given(own, path)
         settings = settings._replace(
             template=_template(top, given, special, path),
             context_size=given.context_size,
             pad_token=given.pad_token,
             reserved=_own.reserved(own, special, path) or None,
-            scheme=_own.scheme(own, path),
         )
         check_input(settings, special, path)
         found = Compact(in_core, special, settings)
@@ -188,24 +171,22 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
     elif unit == "char" and model.get("unk_token") is not None:
         on_unknown = _unknown_token(model, vocab, special, path)
     ordinary = {name: i for name, i in vocab.items() if name not in special}
-    merges = _pairs(model.get("merges"), path)
+    said = section.model(model, own, ordinary, path)
     given = _own.given(own, path)
     tokens = _tokens(ordinary, unit, byte_ids, path)
     definition = Definition(
         tokens=tokens,
-        merges=named_merges(merges, ordinary, Place(path)),
+        model=said,
         pretokenizer=pretokenizer,
         special_tokens=dict(sorted(special.items(), key=lambda item: item[1])),
         unit=unit,
         on_unknown=on_unknown,
         byte_ids=byte_ids,
-        ignore_merges=model.get("ignore_merges", False),
         template=_template(top, given, special, path),
         context_size=given.context_size,
         pad_token=given.pad_token,
         reserved=_own.reserved(own, special, path),
-        training=_own.training(own, len(merges), lambda: tokens, path),
-        scheme=_own.scheme(own, path),
+        training=_own.training(own, section.steps(model, said.kernel()), lambda: tokens, path),
     )
     _own.check_digest(own, check(definition, Place(path)), path)
     return definition
@@ -218,18 +199,20 @@ def _template(
     return template if template is None or given.pairs else Template(template.single)
 
 
-def _in_core(model: dict[str, Any], added: Any) -> _core.Model | None:
-    """The tokens and merges of a byte vocabulary; None where anything about them is odd.
+def _section_in(model: dict[str, Any], path: str | None) -> ModelSection:
+    for section in _SECTIONS:
+        if section.claims(model):
+            return section
+    raise unsupported(f"a model of type {kind_of(model)}", path)
 
-    Then Python reads them, and says what is wrong.
-    """
-    vocab, merges = model.get("vocab"), model.get("merges")
-    entries = added if isinstance(added, list) else []
-    contents = [entry.get("content") for entry in entries if isinstance(entry, dict)]
-    special = [text for text in contents if isinstance(text, str)]
-    if not isinstance(vocab, dict) or not isinstance(merges, list):
-        return None
-    return _core.Model.from_letters(vocab, special, merges, LETTERS)
+
+def _section_of(model: Model) -> ModelSection:
+    for section in _SECTIONS:
+        if section.kind == model.kind:
+            return section
+    raise VocabError(
+        f"a tokenizer.json holds no model of the kind {show(model.kind)}.", value=model.kind
+    )
 
 
 def _spelled(definition: Definition) -> dict[str, int]:
@@ -262,35 +245,18 @@ def _decoder(unit: Unit, fallback: bool) -> dict[str, Any]:
 def _check_top(top: dict[str, Any], path: str | None) -> None:
     for key in top:
         if key not in _TOP:
-            raise _unsupported(f"the key {show(key)}", path)
+            raise unsupported(f"the key {show(key)}", path)
     if top.get("version") != "1.0":
-        raise _unsupported(f"version {show(top.get('version'))}", path)
+        raise unsupported(f"version {show(top.get('version'))}", path)
     for key in ("truncation", "padding", "normalizer"):
         if top.get(key) is not None:
-            raise _unsupported(f"{key} {_kind(top[key])}", path)
-
-
-def _check_model(model: dict[str, Any], path: str | None) -> None:
-    if _kind(model) not in ("BPE", _OWN) and not ("type" not in model and "merges" in model):
-        raise _unsupported(f"a model of type {_kind(model)}", path)
-    for key in model:
-        if key not in _MODEL:
-            raise _unsupported(f"the key {show(key)} of the model", path)
-    if model.get("dropout") is not None and show(model["dropout"]) not in ("0", "0.0"):
-        raise _unsupported(f"dropout {show(model['dropout'])}", path)
-    for key in ("continuing_subword_prefix", "end_of_word_suffix"):
-        if model.get(key) not in (None, ""):
-            raise _unsupported(f"{key} {show(model[key])}", path)
-    for key in ("fuse_unk", "byte_fallback", "ignore_merges"):
-        expect(model.get(key, False), bool, f"model.{key}", path)
-    if model.get("unk_token") is not None:
-        expect(model["unk_token"], str, "model.unk_token", path)
+            raise unsupported(f"{key} {kind_of(top[key])}", path)
 
 
 def _check_decoder(decoder: Any, expected: dict[str, Any], path: str | None) -> None:
     def kinds(one: Any) -> list[str]:
-        parts = one.get("decoders") if _kind(one) == "Sequence" else None
-        return [_kind(part) for part in parts] if isinstance(parts, list) else [_kind(one)]
+        parts = one.get("decoders") if kind_of(one) == "Sequence" else None
+        return [kind_of(part) for part in parts] if isinstance(parts, list) else [kind_of(one)]
 
     if kinds(decoder) != kinds(expected):
         raise VocabError(
@@ -299,12 +265,6 @@ def _check_decoder(decoder: Any, expected: dict[str, Any], path: str | None) -> 
             hint=f"It decodes with {' + '.join(kinds(expected))}; set the decoder to that if text "
             "should come back as it was.",
         )
-
-
-def _kind(value: Any) -> str:
-    """The type that an object of the file names; anything else as it stands there."""
-    kind = value.get("type") if isinstance(value, dict) else None
-    return kind if isinstance(kind, str) else show(value)
 
 
 def _vocab(value: Any, path: str | None) -> dict[str, int]:
@@ -329,10 +289,10 @@ def _added(value: Any, vocab: dict[str, int], path: str | None) -> dict[str, int
         flags = {flag: expect(added.get(flag), bool, f"{where}.{flag}", path) for flag in _FLAGS}
         unknown = added.keys() - {"id", "content", *_FLAGS}
         if unknown:
-            raise _unsupported(f"the key {show(min(unknown))} of {where}", path)
+            raise unsupported(f"the key {show(min(unknown))} of {where}", path)
         for flag in ("single_word", "lstrip", "rstrip"):
             if flags[flag]:
-                raise _unsupported(f"{flag} of the added token {show(text)}", path)
+                raise unsupported(f"{flag} of the added token {show(text)}", path)
         if not flags["special"]:
             raise VocabError(
                 f"the added token {show(text)} is not special: all text turns into it, which is "
@@ -366,7 +326,7 @@ def _unknown_token(
             hint="Add it.",
         )
     if model.get("fuse_unk") is True:
-        raise _unsupported("fuse_unk, which makes one token of several unknown characters,", path)
+        raise unsupported("fuse_unk, which makes one token of several unknown characters,", path)
     special.setdefault(text, vocab[text])
     return SpecialToken(text)
 
@@ -407,32 +367,3 @@ def _tokens(
     for byte, token_id in enumerate(byte_ids or ()):
         table[token_id] = bytes([byte])
     return table
-
-
-def _pairs(value: Any, path: str | None) -> list[list[str]]:
-    """The merges as pairs, whether written as `["a", "b"]` or as `"a b"`."""
-    merges = expect(value, list, "model.merges", path)
-    if set(map(type, merges)) == {str}:
-        merges = [merge.split(" ") for merge in merges]
-    if not set(map(type, merges)) <= {list} or not set(map(len, merges)) <= {2}:
-        _fail_merge(value, path)
-    if not set(map(type, chain.from_iterable(merges))) <= {str}:
-        _fail_merge(value, path)
-    return merges
-
-
-def _fail_merge(merges: list[Any], path: str | None) -> NoReturn:
-    for rank, merge in enumerate(merges):
-        pair = merge.split(" ") if type(merge) is str and type(merges[0]) is str else merge
-        if type(pair) is not list or [*map(type, pair)] != [str, str]:
-            raise CorruptFileError(
-                f"model.merges[{rank}] should be two tokens, not {show(merge)}.",
-                path=path,
-                value=merge,
-                hint='Write it as ["left", "right"].',
-            )
-    raise InternalError("merges were refused, and each of them is right.")
-
-
-def _unsupported(what: str, path: str | None) -> VocabError:
-    return VocabError(f"{what} is not supported.", path=path, hint=_EDIT)

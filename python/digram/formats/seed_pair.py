@@ -20,15 +20,16 @@ from digram.errors import CorruptFileError, VocabError
 from digram.formats._check import Place, check, id_table
 from digram.formats._json import expect, parse
 from digram.formats._loss import (
+    ranked,
     refuse_ignore_merges,
     refuse_input,
     refuse_rules,
-    refuse_scheme,
     refuse_special_tokens,
 )
 from digram.formats._show import show
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.definition import Definition
+from digram.vocab.model import BpeModel
 
 __all__ = ["NAMES", "dumps", "loads", "read", "write"]
 
@@ -60,7 +61,8 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, b
     >>> from digram.pretokenizers.pretokenizer import Pretokenizer
     >>> tokens = [bytes([byte]) for byte in range(256)] + [b"an"]
     >>> cut = Pretokenizer(None)
-    >>> pair = dumps(Definition(tokens=tokens, merges=[(97, 110, 256)], pretokenizer=cut))
+    >>> model = BpeModel([(97, 110, 256)])
+    >>> pair = dumps(Definition(tokens=tokens, model=model, pretokenizer=cut))
     >>> json.loads(pair[0])["256"], json.loads(pair[1])
     ({'bytes': [97, 110], 'text': 'an'}, {'merges': [[[97, 110], 256]]})
 
@@ -68,7 +70,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, b
     ids other than the bytes, merges that are not in the order of their ids; and for special tokens
     and `ignore_merges`, unless `allow_loss` leaves them out.
     """
-    refuse_scheme(definition, _WHAT)
+    model = ranked(definition, _WHAT)
     if definition.unit != "byte":
         problem = "tokens of bytes, and this vocabulary is one of characters"
         raise VocabError(f"{_WHAT} holds {problem}.", hint=_OTHER)
@@ -84,14 +86,14 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, b
         )
     refuse_special_tokens(definition, _WHAT, allow_loss)
     refuse_input(definition, _WHAT, allow_loss)
-    refuse_ignore_merges(definition, _WHAT, allow_loss)
-    _check_ids(definition, Place())
+    refuse_ignore_merges(model, _WHAT, allow_loss)
+    _check_ids(definition, model, Place())
     view = {
         str(i): {"bytes": list(token), "text": token.decode("latin-1")}
         for i, token in enumerate(definition.tokens)
         if token is not None
     }
-    merges = {"merges": [[[left, right], made] for left, right, made in definition.merges]}
+    merges = {"merges": [[[left, right], made] for left, right, made in model.merges]}
     return json.dumps(view, indent=2).encode(), json.dumps(merges, indent=2).encode()
 
 
@@ -116,13 +118,14 @@ def loads(
             f"the file should hold the key 'merges' alone, not {show(list(top))}.", path=merges_path
         )
     entries = expect(top["merges"], list, "merges", merges_path)
+    model = BpeModel([_merge(rank, entry, merges_path) for rank, entry in enumerate(entries)])
     definition = Definition(
         tokens=id_table(ids, tokens, vocabulary_path),
-        merges=[_merge(rank, entry, merges_path) for rank, entry in enumerate(entries)],
+        model=model,
         pretokenizer=Pretokenizer(None),
     )
     check(definition, place)
-    _check_ids(definition, place)
+    _check_ids(definition, model, place)
     return definition
 
 
@@ -168,7 +171,7 @@ def _merge(rank: int, entry: Any, path: str | None) -> tuple[int, int, int]:
     return left, right, expect(entry[1], int, where, path)
 
 
-def _check_ids(definition: Definition, place: Place) -> None:
+def _check_ids(definition: Definition, model: BpeModel, place: Place) -> None:
     for byte in range(256):
         if definition.tokens[byte : byte + 1] != [bytes([byte])]:
             raise VocabError(
@@ -178,7 +181,7 @@ def _check_ids(definition: Definition, place: Place) -> None:
                 hint='Train with byte_order="value" and without special_first, or save it '
                 'with format="huggingface".',
             )
-    made_by_merges = {made for _, _, made in definition.merges}
+    made_by_merges = {made for _, _, made in model.merges}
     for i, token in enumerate(definition.tokens):
         if i > 255 and token is not None and i not in made_by_merges:
             raise VocabError(
@@ -189,7 +192,7 @@ def _check_ids(definition: Definition, place: Place) -> None:
                 hint="Are the two files from one save?" if place.path else _OTHER,
             )
     before = -1
-    for rank, (left, right, made) in enumerate(definition.merges):
+    for rank, (left, right, made) in enumerate(model.merges):
         if made <= before:
             tokens = definition.tokens
             problem = (

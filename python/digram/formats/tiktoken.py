@@ -18,17 +18,19 @@ from digram._util.storage import LARGEST, atomic_write, read_file
 from digram.errors import CorruptFileError, InternalError, LimitExceededError, VocabError
 from digram.formats._check import check_bytes, check_special, id_table
 from digram.formats._loss import (
+    ranked,
     refuse_input,
     refuse_rules,
-    refuse_scheme,
     refuse_special_tokens,
 )
 from digram.formats._published import MISSING, PretokenizerLike, check_count, told
 from digram.formats._show import BOMS, show
+from digram.vocab.model import BpeKernel
 from digram.vocab.packed import Compact, Settings
 
 if TYPE_CHECKING:
     from digram.vocab.definition import Definition
+    from digram.vocab.model import BpeModel
 
 __all__ = ["compact", "dumps", "loads", "read", "write"]
 
@@ -61,7 +63,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     characters, merges that are not in the order of their ids, or others than those that follow
     from the ranks.
     """
-    refuse_scheme(definition, "a .tiktoken file")
+    model = ranked(definition, "a .tiktoken file")
     if definition.unit != "byte":
         raise VocabError(
             "a .tiktoken file holds tokens of bytes, and this vocabulary is one of characters.",
@@ -70,7 +72,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     refuse_rules(definition, "a .tiktoken file")
     refuse_special_tokens(definition, "a .tiktoken file", allow_loss)
     refuse_input(definition, "a .tiktoken file", allow_loss)
-    _check_ranks(definition)
+    _check_ranks(definition.tokens, model)
     lines = [
         b"%s %d\n" % (b64encode(token) or _EMPTY, rank)
         for rank, token in enumerate(definition.tokens)
@@ -89,7 +91,7 @@ def loads(
     r"""The definition in the bytes of a `.tiktoken` file; `path` is for messages.
 
     >>> data = b"".join(b64encode(bytes([i])) + b" %d\n" % i for i in range(256))
-    >>> loads(data + b64encode(b"th") + b" 256\n", pretokenizer="gpt2").merges
+    >>> loads(data + b64encode(b"th") + b" 256\n", pretokenizer="gpt2").model.merges
     [(116, 104, 256)]
 
     `pretokenizer` names the pattern; `encoding` names a published encoding, which brings pattern
@@ -127,7 +129,8 @@ def compact(
     check_special(special_tokens, model.token, path)
     check_bytes(list(model.missing_bytes()), path)
     # Only a token that no merge makes can tell whether whole pretokens are looked up.
-    settings = Settings(pretokenizer=cut, ignore_merges=bool(model.unmade()))
+    kernel = BpeKernel(ignore_merges=bool(model.unmade()))
+    settings = Settings(pretokenizer=cut, kernel=kernel)
     return Compact(model, special_tokens, settings)
 
 
@@ -232,9 +235,9 @@ def _line(line: bytes, number: int, path: str | None, *, last: bool) -> tuple[by
     raise CorruptFileError(problem, path=path, line=number, value=line, hint=_FORM)
 
 
-def _check_ranks(definition: Definition) -> None:
+def _check_ranks(tokens: list[bytes | None], model: BpeModel) -> None:
     """Refuses merges that the ranks do not give back."""
-    tokens, merges = definition.tokens, definition.merges
+    merges = model.merges
     before = -1
     for rank, (left, right, made) in enumerate(merges):
         if made <= before or made < max(left, right):
@@ -246,9 +249,9 @@ def _check_ranks(definition: Definition) -> None:
                 hint='Save it with format="huggingface".',
             )
         before = made
-    model = _core.Model.from_ranks(_core.Ranks(tokens))
-    found, unreachable = model.merges(), model.unmade()
-    if unreachable and not definition.ignore_merges:
+    implied = _core.Model.from_ranks(_core.Ranks(tokens))
+    found, unreachable = implied.merges(), implied.unmade()
+    if unreachable and not model.ignore_merges:
         raise VocabError(
             f"no merge makes token {unreachable[0]}, {show(tokens[unreachable[0]])}, and readers "
             "of .tiktoken files use it for a pretoken of these bytes all the same.",

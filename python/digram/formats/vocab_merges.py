@@ -22,15 +22,16 @@ from digram.formats._check import Place, check, id_table, named_merges
 from digram.formats._json import decoded, dump, expect, parse
 from digram.formats._letters import from_letters, to_letters
 from digram.formats._loss import (
+    ranked,
     refuse_ignore_merges,
     refuse_input,
     refuse_rules,
-    refuse_scheme,
     refuse_special_tokens,
 )
 from digram.formats._published import MISSING, PretokenizerLike, check_count, told
 from digram.formats._show import show
 from digram.vocab.definition import Definition
+from digram.vocab.model import BpeModel
 
 __all__ = ["NAMES", "dumps", "loads", "read", "write"]
 
@@ -81,7 +82,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, b
     `allow_loss` leaves them out. Raises `VocabError` for them, for a vocabulary of characters, and
     for a merge that readers would take for a comment.
     """
-    refuse_scheme(definition, _WHAT)
+    model = ranked(definition, _WHAT)
     if definition.unit != "byte":
         raise VocabError(
             f"{_WHAT} holds tokens of bytes, and this vocabulary is one of characters.",
@@ -90,10 +91,10 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, b
     refuse_rules(definition, _WHAT)
     refuse_special_tokens(definition, _WHAT, allow_loss)
     refuse_input(definition, _WHAT, allow_loss)
-    refuse_ignore_merges(definition, _WHAT, allow_loss)
+    refuse_ignore_merges(model, _WHAT, allow_loss)
     letters = [None if token is None else to_letters(token) for token in definition.tokens]
     vocab = dump({name: i for i, name in enumerate(letters) if name is not None})
-    lines = [f"{letters[left]} {letters[right]}\n" for left, right, _ in definition.merges]
+    lines = [f"{letters[left]} {letters[right]}\n" for left, right, _ in model.merges]
     for rank, line in enumerate(lines):
         if line.startswith("#version"):
             raise VocabError(
@@ -118,7 +119,7 @@ def loads(
     r"""The definition in the bytes of `vocab.json` and `merges.txt`; paths are for messages.
 
     >>> vocab = {to_letters(bytes([i])): i for i in range(256)} | {"th": 256, "Ġth": 257}
-    >>> loads(dump(vocab), "#version: 0.2\nt h\nĠ th\n".encode(), pretokenizer="gpt2").merges
+    >>> loads(dump(vocab), "#version: 0.2\nt h\nĠ th\n".encode(), pretokenizer="gpt2").model.merges
     [(116, 104, 256), (32, 256, 257)]
 
     `pretokenizer` names the pattern; `encoding` names a published encoding, which brings pattern
@@ -146,7 +147,7 @@ def loads(
     tokens = id_table([*ids.values()], _bytes_of(ids, vocab_path), vocab_path)
     definition = Definition(
         tokens=tokens,
-        merges=named_merges(pairs, ids, place),
+        model=BpeModel(named_merges(pairs, ids, place)),
         pretokenizer=cut,
         special_tokens=special,
     )

@@ -42,7 +42,7 @@ def facts(tok: Tokenizer) -> dict[str, Any]:
         "pretokenizer": tok.pretokenizer.name,
         "patterns": list(tok.pretokenizer.patterns),
         "digits": tok.pretokenizer.digits,
-        "scheme": None if tok._settings.scheme is None else str(tok._settings.scheme),
+        "scheme": tok._settings.kernel.description,
         "rules": None if tok.rules is None else tok.rules.to_dict(),
         "tokens_of_rules": _of_rules(tok),
         "template": None if tok.template is None else _template(tok.template),

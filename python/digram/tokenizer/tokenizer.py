@@ -9,7 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args, overload
 
 from digram._core import Model
-from digram._util.validation import any_number, choice, flag, instance, mapping, word
+from digram._util.validation import any_number, choice, instance, mapping, word
 from digram.errors import OptionError, VocabError, several, show
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.pretokenizers.rules import Rules
@@ -18,11 +18,11 @@ from digram.tokenizer.count import CountingCore
 from digram.tokenizer.encoding import CallableCore, Layout
 from digram.tokenizer.vocabulary import Vocabulary
 from digram.vocab.definition import Unit, check_record
+from digram.vocab.model import Kernel, picky, require_ranked
 from digram.vocab.packed import Compact, Settings, compacted
-from digram.vocab.picky import Event, made, single_symbols, told
+from digram.vocab.picky import Event, single_symbols, told
 from digram.vocab.reserved_ids import check_reserved, multiple_of, padded, without_padding
 from digram.vocab.rule_tokens import protecting
-from digram.vocab.schemes import Picky, Scheme, check_by_rank
 from digram.vocab.special_tokens import SpecialToken
 from digram.vocab.template import Template
 
@@ -100,8 +100,8 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         mapping("special_tokens", special_tokens, "texts and ids")
         instance("pretokenizer", settings.pretokenizer, Pretokenizer)
         choice("unit", settings.unit, *get_args(Unit))
-        if settings.scheme is not None and not isinstance(settings.scheme, Scheme):
-            raise TypeError(f"scheme is one of digram.vocab.schemes, not {show(settings.scheme)}")
+        instance("definition.model.kernel()", settings.kernel, Kernel)
+        ignore_merges, scheme = settings.kernel.core()
         if settings.training is not None:
             check_record(settings.training)
         if settings.byte_ids is not None:
@@ -146,8 +146,8 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
             settings.pretokenizer.splitter(),
             settings.unit,
             unknown,
-            flag("ignore_merges", settings.ignore_merges),
-            None if settings.scheme is None else settings.scheme.core(),
+            ignore_merges,
+            scheme,
             _Extra(settings, Layout.of(settings, special_tokens)),
         )
 
@@ -307,20 +307,16 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
         Empty for other tokenizers, which have `merges`. Takes some 2 µs an event.
         """
-        scheme = self._settings.scheme
-        if not isinstance(scheme, Picky):
+        scheme = picky(self._settings.kernel)
+        if scheme is None:
             return []
         base = single_symbols(self._model.tokens(), self.unit, self._settings.byte_ids)
         return told(scheme, base, None if self.training is None else self.training.counts)
 
     def _made(self) -> set[int]:
-        """The ids of the tokens that merges or events make."""
-        scheme, ids = self._settings.scheme, {id for _, _, id in self._model.merges()}
-        if isinstance(scheme, Picky):
-            tokens = self._model.tokens()
-            by_events = made(scheme, single_symbols(tokens, self.unit, self._settings.byte_ids))
-            ids |= {id for id, token in enumerate(tokens) if token in by_events}
-        return ids
+        """The ids of the tokens that its model makes of others, as merges do."""
+        definition = self.definition
+        return definition.model.made(definition)
 
     @overload
     def pretokenize(self, text: str) -> list[str]: ...
@@ -407,7 +403,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         """
         if rules is not None:
             instance("rules", rules, Rules)
-        check_by_rank(self._settings.scheme, "with_rules")
+        require_ranked(self._settings.kernel, "with_rules")
         definition = self.definition
         multiple, whole = multiple_of(definition), without_padding(definition)
         if rules is None:
@@ -461,8 +457,8 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
     def __repr__(self) -> str:
         special = f", {len(self.special_tokens)} special" if self.special_tokens else ""
         unit = "" if self.unit == "byte" else f", unit={self.unit!r}"
-        scheme = self._settings.scheme
-        unit += "" if scheme is None else f", {scheme.kind}"
+        label = self._settings.kernel.label
+        unit += "" if label is None else f", {label}"
         return (
             f"<digram.Tokenizer: {several(len(self), 'token')}{special}, "
             f"pretokenizer={_shown(self.pretokenizer)}{unit}>"

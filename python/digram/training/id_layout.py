@@ -11,6 +11,7 @@ from digram.tokenizer.tokenizer import Tokenizer
 from digram.training.merge_loop import Learned, Start
 from digram.training.options import TrainOptions, base_tokens, room_for_merges
 from digram.vocab.definition import Definition, TrainingRecord, Unit
+from digram.vocab.model import BpeModel
 from digram.vocab.reserved_ids import blocks, padded, with_blocks
 from digram.vocab.rule_tokens import preferring, protecting
 
@@ -37,19 +38,21 @@ def tokenizer_of(options: TrainOptions, found: Learned, more: Mapping[str, Any])
     shift, tokens = found.start.shift, found.tokens
     first_special = 0 if options.special_first else len(tokens)
     begun, reserved = found.start.base, _reserved(options)
-    given = begun.definition.merges if isinstance(begun, Tokenizer) else []
+    given = begun._model.merges() if isinstance(begun, Tokenizer) else []
     record = found.record({**options.recorded(reserved), **more})
     definition = Definition(
         tokens=[None] * shift + tokens,
-        merges=[(a + shift, b + shift, id + shift) for a, b, id in given] + found.merges,
+        model=BpeModel(
+            [(a + shift, b + shift, id + shift) for a, b, id in given] + found.merges,
+            ignore_merges=options.pretokenizer.rules is not None,
+            scheme=found.scheme,
+        ),
         pretokenizer=found.cut,
         special_tokens={text: first_special + i for i, text in enumerate(options.special)},
         unit=found.unit,
         on_unknown=options.on_unknown,
         byte_ids=list(range(shift, shift + 256)) if found.start.with_bytes else None,
-        ignore_merges=options.pretokenizer.rules is not None,
         training=_preferred_first(record, len(given)),
-        scheme=found.scheme,
     )
     return Tokenizer(padded(with_blocks(definition, reserved), options.pad_to_multiple))
 
@@ -74,7 +77,7 @@ def _begun(base: str | bytes, options: TrainOptions, unit: Unit) -> Tokenizer:
     cut = options.pretokenizer
     assert cut.rules is not None
     tokens: list[bytes | None] = [bytes([byte]) for byte in base] if isinstance(base, bytes) else []
-    definition = Definition(tokens=tokens, merges=[], pretokenizer=cut, unit=unit)
+    definition = Definition(tokens=tokens, model=BpeModel([]), pretokenizer=cut, unit=unit)
     ruled = protecting(definition, cut.rules)
     limit, whole = options.max_token_length, options.whole_characters
     return Tokenizer(preferring(ruled, cut.rules, limit, whole))

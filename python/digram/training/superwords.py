@@ -38,6 +38,7 @@ from digram.training.merge_loop import (
 from digram.training.options import RunOptions, TrainOptions
 from digram.training.spelled_tokens import Spotter
 from digram.vocab.definition import Definition, Unit
+from digram.vocab.model import BpeModel
 from digram.vocab.schemes import Superwords
 
 __all__ = ["Boundless", "Joins", "SuperwordsLike", "TwoStage", "learned_superwords", "named"]
@@ -338,7 +339,8 @@ def _joined(way: Boundless, counted: _Counted, how: _How) -> Learned:
 def _plain(
     tokens: list[bytes], merges: list[tuple[int, int, int]], pretokenizer: Pretokenizer
 ) -> Tokenizer:
-    return Tokenizer(Definition(tokens=[*tokens], merges=merges, pretokenizer=pretokenizer))
+    model = BpeModel(merges)
+    return Tokenizer(Definition(tokens=[*tokens], model=model, pretokenizer=pretokenizer))
 
 
 def _may_join(tokens: list[bytes], joins: Joins) -> list[bool]:

@@ -8,13 +8,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 from types import UnionType
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from digram._util.validation import instance
 from digram.pretokenizers.pretokenizer import Pretokenizer
-from digram.vocab.schemes import Scheme
+from digram.vocab.model import Kernel, Model
 from digram.vocab.special_tokens import SpecialToken
 from digram.vocab.template import Template
+
+if TYPE_CHECKING:
+    from digram.vocab.packed import Settings
 
 __all__ = [
     "Definition",
@@ -25,6 +28,7 @@ __all__ = [
     "Unit",
     "check_record",
     "digest",
+    "digest_of",
     "packed",
 ]
 
@@ -90,38 +94,37 @@ class Definition:
     """Everything that decides what a tokenizer does.
 
     `tokens[id]` are the bytes of an ordinary token; None marks a hole or a special token.
-    `merges` are (left id, right id, resulting id) in rank order. With unit "char" each character
-    is a base token, `on_unknown` says what becomes of the others ("error", "bytes", or a
+    `model` says how a pretoken becomes tokens: a `BpeModel` holds the merges. With unit "char" each
+    character is a base token, `on_unknown` says what becomes of the others ("error", "bytes", or a
     `SpecialToken` of `special_tokens`), and `byte_ids` are the 256 ids of the single bytes
-    where they are the fallback. `ignore_merges` makes a whole pretoken that is a token that token,
-    whatever the merges say, as in tiktoken.
+    where they are the fallback. These four are not the model's: every kind of model has tokens, a
+    unit and text that it has no token for.
 
     `template`, `context_size` and `pad_token` concern `tok(text)` alone: the special tokens around
     a text, how many tokens `max_length="context"` means, and the special token that pads.
 
     `reserved` names blocks of ids: those of the special tokens `<|name_0|>`, `<|name_1|>`, ...
-
-    `scheme` says how merges are applied, where not by rank alone (`digram.vocab.schemes`).
     """
 
     tokens: list[bytes | None]
-    merges: list[tuple[int, int, int]]
+    model: Model
     pretokenizer: Pretokenizer
     special_tokens: dict[str, int] = field(default_factory=dict)
     unit: Unit = "byte"
     on_unknown: OnUnknown = "error"
     byte_ids: list[int] | None = None
-    ignore_merges: bool = False
     template: Template | None = None
     context_size: int | None = None
     pad_token: str | None = None
     reserved: dict[str, range] = field(default_factory=dict)
     training: TrainingRecord | None = None
-    scheme: Scheme | None = None
 
 
 class Packed(NamedTuple):
-    """Tokens and merges as a digest takes them; numbers are 64 bits, the lowest byte first."""
+    """Tokens and merges as a digest takes them; numbers are 64 bits, the lowest byte first.
+
+    A model of another kind has its own numbers in the place of merges (`Model.rows`).
+    """
 
     tokens: int
     """One more than the highest id."""
@@ -136,18 +139,18 @@ class Packed(NamedTuple):
 
 def packed(definition: Definition) -> Packed:
     """What is in a definition; `Model.packed` in the core gives the same of a tokenizer."""
-    tokens, merges = definition.tokens, definition.merges
+    tokens, rows = definition.tokens, definition.model.rows()
     end = max((i + 1 for i, token in enumerate(tokens) if token is not None), default=0)
     return Packed(
         end,
-        len(merges),
+        len(rows),
         _numbers(-1 if token is None else len(token) for token in tokens[:end]),
         b"".join([token for token in tokens if token is not None]),
-        _numbers(chain.from_iterable(merges)),
+        _numbers(chain.from_iterable(rows)),
     )
 
 
-def digest(definition: Definition, content: Packed | None = None) -> str:
+def digest(definition: Definition) -> str:
     """SHA-256, in hexadecimal, of everything that decides what a tokenizer does.
 
     Two definitions share it exactly when they hold the same tokens, merges, pretokenizer, special
@@ -155,36 +158,40 @@ def digest(definition: Definition, content: Packed | None = None) -> str:
     good: a line of JSON with the settings, the lengths of the tokens (-1 for none), their bytes,
     and the merges, numbers as 64 bits with the lowest byte first. What came later, the template,
     the context size, the pad token, reserved blocks, rules and the scheme, is among the settings
-    only where it is set. Linear, some 0.2 µs a token; `content`, where somebody has it, stands for
-    the tokens and merges of the definition.
+    only where it is set. Linear, some 0.2 µs a token.
     """
+    special, kernel = definition.special_tokens, definition.model.kernel()
+    return digest_of(definition, kernel, special, packed(definition))
+
+
+def digest_of(
+    said: Definition | Settings, kernel: Kernel, special_tokens: dict[str, int], held: Packed
+) -> str:
+    """The same of a definition in parts, for who has the tokens and merges packed already."""
     import hashlib
     import json
 
-    held = packed(definition) if content is None else content
-    unknown = definition.on_unknown
+    unknown = said.on_unknown
     settings: dict[str, Any] = {
-        "unit": definition.unit,
+        "unit": said.unit,
         "on_unknown": {"special": unknown.text} if isinstance(unknown, SpecialToken) else unknown,
-        "byte_ids": definition.byte_ids,
-        "patterns": definition.pretokenizer.patterns,
-        "digits": definition.pretokenizer.digits,
-        "ignore_merges": definition.ignore_merges,
-        "special_tokens": sorted((i, text) for text, i in definition.special_tokens.items()),
+        "byte_ids": said.byte_ids,
+        "patterns": said.pretokenizer.patterns,
+        "digits": said.pretokenizer.digits,
+        "special_tokens": sorted((i, text) for text, i in special_tokens.items()),
         "tokens": held.tokens,
         "merges": held.merges,
+        **kernel.as_dict(),
     }
-    if definition.template is not None:
-        settings["template"] = [definition.template.single, definition.template.pair]
-    if definition.pretokenizer.rules is not None:
-        settings["rules"] = definition.pretokenizer.rules.to_dict()
+    if said.template is not None:
+        settings["template"] = [said.template.single, said.template.pair]
+    if said.pretokenizer.rules is not None:
+        settings["rules"] = said.pretokenizer.rules.to_dict()
     for name in ("context_size", "pad_token"):
-        if getattr(definition, name) is not None:
-            settings[name] = getattr(definition, name)
-    if definition.reserved:
-        settings["reserved"] = {n: [ids.start, len(ids)] for n, ids in definition.reserved.items()}
-    if definition.scheme is not None:
-        settings["scheme"] = definition.scheme.said()
+        if getattr(said, name) is not None:
+            settings[name] = getattr(said, name)
+    if said.reserved:
+        settings["reserved"] = {n: [ids.start, len(ids)] for n, ids in said.reserved.items()}
     sha = hashlib.sha256(json.dumps(settings, sort_keys=True).encode() + b"\n")
     for part in (held.lengths, held.spelled, held.triples):
         sha.update(part)

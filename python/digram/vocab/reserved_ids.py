@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from digram._util.validation import mapping
 from digram.errors import OptionError, VocabError, several, show
+from digram.vocab.model import require_bpe
 
 if TYPE_CHECKING:  # it takes longer to import than a file to read
     from digram.vocab.definition import Definition, TrainingRecord
@@ -138,7 +139,7 @@ def shrunk(definition: Definition, vocab_size: int) -> Definition:
     removed = family(definition).removed(vocab_size)
     small = without(without_padding(definition), removed)
     if record is not None:
-        _check_words_first(record, len(small.merges), whole=not removed)
+        _check_words_first(record, _merges(small), whole=not removed)
         small = replace(small, training=_record(record, small, removed, vocab_size))
     if PADDING in small.reserved:
         return small  # other tokens follow it, and keep their distance
@@ -201,13 +202,14 @@ class Family(NamedTuple):
 def family(definition: Definition) -> Family:
     """The vocabularies inside this one; `VocabError` where there are none."""
     whole = without_padding(definition)
-    if whole.scheme is not None:
+    model = require_bpe(whole.model, "a smaller vocabulary")
+    if model.scheme is not None:
         raise VocabError(
             "this vocabulary has no smaller ones inside it: its merges are not applied by rank "
-            f"alone ({whole.scheme.kind}).",
+            f"alone ({model.scheme.kind}).",
             hint="Train it to the smaller size.",
         )
-    made = [id for _, _, id in whole.merges]
+    made = [id for _, _, id in model.merges]
     if any(a >= b for a, b in pairwise(made)):
         raise VocabError(
             "this vocabulary has no smaller ones inside it: its ids do not follow the order of its "
@@ -243,7 +245,8 @@ def without(definition: Definition, removed: list[int]) -> Definition:
     gone = set(removed)
 
     new = partial(new_id, removed)
-    merges = [merge for merge in definition.merges if merge[2] not in gone]
+    model = require_bpe(definition.model, "a vocabulary without some tokens")
+    merges = [merge for merge in model.merges if merge[2] not in gone]
     for left, right, _ in merges:
         if left in gone or right in gone:
             raise VocabError(
@@ -261,7 +264,7 @@ def without(definition: Definition, removed: list[int]) -> Definition:
         tokens=_without_gap(
             [token for id, token in enumerate(definition.tokens) if id not in gone]
         ),
-        merges=merges,
+        model=replace(model, merges=merges),
         byte_ids=None if byte_ids is None else [new(id) for id in byte_ids],
         special_tokens={text: new(id) for text, id in definition.special_tokens.items()},
         reserved={
@@ -285,7 +288,7 @@ def new_id(removed: list[int], id: int) -> int:
 def _record(
     record: TrainingRecord, small: Definition, removed: list[int], vocab_size: int
 ) -> TrainingRecord:
-    merges, new = len(small.merges), partial(new_id, removed)
+    merges, new = _merges(small), partial(new_id, removed)
     return replace(
         record,
         stop_reason="vocab_size",
@@ -298,6 +301,10 @@ def _record(
         ],
         languages=record.languages and record.languages[:merges],
     )
+
+
+def _merges(small: Definition) -> int:
+    return len(require_bpe(small.model, "a smaller vocabulary").merges)
 
 
 def without_padding(definition: Definition) -> Definition:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from digram.errors import OptionError
 from digram.pretokenizers.rules import Pair, Rules
 from digram.vocab.definition import Definition
+from digram.vocab.model import require_bpe
 from digram.vocab.reserved_ids import size_of
 
 __all__ = ["preferring", "protecting"]
@@ -19,8 +20,10 @@ def protecting(definition: Definition, rules: Rules) -> Definition:
     so they need no merges.
 
     >>> from digram.pretokenizers.pretokenizer import Pretokenizer
+    >>> from digram.vocab.model import BpeModel
     >>> tokens = [bytes([byte]) for byte in range(256)]
-    >>> definition = Definition(tokens=tokens, merges=[], pretokenizer=Pretokenizer("gpt2"))
+    >>> cut = Pretokenizer("gpt2")
+    >>> definition = Definition(tokens=tokens, model=BpeModel([]), pretokenizer=cut)
     >>> protecting(definition, Rules(["iron"], units=["mg"])).tokens[256:]
     [b'iron', b' iron', b'mg', b' mg']
     """
@@ -39,7 +42,7 @@ def protecting(definition: Definition, rules: Rules) -> Definition:
         definition,
         tokens=[*definition.tokens, *holes, *new],
         pretokenizer=definition.pretokenizer.with_rules(rules),
-        ignore_merges=True,
+        model=replace(require_bpe(definition.model, "rules"), ignore_merges=True),
     )
 
 
@@ -52,8 +55,10 @@ def preferring(
     """The definition with the preferred merges after those that it has, each token once.
 
     >>> from digram.pretokenizers.pretokenizer import Pretokenizer
+    >>> from digram.vocab.model import BpeModel
     >>> tokens = [bytes([byte]) for byte in range(256)]
-    >>> definition = Definition(tokens=tokens, merges=[], pretokenizer=Pretokenizer("gpt2"))
+    >>> cut = Pretokenizer("gpt2")
+    >>> definition = Definition(tokens=tokens, model=BpeModel([]), pretokenizer=cut)
     >>> preferring(definition, Rules(prefer=["non", ("p", "re")])).tokens[256:]
     Traceback (most recent call last):
     digram.errors.OptionError: prefer[1] = ('p', 're'): 're' is not a token by then. ...
@@ -62,7 +67,8 @@ def preferring(
 
     Raises `OptionError` for one that cannot be, or that breaks a limit of training.
     """
-    tokens, merges = [*definition.tokens], [*definition.merges]
+    model = require_bpe(definition.model, "rules")
+    tokens, merges = [*definition.tokens], [*model.merges]
     ids = {token: id for id, token in enumerate(tokens) if token is not None}
     forbidden = rules._forbidden()
     for number, wanted in enumerate(rules.prefer):
@@ -104,7 +110,7 @@ def preferring(
             merges.append((ids[left], ids[right], len(tokens)))
             tokens.append(left + right)
             parts[:2] = [left + right]
-    return replace(definition, tokens=tokens, merges=merges)
+    return replace(definition, tokens=tokens, model=replace(model, merges=merges))
 
 
 def _is_half(token: bytes) -> bool:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from digram import _core
-from digram.errors import OptionError, several
+from digram.errors import several
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
 
-__all__ = ["SCHEMES", "Picky", "Scheme", "Superwords", "check_by_rank"]
+__all__ = ["SCHEMES", "Picky", "Scheme", "Superwords"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +106,3 @@ SCHEMES: dict[str, type[Superwords] | type[Picky]] = {
     scheme.kind: scheme for scheme in (Superwords, Picky)
 }
 """By the name that files have for them."""
-
-
-def check_by_rank(scheme: Scheme | None, what: str) -> None:
-    """Raises `OptionError` unless merges are applied by rank alone, which `what` rests on."""
-    if scheme is not None:
-        raise OptionError(
-            f"{what} rests on merges that are applied by rank alone, and this tokenizer applies "
-            f"them otherwise ({scheme.kind}).",
-            value=scheme.kind,
-            hint="Do it with a tokenizer without that, or train anew.",
-        )

@@ -11,6 +11,7 @@ import vocabularies as samples
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import Vocabulary, any_tokenizers, cases, vocabularies
+from vocabularies import bpe
 
 import digram
 from digram.analysis.audit.reach import Reach, reach
@@ -45,9 +46,11 @@ def becoming(tok: digram.Tokenizer, texts: list[str] | list[bytes]) -> set[int]:
 
 def in_order(definition: Definition) -> bool:
     """Whether no merge makes a part of one that came before it."""
-    made = [new for _, _, new in definition.merges]
+    made = [new for _, _, new in bpe(definition).merges]
     return not any(
-        part in made[rank:] for rank, merge in enumerate(definition.merges) for part in merge[:2]
+        part in made[rank:]
+        for rank, merge in enumerate(bpe(definition).merges)
+        for part in merge[:2]
     )
 
 

@@ -14,6 +14,7 @@ from strategies import any_tokenizers, cases, texts
 import digram
 from digram import Definition, Pretokenizer, Regex, Template, Tokenizer
 from digram.display import harmless
+from digram.vocab.model import BpeModel
 
 TOKENS = list(dict.fromkeys(text.encode() for text in HOSTILE))
 
@@ -33,7 +34,7 @@ def hostile() -> Tokenizer:
     return Tokenizer(
         Definition(
             tokens=known,
-            merges=merges,
+            model=BpeModel(merges),
             pretokenizer=Pretokenizer(Regex(r"<script>|<\w+|\s+|[^<]+|</span>")),
             special_tokens=special,
             template=Template("<!-- $A </span>"),

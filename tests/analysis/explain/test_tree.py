@@ -94,7 +94,9 @@ def test_a_deep_tree_is_drawn_in_part() -> None:
         merges.append((last, 98, 256 + number))
         last = 256 + number
     tok = Tokenizer(
-        digram.Definition(tokens=known, merges=merges, pretokenizer=digram.Pretokenizer(None))
+        digram.Definition(
+            tokens=known, model=digram.BpeModel(merges), pretokenizer=digram.Pretokenizer(None)
+        )
     )
     tree = digram.merge_tree(tok, last)
     assert (tree.depth, len(tree.leaves)) == (600, 601)

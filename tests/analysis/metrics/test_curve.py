@@ -74,9 +74,10 @@ def test_whole_pretokens_that_no_merges_lead_to() -> None:
     tok = digram.Tokenizer(
         digram.Definition(
             tokens=[*vocabularies.BYTES, b"xy", b" xyyx", b"yx", b"xyx"],
-            merges=[(120, 121, 256), (121, 120, 258), (256, 120, 259)],
+            model=digram.BpeModel(
+                [(120, 121, 256), (121, 120, 258), (256, 120, 259)], ignore_merges=True
+            ),
             pretokenizer=known.pretokenizer,
-            ignore_merges=True,
         )
     )
     text = "xyyx xyyx xyyx"

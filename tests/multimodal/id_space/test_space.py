@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tokenizers
+from vocabularies import bpe, changed
 
 import digram
 from digram import (
@@ -82,17 +83,15 @@ def test_an_extended_tokenizer_keeps_its_blocks(multiple: int | None) -> None:
 
 def test_a_tokenizer_whose_ids_moved_is_refused() -> None:
     """Nothing is gone, and yet two ids stand for other things."""
-    from dataclasses import replace
-
     tok = digram.train("low low slow", max_merges=2)
     definition = tok.definition
     first, second = definition.tokens[256:]
-    swapped = replace(
+    swapped = changed(
         definition,
         tokens=[*definition.tokens[:256], second, first],
         merges=[
-            tuple({256: 257, 257: 256}.get(id, id) for id in merge)  # type: ignore[misc]
-            for merge in definition.merges
+            tuple({256: 257, 257: 256}.get(id, id) for id in merge)
+            for merge in bpe(definition).merges
         ],
     )
     other = digram.Tokenizer(swapped)

@@ -156,7 +156,7 @@ def _tokenizer_file(home: Path, tok: Tokenizer) -> str:
         definition = tok.definition
         # What is lost for other programs (that unknown characters are refused) digram reads again.
         # Merges that are not by rank alone none of them could follow.
-        own = definition.scheme is not None
+        own = not definition.model.portable
         data = huggingface.dumps(definition, allow_loss=True, own=own)
         atomic_write(home / name, data, LARGEST)
     return name

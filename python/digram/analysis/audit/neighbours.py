@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from digram.analysis.audit.utf8 import Ends, ends, is_start, is_whole, length
 from digram.pretokenizers.pretokenizer import resolve
+from digram.vocab.model import require_ranked
 from digram.vocab.packed import Compact
 
 if TYPE_CHECKING:
@@ -39,9 +41,10 @@ class Neighbours:
     """
 
     def __init__(self, tok: Tokenizer, tokens: Mapping[int, bytes]) -> None:
+        kernel = require_ranked(tok._settings.kernel, "a proof of the audit")
         settings = tok._settings._replace(
             pretokenizer=resolve(None),
-            ignore_merges=False,
+            kernel=replace(kernel, ignore_merges=False),
             template=None,
             pad_token=None,
             reserved=None,

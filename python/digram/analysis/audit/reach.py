@@ -18,7 +18,7 @@ from digram.analysis.audit.neighbours import Neighbours
 from digram.analysis.audit.uncut import CHARACTERS, around, can_end, can_start, decides, is_cut
 from digram.analysis.audit.utf8 import ends, is_whole
 from digram.errors import InvalidTextError
-from digram.vocab.schemes import Picky
+from digram.vocab.model import picky, require_ranked
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -83,7 +83,7 @@ class _Search:
         self.in_order = _in_order(tok._model.merges())
 
     def found(self) -> Reach:
-        if self.tok._settings.scheme is not None:
+        if not self.tok._settings.kernel.by_rank:
             return self._without_proofs()
         kinds: dict[str, list[int]] = {"never": [], "bytes": [], "open": []}
         own = self._by_themselves()
@@ -109,7 +109,7 @@ class _Search:
         """Where merges are not applied by rank alone: what is known without the proofs."""
         own = self._by_themselves()
         # Where tokens are split again, one may be left of a word that is not left of its own bytes.
-        unmade = set() if isinstance(self.tok._settings.scheme, Picky) else self.unmade
+        unmade = self.unmade if picky(self.tok._settings.kernel) is None else set()
         undecided = [id for id in self.tokens if id not in own and id not in unmade]
         return Reach(tuple(sorted(unmade)), (), tuple(undecided), {})
 
@@ -136,7 +136,8 @@ class _Search:
     def _as_pretoken(self, id: int, keep: bool) -> bool | None:
         """Of a token that no merges make; where merges are ignored, it may be a pretoken."""
         token = self.tokens[id]
-        if not self.tok._settings.ignore_merges or (keep and not is_whole(token)):
+        whole = require_ranked(self.tok._settings.kernel, "a proof").ignore_merges
+        if not whole or (keep and not is_whole(token)):
             return False  # a pretoken of a text is whole
         if self._tried(id, [token], keep):
             return True

@@ -14,7 +14,7 @@ from digram.analysis.explain.pieces import Piece, pieces
 from digram.analysis.explain.symbols import Applied, Rule, Symbols, merged
 from digram.errors import InternalError, several
 from digram.tokenizer.tokenizer import Tokenizer
-from digram.vocab.schemes import check_by_rank
+from digram.vocab.model import require_ranked
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Merge, Tokenizer
@@ -270,7 +270,7 @@ def explain(
     instance("tok", tok, Tokenizer)
     if symbols is not None:
         instance("symbols", symbols, Symbols)
-    check_by_rank(tok._settings.scheme, "explain")
+    require_ranked(tok._settings.kernel, "explain")
     found = pieces(tok, text, special)
     data = text.encode() if isinstance(text, str) else text
     mergings = _mergings(tok, data, found, symbols or Symbols(tok))
@@ -307,7 +307,8 @@ def way(
     first = symbols.first(pretoken)
     applied, state = merged(first, symbols.rules)
     last = _ids(state)
-    if tok._settings.ignore_merges and ids == [symbols.whole(pretoken)]:
+    whole = require_ranked(tok._settings.kernel, "explain").ignore_merges
+    if whole and ids == [symbols.whole(pretoken)]:
         return "whole", first, applied if last == ids else []
     if last != ids:
         raise InternalError(

@@ -14,7 +14,7 @@ from digram.analysis.explain.playing import Pair, State, Word, word_of
 from digram.analysis.explain.symbols import Rule, Symbols
 from digram.errors import OptionError, several, show
 from digram.tokenizer.tokenizer import Tokenizer
-from digram.vocab.schemes import check_by_rank
+from digram.vocab.model import require_ranked
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Merge, Tokenizer
@@ -261,7 +261,7 @@ def replay(
     if symbols is not None:
         instance("symbols", symbols, Symbols)
     whole_number("pairs", pairs, 0)
-    check_by_rank(tok._settings.scheme, "replay")
+    require_ranked(tok._settings.kernel, "replay")
     symbols = symbols or Symbols(tok)
     found = pieces(tok, text, special)
     words: dict[tuple[bytes, bool], Word] = {}

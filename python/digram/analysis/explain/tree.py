@@ -10,7 +10,7 @@ from digram._util.validation import instance
 from digram.analysis.explain.symbols import Rule, Symbols
 from digram.errors import VocabError, show
 from digram.tokenizer.tokenizer import Tokenizer
-from digram.vocab.schemes import Picky, check_by_rank
+from digram.vocab.model import picky, require_bpe, require_ranked
 
 __all__ = ["Tree", "merge_tree", "token_to_id"]
 
@@ -128,8 +128,9 @@ def merge_tree(tok: Tokenizer, token: int | str | bytes, *, symbols: Symbols | N
     instance("tok", tok, Tokenizer)
     if symbols is not None:
         instance("symbols", symbols, Symbols)
-    if isinstance(tok._settings.scheme, Picky):  # a token may be made of some that are gone
-        check_by_rank(tok._settings.scheme, "tree")
+    kernel = require_bpe(tok._settings.kernel, "tree")
+    if picky(kernel) is not None:  # a token may be made of some that are gone
+        require_ranked(kernel, "tree")
     return _node(token_to_id(tok, token), symbols or Symbols(tok))
 
 

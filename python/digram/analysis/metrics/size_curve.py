@@ -22,6 +22,7 @@ from digram.corpus import CorpusLike
 from digram.errors import OptionError, several, show
 from digram.pretokenizers.pretokenizer import resolve
 from digram.tokenizer.tokenizer import Tokenizer
+from digram.vocab.model import require_ranked
 from digram.vocab.reserved_ids import Family, family
 
 if TYPE_CHECKING:
@@ -286,7 +287,8 @@ def _undone(
     """Undo merges from the last to the first, and stop at each size; sizes fall."""
     import numpy as np
 
-    parts: dict[int, Sequence[int]] = {id: (left, right) for left, right, id in definition.merges}
+    merges = require_ranked(definition.model, "a curve of sizes").merges
+    parts: dict[int, Sequence[int]] = {id: (left, right) for left, right, id in merges}
     parts |= _whole(definition)
     number, total, done = times.tolist(), int(times.sum()), 0
     for size in sizes:
@@ -317,10 +319,12 @@ def _whole(definition: Definition) -> dict[int, Sequence[int]]:
     Where pretokens are looked up before anything is merged, a token may be in use that no merges
     lead to. Without it they do what they do with its bytes.
     """
-    if not definition.ignore_merges:
+    model = require_ranked(definition.model, "a curve of sizes")
+    if not model.ignore_merges:
         return {}
 
-    merging = Tokenizer(replace(definition, ignore_merges=False, pretokenizer=resolve(None)))
+    only_merges = replace(model, ignore_merges=False)
+    merging = Tokenizer(replace(definition, model=only_merges, pretokenizer=resolve(None)))
     ids = merging.unreachable()
     return dict(zip(ids, merging.encode_batch(merging.tokens(ids)), strict=True))
 

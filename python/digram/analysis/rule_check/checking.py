@@ -74,7 +74,7 @@ def check_rules(
     if not isinstance(asked, Rules):
         raise TypeError(f"rules are digram.Rules, not {show(rules)}")
     others = []
-    if tok._settings.scheme is None:
+    if tok._settings.kernel.by_rank:
         others = [tok.with_rules(asked), tok.with_rules(None)]  # refuses another unit
     elif tok.unit != "byte":
         raise OptionError('rules are for unit="byte".', value=tok.unit)

@@ -1,0 +1,157 @@
+"""BPE in a tokenizer.json: the object `model` with its vocabulary and merges."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any, NoReturn
+
+from digram import _core
+from digram.errors import CorruptFileError, InternalError
+from digram.formats import _own
+from digram.formats._check import Place, named_merges
+from digram.formats._json import expect
+from digram.formats._letters import LETTERS
+from digram.formats._loss import ranked
+from digram.formats._model_section import ModelSection, Names, kind_of, unsupported
+from digram.formats._show import show
+from digram.vocab.definition import Definition
+from digram.vocab.model import BpeKernel, BpeModel, Kernel, picky, require_bpe
+from digram.vocab.schemes import SCHEMES, Scheme
+from digram.vocab.special_tokens import SpecialToken
+
+__all__ = ["SECTION"]
+
+_KEYS = (
+    *("type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix"),
+    *("fuse_unk", "byte_fallback", "ignore_merges", "digram", "vocab", "merges"),
+)
+_OWN = "digram"
+
+
+def _claims(model: dict[str, Any]) -> bool:
+    return kind_of(model) in ("BPE", _OWN) or ("type" not in model and "merges" in model)
+
+
+def _check(model: dict[str, Any], path: str | None) -> None:
+    for key in model:
+        if key not in _KEYS:
+            raise unsupported(f"the key {show(key)} of the model", path)
+    if model.get("dropout") is not None and show(model["dropout"]) not in ("0", "0.0"):
+        raise unsupported(f"dropout {show(model['dropout'])}", path)
+    for key in ("continuing_subword_prefix", "end_of_word_suffix"):
+        if model.get(key) not in (None, ""):
+            raise unsupported(f"{key} {show(model[key])}", path)
+    for key in ("fuse_unk", "byte_fallback", "ignore_merges"):
+        expect(model.get(key, False), bool, f"model.{key}", path)
+    if model.get("unk_token") is not None:
+        expect(model["unk_token"], str, "model.unk_token", path)
+    own = model.get("digram")
+    if isinstance(own, dict) and "scheme" in own and kind_of(model) != _OWN:
+        raise CorruptFileError(
+            f"model.digram has a scheme, and then the type of the model is {_OWN!r}.", path=path
+        )
+
+
+def _tables(model: dict[str, Any], added: Any) -> _core.Model | None:
+    """The tokens and merges of a byte vocabulary; None where anything about them is odd.
+
+    Then Python reads them, and says what is wrong.
+    """
+    vocab, merges = model.get("vocab"), model.get("merges")
+    entries = added if isinstance(added, list) else []
+    contents = [entry.get("content") for entry in entries if isinstance(entry, dict)]
+    special = [text for text in contents if isinstance(text, str)]
+    if not isinstance(vocab, dict) or not isinstance(merges, list):
+        return None
+    return _core.Model.from_letters(vocab, special, merges, LETTERS)
+
+
+def _kernel(model: dict[str, Any], own: dict[str, Any] | None, path: str | None) -> BpeKernel:
+    return BpeKernel(model.get("ignore_merges", False), _scheme(own, path))
+
+
+def _model(
+    model: dict[str, Any], own: dict[str, Any] | None, ids: dict[str, int], path: str | None
+) -> BpeModel:
+    merges = named_merges(_pairs(model.get("merges"), path), ids, Place(path))
+    ignore_merges, scheme = model.get("ignore_merges", False), _scheme(own, path)
+    return BpeModel(merges, ignore_merges=ignore_merges, scheme=scheme)
+
+
+def _scheme(own: dict[str, Any] | None, path: str | None) -> Scheme | None:
+    """How merges are applied, where not by rank alone."""
+    if own is None or "scheme" not in own:
+        return None
+    where = "model.digram.scheme"
+    said = expect(own["scheme"], dict, where, path)
+    kind = SCHEMES.get(str(said.get("kind")))
+    if kind is None:
+        raise CorruptFileError(f"{where}.kind {show(said.get('kind'))} is not known.", path=path)
+    try:
+        return kind.read(said)
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptFileError(f"{where} is no {kind.kind}: {error}.", path=path) from None
+
+
+def _steps(model: dict[str, Any], kernel: Kernel) -> _own.Steps:
+    events = picky(kernel)
+    if events is not None:
+        return _own.Steps(len(events.events), "event")
+    return _own.Steps(len(model["merges"]), "merge")
+
+
+def _refuse(definition: Definition) -> None:
+    ranked(definition, "a tokenizer.json")
+
+
+def _written(definition: Definition, of: Names) -> dict[str, Any]:
+    model, names, unknown = require_bpe(definition.model, "a BPE model"), of.names, of.unknown
+    scheme = {} if model.scheme is None else {"scheme": model.scheme.said()}
+    return dict.fromkeys(_KEYS) | {
+        "type": _OWN if of.own else "BPE",
+        "unk_token": unknown.text if isinstance(unknown, SpecialToken) else None,
+        "fuse_unk": False,
+        "byte_fallback": unknown == "bytes",
+        "ignore_merges": model.ignore_merges,
+        "digram": _own.to_section(definition, scheme),
+        "vocab": of.vocab,
+        "merges": [[names[left], names[right]] for left, right, _ in model.merges],
+    }
+
+
+def _pairs(value: Any, path: str | None) -> list[list[str]]:
+    """The merges as pairs, whether written as `["a", "b"]` or as `"a b"`."""
+    merges = expect(value, list, "model.merges", path)
+    if set(map(type, merges)) == {str}:
+        merges = [merge.split(" ") for merge in merges]
+    if not set(map(type, merges)) <= {list} or not set(map(len, merges)) <= {2}:
+        _fail_merge(value, path)
+    if not set(map(type, chain.from_iterable(merges))) <= {str}:
+        _fail_merge(value, path)
+    return merges
+
+
+def _fail_merge(merges: list[Any], path: str | None) -> NoReturn:
+    for rank, merge in enumerate(merges):
+        pair = merge.split(" ") if type(merge) is str and type(merges[0]) is str else merge
+        if type(pair) is not list or [*map(type, pair)] != [str, str]:
+            raise CorruptFileError(
+                f"model.merges[{rank}] should be two tokens, not {show(merge)}.",
+                path=path,
+                value=merge,
+                hint='Write it as ["left", "right"].',
+            )
+    raise InternalError("merges were refused, and each of them is right.")
+
+
+SECTION = ModelSection(
+    kind=BpeModel.kind,
+    claims=_claims,
+    check=_check,
+    tables=_tables,
+    kernel=_kernel,
+    model=_model,
+    steps=_steps,
+    refuse=_refuse,
+    written=_written,
+)
