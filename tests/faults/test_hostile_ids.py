@@ -98,7 +98,10 @@ PLACES: dict[str, tuple[str, Callable[[Path], object]]] = {
         "cannot have the id",
         lambda _: TOK.with_special_tokens({f"<{id}>": id for id in ALIKE}),
     ),
-    "merges": ("in no vocabulary", definition(merges=[(id, id, id) for id in ALIKE])),
+    "merges": (
+        "in no vocabulary",
+        definition(model=digram.BpeModel([(id, id, id) for id in ALIKE])),
+    ),
     "ids of bytes": (
         "byte_ids",
         lambda _: digram.Tokenizer(

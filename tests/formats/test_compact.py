@@ -7,6 +7,7 @@ import pickle
 import random
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from vocabularies import SAMPLES, texts
 
 import digram
 from digram import Definition, DigramError, Tokenizer, _core
-from digram.formats import huggingface, tiktoken
+from digram.formats import _bpe, huggingface, tiktoken
 from digram.vocab.model import BpeKernel
 from digram.vocab.packed import Compact, Settings, compacted
 
@@ -36,7 +37,8 @@ def leave_it_to_python(patch: pytest.MonkeyPatch) -> None:
         return _core.Ranks(tiktoken._tokens(data, path))
 
     patch.setattr(tiktoken, "_in_core", ranks)
-    patch.setattr(huggingface, "_in_core", lambda model, added: None)
+    in_python = replace(_bpe.SECTION, tables=lambda model, added: None)
+    patch.setattr(huggingface, "_SECTIONS", (in_python,))
 
 
 @pytest.mark.parametrize("name", [".tiktoken", "tokenizer.json", "tokenizer.json without digest"])

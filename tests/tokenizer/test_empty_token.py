@@ -124,6 +124,6 @@ def test_what_is_wrong_with_it() -> None:
     with pytest.raises(VocabError, match="stands in line"):
         read(b"YQ== %d\n" % (END + 1))
     definition = read(b"")
-    definition.merges.append((END, 256, 256))
+    definition.model.merges.append((END, 256, 256))
     with pytest.raises(VocabError, match="a part is empty"):
         digram.Tokenizer(definition)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import any_tokenizers, cases, soups, texts
+from vocabularies import changed
 
 import digram
 from digram.analysis.audit import KINDS
@@ -28,7 +28,7 @@ def with_tokens(*tokens: str, **changes: object) -> digram.Tokenizer:
     base = digram.train("", max_merges=0, pretokenizer="o200k").definition
     added = [*base.tokens, *(token.encode() for token in tokens)]
     fields = {"tokens": added, "ignore_merges": True, **changes}
-    return digram.Tokenizer(replace(base, **fields))  # type: ignore[arg-type]
+    return digram.Tokenizer(changed(base, **fields))
 
 
 @pytest.mark.parametrize(
