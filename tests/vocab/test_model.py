@@ -43,7 +43,7 @@ class Words(Model, Kernel):
     def unreached(self, definition: digram.Definition) -> list[int]:
         return []
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind}
 
     def core(self) -> tuple[bool, _core.Scheme | None]:

@@ -181,7 +181,7 @@ def digest_of(
         "special_tokens": sorted((i, text) for text, i in special_tokens.items()),
         "tokens": held.tokens,
         "merges": held.merges,
-        **kernel.as_dict(),
+        **kernel.to_dict(),
     }
     if said.template is not None:
         settings["template"] = [said.template.single, said.template.pair]

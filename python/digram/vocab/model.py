@@ -75,7 +75,7 @@ class Model(ABC):
         """Its tables in the core, with the tokens; `VocabError` where they do not fit them."""
 
     def rows(self) -> Sequence[Sequence[int]]:
-        """The numbers that a digest takes of it, beside the tokens and `Kernel.as_dict`."""
+        """The numbers that a digest takes of it, beside the tokens and `Kernel.to_dict`."""
         return ()
 
     @abstractmethod
@@ -117,7 +117,7 @@ class Kernel(ABC):
         """A sentence for a summary; None for BPE by rank."""
 
     @abstractmethod
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """What decides ids beside the tables, as JSON; digests hold it among the settings.
 
         Every kind but BPE, which was there first, names itself in it, under "kind".
@@ -249,7 +249,7 @@ class BpeKernel(Kernel):
         """What the scheme holds."""
         return None if self.scheme is None else str(self.scheme)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Whether merges are ignored; the scheme, where there is one."""
         scheme = {} if self.scheme is None else {"scheme": self.scheme.said()}
         return {"ignore_merges": self.ignore_merges, **scheme}
