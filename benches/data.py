@@ -52,7 +52,7 @@ def stream(path: Path) -> Iterator[str]:
 
 
 def documents(corpus: str, megabytes: float | None = None) -> list[str]:
-    """The documents of a corpus from the first on, up to so many bytes of UTF-8."""
+    """The first documents of a corpus, up to a number of bytes of UTF-8."""
     chosen, held = [], 0
     for document in stream(folder() / "corpora" / f"{corpus}.txt"):
         size = len(document.encode())
@@ -97,7 +97,7 @@ SHAPES = (*_CHARACTERS, *_DRAWN, "spaces, then a", "Chinese")
 
 
 def shape(name: str, size: int) -> str:
-    """One text of one thing: so many bytes of UTF-8, or a few less.
+    """A text of one kind, of a given number of bytes of UTF-8 or a few less.
 
     The Chinese is the text of the Chinese documents of multi.txt in its order, without what stands
     between ideographs; no part comes twice.

@@ -29,7 +29,7 @@ WAYS = {
 
 
 def texts(megabytes: float) -> Iterator[str]:
-    """The documents of all corpora up to so many megabytes, one after the other."""
+    """The documents of all corpora, one after the other, up to a number of megabytes."""
     held = 0
     for name in CORPORA:
         for document in stream(folder() / "corpora" / f"{name}.txt"):

@@ -26,7 +26,7 @@ MERGES = 1_000
 PART = 200
 """Sequences that are made together."""
 HELD_OUT = 10
-"""One part in so many is not learned from, but one at least."""
+"""One part in this many is kept back from training, and at least one."""
 
 
 def movements(parts: int) -> Iterator[Numbers]:

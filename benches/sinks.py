@@ -74,7 +74,7 @@ def measure(who: str, path: str, threads: int, size: int = 0) -> dict[str, Any]:
 
 
 def _disk(size: int) -> dict[str, Any]:
-    """Seconds to write so many bytes to the disk, and to be sure that they are there."""
+    """Seconds to write a number of bytes to the disk and to sync it."""
     block = np.random.default_rng(0).bytes(BLOCK)
     with tempfile.TemporaryFile(dir=cache()) as file:
         started = perf_counter()

@@ -191,7 +191,7 @@ def _line(
 
 
 def _ratio(mine: Result, others: Sequence[Result], limits: Limits) -> str:
-    """How many times as fast as the best; at least so many, where nobody came to an end in time."""
+    """How many times as fast as the best; a lower bound where no other one finished in time."""
     slow, _ = limits.passed
     rivals = [each["seconds"] for each in others if each]
     if mine and rivals:

@@ -307,14 +307,14 @@ def test_another_checkpoint_is_refused_in_the_words_of_the_shell(
     assert other.exit_code == 3
     assert other.stderr == (
         f"Error: {tmp_path / 'run'}: the folder is of a run with --ties ids and no "
-        "--min-frequency, and asked for is --ties first_seen and --min-frequency 2. To go on, "
-        "give the options of that run; to start anew, give another folder.\n"
+        "--min-frequency, and asked for is --ties first_seen and --min-frequency 2. Pass the "
+        "options of that run to resume it, or another folder to start a new run.\n"
     )
     cut = run(*asked, tmp_path / "run", "--regex", "[a-z]+", "--digits", "individual")
     assert "asked for is --regex '[a-z]+' with --digits individual." in cut.stderr
     file = run(*asked, corpus)
     assert file.exit_code == 4
-    assert f"{corpus}: a checkpoint is a folder, and this is none; name a folder" in file.stderr
+    assert f"{corpus}: a checkpoint is a folder, and this is not one; name a folder" in file.stderr
 
 
 def test_a_fault_leaves_the_old_file(run: Run, corpus: Path, tmp_path: Path) -> None:

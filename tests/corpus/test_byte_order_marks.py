@@ -105,7 +105,7 @@ def test_what_is_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CorruptFileError) as caught:
         list(digram.files(path, on_error="skip"))
     assert str(caught.value) == (
-        f"{path}: the file begins with the mark of UTF-16, and is none at byte 6: illegal "
+        f"{path}: the file begins with the mark of UTF-16, but is not UTF-16 at byte 6: illegal "
         "UTF-16 surrogate. Write it in UTF-8. If it is not text, leave it out."
     )
     path.write_bytes(codecs.BOM_UTF16_LE + b"a\x00b")

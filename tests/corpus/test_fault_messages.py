@@ -84,9 +84,9 @@ FAULTS = [
     Fault(
         "bomb.txt.gz",  # of zeros, a gigabyte: one word without an end
         lambda: packed(bytes(1 << 24)) * 64,
-        "OptionError: bomb.txt.gz: there are 8,4.. kB without a place where one knows that "
-        "the pretokenizer cuts: more than memory_limit= leaves room for. Cut the file into "
-        "documents with separator=, raise the limit, or choose another pretokenizer; "
+        "OptionError: bomb.txt.gz: there are 8,4.. kB without a place where the "
+        "pretokenizer is certain to cut: more than memory_limit= leaves room for. Cut the file "
+        "into documents with separator=, raise the limit, or choose another pretokenizer; "
         '"gpt2" or "o200k" cut at nearly every space.',
         options={"separator": "\n", "most": 8 << 20},
     ),

@@ -27,7 +27,7 @@ TEXT = "low newest, 12 of them! " * 500_000
 
 
 def endless() -> str:
-    """What `WHOLE` cuts nowhere."""
+    """What `WHOLE` separator is empty."""
     return "low" * 4_000_000
 
 

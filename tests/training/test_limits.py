@@ -153,7 +153,7 @@ def test_counts_and_named_sources_go_on(corpus: Path, tmp_path: Path) -> None:
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("text")
-    with pytest.raises(NotADirectoryError, match="a checkpoint is a folder, and this is none"):
+    with pytest.raises(NotADirectoryError, match="a checkpoint is a folder, and this is not one"):
         digram.train("text", max_merges=1, checkpoint=path)
     assert path.read_text() == "text"
 
@@ -165,7 +165,7 @@ def test_another_run_is_refused(corpus: Path, tmp_path: Path) -> None:
         digram.train(corpus, checkpoint=folder, ties="first_seen", **OPTIONS)
     assert str(caught.value) == (
         f'{folder}: the folder is of a run with ties="ids", and asked for is ties="first_seen". '
-        "To go on, give the options of that run; to start anew, give another folder."
+        "Pass the options of that run to resume it, or another folder to start a new run."
     )
     regex = digram.Pretokenizer(digram.Regex("[a-z]+"), digits="individual")
     for options, theirs, ours in (
@@ -450,7 +450,7 @@ def test_a_damaged_folder_is_told(corpus: Path, tmp_path: Path) -> None:
         {"state": known["state"] | {"more": 1}},
     ):
         (folder / STATE).write_text(json.dumps(known | wrong))
-        with pytest.raises(digram.CheckpointError, match="does not fit its digest"):
+        with pytest.raises(digram.CheckpointError, match="does not match its digest"):
             digram.train(corpus, checkpoint=folder, **OPTIONS)
         assert (folder / run).exists()
         (folder / STATE).write_text(sealed(known | wrong))

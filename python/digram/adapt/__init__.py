@@ -1,4 +1,4 @@
-"""Vocabularies that change: extended, pruned, joined; and what that means for a model."""
+"""Change vocabularies: extend, prune, replace, unite and shrink; and adapt a model to it."""
 
 from digram.adapt.change import Change, EmbeddingPlan
 from digram.adapt.extending import extend

@@ -1,4 +1,4 @@
-"""What a change of vocabulary means for a model: which ids stay, and where new rows come from."""
+"""Changes of a vocabulary: which ids stay, and how to fill the new rows of a model."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = ["Change", "EmbeddingPlan"]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class EmbeddingPlan:
-    """The rows of a new embedding matrix as weighted sums of those of the old one.
+    """The rows of a new embedding matrix, as weighted sums of rows of the old one.
 
     >>> import digram, numpy as np
     >>> tok = digram.train("low low", max_merges=1, pretokenizer=None)
@@ -49,8 +49,8 @@ class EmbeddingPlan:
     >>> plan.apply(old)[257].tolist()
     [375.0, 376.0]
 
-    In compressed rows: what new id n comes from is `ids[starts[n]:starts[n + 1]]`, each with its
-    weight; those of a row sum to 1. A row that nothing is known of, as a hole's, has none.
+    The rows are compressed: new id n is a sum over `ids[starts[n]:starts[n + 1]]`, each with its
+    weight; the weights of a row sum to 1. A row without a source, as that of a hole, is empty.
     """
 
     old_size: int
@@ -64,7 +64,7 @@ class EmbeddingPlan:
         return len(self.starts) - 1
 
     def row(self, id: int) -> list[tuple[int, float]]:
-        """What a new id comes from: old ids, each with its weight; `TokenIdError` for no id."""
+        """The old ids that a new id is a sum of, with weights; `TokenIdError` for an unknown id."""
         if not 0 <= id < self.new_size:
             raise TokenIdError(f"{show(id)} is none of the {self.new_size:,} new ids.", value=id)
         part = slice(self.starts[id], self.starts[id + 1])
@@ -73,9 +73,9 @@ class EmbeddingPlan:
     def apply(self, embeddings: NDArray[Any], unknown: NDArray[Any] | None = None) -> NDArray[Any]:
         """The new matrix, a row for each new id, in the type of the old one.
 
-        `embeddings` has a row for each old id; rows beyond them, as models pad their matrices, are
-        left out. Rows that nothing is known of are `unknown`, by default the mean of all old ones.
-        Sums are of 64-bit floats; rows that stay are copied as they are. Raises `OptionError` for a
+        `embeddings` has a row for each old id; further rows, with which models pad their matrices,
+        are left out. Rows without a source are `unknown`, by default the mean of all old ones. Sums
+        are of 64-bit floats; rows that stay are copied as they are. Raises `OptionError` for a
         matrix with too few rows.
         """
         import numpy as np
@@ -107,7 +107,7 @@ class EmbeddingPlan:
     def matrix(self) -> Any:
         """The same as a `scipy.sparse.csr_matrix` of new by old ids: `plan.matrix() @ old`.
 
-        Raises `ImportError` where SciPy is not installed. Rows that nothing is known of are 0.
+        Raises `ImportError` where SciPy is not installed. Rows without a source are 0.
         """
         from scipy.sparse import csr_matrix
 
@@ -117,10 +117,10 @@ class EmbeddingPlan:
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """From one tokenizer to the next; what `extend` returns beside the new one.
+    """A change from one tokenizer to another, with the map of ids, as `extend` returns it.
 
-    `id_map[id]` is what has the meaning of an old id in the new vocabulary, -1 where nothing has.
-    `print` shows a summary.
+    `id_map[id]` is the new id with the meaning of an old one, or -1 where there is none. `print`
+    shows a summary.
     """
 
     before: Tokenizer
@@ -129,7 +129,7 @@ class Change:
 
     @classmethod
     def of(cls, before: Tokenizer, after: Tokenizer) -> Change:
-        """The change from any tokenizer to any other: tokens of the same bytes are the same.
+        """The change between any two tokenizers, in which tokens of the same bytes are the same.
 
         >>> import digram
         >>> tok = digram.train("low low lower", max_merges=3)
@@ -150,9 +150,10 @@ class Change:
         return cls(before, after, np.array(same, np.int64))
 
     def then(self, next: Change) -> Change:
-        """Join it with one that comes after it.
+        """Compose this change with the next one.
 
-        Raises `ConfigMismatchError` where the next does not begin with what this one ends with.
+        Raises `ConfigMismatchError` where the next one does not begin with the tokenizer that this
+        one ends with.
         """
         import numpy as np
 
@@ -161,7 +162,7 @@ class Change:
             raise ConfigMismatchError(
                 f"the first change ends with {self.after!r}, and the next begins with "
                 f"{next.before!r}.",
-                hint="Give changes in the order in which they were made.",
+                hint="Pass changes in the order in which they were made.",
             )
         stays = self.id_map >= 0
         map = np.full_like(self.id_map, -1)
@@ -169,14 +170,14 @@ class Change:
         return Change(self.before, next.after, map)
 
     def inverse(self) -> Change:
-        """The change back: what was added goes, and what was removed is as if it were new.
+        """The reverse change: added tokens are removed, and removed ones are new.
 
         >>> import digram
         >>> _, change = digram.extend(digram.train("low low", max_merges=1), "low low", add=1)
         >>> print(change.inverse())
         258 ids became 257, 0 tokens added, 1 removed
 
-        Where two old ids became one, that one becomes the lower of them.
+        Where two old ids became one, it maps back to the lower of them.
         """
         import numpy as np
 
@@ -187,22 +188,22 @@ class Change:
 
     @cached_property
     def added(self) -> list[int]:
-        """New ids without an old one, rising."""
+        """The new ids without an old one, in rising order."""
         stayed = set(self.id_map.tolist())
         return [id for id, token in enumerate(_spelled(self.after)) if token and id not in stayed]
 
     @cached_property
     def removed(self) -> list[int]:
-        """Old ids that have no new one, rising."""
+        """The old ids without a new one, in rising order."""
         map, old = self.id_map.tolist(), _spelled(self.before)
         return [id for id, token in enumerate(old) if token and map[id] < 0]
 
     def embedding_plan(self) -> EmbeddingPlan:
-        """How to begin the rows of a model's embedding and output matrices.
+        """Plan the initial rows of a model's embedding and output matrices.
 
-        A token that stays keeps its row. One that is new starts as the mean of the rows of the
-        tokens that its bytes were before [1]. Special tokens that are new, and what the old
-        tokenizer had no tokens for, have no row. Takes some µs for each new token.
+        A token that stays keeps its row. A new token starts as the mean of the rows of the tokens
+        that its bytes were encoded to before [1]. New special tokens, and tokens that the old
+        tokenizer could not encode, have no row. Takes some µs for each new token.
 
         1. Gee et al. 2022, "Fast Vocabulary Transfer for Language Model Compression".
         """
@@ -233,7 +234,7 @@ class Change:
         return EmbeddingPlan(self.before.vocab_size, starts, ids, weights)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write `id_map` and the plan's `starts`, `ids` and `weights` as a NumPy `.npz` file.
+        """Save `id_map` and the plan's `starts`, `ids` and `weights` as a NumPy `.npz` file.
 
         >>> import digram, numpy as np
         >>> _, change = digram.extend(digram.train("low low", max_merges=1), "low", add=1)
@@ -263,7 +264,7 @@ class Change:
             atomic_write(path, file.getvalue())
 
     def compare(self, corpus: CorpusLike | Mapping[str, CorpusLike], **options: Any) -> Comparison:
-        """What changes on a sample: `digram.compare(before, after, corpus)`, with its options."""
+        """Compare both tokenizers on a corpus, with the options of `digram.compare`."""
         return compare(self.before, self.after, corpus, **options)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Continued BPE: the next merges of a tokenizer, learned on another corpus."""
+"""Continued BPE: learn further merges of a tokenizer on another corpus."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def extend(
     on_merge: Callable[[Merge], object] | None = None,
     progress: bool | None = None,
 ) -> tuple[Tokenizer, Change]:
-    """Learn the next merges on another corpus; every token and every merge stays as it is.
+    """Extend a tokenizer with merges learned on another corpus; all old tokens and merges stay.
 
     >>> import digram
     >>> tok = digram.train("low low lower lowest", vocab_size=259, pretokenizer="whitespace")
@@ -50,18 +50,18 @@ def extend(
     >>> [(merge.left, merge.right) for merge in tok.merge_log[-2:]]
     [(b's', b'low'), (b' ', b'slow')]
 
-    This is continued BPE: the corpus is split as this tokenizer splits it, and merging goes on
-    from there, with new ids after the highest one. So what a text becomes afterwards is what
-    it became before, with some neighbours joined, and no new token is unreachable, as tokens
-    are that are only appended to a list. A merge that would make the bytes of a token that
-    there is already is passed over. Ids that pad the size (`pad_to_multiple`) are used first,
-    and the new size is padded again. `add` is how many tokens at most; fewer where no pair is
-    left that occurs `min_frequency` times. `whole_characters` is as this tokenizer was trained
-    where it is not given. The other arguments are those of `digram.train`.
+    This is continued BPE: the corpus is encoded with this tokenizer, and merging continues from
+    there, with new ids after the highest one. So the new encoding of a text is the old one with
+    some neighbours joined, and every new token is reachable, unlike tokens that are only appended
+    to a list. A merge whose token would have the bytes of an existing one is skipped. Ids that pad
+    the size (`pad_to_multiple`) are used first, and the new size is padded again. `add` is the
+    maximum number of new tokens; there are fewer where no pair is left that occurs `min_frequency`
+    times. `whole_characters` is by default that of the training of this tokenizer. The other
+    arguments are those of `digram.train`.
 
-    Works for published vocabularies too, and where rank and id are the same, as in `.tiktoken`
-    files, they stay the same. Returns the new tokenizer, and a `Change` that says what became
-    of the ids and how a model's embeddings begin. Raises what `train` raises, and what
+    Published vocabularies can be extended too; where rank and id are the same, as in `.tiktoken`
+    files, they stay the same. Returns the new tokenizer, and a `Change` with the map of ids and the
+    plan for a model's embeddings. Raises what `train` raises, and what
     `encode` raises for text that this tokenizer has no tokens for. Cost: training on the
     corpus, and encoding its distinct pretokens.
     """

@@ -1,4 +1,4 @@
-"""Two vocabularies made one, and a vocabulary whose tokens change at a fixed size."""
+"""Unite two vocabularies, and replace tokens of a vocabulary at a fixed size."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def union(tok: Tokenizer, other: Tokenizer, *, add: int | None = None) -> tuple[
     >>> both.tokens(change.added)
     [b'slo', b'slow', b' slow']
 
-    They come in the order in which the other one learned them, at most `add` of them, each by
-    one merge more at the end, so that old ids, old merges and old encodings stay as by
-    `extend`. A token that no single merge makes of what this tokenizer has by then, or that
-    its pretokenizer cuts, would be unreachable, and is left out, as is one that its rules
-    forbid. The pretokenizer and the special tokens are this one's. Raises
-    `ConfigMismatchError` for another unit. `extend` learns the better tokens wherever there is
-    a text to learn from. Takes some µs for each token of the other.
+    They are added in the order in which the other tokenizer learned them, at most `add` of them.
+    Each is one further merge at the end, so old ids, old merges and old encodings stay, as with
+    `extend`. A token that no single merge makes of the tokens so far, or that the pretokenizer
+    cuts, would be unreachable and is left out, as is one that the rules forbid. The pretokenizer
+    and the special tokens are those of `tok`. Raises
+    `ConfigMismatchError` for another unit. Where you have text to learn from,
+    `extend` learns better tokens. Takes some µs for each token of the other.
     """
     instance("tok", tok, Tokenizer)
     instance("other", other, Tokenizer)
@@ -47,7 +47,7 @@ def union(tok: Tokenizer, other: Tokenizer, *, add: int | None = None) -> tuple[
     if tok.unit != other.unit:
         raise ConfigMismatchError(
             f'one tokenizer has unit="{tok.unit}" and the other unit="{other.unit}".',
-            hint="Merge tokenizers of the same unit.",
+            hint="Unite tokenizers of the same unit.",
         )
     most = None if add is None else whole_number("add", add, 0)
     whole, multiple = unpadded(tok)
@@ -145,7 +145,7 @@ def replace_tokens(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> tuple[Tokenizer, Change]:
-    """Put the next merges that a corpus asks for in the place of the tokens it needs least.
+    """Replace the tokens that a corpus needs least by the next merges learned on it.
 
     >>> import digram
     >>> tok = digram.train("the cat sat on the mat with the hat", vocab_size=268)
@@ -156,21 +156,21 @@ def replace_tokens(
     >>> tok.count(notes), after.count(notes)
     (29, 17)
 
-    It is `prune`, then `extend`, and the new tokens take the ids of those that went. So the size
-    of the vocabulary is always that of before: a model's matrices keep theirs, and rows of tokens
-    that stay keep their place.
+    This is `prune`, then `extend`, and the new tokens take the ids of the removed ones. So the
+    vocabulary keeps its size: a model's matrices keep theirs, and the rows of tokens that stay keep
+    their places.
 
-    `number` is how many tokens are replaced at most. Where the corpus has fewer pairs that occur
-    `min_frequency` times, only so many tokens go as new ones take their place; where it has none,
-    the tokenizer stays as it is. A token that goes and is learned again is not replaced.
-    `len(change.added)` says how many were.
+    `number` is the maximum number of tokens to replace. Where the corpus has fewer pairs that occur
+    `min_frequency` times, only as many tokens are removed as there are new ones; where it has none,
+    the tokenizer stays as it is. A token that is removed and learned again is not
+    replaced. `len(change.added)` is the number of replaced tokens.
 
     >>> same, change = digram.replace_tokens(tok, "at at", 6)
     >>> print(change)
     268 ids became 268, 0 tokens added, 0 removed
 
-    As the order of ids is no longer that of merges, what needs that refuses the result: `shrink`,
-    and `.tiktoken` files. The arguments are those of `prune` and `extend`. The corpus is counted
+    The order of ids is then no longer that of merges, so `shrink` and `.tiktoken` files refuse the
+    result. The arguments are those of `prune` and `extend`. The corpus is counted
     once. Where fewer are replaced than `number`, what remains of the cost comes again for each
     number that is tried, most often once or twice.
     """

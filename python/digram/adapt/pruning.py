@@ -1,4 +1,4 @@
-"""Fewer tokens: those that a corpus needs least go, from the leaves of the merge trees on."""
+"""Prune a vocabulary: remove the tokens that a corpus needs least."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def prune(
     separator: str | bytes | None = None,
     threads: int | None = None,
 ) -> tuple[Tokenizer, Change]:
-    """Take away the tokens that a corpus needs least.
+    """Remove the tokens that a corpus needs least.
 
     >>> import digram
     >>> tok = digram.train("low low low lower lowest slow", vocab_size=262)
@@ -66,16 +66,16 @@ def prune(
     (4, 3)
 
         corpus: text as for `evaluate`, or counts made with this pretokenizer.
-        remove, vocab_size: how many tokens go, or how many ids there are to be. One of them.
+        remove, vocab_size: how many tokens to remove, or how many ids to keep. Pass one of them.
         keep: tokens, or their ids, that stay whatever they are used for.
-        compact: whether ids above close up; otherwise what goes leaves holes, and every other
-            token keeps its id.
+        compact: whether higher ids move down; otherwise removed tokens leave holes, and every
+            other token keeps its id.
 
-    Only leaves go, of which nothing else is made, so every token that stays can still be
-    reached: one after the other the least used, whose uses become those of its parts; of equals
-    the last learned. Single symbols and special tokens stay. What is used is counted once,
-    under this tokenizer; a text whose token went may be cut at other places nearby, so measure
-    the outcome (`change.compare`). Raises `OptionError` where not so many can go. Cost:
+    Only leaves are removed: tokens that are part of no other one, so every remaining token stays
+    reachable. The least used leaf goes first, of equals the last learned, and its uses become those
+    of its parts. Single symbols and special tokens stay. Uses are counted once, under this
+    tokenizer; a text with a removed token may be split differently nearby, so measure the outcome
+    (`change.compare`). Raises `OptionError` where fewer tokens can be removed. Cost:
     encoding the corpus, and some µs a token.
     """
     instance("tok", tok, Tokenizer)
@@ -83,7 +83,7 @@ def prune(
     if (remove is None) == (vocab_size is None):
         raise OptionError(
             "prune takes one of remove= and vocab_size=.",
-            hint="Say how many tokens go, or how many there are to be.",
+            hint="Pass how many tokens to remove, or how many ids to keep.",
         )
     whole, multiple = unpadded(tok)
     definition = whole.definition
@@ -114,7 +114,7 @@ def counted(
     threads: int | None,
     progress: bool | None = False,
 ) -> Counts:
-    """The pretokens of a corpus, which may be counted already."""
+    """The counts of a corpus, which may be counts already."""
     if isinstance(corpus, Counts):
         refuse_separator(separator)
         return corpus
@@ -161,7 +161,7 @@ def uses(
 def _ids(tok: Tokenizer, keep: Iterable[str | bytes | int]) -> set[int]:
     """The ids of the tokens that are named."""
     if isinstance(keep, str | bytes):
-        raise TypeError("keep is several tokens; put the one in a list")
+        raise TypeError("keep is several tokens; put a single one in a list")
     named = set()
     for number, token in enumerate(keep):
         if isinstance(token, str | bytes):

@@ -1,4 +1,4 @@
-"""Smaller vocabularies of the same training."""
+"""Shrink a vocabulary to a smaller size of the same training."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["shrink"]
 
 
 def shrink(tok: Tokenizer, vocab_size: int) -> Tokenizer:
-    """The tokenizer that training to a smaller size would have given; this one stays as it is.
+    """Shrink a tokenizer to the one that training to a smaller size gives.
 
     >>> import digram
     >>> text = "low low lower lowest"
@@ -21,10 +21,10 @@ def shrink(tok: Tokenizer, vocab_size: int) -> Tokenizer:
     >>> small.merges == tok.merges[:3], small.special_tokens
     (True, {'<|end|>': 259})
 
-    So one run gives every smaller vocabulary. The last tokens that merges make go away, and
-    what has higher ids (special tokens, reserved blocks) moves down by as many, gaps kept. The
-    record of training says what that of the smaller run would say, so the saved bytes are the
-    same too; where the size was padded, the smaller one is padded to the same multiple.
+    So one training run gives every smaller vocabulary. The last merges are removed, and higher ids
+    (special tokens, reserved blocks) move down, with their gaps. The training record is that of the
+    smaller run, so the saved bytes are the same too. Where the size was padded, the smaller one is
+    padded to the same multiple.
 
     Loaded vocabularies can be shrunk where ids follow the order of merges, as in
     `.tiktoken` files. Raises `VocabError` where they do not, and where training in two stages

@@ -49,7 +49,7 @@ def chunks(
     told: common.Told,
     as_json: bool,
 ) -> None:
-    """Cut the texts of files into chunks of at most so many tokens, which together cover them.
+    """Cut the texts of files into chunks of at most N tokens, which together cover them.
 
     FILES are files, folders and quoted patterns; stdin without any, or for -. Each line is a chunk:
     its tokens, where it starts and ends in the file, in bytes from 0, and the name of the file, in

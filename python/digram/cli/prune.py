@@ -15,7 +15,7 @@ __all__ = ["prune"]
 )
 @click.option("--remove", type=common.NUMBER, metavar="N", help="So many tokens go.")
 @click.option(
-    "--vocab-size", type=common.NUMBER, metavar="N", help="Or so many ids there are to be."
+    "--vocab-size", type=common.NUMBER, metavar="N", help="Or the number of ids that are to remain."
 )
 @click.option(
     "--keep", multiple=True, metavar="TOKEN", help="A token that stays; repeat it for several."

@@ -35,7 +35,7 @@ _SHORTEST, _LONGEST = 0.02, 10.0
     "--seconds",
     type=click.FloatRange(_SHORTEST, _LONGEST),
     metavar="N",
-    help="Play by itself, a merge in so many seconds.",
+    help="Play by itself, one merge each this many seconds.",
 )
 @common.color_option
 @common.source_options

@@ -45,7 +45,7 @@ _OPTIONS = (
         "--shard-tokens",
         type=common.NUMBER,
         metavar="N",
-        help="A shard ends with the document that reaches so many tokens.  [default: 100000000]",
+        help="A shard ends with the document that reaches this many tokens.  [default: 100000000]",
     ),
     click.option("--shard-size", metavar="SIZE", help='The same in bytes of ids, as in "1 GB".'),
     click.option("--resume", is_flag=True, help="Go on with the run that the folder holds."),

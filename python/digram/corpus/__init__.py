@@ -1,21 +1,21 @@
-"""What comes in: texts, files that hold texts, and tables that do.
+"""Reading corpora: texts, files that hold texts, and tables.
 
-`Corpus` is the one place that turns whatever is a corpus into texts: training, counting, analysis
-and the command line all read through it. A `str` or `bytes` is always a text, never the name of a
+`Corpus` is the only place that turns a corpus into texts: training, counting, analysis and the
+command line all read through it. A `str` or `bytes` is always a text, never the name of a
 file.
 
 corpus            `Corpus`: from any corpus to texts, whole, in parts, in batches
 file_source       `Files`: which files, and how each is read
-paths             names: paths, folders and patterns
-file_types        what kind of file one is
+paths             paths, folders and glob patterns
+file_types        the kind of a file
 text              what a text is, whole, in parts or not read yet
 separators        where texts are cut into documents
 compression       .gz, .zst, .bz2 and .xz, unpacked block by block
 byte_order_marks  UTF-16 and UTF-32
 jsonl             lines and lists of JSON, rows of CSV
 tables            Parquet and Arrow files, and tables in memory
-arrow_checks      what pyarrow holds, looked at before it is used
-reader            one pass over a corpus: how far it is, and what was skipped
+arrow_checks      checks of Arrow data of pyarrow before it is used
+reader            one pass over a corpus: its progress, and the records that were skipped
 prefetch          a thread that reads ahead
 """
 

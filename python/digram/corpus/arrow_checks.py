@@ -1,9 +1,9 @@
-"""Arrow data that pyarrow holds, looked at in full before any of it is used.
+"""Check Arrow data of pyarrow in full before any of it is used.
 
-pyarrow reads a file as it lies there. Offsets, views and keys are then what the file says, and may
-lead anywhere in the memory of the process: a damaged file would become text that never stood in it.
-How long each buffer is only pyarrow knows; an array that it has handed over does not tell any more.
-So it is asked here, before.
+pyarrow reads a file without checking it. Offsets, views and keys are then what the file holds, and
+may point anywhere in the memory of the process: a damaged file would yield text that is not in it.
+Only pyarrow knows the length of each buffer, and an exported array no longer has it. So the check
+comes before the export.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ __all__ = [
 
 
 def is_pyarrow(data: object) -> bool:
-    """Whether it is of pyarrow, or of pandas, which may hold what is."""
+    """Whether a value is of pyarrow, or of pandas, which may hold data of pyarrow."""
     return bool({"pyarrow", "pandas"} & _rooms(data))
 
 
 def invalid() -> tuple[type[Exception], ...]:
-    """What pyarrow raises for data that is none."""
+    """The exceptions that pyarrow raises for invalid data."""
     import pyarrow
 
     # The last is for the name of a column that is not UTF-8.
@@ -40,7 +40,7 @@ def invalid() -> tuple[type[Exception], ...]:
 
 
 def pieces(data: Any, names: tuple[str, ...]) -> tuple[Any, Iterator[Any]]:
-    """What is empty and of the type of some data of pyarrow's, and the rows, piece by piece.
+    """An empty array of the type of some data of pyarrow, and the rows of the data in pieces.
 
     Where the data has columns, the pieces have those of these names, and no other.
 
@@ -76,14 +76,14 @@ def _selected(data: Any, names: tuple[str, ...]) -> Any:
 
 
 def leaf(rows: Any, column: tuple[str, ...]) -> Any:
-    """The array that a name leads to in a batch or an array: null where one around it is.
+    """The array at a path of names in a batch or an array; null where an outer value is null.
 
     >>> import pyarrow
     >>> leaf(pyarrow.record_batch({"meta": [{"text": "one"}, None]}), ("meta", "text")).to_pylist()
     ['one', None]
 
-    What it lies in is looked at as far as its length goes, and the array itself not at all. Raises
-    an exception of pyarrow's (`invalid`).
+    Of the outer arrays the lengths are checked; the array itself is not. Raises an exception of
+    pyarrow (`invalid`).
     """
     import pyarrow
     import pyarrow.compute
@@ -102,7 +102,7 @@ def leaf(rows: Any, column: tuple[str, ...]) -> Any:
 
 
 def _plain(array: Any) -> Any:
-    """The array that one of an extension type is in truth."""
+    """The storage of an array of an extension type."""
     import pyarrow
 
     while isinstance(array, pyarrow.ExtensionArray):
@@ -111,9 +111,9 @@ def _plain(array: Any) -> Any:
 
 
 def whole(data: Any, names: tuple[str, ...]) -> Any:
-    """The same data with the columns of these names, looked at; data of others as it is.
+    """The same data with these columns only, checked; data of other libraries is returned as it is.
 
-    A reader is looked at as it is read. Raises `OptionError` where columns do not hold together.
+    A reader is checked as it is read. Raises `OptionError` for inconsistent columns.
     """
     if not is_pyarrow(data):
         return data
@@ -137,7 +137,7 @@ def _checked(rows: Any) -> Any:
 
 
 def refused(error: Exception) -> OptionError:
-    """What came through Arrow from a program, and does not hold together."""
+    """The error for inconsistent data that a program passed through Arrow."""
     return OptionError(
         f"what came through Arrow cannot be read: {reason(error)}.",
         hint="Read the data again, with a program that checks it.",
@@ -145,18 +145,18 @@ def refused(error: Exception) -> OptionError:
 
 
 def reason(error: Exception) -> str:
-    """What pyarrow says, in a line."""
+    """The message of pyarrow, in one line."""
     return str(error).partition("\n")[0].rstrip(".")
 
 
 def as_bytes(array: Any) -> Any:
-    r"""An array of text as one of bytes, whose offsets, views and keys were looked at.
+    r"""Turn an array of text into one of bytes, with checked offsets, views and keys.
 
     >>> import pyarrow
     >>> as_bytes(pyarrow.array([b"\xff", None]).view(pyarrow.string())).to_pylist()
     [b'\xff', None]
 
-    Whether it is UTF-8 is left to the caller. Costs no copy. Raises an exception of pyarrow's.
+    The caller checks whether it is UTF-8. Nothing is copied. Raises an exception of pyarrow.
     """
     import pyarrow
 
@@ -177,6 +177,6 @@ def as_bytes(array: Any) -> Any:
 
 
 def _rooms(data: object) -> set[str]:
-    """The packages that its class and those above it are from; none that is not in use."""
+    """The packages of the class of a value and of its base classes."""
     rooms = {kind.__module__.partition(".")[0] for kind in type(data).__mro__}
     return rooms if "pyarrow" in sys.modules else rooms - {"pyarrow", "pandas"}

@@ -1,4 +1,4 @@
-"""Byte order marks: what a file in UTF-16 or UTF-32 begins with, and those in UTF-8 may."""
+"""Byte order marks: decode files in UTF-16 and UTF-32, and skip the mark of UTF-8."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _LONGEST = 4  # bytes
 
 
 def as_utf8(blocks: Iterable[bytes], path: str | os.PathLike[str]) -> Iterator[bytes]:
-    r"""The same text in UTF-8 without a mark, where it begins with one of UTF-16 or UTF-32.
+    r"""Convert text that begins with a mark of UTF-16 or UTF-32 to UTF-8 without a mark.
 
     >>> list(as_utf8(["naïve".encode("utf-16")], "a.txt"))
     [b'na\xc3\xafve']
     >>> list(as_utf8([b"\xff\xfe"], "a.txt")), list(as_utf8([b"\xffas it is"], "a.txt"))
     ([], [b'\xffas it is'])
 
-    All else stays as it is, a mark of UTF-8 too. `CorruptFileError` for what is not text in the
-    encoding that the mark says, with its byte.
+    Any other text is returned as it is, including a mark of UTF-8. Raises `CorruptFileError`, with
+    the byte, for what is not text in the encoding of the mark.
     """
     start, blocks = _start(blocks)
     mark = next((mark for mark in _ENCODINGS if start.startswith(mark)), None)
@@ -47,7 +47,7 @@ def as_utf8(blocks: Iterable[bytes], path: str | os.PathLike[str]) -> Iterator[b
             offset = at - len(held) + error.start
             name = _ENCODINGS[mark].rpartition("-")[0].upper()
             raise CorruptFileError(
-                f"the file begins with the mark of {name}, and is none at byte {offset:,}: "
+                f"the file begins with the mark of {name}, but is not {name} at byte {offset:,}: "
                 f"{error.reason}.",
                 path=path,
                 offset=offset,
@@ -59,12 +59,12 @@ def as_utf8(blocks: Iterable[bytes], path: str | os.PathLike[str]) -> Iterator[b
 
 
 def may_have_mark(start: bytes) -> bool:
-    """Whether a text that begins so may be one that `as_utf8` changes; one may see too little."""
+    """Whether `as_utf8` may change a text with this beginning."""
     return any(start.startswith(mark) or mark.startswith(start) for mark in _ENCODINGS)
 
 
 def without_mark(blocks: Iterable[bytes]) -> tuple[int, Iterator[bytes]]:
-    """The length of a mark of UTF-8 at the beginning of blocks, and what is behind it."""
+    """The length of a mark of UTF-8 at the beginning of blocks, and the blocks after it."""
     start, blocks = _start(blocks)
     if not start.startswith(codecs.BOM_UTF8):
         return 0, blocks
@@ -72,7 +72,7 @@ def without_mark(blocks: Iterable[bytes]) -> tuple[int, Iterator[bytes]]:
 
 
 def _start(blocks: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """As many bytes as tell, and all blocks."""
+    """The first bytes, enough to recognise a mark, and all blocks."""
     blocks = iter(blocks)
     held, start = [], b""
     while len(start) < _LONGEST and (block := next(blocks, None)) is not None:

@@ -1,8 +1,8 @@
-"""Packed files, unpacked block by block: what they hold may be larger than memory.
+"""Unpack compressed files block by block; their content may be larger than memory.
 
-All members of a .gz, .bz2 or .xz file are read, and all frames of a .zst file. What a header
-declares is never allocated: a block holds what was asked for at most, and what a decompressor keeps
-beside it is bounded (`WINDOW`).
+All members of a .gz, .bz2 or .xz file are read, and all frames of a .zst file. The sizes in a
+header are never allocated: a block has at most the requested size, and the memory of a
+decompressor is bounded (`WINDOW`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FIRST = 1 << 12
 """Bytes that a member is begun with; each time it gets twice as many. What it leaves over is copied
 by its unpacker, which would cost the square of a block where many small members are in one."""
 WINDOW = 1 << 27
-"""The most bytes that a decompressor may keep of what it unpacked: 128 MiB, as `zstd` itself."""
+"""The maximum window of a decompressor in bytes: 128 MiB, as in `zstd` itself."""
 
 
 class _Unpacker(Protocol):
@@ -38,7 +38,7 @@ class _Unpacker(Protocol):
 
 
 class _Gunzip:
-    """zlib's way of it, in the manner of the others."""
+    """zlib's decompressor, with the interface of the others."""
 
     def __init__(self, of_zlib: Any) -> None:
         self._zlib = of_zlib
@@ -107,15 +107,15 @@ _PADDED = ("gz", "xz")  # may end in zeros
 def unpacked(
     packed: Iterable[bytes], packing: Packing, path: str | os.PathLike[str], size: int
 ) -> Iterator[bytes]:
-    """What is in a packed stream, in blocks of at most `size` bytes.
+    """Unpack a stream, in blocks of at most `size` bytes.
 
     >>> import gzip
     >>> twice = gzip.compress(b"one ") + gzip.compress(b"two")
     >>> b"".join(unpacked([twice], "gz", "a.gz", 1 << 16))
     b'one two'
 
-    Raises `CorruptFileError` where the stream is damaged or ends early, with the place in it, and
-    `LimitExceededError` where unpacking it would take more memory than the window that is allowed.
+    Raises `CorruptFileError`, with the position, where the stream is damaged or ends early, and
+    `LimitExceededError` where unpacking it takes more memory than the maximum window.
     """
     make, damaged = _KINDS[packing]()
     at = 0  # where the block begins in the stream
@@ -152,7 +152,7 @@ def unpacked(
 
 
 def _refused(packing: str, path: Any, offset: int, error: Exception) -> DigramError:
-    """What an unpacker's error amounts to."""
+    """The digram error for an error of a decompressor."""
     if _TOO_LARGE.get(packing, "\0") in str(error):
         return LimitExceededError(
             f"the {packing} data at or after byte {offset:,} needs more memory to unpack than is "

@@ -1,4 +1,4 @@
-"""`Corpus`: from whatever is a corpus to texts, whole, in parts, and in batches read ahead."""
+"""`Corpus`: read any corpus as texts, whole, in parts, or in batches that are read ahead."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PER_TEXT = 64  # bytes that a Python object takes beside its text, so that tiny 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    r"""What a user gives as text, and how it is cut into documents: made once, where it comes in.
+    r"""The texts that a user passes, and how they are cut into documents.
 
     >>> path = getfixture("tmp_path") / "a.txt"
     >>> _ = path.write_text("one\n\ntwo")
@@ -46,18 +46,18 @@ class Corpus:
     """
 
     source: Any
-    """Paths are `Files` here; all else is as it was given."""
+    """What was passed; paths are turned into `Files`."""
     separator: bytes | None = None
-    """What cuts it, whoever said so: the call or the files."""
+    """The separator, from the call or from the files."""
 
     @classmethod
     def of(cls, corpus: CorpusLike | Streams, separator: str | bytes | None = None) -> Corpus:
-        """A corpus, cut at a separator.
+        """Read a corpus, cut at a separator.
 
         A `str` or `bytes` is one text; a `Path` (file or folder), a list of them or `files(...)`
         are files, read as `files` says; `table(...)` is a column of a table; any other iterable
-        gives texts. Folders and patterns are looked at here and never again: sizes, stamps and
-        texts are of the same files. An iterator stays one, also of paths. `separator` cuts every
+        gives texts. Folders and patterns are listed here and never again: sizes, stamps and texts
+        are of the same files. An iterator is read once, also one of paths. `separator` cuts every
         text and file at each occurrence, from the left; the separator itself and empty documents
         are dropped.
 
@@ -95,7 +95,7 @@ class Corpus:
 
     @property
     def size(self) -> int | None:
-        """About how many bytes it holds, for a progress bar.
+        """The approximate size in bytes, for a progress bar.
 
         >>> Corpus.of("naïve").size
         5
@@ -115,7 +115,7 @@ class Corpus:
         return None
 
     def documents(self) -> Reading[Text]:
-        """The texts, in order, read as they are asked for.
+        """The texts, in order, read while you iterate.
 
         >>> list(Corpus.of("one text").documents())
         ['one text']
@@ -133,8 +133,8 @@ class Corpus:
         whole = (text.whole() if isinstance(text, Unread) else text for text in found)
         return Reading(whole, seen)
 
-    def parts(self, last_border: LastBorder, most: int | None = None) -> Reading[Text]:
-        """The same texts, but those of text files in parts: a file need not fit into memory.
+    def parts(self, last_border: LastBorder, max_bytes: int | None = None) -> Reading[Text]:
+        """The same texts, with text files in parts, so that a file need not fit into memory.
 
         >>> path = getfixture("tmp_path") / "a.txt"
         >>> _ = path.write_bytes(b"one two " * (1 << 17))
@@ -142,24 +142,24 @@ class Corpus:
         >>> [type(part).__name__ for part in found], b"".join(found) == path.read_bytes()
         (['bytes', 'Further'], True)
 
-        All parts but the first of a document are `Further`. A file is cut where `last_border` says
-        of what was read of it so far; `OptionError` where more than `most` bytes cannot be cut, or
-        where a line of JSON is longer.
+        All parts but the first of a document are `Further`. A file is cut where `last_border`
+        allows it; `OptionError` where there is no such place within `max_bytes` bytes, or where a
+        line of JSON is longer.
         """
         seen = Pass()
-        return Reading(_parts(self._found(), seen, last_border, most), seen)
+        return Reading(_parts(self._found(), seen, last_border, max_bytes), seen)
 
     def batches(
-        self, last_border: LastBorder | None = None, most: int | None = None
+        self, last_border: LastBorder | None = None, max_bytes: int | None = None
     ) -> Reading[list[Text]]:
         """The texts in batches; those of files are read ahead by a thread.
 
         >>> list(Corpus.of(["one", "two"]).batches())
         [['one', 'two']]
 
-        With `last_border` they come in `parts`. Texts that a caller's own iterator gives are taken
-        from it in the caller's thread, and so are those of stdin. Close the pass when it is given
-        up. Memory: three batches of 4 MiB, or one of 8 MiB without a thread, and the longest text.
+        With `last_border` they come in `parts`. The texts of your own iterator are taken from it in
+        the calling thread, and so are those of stdin. Close the pass if you do not read it to its
+        end. Memory: three batches of 4 MiB, or one of 8 MiB without a thread, and the longest text.
         """
         seen = Pass()
         found = self._found()
@@ -168,13 +168,13 @@ class Corpus:
             read = _texts(found, seen)
             texts = (text.whole() if isinstance(text, Unread) else text for text in read)
         else:
-            texts = _parts(found, seen, last_border, most)
+            texts = _parts(found, seen, last_border, max_bytes)
         if isinstance(found, Files):
             return Reading(Ahead(batches(texts, AHEAD), seen.end), seen)
         return Reading(batches(texts), seen)
 
     def _found(self) -> _Found:
-        """The texts, or what holds them."""
+        """The texts, or the object that holds them."""
         corpus, cut = self.source, self.separator
         if isinstance(corpus, Files | Streams):
             return corpus
@@ -199,7 +199,7 @@ class Corpus:
 
 
 def batches(texts: Iterable[Text], size: int = 8 << 20) -> Iterator[list[Text]]:
-    """Lists of texts of about `size` bytes each, so that one call of the core takes many texts.
+    """Group texts into lists of about `size` bytes, so that one call of the core takes many texts.
 
     >>> list(batches(["a" * 100, "b" * 100, "c" * 1000, "d"], size=300))
     [['aaa...', 'bbb...'], ['ccc...'], ['d']]
@@ -223,9 +223,9 @@ _Found: TypeAlias = "Files | Streams | Table | Iterator[Text | Unread]"
 
 
 def _characters(texts: Iterable[Text], name: str | None = None) -> Iterator[Text]:
-    """The same texts, before they are cut: after it nobody knows which one a document was part of.
+    """Refuse lone surrogates in texts before they are cut into documents.
 
-    So a lone surrogate, which the core refuses with the number of the document, is refused here.
+    The core would refuse them with the number of the document, and not with that of the text.
     """
     for number, text in enumerate(texts):
         if isinstance(text, str) and not text.isascii():
@@ -255,16 +255,18 @@ def _checked(
         yield item
 
 
-def _texts(found: _Found, seen: Pass, most: int | None = None) -> Iterator[Text | Unread]:
-    """The texts, in a pass of which `seen` keeps what becomes of it."""
+def _texts(found: _Found, seen: Pass, max_bytes: int | None = None) -> Iterator[Text | Unread]:
+    """The texts; `seen` records the progress of the pass."""
     if isinstance(found, Files | Streams):
-        return found.texts(seen, most)
+        return found.texts(seen, max_bytes)
     return found.texts(seen) if isinstance(found, Table) else found
 
 
-def _parts(found: _Found, seen: Pass, last_border: LastBorder, most: int | None) -> Iterator[Text]:
-    for text in _texts(found, seen, most):
+def _parts(
+    found: _Found, seen: Pass, last_border: LastBorder, max_bytes: int | None
+) -> Iterator[Text]:
+    for text in _texts(found, seen, max_bytes):
         if isinstance(text, Unread):
-            yield from in_parts(text, last_border, most)
+            yield from in_parts(text, last_border, max_bytes)
         else:
             yield text

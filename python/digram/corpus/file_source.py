@@ -1,4 +1,4 @@
-"""Files as a corpus: which, of what kind, and how each is read."""
+"""Files as a corpus: which files, of what kind, and how each is read."""
 
 from __future__ import annotations
 
@@ -42,19 +42,20 @@ __all__ = [
     "with_separator",
 ]
 
-PART = 1 << 20  # bytes; of a file that is one document so much is read at once
+PART = 1 << 20  # bytes of a file that are read at once where the file is one document
 _DELIMITERS: dict[str, bytes] = {"csv": b",", "tsv": b"\t"}
 _AS_TEXT = ', or digram.files(path, format="text") to read the file as one text'
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files as a corpus of texts: made by `files`, iterated as documents.
+    """Files as a corpus; made by `digram.files`, iterated as documents.
 
     `paths` are in the order in which they are read. With a `separator` (bytes) each text is cut
-    into documents, else a text file is one document and so is a record of another. `field` is the
-    name of the field or column that holds the text, by parts; `format` and `on_error` are as told
-    to `files`. Iterating gives a `digram.corpus.Reading`, which counts what was skipped.
+    into documents; without one, a text file is one document, and so is a record of other files.
+    `field` is the name of the field or column that holds the text, by parts; `format` and
+    `on_error` are those of `files`. Iterating gives a `digram.corpus.Reading`, which counts what
+    was skipped.
     """
 
     paths: tuple[Path, ...]
@@ -63,7 +64,7 @@ class Files:
     format: str | None = None
     on_error: OnError = "raise"
     folders: tuple[Path, ...] = dataclasses.field(default=(), compare=False, repr=False)
-    """Those that were looked through: a file that comes to one of them is of this corpus later."""
+    """The folders that were listed; a file that is added to one later belongs to the corpus."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.paths, tuple) or not all(isinstance(p, Path) for p in self.paths):
@@ -88,29 +89,31 @@ class Files:
 
     @property
     def size(self) -> int:
-        """The bytes of all files together on the disk, as they are now."""
+        """The current size of all files on disk, in bytes."""
         return sum(path.stat().st_size for path in self.paths)
 
     def kind(self, path: Path) -> Kind:
-        """What kind of file one of them is."""
+        """The kind of one of the files."""
         return kind_of(path, self.format)
 
-    def texts(self, seen: Pass, most: int | None = None) -> Iterator[bytes | Unread]:
-        """The texts; a text file that is one document is not read yet, nor is a long document.
+    def texts(self, seen: Pass, max_bytes: int | None = None) -> Iterator[bytes | Unread]:
+        """The texts; a text file that is one document, or a long document, is not read yet.
 
-        `seen` keeps what becomes of the pass. A line of JSON takes `most` bytes or is refused.
+        `seen` records the progress of the pass. A line of JSON of more than `max_bytes` is refused.
         """
         for path in self.paths:
-            yield from self.texts_of(path, seen, most)
+            yield from self.texts_of(path, seen, max_bytes)
 
-    def texts_of(self, path: Path, seen: Pass, most: int | None = None) -> Iterator[bytes | Unread]:
-        """Those of one of the files. `seen.record` tells where the last one stands.
+    def texts_of(
+        self, path: Path, seen: Pass, max_bytes: int | None = None
+    ) -> Iterator[bytes | Unread]:
+        """The texts of one of the files; `seen.record` is the record of the last one.
 
-        `CorruptFileError` where the file changed meanwhile, so that nobody takes a half for whole.
+        Raises `CorruptFileError` where the file changed while it was read.
         """
         with path.open("rb") as file:
             before = os.fstat(file.fileno())
-            yield from self._stream(file, path).texts(seen, most)
+            yield from self._stream(file, path).texts(seen, max_bytes)
             after = os.fstat(file.fileno())
         if seen.ended:
             return
@@ -118,7 +121,7 @@ class Files:
             raise changed(path, before.st_size, after.st_size)
 
     def start_of(self, path: Path, record: int) -> int | None:
-        """At which byte of the unpacked text of a file a record stands; None where none tells.
+        """The byte of the unpacked text at which a record starts; None where it is unknown.
 
         Reads the file up to there.
         """
@@ -142,7 +145,7 @@ class Stream:
     on_error: OnError = "raise"
     separator: bytes | None = None
 
-    def texts(self, seen: Pass, most: int | None = None) -> Iterator[bytes | Unread]:
+    def texts(self, seen: Pass, max_bytes: int | None = None) -> Iterator[bytes | Unread]:
         """As the method of `Files`."""
         form = self.kind.form
         if form == "text":
@@ -155,14 +158,14 @@ class Stream:
         records = Records(self.name, self.on_error, seen)
         found: Iterator[Item]
         if form == "jsonl":
-            found = json_lines(self.written(seen, PART), self.field, records, most)
+            found = json_lines(self.written(seen, PART), self.field, records, max_bytes)
         elif form == "json":
             records = replace(records, remedy=_AS_TEXT)
-            found = json_values(self.written(seen, PART), self.field, records, most)
+            found = json_values(self.written(seen, PART), self.field, records, max_bytes)
         elif form in _DELIMITERS:
             records = replace(records, remedy=_AS_TEXT)
             cells = self.written(seen, PART)
-            found = csv_rows(cells, _DELIMITERS[form], self.field, records, most)
+            found = csv_rows(cells, _DELIMITERS[form], self.field, records, max_bytes)
         elif form == "arrow":
             found = tables.arrow_texts(self.blocks(seen, PART), self.name, self.field, records)
         else:
@@ -183,7 +186,7 @@ class Stream:
         return None
 
     def opened(self, as_is: bool = False) -> io.BufferedReader:
-        """The text that the file holds, as a file; with `as_is` the bytes, unpacked."""
+        """The text of the file, as a file object; with `as_is` the unpacked bytes."""
         plain = self.kind.packing is None and isinstance(self.file, io.BufferedReader)
         if plain and (as_is or not may_have_mark(cast("Any", self.file).peek(4)[:4])):
             return cast("io.BufferedReader", self.file)
@@ -191,11 +194,11 @@ class Stream:
         return io.BufferedReader(AsFile(blocks(Pass(), PART)))
 
     def written(self, seen: Pass, size: int) -> Iterator[bytes]:
-        """The text that the file holds, in blocks: in UTF-8, where a mark says what it is in."""
+        """The text of the file in blocks, converted to UTF-8 by its byte order mark."""
         return as_utf8(self.blocks(seen, size), self.name)
 
     def blocks(self, seen: Pass, size: int) -> Iterator[bytes]:
-        """What the file holds, unpacked, in blocks of at most so many bytes."""
+        """The unpacked content of the file, in blocks of a maximum number of bytes."""
         if self.kind.packing is None:
             return seen.read(self.file, size)
         return unpacked(seen.read(self.file, PACKED), self.kind.packing, self.name, size)
@@ -203,14 +206,14 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """Files and streams, one after the other: what a command line names. Each has its separator."""
+    """Files and streams in a row, as a command line names them, each with its separator."""
 
     sources: tuple[Files | Stream, ...]
 
-    def texts(self, seen: Pass, most: int | None = None) -> Iterator[bytes | Unread]:
+    def texts(self, seen: Pass, max_bytes: int | None = None) -> Iterator[bytes | Unread]:
         """As the method of `Files`."""
         for source in self.sources:
-            yield from source.texts(seen, most)
+            yield from source.texts(seen, max_bytes)
 
 
 def files(
@@ -282,7 +285,7 @@ def files(
 
 
 def _looked_through(pattern: str | os.PathLike[str]) -> Path | None:
-    """The folder below which a pattern takes all files; None where it says which ones."""
+    """The folder below which a pattern takes all files; None where it selects some of them."""
     path = Path(pattern)
     if path.is_dir():
         return path
@@ -293,9 +296,9 @@ def _looked_through(pattern: str | os.PathLike[str]) -> Path | None:
 
 @contextlib.contextmanager
 def open_text(path: Path, format: str | None = None, as_is: bool = False) -> Iterator[BinaryIO]:
-    """A text file to read from its beginning to its end, unpacked where it is packed.
+    """Open a text file for reading from beginning to end, unpacked where it is packed.
 
-    With `as_is` a byte order mark plays no part, since what is in the file is not text.
+    With `as_is` a byte order mark is not interpreted, since the file does not hold text.
 
     Raises `OptionError` for a file of records.
     """
@@ -313,11 +316,11 @@ def open_text(path: Path, format: str | None = None, as_is: bool = False) -> Ite
 
 
 def changed(path: Path, before: int, after: int) -> CorruptFileError:
-    """What is wrong with a file that others write to while it is read; its sizes."""
+    """The error for a file that changed while it was read, with both sizes."""
     return CorruptFileError(
         f"the file changed while it was read: it had {before:,} bytes, and has {after:,}.",
         path=path,
-        hint="Call again when nothing writes to it any more.",
+        hint="Call again when no program writes to it any more.",
     )
 
 
@@ -325,7 +328,7 @@ Holds = TypeVar("Holds", bound=Files | Stream)
 
 
 def with_separator(source: Holds, separator: bytes | None) -> Holds:
-    """The same, cut here too; refuses two separators."""
+    """The same files or stream with a separator; refuses two different ones."""
     if separator is None or separator == source.separator:
         return source
     if source.separator is not None:

@@ -1,4 +1,4 @@
-"""What kind of file one is, by its name or as told, and so how it is read."""
+"""The kind of a file, by its name or by `format=`, which decides how it is read."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _UNREAD = {".lz4", ".lzma", ".lz", ".lzo", ".br", ".z", ".snappy", ".sz"}
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a file holds, and how that is packed."""
+    """The format of a file, and its compression."""
 
     form: Form
     packing: Packing | None = None
@@ -50,13 +50,13 @@ _TOLD = {form: Kind(form) for form in FORMS} | {
 
 
 def kind_of(path: str | os.PathLike[str], format: str | None = None) -> Kind:
-    """The kind of a file by the end of its name, or as `format` tells.
+    """The kind of a file, by the end of its name or by `format`.
 
     >>> kind_of("a.jsonl.zst"), kind_of("notes.gz"), kind_of("c4.json.gz", "jsonl")
     (Kind(form='jsonl', packing='zst'), Kind(form='text', packing='gz'),
      Kind(form='jsonl', packing='gz'))
 
-    Raises `OptionError` for an archive of several files, and for what is packed in another way.
+    Raises `OptionError` for an archive of several files, and for other kinds of compression.
     """
     name = PurePath(path)
     packing = _PACKING_OF.get(name.suffix.lower())
@@ -86,7 +86,7 @@ def kind_of(path: str | os.PathLike[str], format: str | None = None) -> Kind:
 
 
 def check_format(format: str) -> Kind:
-    """The kind that `format=` tells, with a packing where it names one.
+    """The kind that `format=` names, with its compression.
 
     >>> check_format("jsonl.zst")
     Kind(form='jsonl', packing='zst')

@@ -1,4 +1,4 @@
-"""Records that hold a text each: lines of JSON, a file of JSON, and rows of CSV."""
+"""Read records that hold texts: lines of JSON, a file of JSON, and rows of CSV."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from digram.errors import CorruptFileError, OptionError
 __all__ = ["Item", "csv_rows", "flat", "json_lines", "json_values", "line_of", "place_of"]
 
 Item: TypeAlias = bytes | list[bytes]
-"""The text of a record, or all those that it has in a list."""
+"""The text of a record, or the texts of a list in it."""
 
 _Reader: TypeAlias = _core.JsonTexts | _core.CsvTexts
 _Found: TypeAlias = tuple[
@@ -23,7 +23,7 @@ _Found: TypeAlias = tuple[
 
 
 def flat(items: Iterable[Item]) -> Iterator[bytes]:
-    """The texts of records, those in a list one after the other."""
+    """The texts of records, with lists flattened."""
     for item in items:
         if isinstance(item, bytes):
             yield item
@@ -32,17 +32,17 @@ def flat(items: Iterable[Item]) -> Iterator[bytes]:
 
 
 def json_lines(
-    blocks: Iterable[bytes], field: tuple[str, ...], records: Records, most: int | None = None
+    blocks: Iterable[bytes], field: tuple[str, ...], records: Records, max_bytes: int | None = None
 ) -> Iterator[Item]:
-    """The texts of lines of JSON that come in blocks.
+    """Read the texts of lines of JSON that come in blocks.
 
-    A line is held as a whole; `OptionError` for one of more than `most` bytes. Empty lines are no
-    records, and a byte order mark at the very beginning is none of them either.
+    A line is held as a whole; `OptionError` for one of more than `max_bytes` bytes. Empty lines are
+    no records, and a byte order mark at the very beginning is none of them either.
     """
     number, offset = 0, 0  # of records, and bytes, before the lines that come next
     mark, blocks = without_mark(blocks)
     offset += mark
-    for lines in _whole_lines(blocks, records, most):
+    for lines in _whole_lines(blocks, records, max_bytes):
         found, texts, faults = _core.json_texts(lines, list(field))
         yield from _given(texts, faults, records, number, offset)
         number += found
@@ -50,18 +50,18 @@ def json_lines(
 
 
 def json_values(
-    blocks: Iterable[bytes], field: tuple[str, ...], records: Records, most: int | None = None
+    blocks: Iterable[bytes], field: tuple[str, ...], records: Records, max_bytes: int | None = None
 ) -> Iterator[Item]:
-    """The texts of a file of JSON: of the records in its list, or of one, or several in a row.
+    """Read the texts of a file of JSON: a list of records, one record, or several in a row.
 
-    A record is held as a whole; `OptionError` for one of more than `most` bytes.
+    A record is held as a whole; `OptionError` for one of more than `max_bytes` bytes.
     """
     hint = (
         "What is behind it cannot be told apart. Mend the file; or pass digram.files(path, "
         'format="jsonl") where each line is a record, digram.files(path, format="text") for one '
         "text."
     )
-    yield from _texts(_core.JsonTexts(list(field)), blocks, records, most, hint)
+    yield from _texts(_core.JsonTexts(list(field)), blocks, records, max_bytes, hint)
 
 
 def csv_rows(
@@ -69,11 +69,11 @@ def csv_rows(
     delimiter: bytes,
     field: tuple[str, ...],
     records: Records,
-    most: int | None = None,
+    max_bytes: int | None = None,
 ) -> Iterator[Item]:
-    """The texts in a column of a file of CSV, of which the first row names the columns.
+    """Read the texts in a column of a file of CSV, whose first row names the columns.
 
-    `OptionError` where no column has this name, and for a text of more than `most` bytes.
+    `OptionError` where no column has this name, and for a text of more than `max_bytes` bytes.
     """
     reader = _core.CsvTexts(".".join(field), ord(delimiter))
     hint = (
@@ -81,7 +81,7 @@ def csv_rows(
         'pass digram.files(path, format="text") to read it as one text.'
     )
     try:
-        yield from _texts(reader, blocks, records, most, hint)
+        yield from _texts(reader, blocks, records, max_bytes, hint)
     except OptionError as error:
         if error.path is None:
             error.path = None if records.path is None else os.fspath(records.path)
@@ -90,7 +90,7 @@ def csv_rows(
 
 
 def line_of(number: int, blocks: Iterable[bytes], records: Records) -> int | None:
-    """At which byte a record stands, from 1 in the numbers that `json_lines` gives them."""
+    """The byte at which a record starts, by its number from 1 as in `json_lines`."""
     mark, blocks = without_mark(blocks)
     at, found = mark, 0
     for block in _whole_lines(blocks, records, None):
@@ -120,17 +120,17 @@ def place_of(number: int, blocks: Iterable[bytes], delimiter: bytes | None) -> i
 
 
 def _texts(
-    reader: _Reader, blocks: Iterable[bytes], records: Records, most: int | None, hint: str
+    reader: _Reader, blocks: Iterable[bytes], records: Records, max_bytes: int | None, hint: str
 ) -> Iterator[Item]:
     mark, blocks = without_mark(blocks)
     for block in blocks:
         yield from _told(reader.push(block), records, mark, hint)
-        _check_size(reader.held, records, most)
+        _check_size(reader.held, records, max_bytes)
     yield from _told(reader.finish(), records, mark, hint)
 
 
 def _told(found: _Found, records: Records, mark: int, hint: str) -> Iterator[Item]:
-    """What was read of some bytes, up to where nothing more can be."""
+    """The records that could be read from some bytes, and the first fault."""
     texts, faults, fatal = found
     yield from _given(texts, faults, records, 0, mark)
     if fatal is not None:
@@ -151,7 +151,7 @@ def _given(
     number: int,
     offset: int,
 ) -> Iterator[Item]:
-    """The texts of records, and at its place each fault."""
+    """The texts of records, and each fault at its place."""
     given = 0
     for before, record, start, reason, detail in faults:
         yield from texts[given:before]
@@ -160,8 +160,10 @@ def _given(
     yield from texts[given:]
 
 
-def _whole_lines(blocks: Iterable[bytes], records: Records, most: int | None) -> Iterator[bytes]:
-    """The same bytes, in blocks that end where a line does."""
+def _whole_lines(
+    blocks: Iterable[bytes], records: Records, max_bytes: int | None
+) -> Iterator[bytes]:
+    """The same bytes, in blocks that end at the end of a line."""
     held: list[bytes] = []  # the beginning of a line
     size = 0
     for block in blocks:
@@ -171,13 +173,13 @@ def _whole_lines(blocks: Iterable[bytes], records: Records, most: int | None) ->
             held, size = [], 0
         held.append(block[end:])
         size += len(block) - end
-        _check_size(size, records, most)
+        _check_size(size, records, max_bytes)
     if size:
         yield b"".join(held)
 
 
-def _check_size(size: int, records: Records, most: int | None) -> None:
-    if most is not None and size > most:
+def _check_size(size: int, records: Records, max_bytes: int | None) -> None:
+    if max_bytes is not None and size > max_bytes:
         raise OptionError(
             f"there is a record of more than {size:,} bytes: more than memory_limit= leaves "
             "room for.",

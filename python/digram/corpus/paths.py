@@ -1,4 +1,4 @@
-"""Names of files: paths, folders and glob patterns."""
+"""Find files by paths, folders and glob patterns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ __all__ = ["each_once", "matches"]
 def matches(pattern: str) -> list[Path]:
     """The regular files that a path, a folder or a glob pattern names, sorted.
 
-    A link to nothing is an error and not left out: what it led to may be a disk that is not there.
+    A dangling link is an error and is not left out: its target may be on a disk that is not
+    mounted.
     """
     mode = _mode(pattern)
     if mode is not None and stat.S_ISDIR(mode):
@@ -46,7 +47,7 @@ def matches(pattern: str) -> list[Path]:
 
 
 def each_once(paths: Iterable[Path]) -> list[Path]:
-    """The files, each under the first of the names that it has here."""
+    """The files, each under the first of its names."""
     found: dict[object, Path] = {}
     for path in paths:
         about = path.stat()
@@ -57,7 +58,7 @@ def each_once(paths: Iterable[Path]) -> list[Path]:
 
 
 def _mode(path: str) -> int | None:
-    """What is at a path, where links lead to; None for nothing. Told is what one may not see."""
+    """The status of a path, with links followed; None where there is nothing."""
     try:
         return os.stat(path).st_mode
     except ValueError:  # a name with a NUL
@@ -73,7 +74,7 @@ def _mode(path: str) -> int | None:
 def _leads_nowhere(path: str) -> FileNotFoundError:
     return FileNotFoundError(
         errno.ENOENT,
-        f"this link leads to {os.readlink(path)!r}, which is not there; mount or restore that, or "
+        f"this link leads to {os.readlink(path)!r}, which does not exist; mount or restore it, or "
         "remove the link",
         path,
     )
@@ -84,7 +85,7 @@ def _is_magic(part: str) -> bool:
 
 
 def _simplified(parts: Iterable[str]) -> list[str]:
-    """One `**` for each run of them, and a name after the last: `a/**` means `a/**/*`."""
+    """Normalize a pattern: one `**` for each run of them, and `a/**` means `a/**/*`."""
     runs = itertools.groupby(parts, key=lambda part: part == "**")
     kept = [part for deep, run in runs for part in (["**"] if deep else run)]
     return [*kept, "*"] if kept[-1] == "**" else kept
@@ -109,7 +110,7 @@ def _expand(folder: str, parts: list[str]) -> Iterator[str]:
 
 
 def _children(folder: str, name: str) -> Iterator[str]:
-    """What is in a folder under a name, or under those that a pattern matches."""
+    """The entries of a folder that have a name, or that a pattern matches."""
     if not _is_magic(name):
         yield os.path.join(folder, name)
         return

@@ -1,4 +1,4 @@
-"""Reading ahead: a thread reads and unpacks the next texts while those before are worked on."""
+"""Read ahead: a thread reads and unpacks the next texts while the current ones are processed."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ _running: weakref.WeakSet[Ahead[Any]] = weakref.WeakSet()
 
 
 class End:
-    """What comes last from one thread to another: how it ended."""
+    """The last item from one thread to another: how the iteration ended."""
 
     def __init__(self, error: BaseException | None = None) -> None:
         self.error = error
 
 
 class Ahead(Iterator[T], Generic[T]):
-    """The items of an iterator, taken from it by a thread of their own, one ahead.
+    """Take the items of an iterator in a thread of their own, one ahead.
 
     >>> with Ahead(iter([1, 2, 3])) as items:
     ...     list(items)
     [1, 2, 3]
 
-    At any time three items are held: one that was given, one that waits, and one that is made. The
-    order stays, and an error comes at its place. `close`, also at the end of the block or with the
-    process, stops the thread at its next item, or sooner where `on_close` can tell the iterator.
-    The child of a fork has no such thread, and is told so. It is for files: what runs a caller's
-    own code, or may wait without an end, is read in the caller's thread.
+    At most three items are held: the one that was returned, one that waits, and one that is being
+    read. The order is kept, and an error is raised at its place. `close` stops the thread at its
+    next item, or sooner where `on_close` can stop the iterator; the end of the block and of the
+    process do the same. The child of a fork has no such thread, and gets an error. Use it for files
+    only: your own iterators, and what may wait forever, are read in the calling thread.
     """
 
     def __init__(self, items: Iterator[T], on_close: Callable[[], None] | None = None) -> None:
@@ -64,7 +64,7 @@ class Ahead(Iterator[T], Generic[T]):
             raise DigramError(
                 "this corpus was being read when the process forked, and its reader is in the "
                 "parent.",
-                hint="Begin to read in the process that goes on.",
+                hint="Start to read after the fork.",
             )
         if self._ended:
             raise StopIteration
@@ -80,7 +80,7 @@ class Ahead(Iterator[T], Generic[T]):
         raise item.error
 
     def close(self) -> None:
-        """Stop the thread, and let go of what it reads."""
+        """Stop the thread, and close what it reads."""
         self._ended = True
         if self._thread is None or self._process != os.getpid():
             return
@@ -115,7 +115,7 @@ class Ahead(Iterator[T], Generic[T]):
 
 
 def _take(items: Iterator[T], ready: queue.Queue[T | End], stop: threading.Event) -> None:
-    """What the thread does. It knows the iterator that it serves by its queue alone."""
+    """The body of the thread. It refers to its iterator only by the queue."""
     error: BaseException | None = None
     try:
         for item in items:
@@ -132,7 +132,7 @@ def _take(items: Iterator[T], ready: queue.Queue[T | End], stop: threading.Event
 
 
 def put(ready: queue.Queue[T | End], item: T | End, stop: threading.Event) -> bool:
-    """Hands an item over; False once nobody wants it."""
+    """Pass an item on; False once the reader is closed."""
     while not stop.is_set():
         with contextlib.suppress(queue.Full):
             ready.put(item, timeout=_SOON)

@@ -1,4 +1,4 @@
-"""One pass over a corpus: its texts, how far it is, and what was skipped."""
+"""One pass over a corpus: its texts, its progress, and the records that were skipped."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ T_co = TypeVar("T_co", covariant=True, bound=Text | list[Text])
 
 
 def check_on_error(on_error: OnError) -> OnError:
-    """Refuses what says nothing of bad records."""
+    """Check `on_error`."""
     choice("on_error", on_error, "raise", "skip")
     return on_error
 
 
 @dataclass(slots=True)
 class Pass:
-    """What a pass over a corpus has seen so far."""
+    """The progress of a pass over a corpus."""
 
     done: int = 0
     """Bytes on disk that were read."""
@@ -42,16 +42,16 @@ class Pass:
     ended: bool = False
     """Nobody wants more of it."""
     record: int = 0
-    """The record of its file that was given last, from 1."""
+    """The number, from 1, of the last record of its file."""
 
     def read(self, stream: BinaryIO, size: int) -> Iterator[bytes]:
-        """What is in a stream, in blocks of `size` bytes, each noted as read."""
+        """The content of a stream in blocks of `size` bytes, each counted as read."""
         while not self.ended and (block := stream.read(size)):
             self.done += len(block)
             yield block
 
     def numbered(self, texts: Iterable[Some]) -> Iterator[Some]:
-        """The texts of the records of one file, each noted as given; the skipped ones count too."""
+        """The texts of the records of one file; skipped ones count in `record`."""
         before = self.skipped
         for number, text in enumerate(texts, 1):
             self.record = number + self.skipped - before
@@ -62,7 +62,7 @@ class Pass:
         self.ended = True
 
     def tell(self) -> None:
-        """Warns, once, of what was skipped."""
+        """Warn, once, about the records that were skipped."""
         if not self.skipped or self.told:
             return
         self.told = True
@@ -89,10 +89,10 @@ class Records:
     on_error: OnError
     seen: Pass
     remedy: str = ""
-    """What one may do beside skipping them."""
+    """The remedy beside skipping them."""
 
     def fault(self, record: int, offset: int | None, reason: str, value: object = None) -> None:
-        """Record number `record`, from 1, at a byte of the text, has no text."""
+        """Report that record number `record`, from 1, at a byte of the text, has no text."""
         maker = "table(data" if self.path is None else "files(path"
         error = CorruptFileError(
             reason,
@@ -111,7 +111,7 @@ class Records:
 
 
 class Reading(Iterator[T_co], Generic[T_co]):
-    r"""The texts of a corpus, in order, and what a pass over them has seen.
+    r"""The texts of a corpus, in order, with the progress of the pass.
 
     >>> import digram
     >>> path = getfixture("tmp_path") / "a.jsonl"
@@ -130,8 +130,8 @@ class Reading(Iterator[T_co], Generic[T_co]):
 
     `skipped` counts the records that were passed over under `on_error="skip"`, `faults` holds the
     errors of the first five of them, and `done` is how many bytes on disk were read (0 where the
-    texts are on none). At the end a warning names them as well, so that nothing is lost in silence.
-    `close` ends the pass, and lets go of files.
+    texts are not on disk). At the end a warning names them as well. `close` ends the pass and
+    closes its files.
     """
 
     def __init__(self, texts: Iterable[T_co], seen: Pass | None = None) -> None:
@@ -140,12 +140,12 @@ class Reading(Iterator[T_co], Generic[T_co]):
 
     @property
     def done(self) -> int:
-        """Bytes on disk that were read so far."""
+        """The bytes on disk that were read so far."""
         return self._seen.done
 
     @property
     def skipped(self) -> int:
-        """Records that were skipped so far."""
+        """The number of records that were skipped so far."""
         return self._seen.skipped
 
     @property

@@ -1,4 +1,4 @@
-"""Separators: texts and streams cut into documents."""
+"""Separators: cut texts and streams into documents."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read(stream: BinaryIO, separator: str | bytes | None = None) -> Iterator[byt
 
 
 def cut_texts(texts: Iterable[Some], separator: bytes | None) -> Iterator[Some]:
-    """Texts cut at each separator; empty documents are dropped."""
+    """Cut texts at each separator; empty documents are dropped."""
     if separator is None:
         yield from texts
         return
@@ -59,7 +59,7 @@ def cut_texts(texts: Iterable[Some], separator: bytes | None) -> Iterator[Some]:
 
 
 def start_of(number: int, blocks: Iterable[bytes], separator: bytes) -> int | None:
-    """At which byte of a stream the document stands that is the so-manyth of `cut_blocks`, from 1.
+    """The byte of a stream at which a document starts, by its number from 1 in `cut_blocks`.
 
     >>> start_of(2, [b"one----two"], b"--")
     7
@@ -89,8 +89,8 @@ def cut_blocks(
 ) -> Iterator[bytes | Unread]:
     """The documents of a stream that comes in blocks.
 
-    One that is not at its end after `long` bytes is given before it is read, with the name of the
-    stream, and is to be read before the next.
+    A document that does not end within `long` bytes is returned before it is read, with the name of
+    the stream. Read it before you take the next one.
     """
     blocks = iter(blocks)
     pending = bytearray()  # searched: a document of many blocks costs its length, not its square
@@ -142,21 +142,21 @@ class _Long(Iterator[bytes]):
         return given
 
     def after(self) -> bytes:
-        """What was read behind its separator, once the document is read, or passed over."""
+        """The bytes that were read after its separator, once the document is read or skipped."""
         for _ in self:
             pass
         return self._after or b""
 
 
 def separator_bytes(separator: str | bytes | None) -> bytes | None:
-    """A separator as the bytes that it is in a file; refuses what cuts nowhere."""
+    """A separator as bytes; refuses an empty one."""
     if separator is None:
         return None
     if not isinstance(separator, str | bytes):
         raise TypeError(f"separator is {kind_name(separator)}, expected str, bytes or None.")
     if not separator:
         raise OptionError(
-            "an empty separator cuts nowhere.",
+            "the separator is empty.",
             value=separator,
             hint="Leave out separator= for whole texts.",
         )

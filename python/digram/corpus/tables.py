@@ -1,4 +1,4 @@
-"""Tables: a text in each row, in a column. Parquet and Arrow files, and tables in memory."""
+"""Tables with a text in each row of a column: Parquet and Arrow files, and tables in memory."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _ROWS = 1 << 16  # of a column that is a dictionary, which is copied each time a
 _MOST_ROWS = 256
 """Rows that are decoded together at most, however short those before were: where a long row stands
 in a dictionary once, nothing tells how often it comes. 1,024 are no faster, 64 are slower."""
-_FLATTEN = "Of tables no lists are read: flatten them, or write the rows as lines of JSON."
+_FLATTEN = "Lists in tables are not read: flatten them, or write the rows as lines of JSON."
 _MAGIC = b"ARROW1\0\0"  # of Arrow's file format; after it comes what the format for streams has
 _TAIL = 10  # bytes after its footer: how long that is, and the same without the zeros
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A column of a table in memory as a corpus of texts: made by `table`."""
+    """A column of a table in memory as a corpus; made by `digram.table`."""
 
     data: Any
     column: tuple[str, ...] = ("text",)
@@ -54,7 +54,7 @@ class Table:
         )
 
     def texts(self, seen: Pass) -> Iterator[bytes]:
-        """The texts, in a pass of which `seen` keeps the faults."""
+        """The texts; `seen` records the faults."""
         records = Records(None, self.on_error, seen)
         numbered = itertools.count(1)
         found = (
@@ -66,7 +66,7 @@ class Table:
 
 
 def _advised(texts: Iterator[bytes]) -> Iterator[bytes]:
-    """The same texts; a column of lists is refused with what to do."""
+    """The same texts; a column of lists is refused with a remedy."""
     try:
         yield from texts
     except OptionError as error:
@@ -76,7 +76,7 @@ def _advised(texts: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def table(data: Any, column: str | Iterable[str] = "text", *, on_error: OnError = "raise") -> Table:
-    """A column of a table of pyarrow, polars, duckdb, datasets or another that speaks Arrow.
+    """Use a column of a table as a corpus: of pyarrow, polars, duckdb, datasets or another library.
 
     >>> import digram, pyarrow
     >>> rows = pyarrow.table({"id": [1, 2], "text": ["low lower", "lowest"]})
@@ -85,38 +85,37 @@ def table(data: Any, column: str | Iterable[str] = "text", *, on_error: OnError 
     >>> digram.train(digram.table(rows, "text"), max_merges=2).training.documents
     2
 
-    `data` is anything with `__arrow_c_stream__` or `__arrow_c_array__`; nothing else need be
-    installed. Data sets of `datasets` have neither and are read too, 256 rows at a time and in
-    their order, those that are streamed as they come. The column is one of strings or bytes, of any
-    of Arrow's types for these, or a dictionary of such; "meta.text" is a field of a struct, and so
-    is ["meta", "text"], for names that hold a dot. Where the data is one column without a name, as
-    a series of polars is, the name plays no part.
+    `data` is any object with `__arrow_c_stream__` or `__arrow_c_array__`; no other library is
+    needed. Data sets of `datasets` have neither and are read too, in order, 256 rows at a time. The
+    column is one of strings or bytes, of any of Arrow's types for these, or a dictionary of such;
+    "meta.text" is a field of a struct, and so is ["meta", "text"], for names that hold a dot. Where
+    the data is one column without a name, as a series of polars is, the name is ignored.
 
     A row that is null, or a string that is not UTF-8, is an error; `on_error="skip"` skips and
-    counts it (`Reading.skipped`). All of a column is looked at before it is read, since the offsets
-    of a damaged file that somebody brought into memory may lead anywhere. How long its buffers are
-    only pyarrow tells; other programs are believed that the last offset lies in them. A corpus that
-    can be read once, such as a reader of record batches, is used up by one pass. Raises TypeError
-    for data that is not a table, `OptionError` for a column that is not there, holds no texts or
-    does not hold together, all when it is read. Memory: about a megabyte beside the table.
+    counts it (`Reading.skipped`). A column is checked in full before it is read, since the offsets
+    of a damaged file in memory may point anywhere. Only pyarrow knows the length of its buffers;
+    for other libraries, the last offset is trusted. One pass uses up data that can be read only
+    once, such as a reader of record batches. Raises TypeError for data that is not a table, and,
+    when it is read, `OptionError` for a column that is missing, holds no texts or is inconsistent.
+    Memory: about a megabyte beside the table.
     """
     return Table(data, column_path(column, "column"), check_on_error(on_error))
 
 
 def is_table(data: object) -> bool:
-    """Whether it is for `table` to read."""
+    """Whether a value is a table that `table` reads."""
     speaks = hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
     return speaks or _is_data_set(data)
 
 
 def _is_data_set(data: object) -> bool:
-    """Whether it is a data set of Hugging Face's `datasets`, or several of them."""
+    """Whether a value is a data set of Hugging Face's `datasets`, or several of them."""
     rooms = {kind.__module__.partition(".")[0] for kind in type(data).__mro__}
     return "datasets" in rooms and hasattr(data, "with_format")
 
 
 def _rows(data: Any, column: tuple[str, ...]) -> Iterator[Any]:
-    """What speaks Arrow, one after the other: the data itself, or tables of its rows."""
+    """Objects with the Arrow protocol, in order: the data itself, or tables of its rows."""
     if not _is_data_set(data):
         yield data
         return
@@ -276,7 +275,7 @@ def _is_dictionary(pyarrow: Any, schema: Any, column: tuple[str, ...]) -> bool:
 
 
 def _next_rows(rows: int, of_a_row: float) -> int:
-    """How many rows to decode together, after so many of so many bytes each.
+    """How many rows to decode together, by the number and the bytes of those before.
 
     By what came and not by the sizes that a file declares: these count a text that stands in a
     dictionary, or is as the one before it, once for all its rows.

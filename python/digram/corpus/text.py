@@ -1,4 +1,4 @@
-"""What a text is, whole, in parts, or not read yet."""
+"""Texts: whole, in parts, or not read yet."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ LastBorder: TypeAlias = Callable[[bytes, int], int]
 
 
 class Further(bytes):
-    """A part of a text that goes on where the part before it ends."""
+    """A part of a text that continues the part before it."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A text that is not read yet, and what to call it; an iterator may give such for texts."""
+    """A text that is not read yet, with its name; an iterator may yield it in place of a text."""
 
     blocks: Iterable[bytes]
     name: str
@@ -42,7 +42,7 @@ class Unread:
 
 
 class AsFile(io.RawIOBase):
-    """Blocks of bytes as a file. Holds what is there, however much is asked for.
+    """A binary file object over blocks of bytes; a read allocates no more than there is.
 
     >>> file = AsFile([b"one ", b"two"])
     >>> file.read(2), file.read(100), file.read(1)
@@ -62,7 +62,7 @@ class AsFile(io.RawIOBase):
         return itertools.chain([self._rest] if self._rest else [], self._blocks)
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """So many bytes, or all; fewer only at the end."""
+        """Read a number of bytes, or all; fewer only at the end."""
         held, self._rest = [self._rest], b""
         over = len(held[0]) - (sys.maxsize if size is None or size < 0 else size)
         while over < 0 and (block := next(self._blocks, b"")):
@@ -85,10 +85,11 @@ class AsFile(io.RawIOBase):
         return len(found)
 
 
-def in_parts(text: Unread, last_border: LastBorder, most: int | None) -> Iterator[bytes]:
-    """A text in parts, cut where `last_border` says of what was read of it so far.
+def in_parts(text: Unread, last_border: LastBorder, max_bytes: int | None) -> Iterator[bytes]:
+    """Read a text in parts, cut at the places that `last_border` finds.
 
-    All parts but the first are `Further`. `OptionError` where more than `most` bytes cannot be cut.
+    All parts but the first are `Further`. `OptionError` where more than `max_bytes` bytes cannot be
+    cut.
     """
     held: list[bytes] = []  # what is read and in no part yet
     size = 0
@@ -109,10 +110,10 @@ def in_parts(text: Unread, last_border: LastBorder, most: int | None) -> Iterato
         else:
             size += len(block)
             end = (end + block)[-8:]
-        if most is not None and size > most:
+        if max_bytes is not None and size > max_bytes:
             raise OptionError(
-                f"there are {size:,} bytes without a place where one knows that the pretokenizer "
-                "cuts: more than memory_limit= leaves room for.",
+                f"there are {size:,} bytes without a place where the pretokenizer is certain to "
+                "cut: more than memory_limit= leaves room for.",
                 path=text.name,
                 value=size,
                 hint="Cut the file into documents with separator=, raise the limit, or choose "

@@ -209,7 +209,7 @@ def _with_ids(
 
 
 def _cut(parts: Sequence[Drawn], width: int) -> Iterator[Sequence[Drawn]]:
-    """A token in pieces of so many columns; one, but for very long ones."""
+    """A token in pieces of a maximum number of columns; one piece, except for very long tokens."""
     start, used = 0, 0
     for at, part in enumerate(parts):
         wide = columns(part.text)

@@ -98,7 +98,7 @@ def _ids(values: pa.Array, task: EncodeTexts, type: pa.DataType) -> pa.Array:
     """Lists of ids in the type of an engine, which may count them with a sign or in 32 bits."""
     arrow = pyarrow()
     ids = arrow.array(task.to_arrow([text or b"" for text in values.to_pylist()]))
-    # The numbers stay where they are: no id reaches 2^31, and no batch holds so many.
+    # The numbers stay where they are: no id reaches 2^31, and no batch holds 2^31 tokens.
     numbers = ids.flatten().view(type.value_type)
     offsets = ids.offsets.cast(arrow.int32())
     mask = values.is_null() if values.null_count else None

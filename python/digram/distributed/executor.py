@@ -60,10 +60,10 @@ def count(
         pretokenizer, unit, separator: as for `digram.count_pretokens`.
 
     What to bear:
-        at_once: so many shards are with the pool or wait for one before them; twice the cores of
+        at_once: how many shards are with the pool or wait for one before them; twice the cores of
             this machine by default, so give more for a cluster.
         retries: how often one shard may be lost; it is then done again.
-        patience: where no shard comes back for so many seconds, all that are out are handed out a
+        patience: where no shard comes back for this many seconds, all that are out are handed out a
             second time, and the first to come counts.
 
     The counts are those of the texts in the order of the shards, first occurrences included.

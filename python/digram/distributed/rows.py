@@ -139,6 +139,6 @@ def _made(counts: Counts) -> str:
 
 
 def batches_of(tables: Iterable[pa.Table], rows: int = 1 << 16) -> Iterable[pa.RecordBatch]:
-    """The tables in batches of so many rows at most: what an engine holds beside them."""
+    """The tables in batches of a maximum number of rows: what an engine holds beside them."""
     for table in tables:
         yield from table.to_batches(max_chunksize=rows)

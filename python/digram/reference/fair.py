@@ -109,7 +109,7 @@ def whose_turn(
     >>> whose_turn([5, 9, 9], out=set(), turns=[]), whose_turn([5, 9, 9], out={1, 2}, turns=[])
     (1, 0)
 
-    With a `window` of so many past `turns`, a language that had more than `alpha` times its even
+    With a `window`, a number of past `turns`, a language that had more than `alpha` times its even
     share of them waits. If all do, it is the last in the line, or, where languages are out, the
     first of all, which may be out itself: then the turn is lost. (So it is in the program by
     Hugging Face that this follows.)

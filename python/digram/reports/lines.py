@@ -63,8 +63,8 @@ class _Lines(Files):
 
     __slots__ = ()
 
-    def texts(self, seen: Pass, most: int | None = None) -> Iterator[bytes | Unread]:
-        for text in Files.texts(self, seen, most):
+    def texts(self, seen: Pass, max_bytes: int | None = None) -> Iterator[bytes | Unread]:
+        for text in Files.texts(self, seen, max_bytes):
             if isinstance(text, Unread):
                 file = io.BufferedReader(AsFile(text.blocks), BLOCK)
                 yield from (line.removesuffix(b"\n") for line in file)

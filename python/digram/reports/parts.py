@@ -71,7 +71,7 @@ def table(
     texts: int = 1,
     marked: dict[int, str] | None = None,
 ) -> Markup:
-    """A table whose first cells are names, so many columns texts and the others numbers.
+    """A table whose first cells are names; a number of columns are texts, the others numbers.
 
     `marked` gives rows, by their number, a class.
     """

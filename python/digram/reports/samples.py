@@ -38,7 +38,7 @@ class Sample(NamedTuple):
 def sample(
     tok: Tokenizer, corpus: CorpusLike, separator: str | bytes | None = None, most: int = 160
 ) -> Sample:
-    """At most so many tokens from the beginning of a corpus.
+    """The first tokens of a corpus, up to a maximum number.
 
     >>> import digram
     >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")

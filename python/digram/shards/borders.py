@@ -36,7 +36,7 @@ def border_of(tok: Tokenizer, special: OnSpecial) -> LastBorder:
     begun = {name[:size] for name in names for size in range(1, len(name))}
     longest = max(map(len, names))
     rules = tok.pretokenizer.rules
-    # Whether rules cut is told by so much of what stands before.
+    # Whether rules cut depends on this much of the text before.
     behind = 1 + max(map(len, rules.tokens()), default=0) if rules is not None else 0
 
     def last(text: bytes, start: int) -> int:

@@ -69,7 +69,7 @@ def encode_files(
             out, it is the tokenizer's own, where it has exactly one of a known name.
         dtype: "uint16", "uint32" or what else the format has; the smallest that holds the
             vocabulary by default, and uint32 in Parquet and Arrow files.
-        shard_tokens, shard_size: a shard ends with the document that reaches so many tokens
+        shard_tokens, shard_size: a shard ends with the document that reaches this many tokens
             (100 million by default), or bytes of ids ("1 GB").
         special: what becomes of the text of special tokens, as for `encode`.
         resume: go on with the run that the folder holds, if it was made by the same tokenizer
@@ -131,7 +131,7 @@ def _hold(home: Path, stack: contextlib.ExitStack) -> None:
         raise CheckpointError(
             "another run writes to this folder.",
             path=home,
-            hint="Wait until it ends, or give another folder.",
+            hint="Wait until that run ends, or pass another folder.",
         )
 
 

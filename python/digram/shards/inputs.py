@@ -218,7 +218,7 @@ class Inputs:
         return CheckpointError(
             f"the corpus is not the one that the shards were made of: {which}.",
             path=one.path,
-            hint="Give the same corpus, or another folder to start anew.",
+            hint="Pass the same corpus, or another folder to start a new run.",
         )
 
 
@@ -289,5 +289,5 @@ def _other(folder: Path, what: str) -> CheckpointError:
     return CheckpointError(
         f"the run there has another corpus: {what}.",
         path=folder,
-        hint="Give the same corpus, or another folder to start anew.",
+        hint="Pass the same corpus, or another folder to start a new run.",
     )

@@ -30,7 +30,7 @@ _BLOCK = 1 << 20  # bytes of a file that are hashed at once
 
 @dataclass(slots=True)
 class Place:
-    """A place in the corpus: so many documents of the input `file`, with their digest."""
+    """A place in the corpus: the documents of the input `file` before it, with their digest."""
 
     file: int = 0
     documents: int = 0
@@ -92,7 +92,7 @@ class Manifest:
     documents: int = 0
     tokens: int = 0
     done: bool = False
-    _told: int = 0  # of so many inputs the lines tell what was read
+    _told: int = 0  # how many inputs the lines have already reported
 
     def save(self, folder: Path) -> None:
         """Replace the manifest of a folder. It holds all, so the lines beside it go."""

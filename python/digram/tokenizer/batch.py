@@ -1,4 +1,4 @@
-"""Many texts, and texts without end: the part of the tokenizer that encodes and decodes them."""
+"""The methods of `Tokenizer` that encode and decode batches and streams."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class FlatIds(NamedTuple):
 
 
 class BatchingCore(Core):
-    """The part of `digram.Tokenizer` for several texts, or one that arrives in chunks."""
+    """The methods of `digram.Tokenizer` for several texts, or for one that arrives in chunks."""
 
     __slots__ = ()
 
@@ -84,7 +84,7 @@ class BatchingCore(Core):
         dropout: float = 0.0,
         seed: int | None = None,
     ) -> list[list[int]] | FlatIds | ArrowIds:
-        """The ids of several texts, in their order: what `encode` gives for each.
+        """Encode several texts; the result has what `encode` returns for each, in order.
 
         >>> import digram
         >>> tok = digram.train("a b", max_merges=0)
@@ -94,13 +94,13 @@ class BatchingCore(Core):
         >>> flat.ids.tolist(), flat.offsets.tolist()
         ([97, 97, 98], [0, 1, 1, 3])
 
-        Runs without the GIL on `threads` threads (all cores by default), which also share a long
-        text among them. `out="numpy"` gives one uint32 array of ids and one uint64 array of
-        offsets, `len(texts) + 1` long, and saves the time of making Python integers. `out="arrow"`
-        gives the same memory as Arrow lists, to be taken without a copy by pyarrow, polars, duckdb
-        and all else that knows the PyCapsule protocol.
+        Runs without the GIL on `threads` threads (all cores by default); a long text is shared
+        among them. `out="numpy"` gives one uint32 array of ids and one uint64 array of offsets,
+        `len(texts) + 1` long, and saves the time of creating Python integers. `out="arrow"` gives
+        the same memory as Arrow lists, which pyarrow, polars, duckdb and any other library with the
+        PyCapsule protocol take without a copy.
 
-        As for `encode`, a text may be given in parts, in a list of its own, with
+        As for `encode`, a text may be given as a list of parts, with
         `digram.SpecialToken` between them:
 
         >>> chat = tok.with_special_tokens(["<|user|>"])
@@ -109,7 +109,7 @@ class BatchingCore(Core):
 
         With `dropout`, text i gets the ids of `encode(text, dropout=dropout, seed=seed + i)`, the
         seed modulo 2**64, on any number of threads. Raises what `encode` raises; the error names
-        the text, and nothing is returned of the others.
+        the text, and nothing is returned for the others.
         """
         batch, rule = several_texts(texts, "encode"), rule_of(special)
         threads = check_threads(threads)
@@ -152,7 +152,7 @@ class BatchingCore(Core):
         dropout: float = 0.0,
         seed: int | None = None,
     ) -> Iterator[list[int]] | Iterator[NDArray[np.uint32]]:
-        """The ids of each of any number of texts, in their order, in bounded memory.
+        """Encode any number of texts, one after the other, in bounded memory.
 
         >>> import digram
         >>> tok = digram.train("a b", max_merges=0)
@@ -162,15 +162,15 @@ class BatchingCore(Core):
         []
         [97, 98]
 
-        Takes some 4 million characters of texts at a time and encodes them as `encode_batch` does,
-        so memory holds those and their ids, and the longest text. With `dropout`, each text gets
-        the ids that `encode_batch` of all texts gives it with this seed. What is wrong with an
-        argument is said by the call itself, and what is wrong with a text as it is taken.
+        Takes texts of some 4 million characters at a time and encodes them as `encode_batch` does,
+        so memory holds these texts, their ids and the longest text. With `dropout`, each text gets
+        the ids that `encode_batch` of all texts gives it with this seed. The call itself raises
+        errors of its arguments; an error of a text is raised when you reach it.
         """
         refuse_one(texts, "encode")
         threads = check_threads(threads)
         choice("out", out, "list", "numpy")
-        # A batch without texts refuses what every batch of them would refuse.
+        # An empty batch refuses what any other batch would refuse.
         self._encode_batch([], rule_of(special), threads, dropout, seed)
         first_seed = None if seed is None else index(seed)
 
@@ -208,7 +208,7 @@ class BatchingCore(Core):
         limit: int = HELD,
         out: Literal["list", "numpy"] = "list",
     ) -> Iterator[list[int]] | Iterator[NDArray[np.uint32]]:
-        """The ids of one text that arrives in chunks: end to end they are those of the whole text.
+        """Encode one text that arrives in chunks; the ids together are those of the whole text.
 
         >>> import digram
         >>> tok = digram.train("low low lower lowest", vocab_size=259, pretokenizer="whitespace")
@@ -217,11 +217,12 @@ class BatchingCore(Core):
         >>> ids == tok.encode("".join(chunks))
         True
 
-        A chunk of bytes may end inside a character. Ids come as soon as no further text can change
-        them, some with each iteration. What is held is a few pretokens, the last of them
-        unfinished; where one of them is longer than `limit` bytes of UTF-8, `LimitExceededError`
-        says so. Places in errors are bytes of the stream. Takes time linear in the text, however
-        small the chunks. A pattern that looks behind, or no pretokenizer, may hold all of it.
+        A chunk of bytes may end inside a character. Ids are returned as soon as no further text
+        can change them, some with each iteration. Memory holds a few pretokens, the last of them
+        unfinished. Raises `LimitExceededError` for a pretoken of more than `limit` bytes of UTF-8.
+        Positions in errors are bytes of the stream. Takes time linear in the text, however
+        small the chunks. With a pattern that looks behind, or without a pretokenizer, memory may
+        hold all of the text.
         """
         if isinstance(chunks, str | bytes):
             raise TypeError("chunks are several pieces of a text; pass one text to encode")
@@ -237,7 +238,7 @@ class BatchingCore(Core):
         skip_special_tokens: bool = False,
         threads: int | None = None,
     ) -> list[str]:
-        """The texts of several sequences of ids, in their order: what `decode` gives for each.
+        """Decode several sequences of ids; the result has what `decode` returns for each.
 
         >>> import digram
         >>> tok = digram.train("a b", max_merges=0)
@@ -246,10 +247,10 @@ class BatchingCore(Core):
         >>> tok.decode_batch(tok.encode_batch(["a", "", "ab"], out="numpy"))
         ['a', '', 'ab']
 
-        Takes what `encode_batch` gives in any of its forms. `skip_special_tokens` is as for
-        `decode`. Runs without the GIL on `threads`
-        threads (all cores by default). An error of one sequence names its place in `batch`; raises
-        `OptionError` for offsets that do not rise within the ids.
+        `batch` may have any form that `encode_batch` returns. `skip_special_tokens` is as for
+        `decode`. Runs without the GIL on `threads` threads (all cores by default). An error of one
+        sequence names its index in `batch`. Raises `OptionError` for offsets that do not rise
+        within the ids.
         """
         threads, skip = check_threads(threads), flag("skip_special_tokens", skip_special_tokens)
         if isinstance(batch, FlatIds):
@@ -257,7 +258,7 @@ class BatchingCore(Core):
                 return self._decode_batch(batch.ids, batch.offsets, errors, threads, skip)
             except OverflowError:
                 raise OptionError(
-                    "the offsets are not all places among the ids.",
+                    "the offsets are not all positions within the ids.",
                     value=batch.offsets,
                     hint="Offset i is where sequence i begins, and the last one where all end.",
                 ) from None

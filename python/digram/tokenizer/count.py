@@ -1,4 +1,4 @@
-"""How many tokens a text has, and how much text so many tokens are: a part of the tokenizer."""
+"""Counting the tokens of a text, and cutting text to a number of tokens."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Piece = TypeVar("Piece", str, bytes)
 
 @dataclass(frozen=True, slots=True)
 class Chunk(Generic[Piece]):
-    """A piece of a text, `text[start:end]`, and the number of ids of its own.
+    """A piece of a text, `text[start:end]`, and the number of its ids.
 
     `start` and `end` count characters, or bytes where the text is bytes.
     """
@@ -34,7 +34,7 @@ class Chunk(Generic[Piece]):
 
 
 class CountingCore(Core):
-    """The part of `digram.Tokenizer` that counts, and cuts by counts."""
+    """The methods of `digram.Tokenizer` that count tokens, and that cut text by their number."""
 
     __slots__ = ()
 
@@ -64,7 +64,7 @@ class CountingCore(Core):
         threads: int | None = None,
         out: Literal["list", "numpy"] = "list",
     ) -> list[int] | NDArray[np.uint64]:
-        """How many ids each of several texts has: what `count` gives for each.
+        """Count the ids of several texts; the result holds what `count` returns for each, in order.
 
         >>> import digram
         >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer=None)
@@ -155,7 +155,7 @@ class CountingCore(Core):
     def chunks(
         self, text: str | bytes, max_length: int, *, overlap: int = 0
     ) -> list[Chunk[str]] | list[Chunk[bytes]]:
-        """`text` in chunks of at most `max_length` ids of their own, which together cover it.
+        """Split `text` into chunks of at most `max_length` ids each, which together cover it.
 
         >>> import digram
         >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")
@@ -181,6 +181,6 @@ class CountingCore(Core):
             raise OptionError(
                 f"overlap={overlap} is not below max_length={max_length}.",
                 value=overlap,
-                hint="A chunk must go on beyond what it shares with the one before.",
+                hint="Pass a smaller overlap, or a larger max_length.",
             )
         return [Chunk(*chunk) for chunk in self._chunks(text, max_length, overlap)]

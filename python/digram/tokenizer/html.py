@@ -1,4 +1,4 @@
-"""Tokenizers and encodings as markup for a notebook."""
+"""Tokenizers and encodings as HTML for a notebook."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STATE = 120  # tokens of each text of a batch
 
 
 def tokenizer_page(tok: Tokenizer) -> str:
-    """What a tokenizer holds, and some of its tokens."""
+    """The settings and sizes of a tokenizer, and some of its tokens."""
     special, merges = tok.special_tokens, tok._model.merges()
     facts = [
         ("ids", f"0 to {tok.vocab_size - 1:,}"),
@@ -55,7 +55,7 @@ def tokenizer_page(tok: Tokenizer) -> str:
 
 
 def encoding_page(encoding: Encoding) -> str:
-    """The tokens of a text with their ids; to point at one tells its place and its word."""
+    """The tokens of a text with their ids; hovering over one shows its offsets and its word."""
     return html.fragment(*_encoding(encoding, html.MOST))
 
 
@@ -96,7 +96,7 @@ def _shown(tok: Tokenizer) -> str:
 
 
 def _ids_below(tokens: Sequence[bytes], ids: Sequence[int]) -> str:
-    # Each by itself: they are not text, so none has a part of a character with the next.
+    # One by one: these tokens are not text, so no character extends over two of them.
     drawn = [
         html.token(token, at, f"id {id}")
         for at, (token, id) in enumerate(zip(tokens, ids, strict=True))

@@ -16,7 +16,7 @@ def load(
     pretokenizer: formats.PretokenizerLike | formats.Missing = formats.MISSING,
     encoding: str | None = None,
 ) -> Tokenizer:
-    """The tokenizer in a file or folder, whose format is recognised by what it holds.
+    """Load a tokenizer from a file or folder; the format is recognised by the content.
 
     >>> import digram, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "tokenizer.json"
@@ -25,10 +25,10 @@ def load(
     >>> digram.load(path) == tok
     True
 
-    Read are `tokenizer.json`, `.tiktoken`, a folder with `vocab.json` and `merges.txt`, and a
-    folder with `vocabulary.json` and `merges.json`. A `.tiktoken` file and `vocab.json` say
-    nothing of how text is cut, and nothing is guessed: name it with `pretokenizer=`, or with
-    `encoding="cl100k_base"` (or another published name) the special tokens too.
+    The formats are `tokenizer.json`, `.tiktoken`, a folder with `vocab.json` and `merges.txt`, and
+    a folder with `vocabulary.json` and `merges.json`. A `.tiktoken` file and `vocab.json` do not
+    hold the pretokenizer, and digram does not guess it: pass `pretokenizer=`, or
+    `encoding="cl100k_base"` (or another published name), which sets the special tokens too.
 
     Raises `CorruptFileError` or `VocabError`, with file and line, for a file that is damaged or
     not supported, `OptionError` where the pretokenizer must be named, and `OSError`.

@@ -1,4 +1,4 @@
-"""Text without end, and texts without end, in bounded memory: what drives the core from Python."""
+"""Drive the core over streams: one text in chunks, or any number of texts, in bounded memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BATCH_TEXTS = 1 << 16
 
 
 def each_chunk(stream: Stream, chunks: Iterable[str | bytes], out: str) -> Iterator[Any]:
-    """The ids of a text in chunks, as soon as they are certain; nothing for most small chunks."""
+    """The ids of a text in chunks, once they are certain; most small chunks yield none."""
     push: Callable[[str | bytes | None], Any]
     push = stream.push if out == "list" else stream.push_numpy
     for chunk in chunks:
@@ -35,7 +35,7 @@ def each_text(
     texts: Iterable[TextOrParts],
     out: str,
 ) -> Iterator[Any]:
-    """The ids of each text. `encode` gets some of them at once, and the number of the first."""
+    """The ids of each text. `encode` takes a batch of texts and the number of the first one."""
     first = 0
     for batch in _batches(texts):
         try:
@@ -65,7 +65,7 @@ def _batches(texts: Iterable[TextOrParts]) -> Iterator[list[TextOrParts]]:
 
 
 def _length(parts: Iterable[str | bytes | SpecialToken]) -> int:
-    """Of a text in parts, which the core looks at more closely."""
+    """The size of a text in parts; the core checks the parts."""
     if not isinstance(parts, list | tuple):
         return 1
     return sum(len(part) if isinstance(part, str | bytes) else 1 for part in parts)

@@ -1,4 +1,4 @@
-"""What a tokenizer is, as plain values."""
+"""A summary of a tokenizer, as plain values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["facts"]
 
 
 def facts(tok: Tokenizer) -> dict[str, Any]:
-    """Its size, settings and training record, as JSON has them.
+    """The size, settings and training record of a tokenizer, as values for JSON.
 
     >>> import digram
     >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")
@@ -54,7 +54,7 @@ def facts(tok: Tokenizer) -> dict[str, Any]:
 
 
 def _of_rules(tok: Tokenizer) -> int:
-    """How many tokens are there because rules want it so, and not by a merge."""
+    """The number of tokens that come from rules and not from a merge."""
     if tok.rules is None:
         return 0
     made = {id for _, _, id in tok._model.merges()}

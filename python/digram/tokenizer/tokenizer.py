@@ -34,7 +34,7 @@ __all__ = ["Merge", "RunnerUp", "Tokenizer"]
 
 @dataclass(frozen=True, slots=True)
 class RunnerUp:
-    """A pair that was not merged because another came before it: its parts and its count."""
+    """A pair that another pair was preferred to at a merge: its parts and its count."""
 
     left: bytes
     right: bytes
@@ -43,7 +43,7 @@ class RunnerUp:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """A merge: the parts and the token they make, as bytes, with its rank and id.
+    """A merge: its two parts and the token that they form, as bytes, with its rank and id.
 
     `count` is how often the pair stood in the training corpus when it was chosen; None where the
     tokenizer was not trained here. `runners_up` are the pairs that would have come next at that
@@ -65,14 +65,14 @@ _MOST_IDS = 1 << 32  # more than any vocabulary has
 
 
 class _Extra(NamedTuple):
-    """What the core keeps for the façade."""
+    """The Python values that belong to a tokenizer of the core."""
 
     settings: Settings
     layout: Layout
 
 
 class Tokenizer(CallableCore, BatchingCore, CountingCore):
-    """Turns text into ids and back. Made by `digram.train`, by `digram.load`, or of a `Definition`.
+    """A BPE tokenizer: text to ids and back. Made by `train`, `load` or from a `Definition`.
 
     >>> import digram
     >>> tok = digram.train("low low lower lowest", vocab_size=259, pretokenizer="whitespace")
@@ -83,15 +83,15 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
     >>> tok.decode([257, 101, 114])
     'lower'
 
-    Immutable: every change gives a new tokenizer, so any number of threads and processes may
-    share one. Two tokenizers are equal exactly when they do the same with every text; where they
-    come from plays no part.
+    A tokenizer is immutable: every change returns a new one, so any number of threads and processes
+    may share it. Two tokenizers are equal exactly when they do the same with every text; their
+    origin does not matter.
     """
 
     __slots__ = ()
 
     def __new__(cls, definition: Definition) -> Self:
-        """Make a tokenizer of a definition; `VocabError` where that contradicts itself."""
+        """Create a tokenizer from a definition; `VocabError` where that contradicts itself."""
         return cls._of(compacted(definition))
 
     @classmethod
@@ -153,7 +153,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
     @property
     def definition(self) -> Definition:
-        """The tokenizer as plain values, built anew at each call."""
+        """The tokenizer as plain values; each access builds them again."""
         return Compact(self._model, self.special_tokens, self._settings).plain()
 
     @property
@@ -168,17 +168,17 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
     @property
     def rules(self) -> Rules | None:
-        """The rules that text is cut by, which its pretokenizer carries."""
+        """The rules of its pretokenizer, by which text is cut; None for none."""
         return self._settings.pretokenizer.rules
 
     @property
     def unit(self) -> Unit:
-        """What base tokens stand for: "byte" or "char"."""
+        """The unit of base tokens: "byte" or "char"."""
         return self._settings.unit
 
     @property
     def on_unknown(self) -> OnUnknown:
-        """What becomes of characters without a token, for unit "char"."""
+        """How characters without a token are encoded, for unit "char"."""
         return self._settings.on_unknown
 
     @property
@@ -193,7 +193,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
     @property
     def context_size(self) -> int | None:
-        """How many tokens the model takes: what `tok(text, max_length="context")` means."""
+        """The number of tokens that the model takes, as in `tok(text, max_length="context")`."""
         return self._settings.context_size
 
     @property
@@ -203,7 +203,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
     @property
     def reserved(self) -> dict[str, range]:
-        """The ids set aside by `train(reserve=...)`, by name; what pads the size is "unused".
+        """The ids that `train(reserve=...)` reserved, by name; padding is named "unused".
 
         >>> import digram
         >>> tok = digram.train("banana", vocab_size=261, reserve={"image": 4}, pretokenizer=None)
@@ -212,14 +212,14 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         >>> tok.decode([257, 98])
         '<|image_0|>b'
 
-        Each of them is a special token, so that all readers of a file give it the same id: no text
-        becomes it unless `special=` allows that, and it decodes to its name.
+        Each of them is a special token, so every program that reads the file gives it the same id.
+        No text is encoded to it unless `special=` allows that, and it decodes to its name.
         """
         return dict(self._settings.reserved or {})
 
     @property
     def vocab(self) -> Vocabulary:
-        """The ids of all tokens by their bytes: a read-only mapping, in order of id.
+        """The ids of all tokens by their bytes, as a read-only mapping in the order of ids.
 
         >>> import digram
         >>> tok = digram.train("low low", vocab_size=259, special_tokens=["<s>"])
@@ -228,10 +228,10 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         >>> {id: token for token, id in tok.vocab.items() if id > 255}
         {256: b'lo', 257: b'low', 258: b'<s>'}
 
-        Special tokens are there by their text, and ids without a token are not, so it may be
-        shorter than `vocab_size`. Of ids whose tokens have the same bytes it holds the one that
-        `token_to_id` gives. Nothing is copied until it is iterated over; that takes some 0.1 µs a
-        token.
+        Special tokens are included by their text. Ids without a token are not, so the mapping may
+        be shorter than `vocab_size`. Where several ids have the same bytes, it holds the one that
+        `token_to_id` returns. Nothing is copied until you iterate over it, which takes some 0.1 µs
+        a token.
         """
         return Vocabulary(self)
 
@@ -249,19 +249,19 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
     @property
     def merges(self) -> list[tuple[bytes, bytes]]:
-        """The pairs of tokens that are merged, in rank order; none where `events` make tokens."""
+        """The pairs of tokens that are merged, in rank order; empty for PickyBPE."""
         tokens, merges = self._model.tokens(), self._model.merges()
         return [(_known(tokens, left), _known(tokens, right)) for left, right, _ in merges]
 
     @property
     def merge_log(self) -> list[Merge]:
-        """The merges in rank order, with what each made and its count in training.
+        """The merges in rank order, each with the token that it makes and its count in training.
 
         >>> import digram
         >>> digram.train("banana", max_merges=1, pretokenizer=None).merge_log
         [Merge(rank=0, left=b'a', right=b'n', token=b'an', id=256, count=2)]
 
-        With `train(runners_up=2)` each says which pairs came next, and how close they were:
+        With `train(runners_up=2)` each also has the two next pairs, with their counts:
 
         >>> tok = digram.train("banana", max_merges=1, pretokenizer=None, runners_up=2)
         >>> tok.merge_log[0].runners_up
@@ -293,7 +293,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
     @property
     def events(self) -> list[Event]:
-        """What PickyBPE (`train(picky=...)`) merged and dropped, in the order of time.
+        """The merges and drops of PickyBPE (`train(picky=...)`), in the order of time.
 
         >>> import digram
         >>> tok = digram.train("the the hut she", max_merges=2, picky=0.6, pretokenizer="gpt2")
@@ -305,7 +305,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         >>> tok.tokens([256])
         [b'the']
 
-        Empty for other tokenizers, which have `merges`. Takes some 2 µs an event.
+        Empty for other tokenizers; they have `merges`. Takes some 2 µs an event.
         """
         scheme = picky(self._settings.kernel)
         if scheme is None:
@@ -323,7 +323,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
     @overload
     def pretokenize(self, text: bytes) -> list[bytes]: ...
     def pretokenize(self, text: str | bytes) -> list[str] | list[bytes]:
-        """The pretokens of `text`: the pieces inside which merges happen. They join to the text."""
+        """Split `text` into its pretokens, the pieces within which merges happen."""
         return self.pretokenizer.splitter().split(text)
 
     def with_special_tokens(self, tokens: Iterable[str] | Mapping[str, int]) -> Tokenizer:
@@ -413,7 +413,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         return Tokenizer(padded(ruled, multiple))
 
     def _uncut(self) -> Tokenizer:
-        """The same without a pretokenizer: what is a pretoken is not cut again."""
+        """The same without a pretokenizer, since a pretoken is not cut again."""
         return self._with(self._settings._replace(pretokenizer=Pretokenizer(None)))
 
     def _with(self, settings: Settings) -> Tokenizer:
@@ -426,13 +426,13 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         format: str | None = None,
         allow_loss: bool = False,
     ) -> None:
-        """Write the tokenizer to `path`, so that a crash leaves the old file or the new one.
+        """Save the tokenizer to `path`; a crash leaves either the old file or the new one.
 
         `format` is "huggingface" (`tokenizer.json`, which Hugging Face's libraries read as it is),
         "tiktoken", "vocab_merges" (a folder with `vocab.json` and `merges.txt`) or "seed_pair" (a
-        folder with `vocabulary.json` and `merges.json`), or "digram" for tokenizers that nobody
-        else has an encoder for; by default it follows from the name of the file. What the format
-        cannot carry is a `VocabError`, unless `allow_loss`.
+        folder with `vocabulary.json` and `merges.json`), or "digram" for tokenizers that no
+        other program can encode with; by default it follows from the name of the file. Raises
+        `VocabError` for what the format cannot hold, unless `allow_loss` is true.
         """
         from digram import formats
 
@@ -440,9 +440,10 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
     @property
     def digest(self) -> str:
-        """SHA-256, in hexadecimal, of what the tokenizer does, the same in every version.
+        """The SHA-256, in hexadecimal, of what decides how the tokenizer encodes.
 
-        Provenance plays no part. The first question reads all tokens and merges: some milliseconds.
+        It is the same in every version of digram and does not depend on where the tokenizer comes
+        from. The first access reads all tokens and merges, which takes some milliseconds.
         """
         return self._digest(Compact(self._model, self.special_tokens, self._settings).digest)
 
@@ -480,7 +481,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
     def __iter__(self) -> Iterator[Any]:
         # `len` and `tokens` would make Python believe that it can be iterated over.
-        raise TypeError("a Tokenizer is not iterable; encode a text, or look at merges or tokens")
+        raise TypeError("a Tokenizer is not iterable; encode a text, or use its merges or tokens")
 
 
 def _restored(stored: bytes, special_tokens: dict[str, int], settings: Settings) -> Tokenizer:

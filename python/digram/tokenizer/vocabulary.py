@@ -1,4 +1,4 @@
-"""The vocabulary as a mapping: from tokens to ids."""
+"""The vocabulary as a mapping from tokens to ids."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ __all__ = ["Vocabulary"]
 
 
 class Vocabulary(Mapping[bytes, int]):
-    """What `tok.vocab` is: from the bytes of each token to its id, in order of id. Read-only.
+    """A read-only mapping from the bytes of each token to its id, in the order of ids: `tok.vocab`.
 
-    Looks things up in the tokenizer, so one question takes no more than `tok.token_to_id`; the
-    tokens are put together when all of them are asked for. Keys are bytes, as `tok.tokens` gives
-    them; a `str` is looked up by its UTF-8.
+    A look-up costs what `tok.token_to_id` costs; a list of the tokens is built only when you
+    iterate. Keys are bytes, as `tok.tokens` gives them; a `str` is looked up by its UTF-8.
     """
 
     def __init__(self, tok: Tokenizer) -> None:
@@ -27,7 +26,7 @@ class Vocabulary(Mapping[bytes, int]):
 
     @cached_property
     def _ids(self) -> dict[bytes, int]:
-        """All of it. Of several ids with the same bytes that which a question gives."""
+        """The whole mapping; of several ids with the same bytes, the one that a look-up returns."""
         tok = self._tok
         tokens = {id: token for id, token in enumerate(tok._model.tokens()) if token is not None}
         tokens |= {id: text.encode() for text, id in tok.special_tokens.items()}

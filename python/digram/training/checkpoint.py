@@ -1,8 +1,8 @@
-"""Going on where a training run was broken off: what a folder of checkpoints holds.
+"""Checkpoints: resume an interrupted training run from a folder.
 
-`state.json` says with which options the run was started (as sums that decide whether another run
-may go on, and in words for the message if it may not), how far the corpus was counted, and which
-files hold these counts; it is replaced in one step. `merges.journal` grows by each merge. The files
+`state.json` holds the options of the run (as digests that decide whether another run may resume it,
+and in words for the message where it may not), how much of the corpus was counted, and which files
+hold these counts; it is replaced in one step. `merges.journal` grows with each merge. The files
 of counts are the core's (`*.digram-run`). Of several corpora each has a folder of its own for its
 counts (`source-0`, ...). What does not fit into memory lies in `digram-counts-*.tmp`, which the
 next run deletes, and `lock` keeps other runs out. All of it may be deleted when the run is done.
@@ -43,7 +43,7 @@ HEAD, MERGE = 8, 20
 BETWEEN = 30.0
 """Seconds between two notes while a corpus is counted."""
 
-_ANEW = "Delete the folder to start anew."
+_ANEW = "Delete the folder to start a new run."
 _RUN = re.compile(r"[0-9A-Za-z_-]+\.digram-run")
 _LEFT = ("digram-counts-*.tmp", ".digram-*.tmp")
 """What a killed run leaves: what did not fit into memory, and half a file."""
@@ -51,7 +51,7 @@ _LEFT = ("digram-counts-*.tmp", ".digram-*.tmp")
 
 @dataclass
 class State:
-    """How far the counting is: the corpus up to `documents`, whose bytes have the sum `text`.
+    """The progress of counting: `documents` documents, whose bytes have the digest `text`.
 
     Once it is done, `files` tells the sizes of the files that were read and when they were changed,
     `skipped` how many of their records were skipped, and `counts` what the counts are that merges
@@ -70,7 +70,7 @@ class State:
 
 
 class Checkpoint:
-    """A folder, and what an earlier call with the same options left in it.
+    """A checkpoint folder, with what an earlier call with the same options left in it.
 
     >>> folder = getfixture("tmp_path") / "run"
     >>> with Checkpoint(folder, {"unit": "byte"}, {"ties": "ids"}) as checkpoint:
@@ -103,8 +103,8 @@ class Checkpoint:
         if self.folder.exists() and not self.folder.is_dir():
             raise NotADirectoryError(
                 errno.ENOTDIR,
-                "a checkpoint is a folder, and this is none; name a folder, which need not be "
-                "there yet",
+                "a checkpoint is a folder, and this is not one; name a folder, which need not "
+                "exist yet",
                 os.fspath(folder),
             )
         self._run = {"counted": _digest(counted), "merged": _digest(merged)}
@@ -123,7 +123,7 @@ class Checkpoint:
         return Checkpoint(self.folder / f"source-{number}", counted, None, stamps, within=self)
 
     def close(self) -> None:
-        """Leave the folder to others."""
+        """Release the lock of the folder."""
         if self._lock is not None:
             self._lock.close()
 
@@ -153,11 +153,11 @@ class Checkpoint:
 
     @property
     def merges(self) -> int:
-        """How many merges of the whole run are noted."""
+        """The number of merges that are noted."""
         return noted_merges((self._within or self).folder)
 
     def counter(self, splitter: _core.Splitter, memory: int | None) -> _core.Counter:
-        """A counter that has counted what the state says."""
+        """A counter that continues from the noted state."""
         state = self.state
         made = (state.runs, (state.documents, state.bytes, state.pretokens))
         try:
@@ -175,7 +175,7 @@ class Checkpoint:
         counter: _core.Counter,
         skipped_records: Callable[[], int] = int,
     ) -> Iterator[list[Text]]:
-        """The batches that are not counted yet. Between them what is counted is noted now and then.
+        """The batches that are not counted yet; the progress is saved between them.
 
         `skipped_records` is asked at the end, for the state. Raises `CheckpointError` if the first
         ones are not what was counted before.
@@ -213,14 +213,14 @@ class Checkpoint:
     def note(
         self, counter: _core.Counter, text: int, *, done: bool = False, skipped: int = 0
     ) -> None:
-        """Brings what is counted to the disk, and says so."""
+        """Write the counts to disk, and note them in the state."""
         runs, (documents, size, pretokens) = counter.checkpoint()
         files = self._files if done else []
         noted = State(documents, size, pretokens, text, list(runs), done, files, skipped=skipped)
         self._write(noted)
 
     def counted(self, counts: _core.Counts | _core.SortedCounts) -> None:
-        """Notes the one file that holds all counts, and deletes those that it was merged from."""
+        """Note the one file that holds all counts, and delete those that it was merged from."""
         if isinstance(counts, _core.SortedCounts):
             runs, _ = counts.checkpoint()
             if runs != self.state.runs:
@@ -230,7 +230,7 @@ class Checkpoint:
                     path.unlink()
 
     def begin(self, counts: str = "") -> None:
-        """Notes that all is counted. `counts` tells the counts, where no sum of the text does.
+        """Note that counting is done; `counts` identifies counts without a digest of the text.
 
         Raises `CheckpointError` if merges were learned from other counts before.
         """
@@ -241,7 +241,7 @@ class Checkpoint:
                 "the corpus is not the one that the checkpoint was made from: other pretokens, or "
                 "other numbers of them, were counted.",
                 path=self.folder,
-                hint="Give the same corpus, or another folder to start anew.",
+                hint="Pass the same corpus, or another folder to start a new run.",
             )
 
     def _write(self, state: State) -> None:
@@ -252,7 +252,7 @@ class Checkpoint:
         atomic_write(self.folder / STATE, line.encode() + b"\n")
 
     def _read(self) -> State:
-        """What is noted; a folder without a note is this run's from now on."""
+        """Read the state; a folder without one now belongs to this run."""
         for pattern in _LEFT:
             for path in self.folder.glob(pattern):
                 if path.is_dir():
@@ -275,12 +275,12 @@ class Checkpoint:
             raise CheckpointError(
                 f"the checkpoint has format {version}, and this version of digram reads {VERSION}.",
                 path=path,
-                hint="Go on with the version that wrote it, or start anew in another folder.",
+                hint="Resume with the version that wrote it, or start in another folder.",
             )
         # Files of counts that it does not name are deleted: nothing is done before it is believed.
         if stated != digest(found):
             raise CheckpointError(
-                "the checkpoint is damaged: what it says does not fit its digest.",
+                "the checkpoint is damaged: its content does not match its digest.",
                 path=path,
                 hint=_ANEW,
             )
@@ -312,7 +312,7 @@ class Checkpoint:
         return CheckpointError(
             f"the folder is of a run with {message}.",
             path=self.folder,
-            hint="To go on, give the options of that run; to start anew, give another folder.",
+            hint="Pass the options of that run to resume it, or another folder to start a new run.",
         )
 
     def _check_same(self, skipped: State) -> None:
@@ -325,17 +325,17 @@ class Checkpoint:
             "the corpus is not the one that the checkpoint was made from: it differs within or "
             f"after the first {several(self.state.documents, 'document')}.",
             path=self.folder,
-            hint="Give the same corpus, or another folder to start anew.",
+            hint="Pass the same corpus, or another folder to start a new run.",
         )
 
 
 def noted_merges(folder: str | os.PathLike[str]) -> int:
-    """How many merges the run in a folder noted; 0 where there is none.
+    """The number of merges that the run in a folder noted; 0 where there is no run.
 
     >>> noted_merges(getfixture("tmp_path"))
     0
 
-    Told by the size of the journal: what a crash damaged is counted too, and merged anew.
+    It is the size of the journal, so it includes merges that a crash damaged and that are repeated.
     """
     journal = Path(folder) / JOURNAL
     if not (journal.with_name(STATE).exists() and journal.exists()):
@@ -355,9 +355,9 @@ def _locked(folder: Path) -> BinaryIO | None:
     except BlockingIOError:
         file.close()
         raise CheckpointError(
-            "the folder is in use: another run notes there how far it is.",
+            "the folder is in use: another run saves its checkpoint there.",
             path=folder,
-            hint="Wait until it ends, or give another folder.",
+            hint="Wait until that run ends, or pass another folder.",
         ) from None
     except OSError:  # a file system that knows no locks
         pass
@@ -368,7 +368,7 @@ def _no_checkpoint(path: Path) -> CheckpointError:
     return CheckpointError(
         "this is not a checkpoint of digram.",
         path=path,
-        hint="Give another folder, or delete this file to start anew.",
+        hint="Pass another folder, or delete this file to start a new run.",
     )
 
 

@@ -1,8 +1,8 @@
-"""What a training run will need: distinct pretokens, memory, spill and time, before it is started.
+"""Estimate the distinct pretokens, memory, disk space and time of a training run.
 
 How many distinct pretokens a corpus has follows from its size (`growth.py`), and memory and the
-time of the merge loop from them. What a machine does stands in one table here, measured, and the
-forecast checked, by `python -m benches plan`.
+time of the merge loop from them. One table here holds the measured rates of a
+machine; `python -m benches plan` measures them and checks the estimate.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["RATES", "Phase", "Plan", "Rates", "plan"]
 
 
 class Rates(NamedTuple):
-    """What a machine does; bytes and seconds."""
+    """The measured rates of a machine, in bytes and seconds."""
 
     measured: str
     machine: str
@@ -91,10 +91,10 @@ class Phase:
 class Plan:
     """What `digram.plan` expects of a run; sizes in bytes, times in seconds.
 
-    `counting` runs on all machines and `merging` on one. `fits` says whether the merge loop has
-    room in memory; where it has not, `merging` is what it needs from disk, and `advice` says how to
-    ask for that. `beyond` is how many times as much text there is as the laws were checked on: the
-    further, the rougher.
+    `counting` runs on all machines and `merging` on one. `fits` is whether the merge loop fits into
+    memory; where it does not, `merging` is what it needs from disk, and `advice` names the options
+    for that. `beyond` is how many times larger the text is than what the laws were checked on: the
+    larger, the rougher the estimate.
     """
 
     corpus: int
@@ -168,7 +168,7 @@ def plan(
     machines: int = 1,
     speed: float = 1.0,
 ) -> Plan:
-    """What training on so much text will need, before any of it is read.
+    """Estimate what training on a corpus of a given size needs, before any of it is read.
 
     >>> import digram
     >>> digram.plan("1 TB", 64_000, kind="english", memory="64 GB", cores=16).distinct_pretokens
@@ -178,8 +178,8 @@ def plan(
     >>> plan.fits, plan.counting.spill > 0, plan.counting.memory < 1_000_000_000
     (False, True, True)
 
-    Printed, it is a page to read, with what to do where memory is too small; `to_dict()` gives
-    plain values.
+    `print` shows the estimate, with what to do where memory is too small; `to_dict()` gives plain
+    values.
 
     corpus_size: its size, in bytes or as "500 GB" (decimal) or "2 GiB".
     kind: "english", "code" or "multilingual" (a third of it without spaces between words), or
@@ -193,8 +193,8 @@ def plan(
     machines: the corpus is counted in as many shares, and one machine merges.
     speed: how many times as fast a core is as the one that was measured (`RATES.machine`).
 
-    Time depends most on the machine, distinct pretokens on the text. `python -m benches plan` shows
-    how far the forecast is off on your machine. Raises `OptionError` for what makes no sense.
+    Time depends mostly on the machine, and distinct pretokens on the text. `python -m benches plan`
+    measures the error of the estimate on your machine. Raises `OptionError` for invalid values.
     """
     text, room = (
         size_in_bytes("corpus_size", corpus_size),
@@ -255,7 +255,7 @@ def plan(
 
 
 class _Distinct(NamedTuple):
-    """What is distinct in so much text."""
+    """The distinct pretokens of a text of this size."""
 
     pretokens: float
     bytes: float
@@ -281,7 +281,7 @@ class _Distinct(NamedTuple):
         return self.counting + self.bytes * RATES.merge_memory
 
     def fits(self, room: float) -> bool:
-        """Whether they are merged in so much memory."""
+        """Whether they can be merged within this much memory."""
         return self.merging <= room and self.bytes < _MOST
 
     def without_rare(self) -> _Distinct:
@@ -374,7 +374,7 @@ def _memory() -> int:
 
 
 def _rounded(number: float) -> int:
-    """Five digits: more would be a promise."""
+    """Round to five digits, since the estimate is not more precise."""
     return int(float(f"{number:.4e}"))
 
 

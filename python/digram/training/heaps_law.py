@@ -64,8 +64,9 @@ KINDS = tuple(dict.fromkeys(kind for kind, _ in GROWTH))
 
 
 class Point(NamedTuple):
-    """So many bytes of text have so many distinct pretokens, of so many bytes; `once` is the share
-    of them that stands there a single time.
+    """The bytes of a text, the number of its distinct pretokens, and the bytes of these.
+
+    `once` is the share of the distinct pretokens that occur a single time.
     """
 
     text: int

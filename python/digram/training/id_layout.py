@@ -1,4 +1,4 @@
-"""What a new vocabulary holds beside its merges: base, special tokens, reserved ids, padding."""
+"""The ids of a new vocabulary beside its merges: base, special tokens, reserved ids, padding."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["start_of", "tokenizer_of"]
 
 
 def start_of(options: TrainOptions, counts: _core.Counts | _core.SortedCounts, unit: Unit) -> Start:
-    """What merging starts from, and how much room it has; `unit` is that of the counts."""
+    """What merging starts from, and how many merges there may be; `unit` is that of the counts."""
     special, reserved = len(options.special), sum(_reserved(options).values())
     shift = special if options.special_first else 0
     base = base_tokens(options, counts)
@@ -63,7 +63,7 @@ def _reserved(options: TrainOptions) -> dict[str, int]:
 
 
 def _preferred_first(record: TrainingRecord, preferred: int) -> TrainingRecord:
-    """The record with so many merges more at the beginning, which nobody counted."""
+    """The record with additional merges at the beginning, which have no counts."""
     runners_up = record.runners_up
     return replace(
         record,

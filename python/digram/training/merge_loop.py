@@ -1,4 +1,4 @@
-"""Learning merges, for a new vocabulary or one that grows: text is counted, pairs are merged."""
+"""The merge loop: count text and learn merges, for a new vocabulary or one that is extended."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class Learned(NamedTuple):
         )
 
     def record(self, options: dict[str, Any]) -> TrainingRecord:
-        """What a tokenizer says of its training. `options` are the arguments that shaped it."""
+        """The training record of a tokenizer; `options` are the arguments that decide merges."""
         return TrainingRecord(
             ties=self.ties,
             stop_reason=self.stop_reason,
@@ -156,7 +156,7 @@ def learned(
     weights: Mapping[str, Any] | None,
     spotter: Spotter | None = None,
 ) -> Learned:
-    """Count a corpus and learn from it.
+    """Count a corpus and learn merges from it.
 
     `start` says of the counts what merging starts from. `decides` are the options that the merges
     depend on, as a checkpoint knows the run by.
@@ -218,7 +218,7 @@ def learned(
 
 
 def most_merges(begun: Start, options: TrainOptions) -> int | None:
-    """After how many merges it ends at the latest."""
+    """The maximum number of merges."""
     return min((n for n in (begun.room, options.max_merges) if n is not None), default=None)
 
 

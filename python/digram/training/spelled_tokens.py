@@ -12,7 +12,7 @@ from digram.errors import several
 __all__ = ["Spotter"]
 
 _SHOWN = 3  # tokens that a warning names
-_ALL = 64 << 20  # bytes, or characters, from which on only one batch in so many is looked at:
+_ALL = 64 << 20  # bytes, or characters, after which only a share of the batches is checked:
 _ONE_IN = 16  # counting is faster than searching for many tokens
 _ANY = ("utf-8", "surrogatepass")
 

@@ -91,7 +91,7 @@ class TwoStage:
         _check_cut(self.pretokenizer)
 
     def merges_of_words(self, base: int, max_merges: int | None) -> int | None:
-        """How many merges the first stage makes at most, of so many in all."""
+        """The maximum number of merges of the first stage, out of `max_merges`."""
         if isinstance(self.subwords, float):
             return None if max_merges is None else int(max_merges * self.subwords)
         if self.subwords < base or (max_merges is not None and self.subwords > base + max_merges):

@@ -94,7 +94,7 @@ def train(
         unit: "byte" starts from the 256 bytes, so that every text can be encoded; "char" from the
             characters of the corpus, sorted, or from `alphabet`. By default "byte", or that of the
             counts.
-        limit_alphabet: for unit "char", keep so many characters, the most frequent ones (among
+        limit_alphabet: for unit "char", how many characters to keep, the most frequent ones (among
             equals the lowest code points); the others are unknown.
         on_unknown: for unit "char", what becomes of other characters when encoding: "error",
             "bytes" (256 byte tokens come first) or `digram.SpecialToken("<unk>")`. With "error" the
@@ -155,10 +155,10 @@ def train(
             drawn, a line says from where it went on. It may be deleted when the run is done.
 
     `on_merge` is called with each `Merge`, also with those of an earlier run that it goes on from.
-    `runners_up` keeps with each merge so many of the pairs that came next, for `tok.merge_log`, of
-    those that reach `min_frequency`; the tokenizer is the same with and without. `progress` draws a
-    bar on stderr (by default where that is a terminal). Raises `OptionError` for options that make
-    no sense or have no use beside the others, and for a base that lacks characters of the corpus;
+    `runners_up` is how many of the next pairs that reach `min_frequency` to keep with each merge,
+    for `tok.merge_log`; it does not change the tokenizer. `progress` draws a bar on stderr, by
+    default where stderr is a terminal. Raises `OptionError` for options that are invalid, or that
+    have no effect with the others, and for a base that lacks characters of the corpus;
     `ConfigMismatchError` for counts that were made with another pretokenizer or unit,
     `CheckpointError` for a folder of another run or a damaged one, `InvalidTextError` for text that
     is none, `CorruptFileError` for a record that holds no text or a file that is damaged, `OSError`

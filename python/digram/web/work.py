@@ -109,7 +109,7 @@ class Work:
 
     @contextmanager
     def holding(self, size: int) -> Iterator[None]:
-        """Counts an answer of so many bytes as one that is being taken, for the time of a block."""
+        """Count an answer as being taken, by its bytes, for the duration of a block."""
         self._held += size
         try:
             yield

@@ -345,7 +345,7 @@ class NewFile:
         self._hash = Blake3()
         self._reserved = reserved
         self._outcome = "this file was not written"
-        self._begun = 0  # so many bytes are on their way to the disk
+        self._begun = 0  # bytes that are on their way to the disk
         self._file: Unnamed | None = None
         with self._named():
             self._target = os.path.realpath(self.path)

@@ -1,4 +1,4 @@
-"""Vocabularies that grow with a stream of text: counts kept, versions made, drift measured.
+"""Vocabularies for a stream of text: keep counts, make versions, measure drift.
 
 batches   what was counted: added under names, weighted, let fade, taken away again
 history   versions, the log, and the map between any two versions

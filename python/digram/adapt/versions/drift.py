@@ -1,4 +1,4 @@
-"""How far recent text is from what a vocabulary was made on, and whether an update pays."""
+"""Drift: how recent text differs from the training text, and whether an update pays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Drift", "Gain", "Use", "drift"]
 
 _TRAINING = 3
-"""A token of training takes so many times the arithmetic of one that is read."""
+"""How many times the arithmetic of reading a token training on it takes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Use:
     times: NDArray[np.uint64] = field(repr=False)
     bytes: int
     known: int
-    """How many tokens text can become."""
+    """The number of tokens that text can be encoded to."""
 
     @classmethod
     def of(cls, tok: Tokenizer, counts: Counts, threads: int | None) -> Use:
@@ -42,7 +42,7 @@ class Use:
 
     @cached_property
     def tokens(self) -> int:
-        """How many tokens there are."""
+        """The number of tokens."""
         return int(self.times.sum())
 
     @property
@@ -63,7 +63,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What an update would save: the tokens of the same text before and after it.
+    """The saving of an update: the tokens of the same text before and after it.
 
     `held_out` says whether that text is other than the one that the update was learned from; else
     `saved` is more than other text of the kind will show.
@@ -208,7 +208,7 @@ def drift(
 
 
 def _known(tok: Tokenizer) -> int:
-    """How many tokens text can become."""
+    """The number of tokens that text can be encoded to."""
     from digram.analysis.metrics.vocabulary import vocabulary
 
     return vocabulary(tok).size

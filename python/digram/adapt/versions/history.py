@@ -54,7 +54,7 @@ class Entry:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Version:
-    """A tokenizer that a trainer gave, with its `number` from 1 on.
+    """A tokenizer that a trainer made, with its `number` from 1 on.
 
     >>> import digram
     >>> trainer = digram.Trainer().add("low low lower").next(vocab_size=258).next(add=1)

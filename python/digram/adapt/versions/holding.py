@@ -73,7 +73,7 @@ class Holding:
         memory_limit: int | str | None = None,
         progress: bool | None = None,
     ) -> Self:
-        """Count a corpus, and add it.
+        """Count a corpus and add it.
 
         >>> import digram
         >>> trainer = digram.Trainer().add(["low", "lower"], name="2024").add("low", weight=3)
@@ -120,7 +120,7 @@ class Holding:
         threads: int | None = None,
         progress: bool | None = None,
     ) -> Self:
-        """Take text away again that was added: all of a name, or a part of it.
+        """Remove text that was added: all of a name, or a part of it.
 
         >>> import digram
         >>> trainer = digram.Trainer().add(["low", "lower"], name="2024").add("low", name="2025")
@@ -138,7 +138,7 @@ class Holding:
         """
         if corpus is None and name is None:
             raise OptionError(
-                "forget takes a corpus, a name, or both.", hint="Say what is to be forgotten."
+                "forget takes a corpus, a name, or both.", hint="Pass what to forget."
             )
         name = "text" if name is None else name
         added = dict.fromkeys(entry.name for entry in self._log if entry.event == "add")
@@ -172,14 +172,14 @@ class Holding:
             )
 
     def decay(self, factor: Any) -> Self:
-        """Let all that was added count `factor` times as much, a number above 0 and at most 1.
+        """Multiply the weight of all that was added by `factor`, above 0 and at most 1.
 
         >>> import digram
         >>> trainer = digram.Trainer().add("low low low lower").decay(0.5).add("new")
         >>> dict(trainer.counts.items())
         {b' low': 1, b'new': 1}
 
-        Weights are exact, so two decays are one by the product of both, and each count is rounded
+        Weights are exact, so two decays equal one by their product, and each count is rounded
         once, when counts are asked for: to the nearest whole number, a half to the even one. What
         comes to 0 is gone for good, and takes no memory. What is added later is weighed by itself.
         A weight whose numerator or denominator would have more than 64 bits becomes the nearest
@@ -190,13 +190,13 @@ class Holding:
             raise OptionError(
                 f"factor={factor} is above 1.",
                 value=factor,
-                hint="Say how much is left, as in decay(0.9).",
+                hint="Pass the share that is left, as in decay(0.9).",
             )
         return self._with(decayed(self._batches, share), Entry("decay", weight=share))
 
     @property
     def counts(self) -> Counts:
-        """All that counts now: each batch times its weight, rounded, and added up. Linear."""
+        """The current counts: each batch times its weight, rounded, and added up. Linear."""
         return total(self._batches, self._empty)
 
     @property

@@ -100,9 +100,9 @@ class Trainer(Holding):
             vocab_size: of the first version, which `digram.train` learns; of a later one the size
                 (before padding) to which it is extended, or pruned. Ids that stay are the same but
                 where it is pruned.
-            add: so many tokens more, by `digram.extend`. Every old id stays.
-            swap: so many tokens in place of others, by `digram.replace_tokens`. The size stays.
-            remove: so many tokens fewer, by `digram.prune`.
+            add: how many tokens to add, by `digram.extend`. Every old id stays.
+            swap: how many tokens to replace, by `digram.replace_tokens`. The size stays.
+            remove: how many tokens to remove, by `digram.prune`.
 
         One of them. Other arguments are those of these calls (`special_tokens=` for the first,
         `min_frequency=`, `keep=`, ...); the tokenizer is the one that they give on `counts`. Raises

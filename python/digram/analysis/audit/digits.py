@@ -27,7 +27,7 @@ _LENGTHS = range(2, 7)
 
 
 class Group(NamedTuple):
-    """The tokens of so many digits and nothing else, but for a space before them."""
+    """The tokens that are this number of digits, with or without a space before them."""
 
     size: int
     spaced: bool
@@ -35,7 +35,7 @@ class Group(NamedTuple):
 
     @property
     def is_complete(self) -> bool:
-        """Whether all numbers of so many digits are tokens, those that begin with 0 as well."""
+        """Whether all numbers of this many digits are tokens, including those that begin with 0."""
         whole: int = 10**self.size
         return len(self.ids) == whole
 

@@ -126,7 +126,7 @@ class Neighbours:
         return _grouped((part.ends.tail, part) for part in self._parts)
 
     def _tails_that_fit(self, size: int, is_open: bool) -> Iterator[tuple[bytes, list[_Part]]]:
-        """The parts by their tails, of those that ask for so many bytes, or more."""
+        """The parts by their tails, of those that need at least this many bytes."""
         for tail, parts in self._by_tail.items():
             asked = length(tail[0]) - len(tail)
             if asked == size or (is_open and asked > size):

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["Reach", "reach"]
 
 _FEW = 4  # tokens of one kind beside a token that are tried
-_FORMS = 300  # of a token with what completes it: so many are looked at in full
+_FORMS = (
+    300  # the maximum number of forms of a token, with what completes it, that are checked in full
+)
 _SOME = 32  # neighbours that are tried first
 
 

@@ -83,7 +83,7 @@ def _share(one: Finding) -> str:
 
 
 def _cut(text: str, width: int) -> str:
-    """The beginning of a line, in so many columns."""
+    """The beginning of a line, within a number of columns."""
     if columns(text) <= width:
         return text
     kept = text

@@ -54,7 +54,7 @@ def find_token(
     What comes in is what `digram.train` takes: texts, files, or an iterator of texts; each text
     is a document, and `separator` cuts them. `words` are the pretokens that have the token
     among theirs when they are encoded: a token of which all words are merged further stands
-    nowhere. `samples` are at most so many places, in as many different words as can be, the
+    nowhere. `samples` is the maximum number of places, in as many different words as possible, the
     most frequent first as far as was read; they tell the file, the record and the byte.
     Memory: 8 MiB of text or the longest part that cannot be cut, and up to 65,536 words (see
     `Places.missed`).

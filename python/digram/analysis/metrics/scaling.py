@@ -40,7 +40,7 @@ _A2, _B, _ALPHA2, _BETA = (
 _TOKENS = (0.00639222, -0.15811069, 1.20470122)
 _ENGLISH = range(1_000, 200_001)
 
-# The widths that the authors take for models of up to so many parameters.
+# The widths that the authors take for models, by the maximum number of parameters.
 _WIDTHS = (
     (50e6, 512), (200e6, 768), (500e6, 1024), (1e9, 1536), (2e9, 2048), (5e9, 3200), (10e9, 4096),
     (20e9, 5120), (50e9, 6048), (100e9, 8192), (200e9, 12288), (500e9, 16384), (1e12, 20480),
@@ -67,7 +67,7 @@ class Law(NamedTuple):
 
 
 def law(parameters: float, width: int | None = None) -> Law:
-    """The best sizes for a model of so many parameters, those of the vocabulary left out.
+    """The best sizes for a model of this many parameters, without those of the vocabulary.
 
     >>> law(2.87e9), law(70e9)
     (Law(iso_flops=37942, derivative=40993, loss=35272), Law(iso_flops=211860, ..., loss=217961))
@@ -120,7 +120,7 @@ def english_least(parameters: float, width: int) -> int:
 
 
 def width_of(parameters: float) -> int:
-    """The width of a model of so many parameters.
+    """The width of a model of this many parameters.
 
     >>> width_of(124e6), width_of(7e9)
     (768, 4096)

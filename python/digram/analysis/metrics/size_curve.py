@@ -271,7 +271,7 @@ def _sizes(sizes: Iterable[int] | None, inside: Family) -> list[int]:
 
 
 class _Undone(NamedTuple):
-    """What stands in the text under a vocabulary of this size, without so many tokens."""
+    """What the text becomes under a vocabulary of this size, without a number of tokens."""
 
     size: int
     removed: int

@@ -115,7 +115,7 @@ def share(value: float) -> str:
 
 
 def shortened(text: str, width: int) -> str:
-    """A text in so many columns, its middle left out where it is longer.
+    """A text within a number of columns; the middle of a longer one is left out.
 
     >>> shortened("vocabs/cl100k_base.tiktoken", 14), shortened("中文中文", 5)
     ('vocabs…iktoken', '中…文')

@@ -56,7 +56,7 @@ def number(_ctx: click.Context, parameter: click.Parameter, value: str | None) -
     "--decay",
     callback=number,
     metavar="NUMBER",
-    help="Before, let all that is there count so many times as much: 0.9, or 1/2.",
+    help="First multiply all earlier counts by this factor: 0.9, or 1/2.",
 )
 @click.option(
     "-t",

@@ -16,7 +16,7 @@ MOST = 1 << 31
 """Ids in all: those of 32 bits with a sign, as frameworks have them."""
 
 Holding: TypeAlias = int | range | Tokenizer | SequenceTokenizer | Sequence[str]
-"""What a range holds: so many ids, ids at a place of their own, a tokenizer's, or named ones."""
+"""What a range holds: a number of ids, ids at a fixed place, a tokenizer, or named ids."""
 
 
 class Marker(NamedTuple):

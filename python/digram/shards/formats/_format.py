@@ -40,7 +40,7 @@ Bounds = NDArray[np.int64]
 
 
 class Run(NamedTuple):
-    """Documents that stand one after the other in a corpus: so many from number `first` on."""
+    """Neighbouring documents of a corpus: `number` of them, from number `first` on."""
 
     source: str
     first: int
@@ -141,7 +141,7 @@ def bounds_of(ends: NDArray[Any]) -> Bounds:
 
 
 def check_bounds(path: Path, bounds: Bounds, tokens: int) -> None:
-    """Refuses ends that go backwards, or that are not those of so many tokens."""
+    """Refuse ends that go backwards, or that do not match the number of tokens."""
     if bounds[0] != 0 or bounds[-1] != tokens or bool((np.diff(bounds) < 0).any()):
         raise corrupt(path, f"its documents are not those of {tokens:,} tokens.")
 

@@ -1,7 +1,7 @@
-"""The rich call: what `tok(text)` gives, and how texts are framed, cut to size and padded.
+"""The call `tok(text)`: templates, truncation, padding, offsets and masks.
 
 layout    the template of a tokenizer, with ids in place of names
-options   what the caller asked for, checked
+options   the options of a call, checked
 windows   truncation: which tokens stay, and the windows over the others
 callable  the signature of the call
 call      from the arguments of a call to its result

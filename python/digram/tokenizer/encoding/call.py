@@ -115,7 +115,7 @@ def _call(
 
 
 def _room(layout: Layout, options: Options, added: int, paired: bool) -> int | None:
-    """How many tokens of the texts an encoding may hold."""
+    """The maximum number of tokens of the texts in an encoding; None for no limit."""
     size = _max_length(layout, options)
     if size is None:
         return None
@@ -124,8 +124,8 @@ def _room(layout: Layout, options: Options, added: int, paired: bool) -> int | N
     room = size - added
     if room < 1:
         raise OptionError(
-            f"max_length={size} leaves no room beside the {several(added, 'token')} of the "
-            "template.",
+            f"max_length={size} leaves no token for the text beside the "
+            f"{several(added, 'token')} of the template.",
             value=size,
             hint="Pass a larger one, or add_special_tokens=False.",
         )

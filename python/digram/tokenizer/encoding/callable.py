@@ -1,4 +1,4 @@
-"""`tok(text)`: the signature of the rich call, and what it promises."""
+"""`Tokenizer.__call__`: its signature and documentation."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CallOptions(TypedDict, total=False):
 
 
 class CallableCore(Core):
-    """The part of `digram.Tokenizer` that is called. Its `_extra` has a `layout`."""
+    """`Tokenizer.__call__`. Its `_extra` has a `layout`."""
 
     __slots__ = ()
 
@@ -92,7 +92,7 @@ class CallableCore(Core):
         offsets: Offsets | None = None,
         threads: int | None = None,
     ) -> Encoding | Encodings:
-        """An `Encoding`: the ids of a text, with the place, the word and the role of each token.
+        """Encode a text, or several, to ids with the offsets, the word and the role of each token.
 
         >>> import digram
         >>> tok = digram.train("low lower", max_merges=2, special_tokens=["<s>", "<pad>"])
@@ -106,30 +106,29 @@ class CallableCore(Core):
         >>> batch.numpy()["input_ids"].tolist()
         [[258, 257, 259], [258, 257, 101]]
 
-        `text` is a text, or several of them, which give `Encodings`; so is `pair`, the second
-        texts where a model takes two. With `is_split_into_words` a text is a list of words instead:
-        each is cut and encoded on its own, and `word_ids` are the caller's. A list is never the
-        parts of one text, as it is for `encode`: without a `SpecialToken` it would look like a
-        batch.
+        `text` is one text, which gives an `Encoding`, or several, which give `Encodings`. `pair` is
+        the second text, or texts, of models that take two. With `is_split_into_words` a text is a
+        list of words: each word is encoded on its own, and `word_ids` count these words. A list is
+        never the parts of one text, as it is for `encode`.
 
-        The template is put around the texts unless `add_special_tokens=False`. Special tokens in
-        the text stay text, as in `encode`, unless `special` says otherwise.
+        The template is put around the texts unless `add_special_tokens=False`. As in `encode`,
+        special tokens in the text stay text unless `special` allows them.
 
-        `max_length` is in tokens, added ones included; "context" stands for `context_size`. What is
-        longer is cut by `truncation`: "longest_first" cuts the longer of two texts until both are
-        equal, "only_first" and "only_second" cut one of them, and "raise" is for those who want a
+        `max_length` is a number of tokens, including added ones, or "context" for `context_size`.
+        What is longer is cut by `truncation`: "longest_first" cuts the longer of two texts until
+        both are equal, "only_first" and "only_second" cut one of them, and "raise" raises
         `LimitExceededError` instead. `overflowing` has what was cut off, in windows of the same
         size, each of which starts with the last `overlap` tokens of the one before.
 
         `padding="longest"` pads to the longest of the call, "max_length" to `max_length`, either up
         to a multiple of `pad_to_multiple_of`.
 
-        `offsets` are "characters", "bytes" or "utf16" units; by default what Python counts in:
+        `offsets` count "characters", "bytes" or "utf16" units; by default what Python counts:
         characters of a `str`, bytes of `bytes`. Batches run without the GIL on `threads` threads.
 
-        Options that contradict each other are an `OptionError`; texts raise what `encode` raises.
-        Costs what `encode` costs and some µs a text; what the encoding knows beside the ids is
-        found out when it is asked for.
+        Raises `OptionError` for options that contradict each other, and for texts what `encode`
+        raises. The cost is that of `encode` plus some µs a text; everything beside the ids is
+        computed when you access it.
         """
         options = checked(
             add_special_tokens,

@@ -1,4 +1,4 @@
-"""`Encoding`: the tokens of one text, or of a text and its pair, and what is known of each."""
+"""`Encoding`: the tokens of one text, or of a text and its pair, with their properties."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Call(NamedTuple):
-    """What the encodings of one call have in common.
+    """The values that the encodings of one call share.
 
     `encoded` holds the texts, then their pairs; or all words of the texts, then those of the pairs,
     and `bounds` where each of them starts among all ids. `edges[n]` is where text n of these
@@ -79,7 +79,7 @@ class Call(NamedTuple):
 
 
 class Encoding:
-    r"""The tokens of a text, with what is known of each; made by `tok(text)`.
+    r"""The tokens of a text with their properties; made by `tok(text)`.
 
     >>> import digram
     >>> tok = digram.train("low lower lowest", max_merges=3, pretokenizer="gpt2")
@@ -91,8 +91,8 @@ class Encoding:
     >>> encoding.word_ids
     [0, 1, 1, 1]
 
-    A value: nothing changes it. Every list is one entry for each token, and is made anew each time
-    that it is asked for; keep it in a variable where you loop over it. `len` is the number of
+    An encoding is immutable. Every list has one entry for each token, and is built at each access;
+    keep it in a variable where you loop over it. `len` is the number of
     tokens. Two encodings are equal if all their lists are.
     """
 
@@ -121,12 +121,12 @@ class Encoding:
 
     @property
     def tokens(self) -> list[bytes]:
-        """The tokens, as bytes: a character may be spread over several of them."""
+        """The tokens, as bytes; a character may be spread over several of them."""
         return self._call.tok.tokens(self.ids)
 
     @property
     def offsets(self) -> list[tuple[int, int]]:
-        """Where each token starts and ends in its text, in characters unless you asked otherwise.
+        """Where each token starts and ends in its text, in the unit that `offsets=` chose.
 
         A token covers every character of which it holds a byte, so those that share a character
         all have its whole span; in bytes, spans are exact. A special token found in the text has
@@ -170,7 +170,7 @@ class Encoding:
 
     @property
     def overflowing(self) -> list[Encoding]:
-        """What truncation cut off: encodings of the further windows, framed and padded as this one.
+        """What truncation cut off, as encodings of the further windows, with template and padding.
 
         Of a pair of which both texts were cut, there is one for each window of the one with each of
         the other.

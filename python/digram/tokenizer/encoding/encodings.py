@@ -33,7 +33,7 @@ COLUMNS: tuple[Column, ...] = (
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Encodings(Sequence[Encoding]):
-    """The encodings of several texts, in their order; made by `tok([a, b])`.
+    """The encodings of several texts, in order; made by `tok([a, b])`.
 
     >>> import digram
     >>> tok = digram.train("a b", max_merges=0, special_tokens=["<pad>"]).with_pad_token("<pad>")
@@ -43,7 +43,7 @@ class Encodings(Sequence[Encoding]):
     >>> batch.numpy()["attention_mask"].tolist()
     [[1, 1], [1, 0]]
 
-    A sequence: its entries are made when they are asked for, and each is what `tok` gives for that
+    A sequence. Its entries are created when you access them; each is what `tok` returns for that
     text alone, padded to the width of the batch.
     """
 
@@ -79,7 +79,7 @@ class Encodings(Sequence[Encoding]):
         return [encoding.ids for encoding in self]
 
     def numpy(self, *columns: Column, overflowing: bool = False) -> dict[str, NDArray[np.int64]]:
-        """The batch as arrays with a row for each text, as models take it.
+        """The batch as arrays with a row for each text, as models take them.
 
         >>> import digram
         >>> tok = digram.train("a b", max_merges=0)

@@ -1,4 +1,4 @@
-"""What the caller of `tok(text)` asked for, checked."""
+"""The options of `tok(text)`, checked."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def checked(
     pad_to_multiple_of: int | None,
     offsets: Offsets | None,
 ) -> Options:
-    """The options, each of which has a meaning, alone and beside the others; or `OptionError`."""
+    """Check the options, each alone and with the others; `OptionError` for one without effect."""
     options = (
         add_special_tokens,
         max_length,

@@ -27,7 +27,7 @@ class Part(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """How a tokenizer frames texts. What lacks is told when it is asked for."""
+    """The template, context size and pad token of a tokenizer, with ids in place of names."""
 
     single: tuple[Part, ...]
     single_plain: tuple[Part, ...]

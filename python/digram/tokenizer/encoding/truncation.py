@@ -40,7 +40,7 @@ def kept(lengths: tuple[int, ...], room: int, options: Options) -> tuple[int, ..
     ((8,), (2, 6), (3, 4))
 
     Raises `OptionError` where a text would lose all its tokens, or where the windows would not
-    move on; `LimitExceededError` if nothing may be cut.
+    move on; `LimitExceededError` with truncation="raise".
     """
     surplus = sum(lengths) - room
     if options.truncation == "raise":

@@ -104,7 +104,7 @@ class Counted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """How sources are counted: within so many bytes of memory, noted in a checkpoint."""
+    """How sources are counted: within a limit of memory, noted in a checkpoint."""
 
     cut: Pretokenizer
     unit: Unit

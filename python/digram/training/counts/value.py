@@ -232,7 +232,7 @@ class Counts:
         return self._with(self._held.filter(least))
 
     def scale(self, weight: Any) -> Self:
-        """Each count times `weight`, as if the corpus were there so many times.
+        """Multiply each count by `weight`, as if the corpus were repeated.
 
         >>> counts = Counts({"low": 5, "new": 1}, pretokenizer=None)
         >>> dict(counts.scale(3).items()), dict(counts.scale(0.5).items())
@@ -326,7 +326,7 @@ class Counts:
                 hint='Pass pretokenizer="o200k" (or what it was), or like= with counts made alike.',
             )
         if what is None:
-            # A place is in bytes of text, of which there are so many.
+            # A place is an offset in bytes of the text.
             return cls._of(core.of_corpus(documents, core.bytes), cut, of)
         told = (what.pretokenizer, what.unit)
         check_made(told, (cut, of), "the counts of the table", "from_arrow was told")

@@ -88,9 +88,9 @@ def train_fair(
         ratios: in place of `dev`, how many times as short as at the start the training text of each
             language is to become, in proportion to the others: who has done least of that, has its
             turn. Bytes per character differ, so equal numbers do not mean equal cost.
-        global_merges: so many merges come first that are the most frequent pairs of all languages
+        global_merges: how many merges come first that are the most frequent pairs of all languages
             together, as in `digram.train`; their language is None. (The hybrid variant.)
-        window: look back on so many turns: a language that had more than `alpha` times its even
+        window: how many turns to look back on: a language that had more than `alpha` times its even
             share of them waits, and the next one has its turn. (The window variant; 100 is usual.)
         alpha: above 0; 2 by default. With few languages, as many as there are or more bounds
             nothing. Where a language has no pair left, small numbers lose turns.

@@ -94,7 +94,7 @@ def _sample(sample: Sample, color: bool, width: int) -> str:
 
 
 def _fitting(parts: Sequence[Drawn], width: int) -> Sequence[Drawn]:
-    """As many of the first ones as fit into so many columns."""
+    """As many of the first ones as fit into a number of columns."""
     used = 0
     for at, part in enumerate(parts):
         used += columns(part.text)

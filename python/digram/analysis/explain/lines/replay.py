@@ -148,7 +148,7 @@ def _keys(is_last: bool, width: int) -> list[str]:
 
 
 def _tokens(found: Replay, number: int, color: bool, width: int, room: int) -> list[str]:
-    """The tokens after a frame in so many lines; those around the first new ones."""
+    """The tokens after a frame within a number of lines: those around the first new ones."""
     tokens, new = found.tokens(number), _new(found, number)
     shown_tokens = chips(tokens, color=color, positions=colors(found, number))
     lines, used, first = [""], 0, None
