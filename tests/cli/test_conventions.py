@@ -12,6 +12,7 @@ from click.testing import Result
 
 import digram
 from digram.cli import VERBS, cli, common, counts, grow
+from digram.formats import FORMATS
 
 Run = Callable[..., Result]
 
@@ -76,7 +77,7 @@ def test_a_tokenizer_is_saved_in_a_format(name: str) -> None:
     if saves:
         kind = found["--format"].type
         assert isinstance(kind, click.Choice)
-        assert [*kind.choices] == [*common.FORMATS]
+        assert [*kind.choices] == [*FORMATS]
         assert "--allow-loss" in found
 
 

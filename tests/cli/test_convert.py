@@ -9,7 +9,6 @@ import pytest
 from click.testing import Result
 
 import digram
-from digram.cli.common import FORMATS
 
 Run = Callable[..., Result]
 
@@ -75,9 +74,3 @@ def test_published_encodings(run: Run, shared_data: Callable[[str], Path], tmp_p
     assert digram.load(out).special_tokens == {"<|endoftext|>": 50256}
     shown = run("show", "-t", source, "--encoding", "r50k_base", "--ids", "--text", "Hello world")
     assert shown.stdout == "[Hello] [·world]\n15496   995\n"
-
-
-def test_the_formats_are_those_of_the_library() -> None:
-    from digram import formats
-
-    assert tuple(FORMATS) == tuple(formats.FORMATS)

@@ -17,7 +17,6 @@ import pytest
 from click.testing import Result
 
 import digram
-from digram.cli import training_files
 from digram.shards.formats import FORMATS
 
 Run = Callable[..., Result]
@@ -32,10 +31,6 @@ def corpus(tmp_path: Path) -> Path:
     (folder / "a.txt").write_bytes(b"the cat--sat\n")
     (folder / "b.txt").write_bytes(b"\xff there")
     return folder
-
-
-def test_formats_are_those_of_the_library() -> None:
-    assert tuple(FORMATS) == training_files.FORMATS
 
 
 @pytest.mark.parametrize("format", FORMATS)

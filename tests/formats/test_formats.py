@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -303,3 +304,22 @@ def test_a_vocabulary_with_a_token_named_model(tmp_path: Path) -> None:
     whole.save(tmp_path / "t.json")
     (tmp_path / "t.json").rename(folder / "vocab.json")  # by whatever name
     assert digram.load(folder / "vocab.json") == whole
+
+
+def test_the_page_of_formats_has_a_row_for_each() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+    rows = re.findall(r'^\| `"(\w+)"` \|', page, re.MULTILINE)
+    assert sorted(rows) == sorted(formats.FORMATS)
+
+
+def test_only_no_pretokenizer_is_what_a_seed_pair_says(files: Path) -> None:
+    """An encoding beside it brings a pretokenizer, and was passed over in silence."""
+    with pytest.raises(OptionError, match="says itself how text is cut"):
+        read(files / "seed", pretokenizer=None, encoding="gpt2")
+
+
+def test_each_format_has_its_module() -> None:
+    for name, format in formats.FORMATS.items():
+        assert format.name == name
+        assert callable(format.module.write)
+        assert callable(format.module.load)

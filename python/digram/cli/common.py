@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
 import click
 
+from digram.cli.names import Naming, OneOf, either, encodings, pretokenizers, tokenizer_formats
 from digram.errors import several
 
 if TYPE_CHECKING:
@@ -25,10 +26,7 @@ if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = [
-    "ENCODINGS",
-    "FORMATS",
     "NUMBER",
-    "PRETOKENIZERS",
     "Told",
     "Verbs",
     "allow_loss_option",
@@ -73,25 +71,6 @@ __all__ = [
     "with_tokenizer",
 ]
 
-FORMATS = {
-    "huggingface": "tokenizer.json, as transformers, vLLM and tokenizers read it",
-    "tiktoken": "one .tiktoken file; carries no pattern, no special tokens",
-    "vocab_merges": "a folder: vocab.json and merges.txt; carries no pattern",
-    "seed_pair": "a folder: vocabulary.json and merges.json; no pretokenizer",
-    "digram": "a .json that digram alone reads, for superwords and picky",
-}
-# What `digram.pretokenizers.NAMED` and `digram.formats.ENCODINGS` hold, for the help pages: those
-# rooms take longer to import than a page to show. The tests hold them equal.
-PRETOKENIZERS = ("gpt2", "cl100k", "o200k", "llama3", "qwen2", "deepseek-v3", "whitespace")
-ENCODINGS = (
-    "gpt2",
-    "r50k_base",
-    "p50k_base",
-    "p50k_edit",
-    "cl100k_base",
-    "o200k_base",
-    "o200k_harmony",
-)
 _DIGITS = ("individual", "threes_from_left", "threes_from_right")
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
@@ -99,7 +78,7 @@ allow_loss_option = click.option(
     "--allow-loss", is_flag=True, help="Leave out what the format cannot carry."
 )
 format_option = click.option(
-    "--format", "format_", type=click.Choice(list(FORMATS)), help="Default: by the name."
+    "--format", "format_", type=OneOf(tokenizer_formats), help="Default: by the name."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 color_option = click.option(
@@ -178,15 +157,19 @@ def described_options(verb: _Verb) -> _Verb:
     click.option(
         "--encoding",
         metavar="NAME",
-        help=f"The published encoding that a .tiktoken file holds, with its pattern and special "
-        f"tokens: {_either(ENCODINGS)}.",
+        cls=Naming,
+        names=encodings,
+        help="The published encoding that a .tiktoken file holds, with its pattern and special "
+        "tokens: {names}.",
     )(verb)
     pretokenizer_options(verb)
     return click.option(
         "--pretokenizer",
         metavar="NAME",
+        cls=Naming,
+        names=pretokenizers,
         help="The pretokenizer of a file that does not carry its own (a .tiktoken file, "
-        f"vocab.json with merges.txt): {_either((*PRETOKENIZERS, 'none'))}.",
+        "vocab.json with merges.txt): {names}.",
     )(verb)
 
 
@@ -231,18 +214,15 @@ def with_encoding(path: str) -> tuple[str, str | None]:
     file, colon, encoding = path.rpartition(":")
     if not colon or os.path.lexists(path):
         return path, None
-    if encoding in ENCODINGS:
+    known = encodings()
+    if encoding in known:
         return file, encoding
     if os.path.lexists(file):
         raise click.UsageError(
             f"{encoding!r}, behind {file!r}, is not a published encoding. These are: "
-            f"{_either(ENCODINGS)}."
+            f"{either(known)}."
         )
     return path, None
-
-
-def _either(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def token_named(value: str, by: str) -> int | str | bytes:
@@ -261,8 +241,10 @@ def token_named(value: str, by: str) -> int | str | bytes:
 
 def named_pretokenizer_option(verb: _Verb) -> _Verb:
     """A pretokenizer by its name, for verbs that take a corpus."""
-    names = f"{', '.join(PRETOKENIZERS)} or none.  [default: o200k]"
-    return click.option("--pretokenizer", metavar="NAME", help=names)(verb)
+    shown = "{names}.  [default: o200k]"
+    return click.option(
+        "--pretokenizer", metavar="NAME", cls=Naming, names=pretokenizers, help=shown
+    )(verb)
 
 
 class Told(NamedTuple):
@@ -338,7 +320,7 @@ def pretokenizer_options(verb: _Verb) -> _Verb:
             "--digits",
             type=click.Choice(_DIGITS),
             metavar="RULE",
-            help=f"Cut runs of digits first, one by one or in groups of three: {_either(_DIGITS)}.",
+            help=f"Cut runs of digits first, one by one or in groups of three: {either(_DIGITS)}.",
         ),
         click.option(
             "--regex",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from digram.cli import common
+from digram.formats import FORMATS, chosen
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -14,14 +15,14 @@ if TYPE_CHECKING:
 __all__ = ["convert"]
 
 
-_FORMATS = "\n".join(
-    ["\b", "Formats:", *(f"  {name:<14}{what}" for name, what in common.FORMATS.items()), "", ""]
-)
+def _formats() -> str:
+    lines = (f"  {name:<14}{format.about}" for name, format in FORMATS.items())
+    return "\n".join(["\b", "Formats:", *lines, "", ""])
 
 
 @click.command(
     options_metavar="-t PATH -o PATH [OPTIONS]",
-    epilog=_FORMATS
+    epilog=_formats()
     + common.example("digram convert -t r50k_base.tiktoken --encoding r50k_base -o tokenizer.json"),
 )
 @common.with_tokenizer
@@ -48,7 +49,7 @@ def convert(
     common.save(tok, output, format_, allow_loss)
     if not quiet and output != "-":
         common.log(f"Saved {output}: {common.several(len(tok), 'token')}, digest {tok.digest[:16]}")
-        if _lacks_pattern(output, format_):
+        if not chosen(tok.definition, output, format_).describes_itself:
             common.log(
                 "The file does not say how text is cut: load it with "
                 f"{common.pretokenizer_spelled(tok.pretokenizer)}."
@@ -56,9 +57,3 @@ def convert(
 
     if as_json:
         common.emit_json(common.saved(tok, output))
-
-
-def _lacks_pattern(output: str, format_: str | None) -> bool:
-    return format_ in ("tiktoken", "vocab_merges") or (
-        format_ is None and output.endswith(".tiktoken")
-    )

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from digram.cli import common, corpus
+from digram.cli.names import Naming, OneOf, shard_formats
 
 if TYPE_CHECKING:
     from digram.shards import TokenFiles
     from digram.tokenizer.tokenizer import Tokenizer
 
-__all__ = ["FORMATS", "asked", "numbers", "options", "texts", "write"]
+__all__ = ["asked", "numbers", "options", "texts", "write"]
 
-# What `digram.shards.formats.FORMATS` holds, for the help page; the tests hold them equal.
-FORMATS = ("megatron", "nanogpt", "llmc", "datatrove", "dolma", "npy", "parquet", "arrow")
 _PART = 1 << 16  # ids that are decoded at once, where documents play no part
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
@@ -28,9 +27,11 @@ _OPTIONS = (
     click.option(
         "--format",
         "format_",
-        type=click.Choice(FORMATS),
+        type=OneOf(shard_formats),
         metavar="NAME",
-        help=f"Their format: {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.",
+        cls=Naming,
+        names=shard_formats,
+        help="Their format: {names}.",
     ),
     click.option(
         "--end-of-text",
@@ -90,7 +91,7 @@ def write(
 
     common.check_folder("-o", output)
     if format_ is None:
-        raise click.UsageError(f"say which files with --format: {', '.join(FORMATS)}.")
+        raise click.UsageError(f"say which files with --format: {', '.join(shard_formats())}.")
     end: Any = ... if end_of_text is None else None if end_of_text == "none" else end_of_text
     source, _ = corpus.texts_in(files, told)
     started = time.perf_counter()

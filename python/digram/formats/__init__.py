@@ -1,10 +1,4 @@
-"""Tokenizers as files: one module for each format, and the choice among them.
-
-    huggingface    tokenizer.json: all there is to say, in one file
-    digram         the same for tokenizers that nobody else has an encoder for
-    tiktoken       .tiktoken: tokens by rank; the pattern and special tokens must be named
-    vocab_merges   a folder with vocab.json and merges.txt (GPT-2); the pattern must be named
-    seed_pair      a folder with vocabulary.json and merges.json; no pattern
+"""Tokenizers as files: one module for each format, their list, and the choice among them.
 
 Each module has `read` and `write` for paths, `loads` and `dumps` for bytes. All of them refuse,
 with file, line and remedy, what is damaged, what contradicts itself, and what the other side
@@ -17,9 +11,8 @@ import errno
 import os
 import re
 import warnings
-from importlib import import_module
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from digram._util.storage import read_file
 from digram._util.validation import path_name
@@ -32,7 +25,7 @@ from digram.formats._published import (
     PretokenizerLike,
     published_at,
 )
-from digram.formats._show import BOMS
+from digram.formats._registry import FORMATS, TokenizerFormat, both_files, reading
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.packed import Compact, compacted
 
@@ -47,6 +40,8 @@ __all__ = [
     "Encoding",
     "Missing",
     "PretokenizerLike",
+    "TokenizerFormat",
+    "chosen",
     "describes_itself",
     "digram",
     "huggingface",
@@ -58,22 +53,8 @@ __all__ = [
     "write",
 ]
 
-FORMATS = ("huggingface", "tiktoken", "vocab_merges", "seed_pair", "digram")
-"""The names that `write` knows."""
-
-_SUFFIXES = {".json": "huggingface", ".tiktoken": "tiktoken"}
-_UNDESCRIBED = {"tiktoken", "vocab_merges"}  # they do not say how text is cut
-_VOCAB_MERGES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
-_SEED_PAIR = ("vocabulary.json", "merges.json")
-_PARTS = {name for pair in (*_VOCAB_MERGES, _SEED_PAIR) for name in pair}
 # A whole tokenizer has an object under this key; a vocabulary may have a token of this name.
 _MODEL = re.compile(rb'"model"\s*:\s*\{')
-_VOCAB = re.compile(rb'\s*\{(?:\s*"(?:[^"\\]|\\.)*"\s*:\s*[0-9]+\s*,){2}')
-_RANK_LINE = re.compile(rb"[A-Za-z0-9+/]+=*[ \t]+[0-9]+\s")
-_KNOWN = (
-    "digram reads tokenizer.json, .tiktoken, a folder with vocab.json and merges.txt, and a folder "
-    "with vocabulary.json and merges.json."
-)
 
 
 def read(
@@ -115,8 +96,8 @@ def describes_itself(path: str | PathLike[str]) -> bool:
     """
     name = path_name(path)
     is_folder = os.path.isdir(name)
-    kind = _kind_of_folder(name, False) if is_folder else _kind_of_file(read_file(name), name)
-    return kind not in _UNDESCRIBED
+    format = _of_folder(name, False) if is_folder else _of_file(read_file(name), name)
+    return format.describes_itself
 
 
 def write(
@@ -134,36 +115,42 @@ def write(
     cannot be told from the name, and OSError.
     """
     name = path_name(path)
-    kind = format
-    if kind is None:
-        base, suffix = os.path.basename(name), os.path.splitext(name)[1].lower()
-        kind = None if base in _PARTS else _SUFFIXES.get(suffix)
-        if kind is None:
-            raise OptionError(
-                f"the name {show(base)} does not say which format to write.",
-                path=name,
-                value=name,
-                hint='Name it, as in format="vocab_merges" (a folder), or end the path in .json '
-                "or .tiktoken.",
-            )
-    if format is None and kind == "huggingface" and not definition.model.portable:
-        kind = "digram"
-    if not isinstance(kind, str) or kind not in FORMATS:
+    chosen(definition, name, format).module.write(definition, path, allow_loss=allow_loss)
+
+
+def chosen(definition: Definition, path: str, format: str | None) -> TokenizerFormat:
+    """The format that a definition is written in: the one named, or that of the path's name.
+
+    Raises `OptionError` for one that is not known, or cannot be told from the name.
+    """
+    if format is None:
+        base, suffix = os.path.basename(path), os.path.splitext(path)[1].lower()
+        any_model = not definition.model.portable
+        parts = {part for _, pair in both_files() for part in pair}
+        fits = [one for one in FORMATS.values() if one.suffix == suffix and base not in parts]
+        if fits:
+            return next((one for one in fits if one.any_model >= any_model), fits[0])
+        suffixes = dict.fromkeys(one.suffix for one in FORMATS.values() if one.suffix)
         raise OptionError(
-            f"format={show(format)} is not known.", value=format, hint=f"Choose from {FORMATS}."
+            f"the name {show(base)} does not say which format to write.",
+            path=path,
+            value=path,
+            hint='Name it, as in format="vocab_merges" (a folder), or end the path in '
+            f"{' or '.join(suffixes)}.",
         )
-    _module(kind).write(definition, path, allow_loss=allow_loss)
+    if not isinstance(format, str) or format not in FORMATS:
+        raise OptionError(
+            f"format={show(format)} is not known.",
+            value=format,
+            hint=f"Choose from {', '.join(FORMATS)}.",
+        )
+    return FORMATS[format]
 
 
 def __getattr__(name: str) -> Any:
     if name in FORMATS:
-        return _module(name)
+        return FORMATS[name].module
     raise AttributeError(f"module 'digram.formats' has no attribute {show(name)}")
-
-
-def _module(kind: str) -> Any:
-    """The module of a format: imported when it is needed, so that nobody waits for the others."""
-    return import_module(f"digram.formats.{kind}")
 
 
 def _read(name: str, pretokenizer: PretokenizerLike, encoding: str | None) -> Definition | Compact:
@@ -177,47 +164,44 @@ def _read(name: str, pretokenizer: PretokenizerLike, encoding: str | None) -> De
         )
     data = b"" if folder else read_file(name)
     named = pretokenizer is not MISSING or encoding is not None
-    kind = _kind_of_folder(name, named) if folder else _kind_of_file(data, name)
-    module = _module(kind)
-    found: Definition | Compact
-    if kind == "tiktoken":
-        found = module.compact(data, name, pretokenizer=pretokenizer, encoding=encoding)
-    elif kind == "vocab_merges":
-        found = module.read(name, pretokenizer=pretokenizer, encoding=encoding)
-    elif named and not (kind == "seed_pair" and pretokenizer in (None, Pretokenizer(None))):
+    format = _of_folder(name, named) if folder else _of_file(data, name)
+    if named and format.describes_itself and not _is_meant(format, pretokenizer, encoding):
         raise OptionError(
             "this format says itself how text is cut before it is encoded.",
             path=name,
             hint="Leave out pretokenizer= and encoding=.",
         )
-    elif kind == "seed_pair":
-        found = module.read(name)
-    elif folder:
-        inner = os.path.join(name, "tokenizer.json")
-        found = module.compact(read_file(inner), inner)
-    else:
-        found = module.compact(data, name)
+    if folder and format.in_folder is not None:
+        name = os.path.join(name, format.in_folder)
+        data = read_file(name)
+    held = None if format.pairs else data
+    found: Definition | Compact = format.module.load(name, held, pretokenizer, encoding)
     return found
 
 
-def _kind_of_folder(folder: str, named: bool) -> str:
+def _is_meant(
+    format: TokenizerFormat, pretokenizer: PretokenizerLike, encoding: str | None
+) -> bool:
+    """Whether what is named is what the format says itself: that text is not cut."""
+    return format.is_uncut and encoding is None and pretokenizer in (None, Pretokenizer(None))
+
+
+def _of_folder(folder: str, named: bool) -> TokenizerFormat:
     there = set(os.listdir(folder))
-    kinds = {
-        kind
-        for kind, pairs in (("vocab_merges", _VOCAB_MERGES), ("seed_pair", (_SEED_PAIR,)))
-        if any(there.issuperset(pair) for pair in pairs)
-    }
-    if "tokenizer.json" in there and not (named and kinds):
-        return "huggingface"
-    if len(kinds) == 1:
-        return kinds.pop()
-    if kinds:
+    whole = [one for one in FORMATS.values() if one.in_folder in there]
+    two = [one for one in FORMATS.values() if any(there.issuperset(pair) for pair in one.pairs)]
+    if whole and not (named and two):
+        return whole[0]
+    if len(two) == 1:
+        return two[0]
+    if two:
+        names = " and ".join(one.pairs[0][0] for one in two)
         raise VocabError(
-            "the folder holds two vocabularies, vocab.json and vocabulary.json.",
+            f"the folder holds two vocabularies, {names}.",
             path=folder,
             hint="Put one of them into a folder of its own.",
         )
-    half = next((pair for pair in (*_VOCAB_MERGES, _SEED_PAIR) if there.intersection(pair)), None)
+    half = next((pair for _, pair in both_files() if there.intersection(pair)), None)
     if half is not None:
         missing = half[0] if half[1] in there else half[1]
         raise VocabError(
@@ -226,44 +210,40 @@ def _kind_of_folder(folder: str, named: bool) -> str:
             path=folder,
             hint="Copy both files.",
         )
-    raise VocabError("the folder holds no tokenizer.", path=folder, hint=_KNOWN)
+    raise VocabError("the folder holds no tokenizer.", path=folder, hint=reading())
 
 
-def _kind_of_file(data: bytes, path: str) -> str:
+def _of_file(data: bytes, path: str) -> TokenizerFormat:
     suffix = os.path.splitext(path)[1].lower()
     if not data.strip():
         raise CorruptFileError("the file is empty.", path=path, hint="Copy it again.")
-    base = os.path.basename(path)
-    if _MODEL.search(data) is None and (base in _PARTS or _VOCAB.match(data)):
-        _refuse_half(path, base)
-    if data.startswith(BOMS) or data.lstrip()[:1] in (b"{", b"["):
-        return "huggingface"
-    if _RANK_LINE.match(data):
-        return "tiktoken"
-    if suffix in _SUFFIXES:  # damaged in its first bytes
-        return _SUFFIXES[suffix]
-    raise VocabError("this is not a tokenizer that digram knows.", path=path, hint=_KNOWN)
+    if _MODEL.search(data) is None:
+        _refuse_half(data, path)
+    for format in FORMATS.values():
+        if format.starts is not None and format.starts.match(data):
+            return format
+    for format in FORMATS.values():
+        if format.starts is not None and format.suffix == suffix:  # damaged in its first bytes
+            return format
+    raise VocabError("this is not a tokenizer that digram knows.", path=path, hint=reading())
 
 
-def _refuse_half(path: str, base: str) -> NoReturn:
+def _refuse_half(data: bytes, path: str) -> None:
     """Says of one file of a pair how both are named."""
-    pairs = (*_VOCAB_MERGES, _SEED_PAIR)
-    pair = next((pair for pair in pairs if base in pair), _VOCAB_MERGES[0])
-    cut = ""
-    if pair in _VOCAB_MERGES:
-        cut = (
-            ' They do not say how text is cut: for GPT-2 itself pass encoding="gpt2" with it, '
-            'for others their pretokenizer, as in pretokenizer="gpt2".'
-        )
-    folder = os.path.dirname(path) or os.curdir
-    if base in pair:
+    base, folder = os.path.basename(path), os.path.dirname(path) or os.curdir
+    named = [one for one in both_files() if base in one[1]]
+    found = named or [one for one in both_files() if one[0].half and one[0].half.match(data)]
+    if not found:
+        return
+    format, pair = found[0]
+    if named:
         remedy = f"Name their folder instead, {folder!r}."
     else:
         remedy = f"Put both into a folder, under these names, and name that instead of {base!r}."
     raise VocabError(
         f"this is one of two files that are read together, {' and '.join(pair)}.",
         path=path,
-        hint=f"{remedy}{cut}",
+        hint=f"{remedy} {format.half_hint}".rstrip(),
     )
 
 

@@ -15,10 +15,11 @@ from digram.formats import huggingface
 if TYPE_CHECKING:
     from digram.vocab.definition import Definition
 
-__all__ = ["dumps", "loads", "read", "write"]
+__all__ = ["dumps", "load", "loads", "read", "write"]
 
 read = huggingface.read
 loads = huggingface.loads
+load = huggingface.load
 
 
 def write(definition: Definition, path: str | PathLike[str], *, allow_loss: bool = False) -> None:

@@ -40,7 +40,7 @@ from digram.vocab.packed import Compact, Settings, compacted
 from digram.vocab.special_tokens import SpecialToken
 from digram.vocab.template import Template
 
-__all__ = ["compact", "dumps", "loads", "read", "write"]
+__all__ = ["compact", "dumps", "load", "loads", "read", "write"]
 
 _BYTE_TOKENS = [f"<0x{byte:02X}>" for byte in range(256)]
 _BYTE_LEVEL = {
@@ -64,6 +64,11 @@ _FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 def read(path: str | PathLike[str]) -> Definition:
     """The definition in a tokenizer.json; see `loads`. Raises OSError as well."""
     return loads(read_file(path), fspath(path))
+
+
+def load(path: str, data: bytes, *_: object) -> Compact:
+    """What a file holds; it says itself how text is cut."""
+    return compact(data, path)
 
 
 def write(definition: Definition, path: str | PathLike[str], *, allow_loss: bool = False) -> None:

@@ -26,14 +26,15 @@ from digram.formats._loss import (
     refuse_rules,
     refuse_special_tokens,
 )
+from digram.formats._registry import FORMATS
 from digram.formats._show import show
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.definition import Definition
 from digram.vocab.model import BpeModel
 
-__all__ = ["NAMES", "dumps", "loads", "read", "write"]
+__all__ = ["NAMES", "dumps", "load", "loads", "read", "write"]
 
-NAMES = ("vocabulary.json", "merges.json")
+[NAMES] = FORMATS["seed_pair"].pairs
 """The names of the two files."""
 
 _WHAT = "a folder with vocabulary.json and merges.json"
@@ -44,6 +45,11 @@ def read(folder: str | PathLike[str]) -> Definition:
     """The definition in the two files of a folder; see `loads`. Raises OSError as well."""
     vocabulary, merges = read_pair(folder, *NAMES)
     return loads(vocabulary, merges, *(os.path.join(folder, name) for name in NAMES))
+
+
+def load(folder: str, *_: object) -> Definition:
+    """What the two files of a folder hold; they say that text is not cut."""
+    return read(folder)
 
 
 def write(definition: Definition, folder: str | PathLike[str], *, allow_loss: bool = False) -> None:
@@ -58,7 +64,8 @@ def write(definition: Definition, folder: str | PathLike[str], *, allow_loss: bo
 def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, bytes]:
     """The bytes of `vocabulary.json` and of `merges.json`.
 
-    >>> from digram.pretokenizers.pretokenizer import Pretokenizer
+    >>> from digram.formats._registry import FORMATS
+    from digram.pretokenizers.pretokenizer import Pretokenizer
     >>> tokens = [bytes([byte]) for byte in range(256)] + [b"an"]
     >>> cut = Pretokenizer(None)
     >>> model = BpeModel([(97, 110, 256)])

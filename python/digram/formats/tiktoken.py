@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from digram.vocab.definition import Definition
     from digram.vocab.model import BpeModel
 
-__all__ = ["compact", "dumps", "loads", "read", "write"]
+__all__ = ["compact", "dumps", "load", "loads", "read", "write"]
 
 
 def read(
@@ -45,6 +45,11 @@ def read(
     told(pretokenizer, encoding, fspath(path))  # before the file is read: it cannot help
     name = fspath(path)
     return loads(read_file(path), name, pretokenizer=pretokenizer, encoding=encoding)
+
+
+def load(path: str, data: bytes, pretokenizer: PretokenizerLike, encoding: str | None) -> Compact:
+    """What a file holds, with the tokens and merges in the core."""
+    return compact(data, path, pretokenizer=pretokenizer, encoding=encoding)
 
 
 def write(definition: Definition, path: str | PathLike[str], *, allow_loss: bool = False) -> None:

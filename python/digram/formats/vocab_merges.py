@@ -29,13 +29,14 @@ from digram.formats._loss import (
     refuse_special_tokens,
 )
 from digram.formats._published import MISSING, PretokenizerLike, check_count, told
+from digram.formats._registry import FORMATS
 from digram.formats._show import show
 from digram.vocab.definition import Definition
 from digram.vocab.model import BpeModel
 
-__all__ = ["NAMES", "dumps", "loads", "read", "write"]
+__all__ = ["NAMES", "dumps", "load", "loads", "read", "write"]
 
-NAMES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
+NAMES = FORMATS["vocab_merges"].pairs
 """The names of the two files: those that are written, and those of GPT-2's first release."""
 
 _WHAT = "a folder with vocab.json and merges.txt"
@@ -63,6 +64,11 @@ def read(
         pretokenizer=pretokenizer,
         encoding=encoding,
     )
+
+
+def load(folder: str, _: None, pretokenizer: PretokenizerLike, encoding: str | None) -> Definition:
+    """What the two files of a folder hold."""
+    return read(folder, pretokenizer=pretokenizer, encoding=encoding)
 
 
 def write(definition: Definition, folder: str | PathLike[str], *, allow_loss: bool = False) -> None:
