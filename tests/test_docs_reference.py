@@ -9,6 +9,7 @@ import ast
 import doctest
 import inspect
 import re
+import typing
 from collections import Counter
 from importlib import import_module
 from pathlib import Path
@@ -30,6 +31,9 @@ def listed(page: Path) -> list[str]:
     """What stands in the first column of a page's tables."""
     return re.findall(r"^\| `([^`]+)` \|", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
 
+
+IN_PARTS = {"IdRange", "Pass"}
+"""Types of values that digram itself passes to its methods."""
 
 NAMES = [
     name if name.startswith("digram.") or name == "digram" else f"digram.{name}"
@@ -73,6 +77,25 @@ def test_each_public_name_is_listed_once() -> None:
     top = {name.removeprefix("digram.") for name in NAMES if name.count(".") == 1} - {"reference"}
     assert top - {*digram.__all__} == set()
     assert list(digram.__all__) == sorted(digram.__all__)
+
+
+def test_types_of_public_parameters_can_be_looked_up() -> None:
+    """A type in a signature is public, a choice that the site writes out, or explained."""
+    callables = [getattr(digram, name) for name in digram.__all__]
+    callables += [method for _, method in public_methods()]
+    named: set[str] = set()
+    for each in callables:
+        if inspect.isfunction(each):
+            found = [p.annotation for p in inspect.signature(each).parameters.values()]
+            written = " ".join(one for one in found if isinstance(one, str))
+            aliases = set(re.findall(r"(?<![\w.\"'])[A-Z]\w+", written))
+            named |= aliases
+    explained = (REFERENCE / "index.md").read_text(encoding="utf-8").partition("## Types")[2]
+    sources = [path.read_text(encoding="utf-8") for path in ROOT.glob("python/digram/**/*.py")]
+    choices = {one for text in sources for one in re.findall(r"^(\w+) = Literal\[", text, re.M)}
+    known = {"None", *digram.__all__, *typing.__all__, *choices, *re.findall(r"`(\w+)`", explained)}
+    assert len(named) > 15
+    assert sorted(named - known - IN_PARTS) == []
 
 
 def test_what_pages_call_is_listed() -> None:

@@ -1,12 +1,12 @@
 """A report on a tokenizer: one page with its measures, figures, vocabulary and samples.
 
-contents    what its vocabulary holds, and what of it a text uses
+contents    the tokens of the vocabulary, and which of them a text uses
 samples     the beginning of a text with its tokens
-gathering   all of it together: `Report`
-charts      what each figure shows, as data
-drawings    how each is drawn, by altair; canvas is what these have in common
-words       what is said of each measure and figure
-page        the document; sections are what it consists of, parts their pieces, style its look
+gathering   `report`, which collects everything into a `Report`
+charts      the data of each figure
+drawings    how altair draws each figure; canvas is the code that they share
+words       the explanations of measures and figures
+page        the document; sections are its chapters, parts their elements, style its CSS
 """
 
 from __future__ import annotations

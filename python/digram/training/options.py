@@ -1,4 +1,4 @@
-"""What training is asked for, as values that check themselves."""
+"""The options of training, as values that check themselves."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ GPT2_BYTE_ORDER += bytes(byte for byte in range(256) if byte not in GPT2_BYTE_OR
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainOptions:
-    """What the tokens of a training run depend on, beside its text.
+    """The options that decide the tokens of a training run, beside its text.
 
     >>> options = TrainOptions(vocab_size=300, special_tokens=["<|end|>"])
     >>> options.ties, options.special_tokens
@@ -56,9 +56,9 @@ class TrainOptions:
     Traceback (most recent call last):
     digram.errors.OptionError: vocab_size=0 is not at least 1.
 
-    The fields are the arguments of `digram.train` with the same names. It checks itself, and brings
-    them into the form in which they are used: numbers are plain ints, lists are tuples. Raises
-    `TypeError` and `OptionError` as `train` does.
+    The fields are the arguments of `digram.train` with the same names. The constructor checks them
+    and normalizes them: numbers become plain ints, lists become tuples. Raises `TypeError` and
+    `OptionError` as `train` does.
     """
 
     vocab_size: int | None = None
@@ -107,7 +107,7 @@ class TrainOptions:
 
     @property
     def special(self) -> tuple[str, ...]:
-        """The special tokens, that of unknown characters among them."""
+        """The special tokens, including that of unknown characters."""
         assert isinstance(self.special_tokens, tuple)
         return self.special_tokens
 
@@ -117,7 +117,7 @@ class TrainOptions:
         return 1 if self.min_frequency is None else self.min_frequency
 
     def decides(self) -> dict[str, Any]:
-        """What the merges depend on, as a checkpoint knows a run by."""
+        """The options that decide the merges, by which a checkpoint recognises a run."""
         return {
             "ties": self.ties,
             "min_frequency": self.min_frequency,

@@ -1,4 +1,4 @@
-"""The merge tree of a token: its two parts, theirs, and so on down to bytes or characters."""
+"""The merge tree of a token: its two parts, their parts, down to bytes or characters."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Kind = Literal["merge", "byte", "character", "whole", "special"]
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A token and the two that it was merged of; what `digram.merge_tree` returns.
+    """A token with the two tokens that merge into it; `digram.merge_tree` returns it.
 
-    `kind` says what it is: a "merge" of `left` and `right`; a "byte" or a "character", which text
-    is made of; "whole", a token that no merge makes; "special". `rank` is that of the merge, and
-    `count` how often its pair stood in the training corpus, where that is known. Parts are made
-    when they are asked for, so that a tree may be as deep as its token is long.
+    `kind` is "merge" for a merge of `left` and `right`, "byte" or "character" for a base token,
+    "whole" for a token that no merge makes, or "special". `rank` is that of the merge, and `count`
+    how often its pair occurred in the training corpus, where that is known. Parts are created when
+    you access them, so a tree may be as deep as its token is long.
     """
 
     id: int
@@ -37,22 +37,22 @@ class Tree:
 
     @property
     def left(self) -> Tree | None:
-        """The part that stands first; None where nothing was merged."""
+        """The first part; None where nothing was merged."""
         return None if self._rule is None else _node(self._rule.left, self._symbols)
 
     @property
     def right(self) -> Tree | None:
-        """The part after it."""
+        """The second part; None where nothing was merged."""
         return None if self._rule is None else _node(self._rule.right, self._symbols)
 
     @property
     def leaves(self) -> list[bytes]:
-        """What it was merged of at first, in order."""
+        """The tokens of the leaves, in order."""
         return [node.token for _, node in self.walk() if node._rule is None]
 
     @property
     def depth(self) -> int:
-        """How many merges lie above the deepest leaf."""
+        """The number of merges above the deepest leaf."""
         return max(level for level, _ in self.walk())
 
     def walk(self) -> Iterator[tuple[int, Tree]]:

@@ -31,11 +31,9 @@ __all__ = ["next"]
     metavar="N",
     help="Learn the first version of N tokens; extend or prune a later one to that size.",
 )
-@click.option("--add", type=common.NUMBER, metavar="N", help="N tokens more; every old id stays.")
-@click.option(
-    "--swap", type=common.NUMBER, metavar="N", help="N tokens in place of the least used."
-)
-@click.option("--remove", type=common.NUMBER, metavar="N", help="N tokens fewer, the least used.")
+@click.option("--add", type=common.NUMBER, metavar="N", help="Add N tokens; every old id stays.")
+@click.option("--swap", type=common.NUMBER, metavar="N", help="Replace the N least used tokens.")
+@click.option("--remove", type=common.NUMBER, metavar="N", help="Remove the N least used tokens.")
 @click.option(
     "--special-token",
     "special_tokens",
@@ -55,7 +53,7 @@ __all__ = ["next"]
     "--change",
     "change_path",
     metavar="PATH",
-    help="Write what becomes of the ids of the version before to this .npz.",
+    help="Save the map of ids from the version before to this .npz file.",
 )
 @click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
 @click.option("-q", "--quiet", is_flag=True, help="No bar and no summary.")
@@ -74,10 +72,10 @@ def next(
     as_json: bool,
     **how: int | None,
 ) -> None:
-    """Make the next version of the vocabulary in FOLDER, of all that counts there now.
+    """Make the next version of the vocabulary in FOLDER from its current counts.
 
-    One of --vocab-size, --add, --swap and --remove says how. Ids of tokens that stay are kept, but
-    where --remove closes the gaps.
+    Pass one of --vocab-size, --add, --swap and --remove. Tokens that stay keep their ids, except
+    where --remove closes gaps.
     """
     from digram.adapt.versions import edited
 
@@ -85,7 +83,7 @@ def next(
     if output is not None:
         check_folder(output)
     elif format_ is not None or allow_loss:
-        raise click.UsageError("--format and --allow-loss are for -o, and there is none.")
+        raise click.UsageError("--format and --allow-loss need -o.")
     if change_path is not None:
         changing.check_change(change_path, output or change_path + ".json", ())
     options: dict[str, Any] = {"threads": threads}
@@ -99,7 +97,7 @@ def next(
 
     def change(trainer: Trainer) -> Trainer:
         if change_path is not None and not trainer.versions:
-            raise click.UsageError("--change is about the version before, and this is the first.")
+            raise click.UsageError("--change needs a version before, and this is the first.")
         return trainer.next(**how, **options)
 
     after = edited(Path(folder), change)

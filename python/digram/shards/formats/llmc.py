@@ -1,7 +1,7 @@
-"""llm.c's `.bin`: 256 numbers of 32 bits, of which three mean something, then the ids.
+"""llm.c's `.bin`: a header of 256 numbers of 32 bits, then the ids.
 
-The first is 20240520, the second 1 where ids have 16 bits; 20240801 and 7 where they have 32. The
-third is how many ids follow. Since it is signed, a file has fewer than 2³¹ of them.
+The header uses three numbers. The first two are 20240520 and 1 for ids of 16 bits, 20240801 and 7
+for ids of 32 bits. The third is the number of ids; since it is signed, a file has fewer than 2³¹.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Writer:
 
 
 def _head(path: Path) -> tuple[str, int] | None:
-    """The type of ids and how many there are, by the header; None where it is none of llm.c."""
+    """The type and the number of ids by the header; None for a file that is not of llm.c."""
     start = mapped(path, "u1")[:SIZE]
     if len(start) < SIZE:
         return None

@@ -60,8 +60,8 @@ def checked(
     return _DEFAULT if options == _DEFAULT else _checked(*options)
 
 
-# Of the same few options thousands of times: looking them up takes a tenth of checking them. Typed,
-# since True is 1 otherwise.
+# Most programs pass the same options thousands of times, and a look-up takes a tenth of a check.
+# Typed, since True equals 1.
 @lru_cache(maxsize=256, typed=True)
 def _checked(
     add_special_tokens: bool,

@@ -1,9 +1,9 @@
-"""Counts: which pretokens a corpus holds and how often, which is all that training needs.
+"""Counts: the distinct pretokens of a corpus and how often each occurs; training needs no more.
 
-value     `Counts`, an immutable value: looked up, added, taken apart, weighted
-counting  `count_pretokens`, from texts and named corpora to counts
-files     counts as a file and back: Arrow's own format, and Parquet
-settings  what counts were made with, as a line of JSON and as a fingerprint
+value     `Counts`, an immutable value: look up, add, filter, weigh
+counting  `count_pretokens`: count a corpus, or named corpora with weights
+files     save and load counts, in Arrow's own format or as Parquet
+settings  the pretokenizer and unit of counts, as a line of JSON and as a fingerprint
 """
 
 from __future__ import annotations
