@@ -1,4 +1,4 @@
-//! Separators in a stream that comes in blocks: Python's own search takes six times as long.
+//! Splitting a stream of blocks at separators; Python's own search takes six times as long.
 
 use memchr::memmem::Finder;
 use pyo3::prelude::*;
@@ -7,11 +7,10 @@ use pyo3::types::{PyByteArray, PyBytes};
 
 use crate::{errors, objects};
 
-/// The documents that end in a block, of which the first begins with `held`, and where in the block
-/// what is behind the last separator begins; None where there is no separator. Empty documents are
-/// left out.
+/// The documents that end in a block, the first of which begins with `held`, and the offset in the block
+/// after the last separator; None if there is no separator. Empty documents are left out.
 ///
-/// No separator is in `held`, but one may begin there.
+/// `held` contains no separator, but one may begin there.
 #[pyfunction]
 pub(crate) fn cut<'py>(
     py: Python<'py>,
@@ -21,13 +20,13 @@ pub(crate) fn cut<'py>(
 ) -> PyResult<Option<(Vec<Bound<'py, PyBytes>>, usize)>> {
     let (block, separator) = (block.as_bytes(), separator.as_bytes());
     if separator.is_empty() {
-        return Err(errors::raise(py, "OptionError", "the separator is empty, so it stands nowhere."));
+        return Err(errors::raise(py, "OptionError", "the separator must not be empty."));
     }
     let finder = Finder::new(separator);
-    // Nobody changes the array meanwhile: the GIL or this section forbids it.
+    // The GIL or this critical section prevents changes to the array.
     let first = with_critical_section(held, || {
-        // SAFETY: as said, and nothing in this section runs code of others: a `bytes` is made, which
-        // Python's collector of cycles does not follow.
+        // SAFETY: as above, and nothing in this section runs foreign code: only a `bytes` is made, which
+        // Python's cycle collector does not track.
         let held = unsafe { held.as_bytes() };
         let (end, start) = match straddling(held, block, separator, &finder) {
             Some(begun) => (begun, begun + separator.len() - held.len()),
@@ -55,7 +54,7 @@ pub(crate) fn cut<'py>(
     Ok(Some((documents, start)))
 }
 
-/// Where in `held` a separator begins that ends in the block.
+/// The offset in `held` of a separator that ends in the block.
 fn straddling(held: &[u8], block: &[u8], separator: &[u8], finder: &Finder<'_>) -> Option<usize> {
     let from = held.len().saturating_sub(separator.len() - 1);
     let mut seam = held[from..].to_vec();

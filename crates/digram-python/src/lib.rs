@@ -1,4 +1,4 @@
-//! The Python face of the `digram` crate: converts values, gives up the GIL, maps errors.
+//! The Python bindings of the `digram` crate: conversion of values, release of the GIL, mapping of errors.
 
 mod arrays;
 mod arrow;
@@ -31,7 +31,7 @@ use convert::Text;
 use objects::Turns;
 use signals::Signals;
 
-/// Terms, units, patterns, whether numbers are cut out whole, and whether they are cut out at all.
+/// Terms, units, patterns, whether numbers are kept whole, and whether numbers are split off at all.
 type Ruled = (Vec<String>, Vec<String>, Vec<String>, bool, bool);
 
 /// A compiled pretokenizer.
@@ -42,8 +42,8 @@ struct Splitter {
 
 #[pymethods]
 impl Splitter {
-    /// Compiles the patterns, applied one after the other, after a split of digits if one is named,
-    /// after rules if there are any.
+    /// Compiles the patterns. They are applied in order, after the rules, if there are any, and after the
+    /// splitting of digits, if a kind is named.
     #[new]
     #[pyo3(signature = (patterns, digits=None, rules=None))]
     fn new(
@@ -72,14 +72,14 @@ impl Splitter {
         Ok(Splitter { pretokenizer: Arc::new(pretokenizer) })
     }
 
-    /// The last place at `start` or after it where a text that begins like this may be cut without
-    /// changing its pretokens; 0 where none is known.
+    /// The last place at or after `start` where a text that begins like this can be split without changing
+    /// its pretokens; 0 if none is known.
     fn last_border(&self, py: Python<'_>, text: &Bound<'_, PyBytes>, start: usize) -> usize {
         let text = text.as_bytes();
         py.detach(|| self.pretokenizer.last_border_so_far(text, start)).unwrap_or(0)
     }
 
-    /// What rules cut out of a text: where it begins and ends, in bytes, and what it is.
+    /// The matches of the rules in a text: start and end in bytes, and the kind.
     fn found(
         &self,
         py: Python<'_>,

@@ -1,21 +1,21 @@
-//! Some memory that is set aside for when there is no other.
+//! A reserve of memory for when no other memory is left.
 //!
-//! Rust ends the process where an allocation fails. All that grows with what a caller gives asks
-//! before (`digram::memory`), and raises `MemoryError`. What is left is small: the table of a thread, a
-//! message. Where the system refuses that, it is taken from here, so that the work comes to its next
-//! question, which is answered with no, and has what it takes to say so.
+//! Rust aborts the process if an allocation fails. All memory whose size depends on the input is checked
+//! before (`digram::memory`), and raises `MemoryError`. The other allocations are small: a thread's table,
+//! a message. If the system refuses one of those, it is served from this reserve, so that the operation
+//! reaches its next check, which fails, and can still build the error.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// What is set aside: address space, of which no page is ever written to.
+/// The reserve: address space of which no page is ever written to.
 const SET_ASIDE: Layout = match Layout::from_size_align(8 << 20, 16) {
     Ok(layout) => layout,
     Err(_) => panic!("a layout"),
 };
 
-/// What asks for so much knows what to do without.
+/// Callers of allocations this large handle failure themselves.
 const LARGE: usize = 1 << 20;
 
 /// The system's allocator, with a reserve.
@@ -24,10 +24,10 @@ struct Reserved;
 #[global_allocator]
 static ALLOCATOR: Reserved = Reserved;
 
-/// What is set aside, if it is.
+/// The reserve, if it is allocated.
 static RESERVE: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 
-/// Sets memory aside if none is: at the beginning of all long work.
+/// Allocates the reserve if there is none. Called at the start of all long operations.
 #[inline]
 pub(crate) fn refill() {
     if RESERVE.load(Ordering::Relaxed).is_null() {
@@ -43,12 +43,12 @@ fn set_aside() {
         return;
     }
     if RESERVE.compare_exchange(null_mut(), found, Ordering::AcqRel, Ordering::Relaxed).is_err() {
-        // SAFETY: it was allocated just now, and nobody else has seen it.
+        // SAFETY: it was allocated just above, and no other thread has seen it.
         unsafe { System.dealloc(found, SET_ASIDE) };
     }
 }
 
-/// Gives the reserve back to the system; whether there was one.
+/// Frees the reserve; returns whether there was one.
 #[cold]
 fn release(size: usize) -> bool {
     if size >= LARGE {
@@ -58,13 +58,12 @@ fn release(size: usize) -> bool {
     if found.is_null() {
         return false;
     }
-    // SAFETY: it was allocated with this layout, and the swap gave it to nobody else.
+    // SAFETY: it was allocated with this layout, and only this thread got it from the swap.
     unsafe { System.dealloc(found, SET_ASIDE) };
     true
 }
 
-// SAFETY: all that is given comes from the system's allocator, which keeps the contract; nothing here
-// unwinds.
+// SAFETY: all memory comes from the system's allocator, which keeps the contract, and nothing here unwinds.
 unsafe impl GlobalAlloc for Reserved {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promises.

@@ -1,4 +1,4 @@
-//! How merges are applied, where it is not simply the lowest rank first.
+//! Ways to apply merges other than by rank alone.
 
 use digram::events::Event;
 use pyo3::prelude::*;
@@ -13,14 +13,15 @@ pub(crate) struct Scheme {
 
 #[pymethods]
 impl Scheme {
-    /// Words first, then the merges of these ranks, which join words of one token.
+    /// Superwords: merges inside words first, then the merges of these ranks, which join single-token
+    /// words.
     #[staticmethod]
     fn superwords(words: &Splitter, ranks: Vec<u32>) -> Scheme {
         let words = words.pretokenizer.clone();
         Scheme { scheme: digram::encode::Scheme::Superwords { words, ranks } }
     }
 
-    /// Events in the order of time, by numbers of tokens: two that are merged, or one that is dropped.
+    /// PickyBPE events in order, by numbers of tokens: a merged pair, or a dropped token.
     #[staticmethod]
     fn events(events: Vec<(u32, Option<u32>)>) -> Scheme {
         let event = |(left, right)| match right {

@@ -1,4 +1,4 @@
-//! Signals of Python, served from inside long calls, and calls that another thread stops.
+//! Handling of Python's signals inside long calls, and stopping calls from another thread.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,18 +15,18 @@ use crate::convert::Text;
 use crate::errors;
 use crate::reserve;
 
-/// Ctrl-C is to be served within 200 ms; asking Python takes the GIL, so not at every check.
+/// Ctrl-C must be handled within 200 ms. A check takes the GIL, so it is not done at every interrupt check.
 const BETWEEN_SIGNALS: Duration = Duration::from_millis(40);
 
-/// How often long work tells how far it is.
+/// The interval between progress reports.
 pub(crate) const BETWEEN_REPORTS: Duration = Duration::from_millis(100);
 
 thread_local! {
-    /// What stops the calls of this thread.
+    /// The stop flag of this thread's calls.
     static STOPPER: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 
-/// Stops the calls of one thread from another: those of a server, for a client that left.
+/// Stops the calls of one thread from another thread: those of a server, when a client disconnects.
 ///
 /// In a `with` block of it, long calls of this thread end with `KeyboardInterrupt` soon after `stop`.
 #[pyclass(frozen, module = "digram._core")]
@@ -41,7 +41,7 @@ impl Stopper {
         Stopper { is_stopped: Arc::default() }
     }
 
-    /// Stops what runs in the block, and all that is begun there from now on.
+    /// Stops the running call in the block, and all later ones.
     fn stop(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
@@ -62,7 +62,7 @@ impl Stopper {
     }
 }
 
-/// Lets Python's signal handlers run during long work, and keeps what they raise.
+/// Runs Python's signal handlers during long calls, and keeps the exceptions they raise.
 pub(crate) struct Signals {
     state: Mutex<State>,
     on_progress: Option<Py<PyAny>>,
@@ -80,7 +80,7 @@ impl Signals {
         Signals::reporting_to(None)
     }
 
-    /// Also calls `on_progress` now and then with how much is done, and of how much.
+    /// Also calls `on_progress` regularly with the work done and the total.
     pub(crate) fn reporting_to(on_progress: Option<Py<PyAny>>) -> Signals {
         reserve::refill();
         let now = Instant::now();
@@ -96,13 +96,13 @@ impl Signals {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Keeps an exception of Python's and gives the core error that stops the work.
+    /// Keeps a Python exception, and returns the core error that stops the work.
     pub(crate) fn keep(&self, raised: PyErr) -> Error {
         self.state().raised = Some(raised);
         Error::Interrupted
     }
 
-    /// The exception for an error of the core: what Python raised, if that was the cause.
+    /// The exception for an error of the core; the kept Python exception, if that was the cause.
     pub(crate) fn error(&self, py: Python<'_>, error: Error, text: Option<&Text<'_>>) -> PyErr {
         match self.state().raised.take() {
             Some(raised) if error == Error::Interrupted => raised,

@@ -1,4 +1,4 @@
-//! How many threads work where the caller leaves it open.
+//! The default number of threads.
 
 use std::env;
 
@@ -7,13 +7,13 @@ use pyo3::prelude::*;
 
 use crate::errors;
 
-/// Says how many, for all calls of a process that do not say it themselves.
+/// Sets the number of threads for all calls that do not set it themselves.
 const VARIABLE: &str = "DIGRAM_THREADS";
 
-/// The number that was asked for, or else the one of `DIGRAM_THREADS`, or else one for each
-/// processor that this process may use. At least 1.
+/// The requested number, or that of `DIGRAM_THREADS`, or one per processor that this process may use. At
+/// least 1.
 ///
-/// The variable is asked each time: a server may set it after the import.
+/// The variable is read each time, because a server may set it after the import.
 pub(crate) fn threads(py: Python<'_>, asked: Option<usize>) -> PyResult<usize> {
     if let Some(asked) = asked {
         return Ok(asked.max(1));
@@ -35,7 +35,7 @@ pub(crate) fn threads(py: Python<'_>, asked: Option<usize>) -> PyResult<usize> {
     }
 }
 
-/// How many threads a call uses that is not told: see `digram._util.validation.available_cores`.
+/// The number of threads of a call that does not set it: see `digram._util.validation.available_cores`.
 #[pyfunction]
 pub(crate) fn default_threads(py: Python<'_>) -> PyResult<usize> {
     threads(py, None)

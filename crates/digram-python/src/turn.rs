@@ -1,4 +1,4 @@
-//! State that a call changes, and that other calls wait for.
+//! State that one call changes while other calls wait.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,15 +9,15 @@ use pyo3::sync::MutexExt;
 
 use crate::errors;
 
-/// What calls from several threads take in turn.
+/// State that calls from several threads use in turn.
 ///
-/// A call may run signal handlers while it works, and a handler is code of others: where it comes
-/// back to the same object, it would wait for the call that waits for it. That is an error.
+/// A call may run signal handlers, which are foreign code. A handler that uses the same object would wait
+/// for the call that waits for the handler, so that is an error.
 pub(crate) struct InTurn<T> {
     state: Mutex<T>,
-    /// The thread that has it, or 0.
+    /// The thread that owns the state, or 0.
     owner: AtomicUsize,
-    /// What errors call it.
+    /// The name of the object in errors.
     name: &'static str,
 }
 
@@ -26,14 +26,14 @@ impl<T> InTurn<T> {
         InTurn { state: Mutex::new(state), owner: AtomicUsize::new(0), name }
     }
 
-    /// The state, once no other thread has it. While this one waits it gives up the GIL, which that
-    /// one may need.
+    /// The state, as soon as no other thread has it. Releases the GIL while waiting, since the other thread
+    /// may need it.
     pub(crate) fn take(&self, py: Python<'_>) -> PyResult<Taken<'_, T>> {
         let thread = this_thread();
-        // Nobody but this thread writes its own number there.
+        // Only this thread stores its own number.
         if self.owner.load(Ordering::Relaxed) == thread {
             let message = format!(
-                "this {} is in the midst of a call, and a signal handler came back to it. Use another one in the handler, or wait for the call's end.",
+                "a signal handler used this {} during a call that is still running. Use another one in the handler, or wait until the call has ended.",
                 self.name
             );
             return Err(errors::raise(py, "DigramError", message));
@@ -44,7 +44,7 @@ impl<T> InTurn<T> {
     }
 }
 
-/// State that goes back when it is dropped.
+/// The state, released when dropped.
 pub(crate) struct Taken<'a, T> {
     state: MutexGuard<'a, T>,
     owner: &'a AtomicUsize,
@@ -66,7 +66,7 @@ impl<T> DerefMut for Taken<'_, T> {
 
 impl<T> Drop for Taken<'_, T> {
     fn drop(&mut self) {
-        // The lock is given up after this.
+        // The lock is released after this.
         self.owner.store(0, Ordering::Relaxed);
     }
 }

@@ -139,7 +139,7 @@ impl fmt::Display for Error {
             | Error::Checkpoint { reason }
             | Error::Internal { reason } => f.write_str(reason),
             Error::TooManyPretokens => {
-                f.write_str("there are more than 2^32 distinct pretokens, which memory cannot hold together.")
+                f.write_str("there are more than 2^32 distinct pretokens, too many for counts in memory.")
             }
             Error::TokenId { index, id, vocab_size } => match vocab_size {
                 0 => write!(f, "ids[{index}] = {id}, but this vocabulary is empty."),
@@ -154,7 +154,7 @@ impl fmt::Display for Error {
                 *character as u32
             ),
             Error::InvalidUtf8 { offset } => {
-                write!(f, "a character vocabulary needs UTF-8, and byte {offset} is none.")
+                write!(f, "a character vocabulary needs UTF-8, and the text is not UTF-8 at byte {offset}.")
             }
             Error::DecodedInvalidUtf8 { offset } => {
                 write!(f, "the tokens' bytes are not UTF-8 at byte {offset} of the decoded text.")
@@ -168,7 +168,7 @@ impl fmt::Display for Error {
             }
             Error::Memory { bytes } => write!(
                 f,
-                "{bytes} more bytes of memory cannot be had. Give the process more memory, or do less in one call."
+                "cannot allocate {bytes} more bytes of memory. Give the process more memory, or do less in one call."
             ),
             Error::Interrupted => f.write_str("interrupted"),
         }

@@ -1,4 +1,4 @@
-//! Long work asks its watch again and again, whatever the text is, and stops when it is told to.
+//! Every long operation checks its interrupt regularly, whatever the text is, and stops when it fails.
 
 mod merged;
 mod patience;
@@ -14,14 +14,15 @@ use digram::{Definition, Error, Never, OnSpecial, Result, Tokenizer};
 use merged::merged;
 use patience::Patience;
 
-/// Every 64 KiB it is asked at least.
+/// The interrupt is checked at least every 64 KiB.
 const BYTES: usize = 1 << 19;
 const ASKED: usize = 5;
 
 const PUBLISHED: &str =
     r"'(?i:[sdmt]|ll)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
-/// Splits of all kinds: by neighbours, by steps, from what stands before, in vain, one after the other.
+/// Pretokenizers of all kinds: decided by neighbours, by steps, by look-behind, with failing look-ahead,
+/// and in several stages.
 fn stages() -> [Vec<Stage>; 7] {
     let pattern = |pattern: &str| Stage::Pattern(pattern.into());
     [
@@ -106,7 +107,7 @@ const WORK: [(&str, Work); 14] = [
 
 #[test]
 fn all_long_work_can_be_stopped() {
-    let mut deaf = Vec::new();
+    let mut missed = Vec::new();
     for (number, tokenizer) in TOKENIZERS.iter().enumerate() {
         for text in texts() {
             for (name, work) in WORK {
@@ -117,12 +118,12 @@ fn all_long_work_can_be_stopped() {
                     format!("{name}, pretokenizer {number}, {:?}", String::from_utf8_lossy(&text[..9]));
                 // Without a cut there is nothing to split, and it takes no time.
                 if (name, number) != ("split", 0) && (&stopped, asked) != (&Err(Error::Interrupted), ASKED) {
-                    deaf.push((place, stopped, asked));
+                    missed.push((place, stopped, asked));
                 }
             }
         }
     }
-    assert_eq!(deaf, []);
+    assert_eq!(missed, []);
 }
 
 #[test]

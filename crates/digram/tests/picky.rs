@@ -236,7 +236,7 @@ fn what_makes_no_sense_is_refused() {
     };
     let some = options(Ties::Ids, 3);
     for threshold in [0.0, -1.0, 1.1, f64::NAN] {
-        assert!(refused(&some, threshold).contains("is not a share"));
+        assert!(refused(&some, threshold).contains("picky must be greater than 0"));
     }
     assert!(refused(&Options { min_frequency: 0, ..some }, 0.5).contains("min_frequency"));
 }

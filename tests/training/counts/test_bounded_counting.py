@@ -162,7 +162,7 @@ def test_a_damaged_checkpoint_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as missing:
         _core.Counter.resumed(splitter, tmp_path / "none")
     assert missing.value.filename == str(tmp_path / "none")
-    with pytest.raises(digram.errors.OptionError, match="bytes of memory are too few"):
+    with pytest.raises(digram.errors.OptionError, match="bytes is too low for counting"):
         _core.Counter(splitter, memory=(LIMIT - 1, tmp_path))
 
 

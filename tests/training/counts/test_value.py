@@ -238,5 +238,5 @@ def test_filter_and_merge_refuse_what_makes_no_sense(counts: Counts) -> None:
 
 def test_more_documents_than_there_are_cannot_be_taken_away() -> None:
     one, two = count_pretokens(["ab"]), count_pretokens(["a", "b"])
-    with pytest.raises(digram.OptionError, match="more documents, 2, than were counted here, 1"):
+    with pytest.raises(digram.OptionError, match="have 2 documents, more than the 1 here"):
         one - two

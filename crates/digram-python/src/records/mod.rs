@@ -1,4 +1,4 @@
-//! Records that hold a text each: lines and lists of JSON, rows of CSV.
+//! Reading texts from records: lines and lists of JSON, rows of CSV.
 
 mod columns;
 mod json;
@@ -14,26 +14,26 @@ pub(crate) use columns::CsvTexts;
 pub(crate) use lines::json_texts;
 pub(crate) use values::JsonTexts;
 
-/// Why a record has no text, and the parser's own words.
+/// The reason why a record has no text, and the parser's message.
 type Reason = (String, Option<String>);
 
-/// What is wrong with a record: records with a text before it, its number from 0, where it begins,
-/// and why it has none.
+/// A faulty record: the number of records with a text before it, its number from 0, its offset, the reason,
+/// and the parser's message.
 type Fault = (usize, usize, usize, String, Option<String>);
 
-/// Why nothing behind a place can be read: the number of the record from 0, the place, the reason.
+/// The reason why reading cannot continue: the number of the record from 0, its offset, the reason.
 type Fatal = (usize, usize, String);
 
-/// What was read of some bytes, as Python takes it: of each record its text, or a list of those that
-/// it has in a list; what is wrong with the others; why no more can be read.
+/// The result of reading some bytes: for each record its text, or a list of texts; the faulty records; and
+/// the reason why reading cannot continue.
 type Found<'py> = (Bound<'py, PyList>, Vec<Fault>, Option<Fatal>);
 
-/// The texts of records, one behind the other.
+/// The texts of records, end to end.
 #[derive(Default)]
 struct Texts {
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    /// How many texts there are at the end of each record, and whether they were in a list.
+    /// The number of texts up to the end of each record, and whether the record's texts are in a list.
     records: Vec<(usize, bool)>,
     faults: Vec<Fault>,
 }

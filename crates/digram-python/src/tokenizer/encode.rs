@@ -20,7 +20,7 @@ use crate::objects::{Objects, Turns, collected, integer, list, reserve};
 use crate::signals::Signals;
 use crate::threads::threads;
 
-/// From this much text on a text is shared among threads.
+/// Texts of this size and more are split among threads.
 const SHARE: usize = 1 << 18;
 
 /// Ids and offsets as arrays.
@@ -197,18 +197,18 @@ impl Core {
     }
 }
 
-/// Documents that are encoded, as threads left them.
+/// Encoded documents, in the parts that the threads made.
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct EncodedDocuments(Mutex<Option<Documents>>);
 
 #[pymethods]
 impl EncodedDocuments {
-    /// Their ids, of the type that `dtype` names, with the id `end` after each document, and where
-    /// each ends: once.
+    /// The ids of all documents as `dtype`, with the id `end` after each document, and the end of each
+    /// document. Can be called once.
     fn gather<'py>(&self, py: Python<'py>, end: Option<u32>, dtype: &str) -> PyResult<Gathered<'py>> {
         let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(documents) = taken else {
-            return Err(errors::raise(py, "InternalError", "the ids were gathered before."));
+            return Err(errors::raise(py, "InternalError", "the ids have already been gathered."));
         };
         match dtype {
             "uint16" => gathered(py, documents, end, |id| id as u16),
@@ -231,7 +231,7 @@ fn gathered<'py, I: Element + Send>(
     Ok((array(py, ids)?.into_any(), array(py, ends)?))
 }
 
-/// A part of a text.
+/// A part of a text that is given in parts.
 pub(super) enum Part {
     /// Text, joined from neighbouring parts.
     Text(Joined),
@@ -274,8 +274,8 @@ impl Core {
         }
     }
 
-    /// The integers that all lists of this tokenizer share, once it has given so many ids that
-    /// making all of them has paid.
+    /// The integer objects that all lists of this tokenizer share, once enough ids were returned that
+    /// making all of them pays off.
     fn integers<'a>(&'a self, py: Python<'_>, ids: usize) -> PyResult<Option<&'a [Py<PyAny>]>> {
         if let Some(integers) = self.integers.get(py) {
             return Ok(Some(integers));
@@ -350,7 +350,7 @@ impl Core {
         })
     }
 
-    /// What `work` makes of several texts without the GIL; an error names the text.
+    /// Calls `work` with several texts, without the GIL; an error names the text.
     pub(super) fn with_texts<R: Send>(
         &self,
         py: Python<'_>,
@@ -407,7 +407,7 @@ impl Core {
     }
 }
 
-/// Puts ids behind others, without copying them where there are none.
+/// Appends ids to a list, without copying them if the list is empty.
 fn append(ids: &mut Vec<u32>, more: Vec<u32>) -> digram::Result<()> {
     if ids.is_empty() {
         *ids = more;

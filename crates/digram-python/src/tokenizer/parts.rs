@@ -1,4 +1,4 @@
-//! Several texts of which some are given in parts.
+//! Batches of texts of which some are given in parts.
 
 use digram::encode::Dropout;
 use digram::tokenizer::WithDropout;
@@ -14,22 +14,22 @@ use crate::errors;
 use crate::objects::{Turns, reserve};
 use crate::signals::Signals;
 
-/// Whether an object is the parts of a text.
+/// Whether an object is a text in parts.
 fn is_in_parts(object: &Bound<'_, PyAny>) -> bool {
     object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>()
 }
 
-/// The parts of each text that is given in parts.
+/// For each text, its parts, if it is given in parts.
 pub(super) struct InParts(Vec<Option<Vec<Part>>>);
 
-/// A text, or a part of one, or a special token between parts.
+/// A text, a part of a text, or a special token.
 enum Piece<'a> {
     Text(Text<'a>),
     Id(u32),
 }
 
 impl InParts {
-    /// What each of several texts is made of, in order.
+    /// The pieces of all texts, in order, each with the index of its text.
     fn pieces<'a>(&'a self, objects: &'a [Bound<'_, PyAny>]) -> PyResult<Vec<(usize, Piece<'a>)>> {
         let mut pieces = Vec::new();
         let mut turns = Turns::new();
@@ -49,7 +49,7 @@ impl InParts {
 }
 
 impl Core {
-    /// The parts of texts, where one of them is given in parts.
+    /// The parts of texts; `None` if no text is given in parts.
     pub(super) fn in_parts(&self, objects: &[Bound<'_, PyAny>]) -> PyResult<Option<InParts>> {
         let Some(first) = objects.iter().position(is_in_parts) else { return Ok(None) };
         let mut found = Vec::new();
@@ -67,8 +67,7 @@ impl Core {
         Ok(Some(InParts(found)))
     }
 
-    /// What `work` makes of the text between special tokens, all of it together; an error names the
-    /// text that it is in.
+    /// Calls `work` with all text pieces together; an error names the text of the piece.
     fn with_pieces<R: Send>(
         &self,
         py: Python<'_>,
@@ -97,7 +96,7 @@ impl Core {
         })
     }
 
-    /// The ids of several texts, and where those of each end.
+    /// The ids of several texts, and the offsets of the texts.
     pub(super) fn encode_in_parts(
         &self,
         py: Python<'_>,
@@ -112,7 +111,7 @@ impl Core {
             None => self.with_pieces(py, &pieces, special, |texts, rule, interrupt| {
                 self.tokenizer.encode_batch(texts, rule, threads, interrupt)
             })?,
-            // The choices of a text go on from one of its parts to the next.
+            // The random choices of a text continue from one part to the next.
             Some(dropout) => self.with_pieces(py, &pieces, special, |texts, rule, interrupt| {
                 let of: Vec<usize> = pieces
                     .iter()
@@ -150,7 +149,7 @@ impl Core {
         Ok((ids, offsets))
     }
 
-    /// How many ids each of several texts has.
+    /// The number of ids of each text.
     pub(super) fn count_in_parts(
         &self,
         py: Python<'_>,

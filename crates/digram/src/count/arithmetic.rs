@@ -23,7 +23,7 @@ impl Weight {
     pub fn new(numerator: u64, denominator: u64) -> Result<Weight> {
         if numerator == 0 || denominator == 0 {
             return Err(Error::Option {
-                reason: format!("the weight {numerator}/{denominator} is not more than nothing."),
+                reason: format!("a weight must be greater than 0, not {numerator}/{denominator}."),
             });
         }
         Ok(Weight { numerator, denominator })
@@ -82,13 +82,13 @@ impl Counts {
     pub fn subtract(&self, part: &Counts, interrupt: &dyn Interrupt) -> Result<Counts> {
         let less = |piece: &[u8], here: u64, there: u64| Error::Option {
             reason: format!(
-                "{} was counted {here} times here and {there} times in what is to be taken away.",
+                "{} was counted {here} times here, but {there} times in the counts to subtract.",
                 shown(piece)
             ),
         };
         let Some(documents) = self.totals.documents.checked_sub(part.totals.documents) else {
             let reason = format!(
-                "what is to be taken away has more documents, {}, than were counted here, {}.",
+                "the counts to subtract have {} documents, more than the {} here.",
                 part.totals.documents, self.totals.documents
             );
             return Err(Error::Option { reason });

@@ -98,7 +98,9 @@ impl Counter {
 
     fn limited(self, memory: Option<u64>) -> Result<Counter> {
         if let Some(bytes @ ..MIN_MEMORY) = memory {
-            let reason = format!("{bytes} bytes of memory are too few to count in; at least {MIN_MEMORY}.");
+            let reason = format!(
+                "a memory limit of {bytes} bytes is too low for counting; the minimum is {MIN_MEMORY}."
+            );
             return Err(Error::Option { reason });
         }
         Ok(Counter { memory, ..self })

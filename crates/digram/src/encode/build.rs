@@ -41,7 +41,7 @@ impl Encoder {
                 Encoder::by_rank(model, symbols, layered, ignore_merges, ordinary)
             }
             Some(Scheme::Superwords { .. }) if ignore_merges => {
-                let reason = "words that join are found by merges, which cannot be ignored.";
+                let reason = "superwords are made by merges, so merges cannot be ignored.";
                 Err(Error::Vocabulary { reason: reason.into() })
             }
             Some(Scheme::Superwords { words, ranks }) => {
@@ -53,7 +53,7 @@ impl Encoder {
                 Ok(Encoder::of(model, symbols, unreachable.into(), false, None, lookup))
             }
             Some(Scheme::Events(_)) if ignore_merges || !model.merges.in_order().is_empty() => {
-                let reason = "events are all that makes tokens; there are no merges beside them.";
+                let reason = "with events there must be no merges, and merges cannot be ignored.";
                 Err(Error::Vocabulary { reason: reason.into() })
             }
             Some(Scheme::Events(events)) => Encoder::by_events(model, symbols, &events, ordinary),

@@ -121,7 +121,7 @@ impl Encoder {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let Some(ranked) = &self.ranked else {
-            let reason = "dropout leaves merges out by rank, and this tokenizer applies them otherwise.";
+            let reason = "dropout needs merges that are applied by rank alone, and this tokenizer applies them differently.";
             return Err(Error::Option { reason: reason.into() });
         };
         ranked.encode_with_dropout(pretoken, choices, scratch, interrupt, sink)

@@ -1,7 +1,7 @@
 //! Many texts, or a long one, on several threads.
 //!
-//! The work is cut into parts of about equal size, a long text too, so that one document keeps all
-//! threads busy. What comes out is the same for any number of threads.
+//! The work is split into parts of about equal size, long texts too, so that a single document keeps all
+//! threads busy. The result is the same for any number of threads.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -16,10 +16,10 @@ use crate::pretokenize::{ALONE_BYTES, TASK_BYTES, TextPart, parts, split_points,
 use crate::special::OnSpecial;
 use crate::vocabulary::TokenId;
 
-/// What several parts became, and how many ids there were after each of them.
+/// The output of a task, and its number of ids after each part.
 type TaskOutput<S> = (S, Vec<usize>);
 
-/// Documents that are encoded, in the parts that threads made.
+/// Encoded documents, stored in the parts that the threads made.
 pub struct Documents {
     texts: usize,
     unfinished: Vec<usize>,
@@ -28,10 +28,10 @@ pub struct Documents {
 }
 
 impl Documents {
-    /// The ids as files for training hold them, of the type of `narrow`: those of each document
-    /// followed by `end`, and where each document ends.
+    /// The ids in the form of training files, converted by `narrow`: the ids of each document, followed by
+    /// `end`, and the end offset of each document.
     ///
-    /// This takes one thread's time, so whoever encodes can leave it to whoever writes.
+    /// Runs on one thread, and is separate from encoding so that the thread that writes can call it.
     pub fn gather<I>(
         self,
         end: Option<TokenId>,
@@ -65,7 +65,7 @@ impl Documents {
     }
 }
 
-/// Texts in parts, and which of these make a task each.
+/// The parts of the texts, and the range of parts of each task.
 struct BatchPlan {
     threads: usize,
     parts: Vec<TextPart>,
@@ -73,8 +73,8 @@ struct BatchPlan {
 }
 
 impl Tokenizer {
-    /// Encodes several texts, on up to `threads` threads: all ids in one run, and where each text
-    /// ends in it, with a zero before the first.
+    /// Encodes several texts on up to `threads` threads. Returns all ids in one list, and the offsets of
+    /// the texts in it: a zero, then the end of each text.
     ///
     /// An error names the text by its index.
     pub fn encode_batch<T: AsRef<[u8]> + Sync>(
@@ -96,8 +96,8 @@ impl Tokenizer {
         Ok((ids, offsets))
     }
 
-    /// Encodes documents, of which the texts at `unfinished`, in rising order, go on with the next
-    /// one, on up to `threads` threads.
+    /// Encodes documents on up to `threads` threads. The documents of the texts at `unfinished`, in rising
+    /// order, continue in the next text.
     ///
     /// An error names the text by its index.
     pub fn encode_documents<T: AsRef<[u8]> + Sync>(
@@ -112,7 +112,7 @@ impl Tokenizer {
         Ok(Documents { texts: texts.len(), unfinished, parts: plan.parts, done })
     }
 
-    /// How many ids each of several texts has, on up to `threads` threads.
+    /// The number of ids of each text, computed on up to `threads` threads.
     ///
     /// An error names the text by its index.
     pub fn count_batch<T: AsRef<[u8]> + Sync>(
@@ -127,8 +127,9 @@ impl Tokenizer {
         ends.and_then(|ends| lengths(&ends)).map_err(nowhere)
     }
 
-    /// How often each id stands in several texts, by id, and how many ids each text has, on up to
-    /// `threads` threads. Each of them takes 8 bytes for an id of the vocabulary; none is stored.
+    /// The number of occurrences of each id in all texts, by id, and the number of ids of each text,
+    /// computed on up to `threads` threads. Each thread takes 8 bytes per id of the vocabulary; no ids are
+    /// stored.
     ///
     /// An error names the text by its index.
     pub fn histogram_batch<T: AsRef<[u8]> + Sync>(
@@ -191,12 +192,12 @@ impl Tokenizer {
             _ => self.task_splits(text, special, interrupt),
         };
         let parts = parts(texts, splits).map_err(nowhere)?;
-        // A thread alone writes to one place from the start.
+        // A single thread needs only one task and writes to one output.
         let tasks = tasks(&parts, if threads == 1 { usize::MAX } else { TASK_BYTES }).map_err(nowhere)?;
         Ok(BatchPlan { threads, parts, tasks })
     }
 
-    /// Emits the ids of the parts of a task, and returns how many there were after each.
+    /// Emits the ids of the parts of a task, and returns the number of ids after each part.
     #[allow(clippy::too_many_arguments)]
     fn each_part<T: AsRef<[u8]>>(
         &self,
@@ -222,7 +223,7 @@ impl Tokenizer {
         Ok(ends)
     }
 
-    /// Places inside a long text where it may be cut, about as far apart as a task is long.
+    /// Places at which a long text can be split, about the size of a task apart.
     fn task_splits(
         &self,
         text: &[u8],
@@ -247,7 +248,7 @@ impl Tokenizer {
     }
 }
 
-/// What a thread counts for itself, and adds to the others' when it is done.
+/// The counts of a thread, added to the total when it ends.
 struct HistogramShare<'a> {
     scratch: Pooled<'a>,
     times: Vec<u64>,
@@ -261,8 +262,7 @@ impl Drop for HistogramShare<'_> {
     }
 }
 
-/// Where each text ends among all ids, with a zero before the first, from how many ids there were
-/// after each part of each task.
+/// The offsets of the texts in the list of all ids, from the number of ids after each part of each task.
 fn ends<'a>(texts: usize, plan: &BatchPlan, done: impl Iterator<Item = &'a [usize]>) -> Result<Vec<u64>> {
     let mut ends = memory::try_filled(0, texts + 1)?;
     let (mut before, mut parts) = (0, plan.parts.iter());
@@ -280,7 +280,7 @@ fn lengths(ends: &[u64]) -> Result<Vec<u64>> {
     memory::try_collect(ends.windows(2).map(|ends| ends[1] - ends[0]))
 }
 
-/// An error that is of no text more than of others.
+/// An error that concerns no particular text.
 fn nowhere(error: Error) -> (usize, Error) {
     (0, error)
 }

@@ -1,4 +1,4 @@
-//! Where the tokens of a text end, read from one side of it as far as is needed.
+//! The ends of the tokens of a text, read from one side as far as needed.
 
 use std::ops::Range;
 
@@ -13,21 +13,21 @@ use crate::special::OnSpecial;
 use crate::utf8::character_until;
 use crate::vocabulary::TokenId;
 
-/// At least this many bytes are read at once.
+/// The minimum number of bytes read at once.
 const STEP: usize = 1 << 10;
 
-/// A place where a token of the text ends, or the text begins.
+/// A place where a token ends, or the text begins.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TokenBorder {
     /// In bytes.
     pub(super) place: usize,
-    /// The number of ids between it and the side that is read from.
+    /// The number of ids between this place and the side that is read from.
     pub(super) count: usize,
-    /// Whether the numbers of ids on both sides add up in every part of the text that holds both.
+    /// Whether the text can be split here: the numbers of ids on both sides add up.
     is_split: bool,
 }
 
-/// The borders of a text's tokens that stand between characters.
+/// The token boundaries of a text that are between characters.
 pub(super) struct TokenBorders<'a> {
     tokenizer: &'a Tokenizer,
     text: &'a [u8],
@@ -35,10 +35,10 @@ pub(super) struct TokenBorders<'a> {
     interrupt: &'a dyn Interrupt,
     scratch: Pooled<'a>,
     unread: UnreadSegments<'a>,
-    /// The part that is being read, and what is left of it.
+    /// The segment that is being read, and its unread rest.
     part: Range<usize>,
     rest: Range<usize>,
-    /// In the order in which they are met.
+    /// In reading order.
     known: Vec<TokenBorder>,
     ids: Vec<TokenId>,
 }
@@ -49,7 +49,7 @@ enum UnreadSegments<'a> {
 }
 
 impl<'a> TokenBorders<'a> {
-    /// The borders of a text of which `side` is to be cut off: they are read from the other side.
+    /// The boundaries of a text of which `side` is to be cut off; it is read from the other side.
     pub(super) fn new(
         tokenizer: &'a Tokenizer,
         text: &'a [u8],
@@ -60,7 +60,7 @@ impl<'a> TokenBorders<'a> {
         let parts = tokenizer.parts(text, special);
         let (unread, place) = match side {
             Side::Right => (UnreadSegments::FromLeft(parts), 0),
-            // Where special tokens stand is only known from the left.
+            // Special tokens can only be found from the left.
             Side::Left => (UnreadSegments::FromRight(parts.collect::<Result<_>>()?), text.len()),
         };
         let known = vec![TokenBorder { place, count: 0, is_split: true }];
@@ -83,27 +83,27 @@ impl<'a> TokenBorders<'a> {
         self.known[number]
     }
 
-    /// The number of the farthest border that has at most `maximum` ids before it.
+    /// The index of the farthest boundary with at most `maximum` ids before it.
     pub(super) fn farthest(&mut self, maximum: usize) -> Result<usize> {
         while self.known[self.known.len() - 1].count <= maximum && self.read()? {}
         Ok(self.number_where(|border| border.count <= maximum))
     }
 
-    /// The number of the last border of those known for which this is so: it is for the first, and
-    /// for none after one for which it is not.
+    /// The index of the last known boundary for which `is_so` returns true. It must be true for the first
+    /// one, and for none after one for which it is false.
     pub(super) fn number_where(&self, is_so: impl Fn(&TokenBorder) -> bool) -> usize {
         self.known.partition_point(is_so).max(1) - 1
     }
 
-    /// Forgets all borders before one of them.
+    /// Drops all boundaries before one of them.
     pub(super) fn forget_before(&mut self, number: usize) {
-        // What is kept is moved, so it should not be more than what goes.
+        // The kept ones are moved, so they should be fewer than the dropped ones.
         if number > self.known.len() / 2 {
             self.known.drain(..number);
         }
     }
 
-    /// The number of ids of the text up to a border from the side that is read, as a text of its own.
+    /// The number of ids of the text from the side that is read up to a boundary, encoded on its own.
     pub(super) fn own_count(&mut self, number: usize) -> Result<usize> {
         let place = self.known[number].place;
         let cut = *self.known[..=number].iter().rev().find(|border| border.is_split).expect("the first is");
@@ -114,7 +114,7 @@ impl<'a> TokenBorders<'a> {
         Ok(cut.count + self.count(between)?)
     }
 
-    /// The number of ids of a part of the text without special tokens, as a text of its own.
+    /// The number of ids of a part of the text without special tokens, encoded on its own.
     pub(super) fn count(&mut self, part: Range<usize>) -> Result<usize> {
         self.interrupt.check()?;
         let text = &self.text[part.clone()];
@@ -122,7 +122,7 @@ impl<'a> TokenBorders<'a> {
         counted.map_err(|error| error.shifted(part.start))
     }
 
-    /// Reads on, up to the next place where every text is cut, and says whether there was anything.
+    /// Reads on up to the next split; returns false at the end of the text.
     fn read(&mut self) -> Result<bool> {
         self.interrupt.check()?;
         if self.rest.is_empty() {
@@ -158,7 +158,7 @@ impl<'a> TokenBorders<'a> {
         Ok(true)
     }
 
-    /// Encodes a stretch between two cuts.
+    /// Encodes the text between two splits.
     fn read_stretch(&mut self, stretch: Range<usize>) -> Result<()> {
         let text = &self.text[stretch.clone()];
         let mut ids = std::mem::take(&mut self.ids);
@@ -173,7 +173,7 @@ impl<'a> TokenBorders<'a> {
             pacer.after(1)?;
             let start = at;
             at += self.tokenizer.encoder.len_in_text(id, &text[start..]);
-            // Seen from the right a token ends where it starts.
+            // Read from the right, a token ends at its start.
             let (place, count) = match self.side {
                 Side::Right => (at, number + 1),
                 Side::Left => (start, ids.len() - number),
@@ -198,8 +198,8 @@ impl<'a> TokenBorders<'a> {
     }
 }
 
-/// Tries how far to step back, for a part that has more ids of its own than its tokens are in the
-/// whole: nothing, then 1, 3, 7, … borders, at last `maximum`. The distance at which it fits, if any.
+/// Tries how many boundaries to step back until a part fits that has more ids on its own than within the
+/// text: 0, 1, 3, 7, … and at last `maximum`. Returns the distance, if any fits.
 pub(super) fn step_back(
     maximum: usize,
     mut fits: impl FnMut(usize) -> Result<bool>,

@@ -1,4 +1,4 @@
-//! A long text in chunks of at most so many ids.
+//! Splitting a long text into chunks with a maximum number of ids.
 
 use std::ops::Range;
 
@@ -10,26 +10,26 @@ use crate::memory;
 use crate::special::OnSpecial;
 use crate::utf8::decode;
 
-/// A piece of a text and the number of ids of its own.
+/// A part of a text, and the number of ids it has on its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunk {
-    /// Where it stands, in bytes.
+    /// Its byte range in the text.
     pub range: Range<usize>,
-    /// How many ids it has.
+    /// Its number of ids.
     pub count: usize,
 }
 
 impl Tokenizer {
-    /// Pieces of a text that cover it, each with at most `size` ids of its own.
+    /// Splits a text into overlapping chunks that cover it, each with at most `size` ids on its own.
     ///
-    /// Each is the next `size` tokens of the text, and ends and begins between characters; where they
-    /// have more ids as a text of their own than as a part of the whole, 1, 3, 7, … fewer. Where one
-    /// token alone has too many it is cut between its characters in the same way.
+    /// Each chunk consists of the next `size` tokens of the text, and begins and ends between characters.
+    /// If it has more ids on its own than within the text, it is 1, 3, 7, … tokens shorter. If a single
+    /// token has too many ids on its own, it is split between its characters in the same way.
     ///
-    /// Each begins with the last `overlap` tokens of the one before, or 1, 3, 7, … fewer, so that
-    /// these have at most `overlap` ids of their own; but at its end where it could not begin behind
-    /// the beginning of the one before, or go on beyond its end. Fails with [`Error::Limit`] where
-    /// one character has more than `size` ids. Takes time near-linear in the text.
+    /// Each chunk begins with the last `overlap` tokens of the one before, or 1, 3, 7, … fewer, so that the
+    /// shared part has at most `overlap` ids on its own. It begins at the end of the one before if it could
+    /// otherwise not advance. Fails with [`Error::Limit`] if one character has more than `size` ids. Takes
+    /// near-linear time.
     pub fn chunks(
         &self,
         text: &[u8],
@@ -41,7 +41,7 @@ impl Tokenizer {
         let mut chunks: Vec<Chunk> = Vec::new();
         let mut done = 0;
         while done < text.len() {
-            // A chunk of a few ids is too little to be interrupted in.
+            // Chunks of a few ids may never reach a check inside.
             interrupt.check()?;
             let shared = match chunks.last() {
                 Some(before) if overlap > 0 => shared(&mut borders, &before.range, overlap)?,
@@ -70,7 +70,7 @@ impl Tokenizer {
     }
 }
 
-/// The chunk that begins at a place; nothing if not even a character fits.
+/// The chunk that begins at `start`; `None` if not even a character fits.
 fn chunk(borders: &mut TokenBorders<'_>, text: &[u8], start: usize, size: usize) -> Result<Option<Chunk>> {
     let first = borders.number_where(|border| border.place <= start);
     let last = borders.farthest(borders.get(first).count.saturating_add(size))?;
@@ -91,7 +91,7 @@ fn chunk(borders: &mut TokenBorders<'_>, text: &[u8], start: usize, size: usize)
     longest(borders, start, size, ends.len() - 1, |_, distance| ends[ends.len() - 1 - distance])
 }
 
-/// The first chunk from `start` that has at most `size` ids; `end` maps a distance to where it ends.
+/// The longest chunk tried from `start` that has at most `size` ids; `end` maps a distance to an end.
 fn longest(
     borders: &mut TokenBorders<'_>,
     start: usize,
@@ -107,14 +107,15 @@ fn longest(
     Ok(found.map(|distance| Chunk { range: start..end(borders, distance), count }))
 }
 
-/// Where the end of a chunk begins that the next one is to share, if there is one.
+/// The start of the part of a chunk that the next chunk shares, if there is one.
 fn shared(borders: &mut TokenBorders<'_>, chunk: &Range<usize>, overlap: usize) -> Result<Option<usize>> {
     let end = borders.number_where(|border| border.place <= chunk.end);
     let count = borders.get(end).count;
     let first = 1 + borders
         .number_where(|border| border.place <= chunk.start)
         .max(borders.number_where(|border| border.count.saturating_add(overlap) < count));
-    // A shared piece that is all of the chunk would only make it grow, and an empty one is none.
+    // A shared part that is the whole chunk would not let the next one advance, and an empty one shares
+    // nothing.
     let Some(maximum) = end.checked_sub(first + 1) else { return Ok(None) };
     let place = |borders: &TokenBorders<'_>, distance| borders.get(first + distance).place;
     let found = step_back(maximum, |distance| {

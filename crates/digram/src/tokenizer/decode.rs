@@ -1,4 +1,4 @@
-//! From ids back to bytes.
+//! Decoding ids to bytes.
 
 use std::ops::Range;
 
@@ -11,16 +11,16 @@ use crate::parallel::{ItemResult, items_in_parallel, task_ranges};
 use crate::pretokenize::ALONE_BYTES;
 use crate::vocabulary::TokenId;
 
-/// How decoded bytes that are no UTF-8 become text.
+/// The handling of decoded bytes that are not UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnInvalid {
-    /// U+FFFD stands for them.
+    /// Replace them with U+FFFD.
     Replace,
-    /// An error.
+    /// Fail.
     Fail,
 }
 
-/// The bytes of several sequences of ids in one run of memory.
+/// The decoded bytes of several sequences of ids, end to end.
 #[derive(Debug, Default)]
 pub struct FlatBytes {
     bytes: Vec<u8>,
@@ -36,8 +36,7 @@ impl FlatBytes {
 }
 
 impl Tokenizer {
-    /// The ids that are not special tokens, in order. An id without a token is an error, with its
-    /// place among all of them.
+    /// The ids without special tokens. An id without a token is an error that gives its index.
     pub fn without_special(&self, ids: &[TokenId], interrupt: &dyn Interrupt) -> Result<Vec<TokenId>> {
         let mut kept = Vec::new();
         memory::try_reserve(&mut kept, ids.len())?;
@@ -59,14 +58,14 @@ impl Tokenizer {
         Ok(kept)
     }
 
-    /// Appends the bytes of `ids` to `bytes`; on an error `bytes` is as it was.
+    /// Appends the bytes of `ids` to `bytes`. On an error `bytes` is unchanged.
     pub fn decode(&self, ids: &[TokenId], interrupt: &dyn Interrupt, bytes: &mut Vec<u8>) -> Result<()> {
         let before = bytes.len();
         self.append_bytes(ids, interrupt, bytes).inspect_err(|_| bytes.truncate(before))
     }
 
     fn append_bytes(&self, ids: &[TokenId], interrupt: &dyn Interrupt, bytes: &mut Vec<u8>) -> Result<()> {
-        // Some 3.5 bytes a token are usual; where that is too little, the memory grows.
+        // Tokens have about 3.5 bytes on average; the buffer grows if that is not enough.
         memory::try_reserve(bytes, ids.len() * 4)?;
         let slots = self.slots.get_or_make(|| TokenSlots::new(&self.all));
         for (number, some) in ids.chunks(CHECK_INTERVAL).enumerate() {
@@ -85,11 +84,11 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// The bytes of several sequences of ids, on up to `threads` threads: the first sequences
-    /// together, then the next ones.
+    /// Decodes several sequences of ids on up to `threads` threads. Each [`FlatBytes`] holds consecutive
+    /// sequences.
     ///
-    /// Sequence *n* is `ids[ranges[n]]`; a range that is not inside `ids` is a panic. An error names
-    /// the sequence by its index.
+    /// Sequence *n* is `ids[ranges[n]]`; panics if a range is not inside `ids`. An error names the sequence
+    /// by its index.
     pub fn decode_batch(
         &self,
         ids: &[TokenId],

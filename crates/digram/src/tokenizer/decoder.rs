@@ -1,4 +1,4 @@
-//! From ids to text, as the ids come.
+//! Decoding a stream of ids.
 
 use std::borrow::Cow;
 
@@ -7,30 +7,30 @@ use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::vocabulary::TokenId;
 
-/// The longest beginning of a character that may be waiting for its end.
+/// The maximum length of an incomplete character.
 const MAX_HELD: usize = 3;
 
-/// A decoder of a stream of ids. It remembers the beginning of a character, and how much came
-/// before it. The texts that it gives join to that of what [`Tokenizer::decode`] gives for all ids.
+/// A decoder for a stream of ids. It holds an incomplete character and the offset before it. The texts it
+/// returns join to the text that [`Tokenizer::decode`] gives for all ids.
 #[derive(Debug, Clone, Copy)]
 pub struct Decoder {
     on_invalid: OnInvalid,
     held: [u8; MAX_HELD],
     held_len: usize,
-    /// Bytes of text that were given, before what is held.
+    /// Bytes of text returned so far.
     bytes: usize,
 }
 
 impl Decoder {
-    /// A decoder of a stream that has not begun.
+    /// A decoder at the start of a stream.
     pub fn new(on_invalid: OnInvalid) -> Decoder {
         Decoder { on_invalid, held: [0; MAX_HELD], held_len: 0, bytes: 0 }
     }
 
-    /// The text that is certain when `ids` follow those that came before.
+    /// Adds ids, and returns the text that is certain.
     ///
-    /// An id is named by its index in `ids`, bytes that are no UTF-8 by their place in the whole
-    /// stream. A failed call leaves the decoder as it was.
+    /// Errors name an id by its index in `ids`, and invalid bytes by their offset in the whole stream. A
+    /// failed call leaves the decoder unchanged.
     pub fn push(
         &mut self,
         tokenizer: &Tokenizer,
@@ -47,14 +47,15 @@ impl Decoder {
         Ok(text)
     }
 
-    /// The text of what is still held, now that no more comes. After it a new stream may begin.
+    /// Ends the stream, and returns the text of the bytes still held. The decoder can then start a new
+    /// stream.
     pub fn finish(&mut self) -> Result<String> {
         let text = self.text(&self.held[..self.held_len])?.into_owned();
         *self = Decoder::new(self.on_invalid);
         Ok(text)
     }
 
-    /// The beginning of a character that is held back.
+    /// The bytes of an incomplete character.
     pub fn held(&self) -> &[u8] {
         &self.held[..self.held_len]
     }
@@ -70,9 +71,9 @@ impl Decoder {
     }
 }
 
-/// How many bytes at the end of `bytes` are the beginning of a character that may still become one.
+/// The number of bytes at the end of `bytes` that may still become a character.
 fn unfinished(bytes: &[u8]) -> usize {
-    // A character that has begun is all of what follows its first byte, which is not a later one's.
+    // An incomplete character extends to the end, and its first byte is not a continuation byte.
     (1..=MAX_HELD.min(bytes.len()))
         .find(|&len| bytes[bytes.len() - len] >= 0xc0)
         .filter(|&len| {

@@ -1,4 +1,4 @@
-//! Encoding with merges left out by chance.
+//! Encoding with BPE-dropout.
 
 use super::Tokenizer;
 use crate::encode::{Dropout, DropoutChoices, DropoutScratch};
@@ -10,22 +10,22 @@ use crate::pretokenize::{ALONE_BYTES, GoesOn};
 use crate::special::OnSpecial;
 use crate::vocabulary::TokenId;
 
-/// The choices that are still to be made for a text, and memory to work in.
+/// The random choices for a text, and buffers.
 ///
-/// The parts of a text that are encoded one after the other share one of these, and have the ids
-/// that one text of them would have.
+/// The parts of a text that are encoded in sequence with one value have the ids of their concatenation as
+/// one text.
 pub struct WithDropout {
     choices: DropoutChoices,
     scratch: DropoutScratch,
 }
 
 impl WithDropout {
-    /// All choices for a text.
+    /// The choices for a single text.
     pub fn new(dropout: &Dropout) -> WithDropout {
         WithDropout::of(dropout, 0)
     }
 
-    /// All choices for the text of this number among several.
+    /// The choices for text number `text` of a batch.
     pub fn of(dropout: &Dropout, text: usize) -> WithDropout {
         WithDropout { choices: dropout.choices(text), scratch: DropoutScratch::default() }
     }
@@ -33,8 +33,8 @@ impl WithDropout {
 
 impl Tokenizer {
     /// Encodes `text` with merges left out and appends the ids to `ids`; terms and units of rules stay
-    /// whole. A probability of 0 leaves
-    /// out none, and gives the ids of [`Tokenizer::encode`] unless that ignores merges.
+    /// whole. A probability of 0 leaves none out, and gives the ids of [`Tokenizer::encode`] unless that
+    /// ignores merges.
     ///
     /// Takes O(n log n / (1 − probability)) time for n bytes of text.
     pub fn encode_with_dropout(
@@ -49,11 +49,11 @@ impl Tokenizer {
         self.all_with_dropout(text, special, dropout, interrupt, ids).inspect_err(|_| ids.truncate(before))
     }
 
-    /// Encodes several texts with merges left out, on up to `threads` threads: all ids in one run,
-    /// and where each text ends in it, with a zero before the first.
+    /// Encodes several texts with merges left out, on up to `threads` threads. Returns all ids in one list,
+    /// and the offsets of the texts in it: a zero, then the end of each text.
     ///
-    /// Text *i* has the ids that it has alone with a seed that is *i* higher, modulo 2^64. An error
-    /// names the text by its index.
+    /// Text *i* has the ids that it has alone with *i* added to the seed, modulo 2^64. An error names the
+    /// text by its index.
     pub fn encode_batch_with_dropout<T: AsRef<[u8]> + Sync>(
         &self,
         texts: &[T],
@@ -63,7 +63,7 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
     ) -> ItemResult<(Vec<TokenId>, Vec<u64>)> {
         let bytes: usize = texts.iter().map(|text| text.as_ref().len()).sum();
-        // Merging without looking anything up takes some four times as long.
+        // Merging without look-ups takes about four times as long.
         let threads = if bytes < ALONE_BYTES / 4 { 1 } else { threads };
         let shares = task_ranges(texts.len(), threads);
         let parts = items_in_parallel(

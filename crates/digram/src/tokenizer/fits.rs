@@ -1,4 +1,4 @@
-//! Whether a text has at most so many ids, without counting all of them.
+//! Whether a text has at most a number of ids, without counting all of them.
 
 use super::Tokenizer;
 use super::segments::Segment;
@@ -6,16 +6,16 @@ use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::special::OnSpecial;
 
-/// Text that is counted between two questions whether it is too much already, in bytes.
+/// Bytes of text counted between two comparisons with the maximum.
 const STEP: usize = 1 << 10;
 
 impl Tokenizer {
     /// Whether [`Tokenizer::count`] of the text is at most `maximum`.
     ///
-    /// Stops as soon as that is known: a text of more bytes than so many tokens can have is not
-    /// looked at, and of a shorter one no more than has `maximum` ids, and what stands with them up to
-    /// the next cut: all of it where a pattern knows no borders. What would be an error after that
-    /// is not found.
+    /// Stops as soon as the result is known. A text with more bytes than `maximum` tokens can have is not
+    /// read at all; of a shorter one, only about `maximum` tokens and the text up to the next split are
+    /// read, or the whole text if a pattern has no such places. Errors in the rest of the text are not
+    /// found.
     pub fn fits(
         &self,
         text: &[u8],

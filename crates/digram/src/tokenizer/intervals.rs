@@ -1,4 +1,4 @@
-//! The number of ids of any interval of a text, after one pass over it.
+//! Counting the ids of any interval of a text, after one pass over it.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::memory;
 /// ends, and the memory is a quarter of the text's size.
 const APART: usize = 64;
 
-/// Places of a text where every text is cut, each with the number of ids before it.
+/// Places at which a text can be split, each with the number of ids before it.
 #[derive(Debug)]
 pub struct Intervals(Vec<(usize, usize)>);
 
@@ -23,7 +23,7 @@ impl Intervals {
 }
 
 impl Tokenizer {
-    /// Counts a text so that [`Tokenizer::count_interval`] can say the number of any part of it.
+    /// Counts a text once, so that [`Tokenizer::count_interval`] can count any part of it.
     pub fn intervals(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<Intervals> {
         let mut scratch = self.scratch_pool.take();
         let (mut splits, mut at, mut count) = (vec![(0, 0)], 0, 0);
@@ -57,7 +57,7 @@ impl Tokenizer {
             let counted = self.count_ordinary(&text[from..to], &mut scratch, interrupt);
             counted.map_err(|error| error.shifted(from))
         };
-        // A cut at the edge of the interval may owe itself to a character that is not all inside.
+        // A split at the edge of the interval may depend on a character that is not entirely inside.
         let inside = |cut: &&(usize, usize)| self.can_split_at(part, cut.0 - range.start);
         let within = &splits[splits.partition_point(|cut| cut.0 <= range.start)..];
         let within = &within[..within.partition_point(|cut| cut.0 < range.end)];

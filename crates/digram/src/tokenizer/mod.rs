@@ -48,7 +48,7 @@ pub use spans::{EncodedTexts, OffsetUnit};
 pub use stream::Stream;
 pub use truncate::Side;
 
-/// Everything that decides what a tokenizer does, as plain values.
+/// The definition of a tokenizer, as plain values.
 #[derive(Debug)]
 pub struct Definition {
     /// The bytes of each ordinary token; the index is the id. `None` is a hole or a special token.
@@ -59,11 +59,11 @@ pub struct Definition {
     pub special_tokens: Vec<(String, TokenId)>,
     /// What text is made of before anything is merged.
     pub unit: Unit,
-    /// How text is cut before merging.
+    /// Splits text into pretokens.
     pub pretokenizer: Arc<Pretokenizer>,
     /// Whether a whole pretoken that is a token becomes it even where the merges say otherwise.
     pub ignore_merges: bool,
-    /// How merges are applied, where not by rank alone.
+    /// How merges are applied, if not by rank alone.
     pub scheme: Option<Scheme>,
 }
 
@@ -74,14 +74,14 @@ pub struct Tokenizer {
     special: SpecialTokens,
     /// Ordinary and special tokens together, for decoding.
     all: Vocabulary,
-    /// From bytes to id for all of them, made at the first question.
+    /// An index of all tokens, built at first use.
     index: Lazy<TokenIndex>,
-    /// The same tokens for decoding, made at the first use.
+    /// The tokens in slots for decoding, built at first use.
     slots: Lazy<TokenSlots>,
-    /// The most bytes of text that one id stands for.
+    /// The maximum number of bytes of text per id.
     max_bytes: usize,
     ignore_merges: bool,
-    /// What threads worked in, for the next call.
+    /// Scratch memory for the next call.
     scratch_pool: ScratchPool,
 }
 
@@ -100,8 +100,7 @@ impl Tokenizer {
         Tokenizer::with_model(model, special_tokens, unit, pretokenizer, ignore_merges, scheme)
     }
 
-    /// A tokenizer of tokens and merges that are checked already; the rest is as in a
-    /// [`Definition`].
+    /// A tokenizer from validated tokens and merges; the other arguments are as in a [`Definition`].
     pub fn with_model(
         model: Model,
         special_tokens: Vec<(String, TokenId)>,
@@ -144,7 +143,7 @@ impl Tokenizer {
         };
         let ordinary = |id| !fallback.contains(&id);
         let encoder = Encoder::new(model, unit, &pretokenizer, ignore_merges, scheme, ordinary)?;
-        // A character that no token holds becomes one id too.
+        // An unknown character can become a single id too.
         let max_bytes = all.iter().map(|(_, token)| token.len()).fold(char::MAX.len_utf8(), usize::max);
         let (index, slots, scratch_pool) = (Lazy::new(), Lazy::new(), ScratchPool::default());
         Ok(Tokenizer {
@@ -165,23 +164,23 @@ impl Tokenizer {
         self.all.size()
     }
 
-    /// The token of no bytes, if there is one.
+    /// The id of the empty token, if there is one.
     pub fn empty(&self) -> Option<TokenId> {
         self.all.empty()
     }
 
-    /// How many tokens there are, special ones included.
+    /// The number of tokens, including special ones.
     pub fn token_count(&self) -> usize {
         self.all.token_count()
     }
 
-    /// The bytes of a token; a special token's are its text.
+    /// The bytes of a token; for a special token, its text.
     pub fn token(&self, id: TokenId) -> Option<&[u8]> {
         self.all.get(id)
     }
 
-    /// The id of the token with these bytes. Of a character and a fallback byte that look alike it
-    /// is the character's.
+    /// The id of the token with these bytes. If a character and a fallback byte have the same bytes, the id
+    /// of the character.
     pub fn token_to_id(&self, bytes: &[u8]) -> Option<TokenId> {
         if bytes.is_empty() {
             return self.all.empty();
@@ -190,7 +189,7 @@ impl Tokenizer {
         self.encoder.whole(bytes).or_else(|| self.index.get_or_make(all).get(bytes))
     }
 
-    /// The token that a pretoken becomes, if it becomes one alone.
+    /// The token of a pretoken that is a single token.
     pub(crate) fn word(&self, pretoken: &[u8]) -> Option<TokenId> {
         self.encoder.whole(pretoken)
     }
@@ -210,7 +209,7 @@ impl Tokenizer {
         self.encoder.unit()
     }
 
-    /// How pretokens that are not tokens are encoded. It decides the speed, never the ids.
+    /// The kind of the kernel. It affects the speed, never the ids.
     pub fn kernel(&self) -> KernelKind {
         self.encoder.kernel()
     }
@@ -225,7 +224,7 @@ impl Tokenizer {
         &self.special
     }
 
-    /// How text is cut.
+    /// The pretokenizer.
     pub fn pretokenizer(&self) -> &Pretokenizer {
         &self.pretokenizer
     }
@@ -235,17 +234,16 @@ impl Tokenizer {
         self.encoder.unreachable()
     }
 
-    /// Gives back the memory in which calls kept what they merged: at most 14 MiB for each thread
-    /// that encoded at the same time as others, and for all tokenizers of the process together
-    /// 256 MiB, or 16 MiB for each processor where that is more. What was not used for longest goes
-    /// first. It never changes a result, and comes back with use.
+    /// Frees the caches of earlier calls: at most 14 MiB per thread that encoded concurrently, and for all
+    /// tokenizers of the process together 256 MiB, or 16 MiB per processor if that is more. The least
+    /// recently used memory is evicted first. Caches never change a result, and are rebuilt with use.
     pub fn forget(&self) {
         self.scratch_pool.clear();
     }
 
-    /// Encodes `text` and appends the ids to `ids`; on an error `ids` is as it was.
+    /// Encodes `text` and appends the ids to `ids`. On an error `ids` is unchanged.
     ///
-    /// Takes time near-linear in the text for any text.
+    /// Takes near-linear time for any text.
     pub fn encode(
         &self,
         text: &[u8],
@@ -285,7 +283,7 @@ impl Tokenizer {
         rest.map(|_| ()).map_err(|error| error.shifted(at))
     }
 
-    /// Emits a special token that was found at byte `offset`.
+    /// Emits a special token found at byte `offset`.
     fn one_special(
         &self,
         special: OnSpecial<'_>,
@@ -301,8 +299,8 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// The first special token at or after `from` that is one to the caller: where it starts and
-    /// ends, and which it is.
+    /// The first special token at or after `from` that `special` recognizes: its start, its end, and the
+    /// token.
     fn find_special<'a>(
         &'a self,
         text: &[u8],
@@ -316,7 +314,7 @@ impl Tokenizer {
         }
     }
 
-    /// The length in bytes of the longest of these.
+    /// The length in bytes of the longest special token that `special` recognizes.
     fn longest_special(&self, special: OnSpecial<'_>) -> usize {
         match special {
             OnSpecial::Text => 0,
@@ -325,8 +323,8 @@ impl Tokenizer {
         }
     }
 
-    /// Encodes text without special tokens from `from` on, and returns how many bytes of it: all of
-    /// them, unless it may go on in a way that matters.
+    /// Encodes text without special tokens from `from` on. Returns the number of bytes encoded: all, unless
+    /// the text may continue in a way that matters.
     fn each_ordinary(
         &self,
         text: &[u8],

@@ -1,4 +1,4 @@
-//! Pretokens that were cut before, as training goes on from them.
+//! Encoding single pretokens, for training that continues from a tokenizer.
 
 use hashbrown::HashSet;
 
@@ -13,7 +13,7 @@ use super::Tokenizer;
 pub(crate) struct Pretokens<'a> {
     tokenizer: &'a Tokenizer,
     scratch: Pooled<'a>,
-    /// The ids that stand for what has no token.
+    /// The ids used for text without a token.
     unknown: HashSet<TokenId>,
 }
 
@@ -29,7 +29,7 @@ impl Tokenizer {
 }
 
 impl Pretokens<'_> {
-    /// Appends the ids of a pretoken, and `border` for what has no token.
+    /// Appends the ids of a pretoken, with `border` for text without a token.
     pub(crate) fn append(
         &mut self,
         pretoken: &[u8],

@@ -1,4 +1,4 @@
-//! The number of ids of a text that grows at both ends.
+//! Counting the ids of a text that grows at both ends.
 
 use std::ops::Range;
 
@@ -9,26 +9,26 @@ use crate::interrupt::{Interrupt, find_first, find_last};
 use crate::memory;
 use crate::utf8::{complete, is_inside};
 
-/// A text that grows, of which only the ends are kept: what stands before the first cut and after
-/// the last one. Between them more text changes nothing.
+/// A text that grows, of which only the ends are stored: the text before the first split and after the last
+/// one. New text does not change the ids between them.
 #[derive(Debug, Default)]
 pub struct Running {
-    /// Text before the first cut; in a text without cuts it is empty.
+    /// Text before the first split; empty if there is no split.
     left: GrowingBytes,
-    /// Whether there is a cut.
+    /// Whether there is a split.
     is_split: bool,
-    /// The number of ids between the cuts.
+    /// The number of ids between the first and the last split.
     middle: usize,
-    /// Text after the last cut.
+    /// Text after the last split.
     right: GrowingBytes,
-    /// Where `right` is counted from.
+    /// The state for counting `right` incrementally.
     tail: Tail,
-    /// The number of ids of each end, if it was asked for since it changed.
+    /// The number of ids of each end, if it was counted since its last change.
     of_left: Option<usize>,
     of_right: Option<usize>,
-    /// How much text there is, in bytes.
+    /// The length of the text, in bytes.
     len: usize,
-    /// How many bytes of long ends were encoded to answer.
+    /// The number of bytes of long ends that counts have encoded.
     encoded: usize,
 }
 
@@ -40,11 +40,11 @@ const SHORT: usize = 1 << 14;
 const ENCODED: usize = 1 << 25;
 const TIMES: usize = 64;
 
-/// Bytes that grow at both ends, each of which is moved few times however small the chunks are.
+/// A byte buffer that grows at both ends; each byte is moved few times, however small the chunks are.
 #[derive(Debug, Default)]
 struct GrowingBytes {
     bytes: Vec<u8>,
-    /// Here they begin; the bytes before are room to grow.
+    /// The start of the contents; the bytes before are free capacity.
     room: usize,
 }
 
@@ -61,7 +61,7 @@ impl GrowingBytes {
 
     fn prepend(&mut self, chunk: &[u8]) -> Result<()> {
         if self.room < chunk.len() {
-            // As much again as is there.
+            // Doubles the size.
             let room = chunk.len() + self.get().len();
             let mut grown = Vec::new();
             memory::try_reserve(&mut grown, room + self.get().len())?;
@@ -79,7 +79,7 @@ impl GrowingBytes {
         self.bytes.truncate(self.room + len);
     }
 
-    /// Takes away the first `len` bytes.
+    /// Removes the first `len` bytes.
     fn forget(&mut self, len: usize) {
         self.room += len;
         if self.room > self.bytes.len() / 2 {
@@ -89,20 +89,20 @@ impl GrowingBytes {
     }
 }
 
-/// How many bytes at the start of a text may belong to a character that begins before it.
+/// The number of bytes at the start of a text that may belong to a character that begins before it.
 fn begun_before(text: &[u8]) -> usize {
     text.iter().take(INSIDE).take_while(|&&byte| is_inside(byte)).count()
 }
 
-/// A character may begin so many bytes before the place where two chunks meet.
+/// The maximum number of bytes of a character before the place where two chunks meet.
 const INSIDE: usize = 3;
 
 impl Running {
-    /// Puts text after what is there.
+    /// Appends text.
     pub fn append(&mut self, tokenizer: &Tokenizer, chunk: &[u8], interrupt: &dyn Interrupt) -> Result<()> {
         let before = self.right.get().len();
         self.right.append(chunk)?;
-        // Places farther back were looked at when their neighbours came.
+        // Earlier places were tested when their neighbours were added.
         let grown = self.settle_right(tokenizer, before.saturating_sub(INSIDE)..usize::MAX, interrupt);
         match grown {
             Ok(()) => (self.of_right, self.len) = (None, self.len + chunk.len()),
@@ -111,7 +111,7 @@ impl Running {
         grown
     }
 
-    /// Counts the right end up to the last cut among `places`, the only ones that may be cuts.
+    /// Counts the right end up to the last split among `places`, the only ones that may be splits.
     fn settle_right(
         &mut self,
         tokenizer: &Tokenizer,
@@ -120,7 +120,7 @@ impl Running {
     ) -> Result<()> {
         let right = self.right.get();
         let first = if self.is_split { 1 } else { begun_before(right) + 1 };
-        // A character that is only begun may become any other.
+        // An incomplete character may become any character.
         let places = places.start.max(first)..places.end.min(complete(right));
         let from = places.start;
         let Some(last) = find_last(places, interrupt, |at| tokenizer.can_split_at(right, at))? else {
@@ -139,9 +139,9 @@ impl Running {
         Ok(())
     }
 
-    /// Puts text before what is there.
+    /// Prepends text.
     pub fn prepend(&mut self, tokenizer: &Tokenizer, chunk: &[u8], interrupt: &dyn Interrupt) -> Result<()> {
-        // Places farther in were looked at when their neighbours came.
+        // Later places were tested when their neighbours were added.
         let places = 1..chunk.len() + INSIDE + 1;
         if self.is_split {
             self.left.prepend(chunk)?;
@@ -152,7 +152,7 @@ impl Running {
             }
             return grown;
         }
-        // All is at the right end.
+        // The whole text is in the right end.
         self.right.prepend(chunk)?;
         let grown = self.settle_right(tokenizer, places, interrupt);
         match grown {
@@ -165,7 +165,7 @@ impl Running {
         grown
     }
 
-    /// Counts the left end from the first cut on among `places`, the only ones that may be cuts.
+    /// Counts the left end from the first split among `places` on; only these may be splits.
     fn settle_left(
         &mut self,
         tokenizer: &Tokenizer,

@@ -1,4 +1,4 @@
-//! Places where a text may be cut without changing its ids, and its parts between special tokens.
+//! Places at which a text can be split without changing its ids, and its segments between special tokens.
 
 use std::ops::Range;
 
@@ -9,13 +9,13 @@ use crate::interrupt::{Interrupt, find_first, find_last};
 use crate::pretokenize::GoesOn;
 use crate::special::OnSpecial;
 
-/// A part of a text: between special tokens, or one of them.
+/// A segment of a text: ordinary text, or a special token.
 pub(super) enum Segment {
     Text(Range<usize>),
     Special(Range<usize>),
 }
 
-/// The parts of a text, in order.
+/// An iterator over the segments of a text.
 pub(super) struct Segments<'a> {
     tokenizer: &'a Tokenizer,
     text: &'a [u8],
@@ -40,7 +40,7 @@ impl Iterator for Segments<'_> {
             return Some(Ok(Segment::Text(start..self.at)));
         };
         if found > start && matches!(self.rule, OnSpecial::Fail) {
-            // What is before it comes first; it is found again by the next call.
+            // The text before the special token comes first; the next call finds the token again.
             self.at = found;
             return Some(Ok(Segment::Text(start..found)));
         }
@@ -62,8 +62,8 @@ impl Tokenizer {
         Segments { tokenizer: self, text, rule, at: 0, found: None }
     }
 
-    /// Whether the ids of every text that has the two characters around `at` there are those of its
-    /// two parts, where none of it is a special token.
+    /// Whether every text with these two characters around `at`, and no special token there, can be split
+    /// at `at`: its ids are then those of its two parts.
     pub(super) fn can_split_at(&self, text: &[u8], at: usize) -> bool {
         if at == 0 || at >= text.len() {
             return false;
@@ -71,12 +71,12 @@ impl Tokenizer {
         if self.pretokenizer.is_whole() {
             self.encoder.can_split_at(text, at)
         } else {
-            // Also where the text is to begin later, or more comes before it.
+            // Valid also if the text before the place is cut off or extended.
             self.pretokenizer.is_border_anywhere(text, at)
         }
     }
 
-    /// The first such place at `from` or after it; the end of the text where there is none.
+    /// The first place to split at or after `from`; the end of the text if there is none.
     pub(super) fn next_split(&self, text: &[u8], from: usize, interrupt: &dyn Interrupt) -> Result<usize> {
         let has_splits = self.pretokenizer.is_whole() || self.pretokenizer.has_borders();
         let places = if has_splits { from..text.len() } else { 0..0 };
@@ -84,7 +84,7 @@ impl Tokenizer {
         Ok(found.unwrap_or(text.len()))
     }
 
-    /// The last such place at `until` or before it; 0 where there is none.
+    /// The last place to split at or before `until`; 0 if there is none.
     pub(super) fn last_split_until(
         &self,
         text: &[u8],

@@ -1,9 +1,8 @@
-//! Text is cut, counted and encoded alike whatever instructions the processor has: each way that it
-//! knows is forced, from the tables of the splitter to the ids.
+//! Tests that splitting, counting and encoding give the same results at every SIMD level, which is forced.
 //!
-//! The texts of all corpora, whole, with what `DIGRAM_DATA` names:
+//! All corpora in full, from the folder that `DIGRAM_DATA` names:
 //!
-//!     cargo test --release -p digram --lib -- ways --ignored
+//!     cargo test --release -p digram --lib -- simd_levels --ignored
 
 #[path = "../../tests/cases/mod.rs"]
 mod cases;
@@ -35,16 +34,16 @@ const GPT2: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\
 const CL100K: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 const O200K: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
-/// The ways of this processor. Which they are is told past the test runner, which keeps what is
-/// printed to itself: where there is one way only, nothing is compared.
+/// The SIMD levels of this processor. They are printed past the test runner, which captures output; with a
+/// single level nothing is compared.
 static LEVELS: LazyLock<Vec<SimdLevel>> = LazyLock::new(|| {
     let levels = SimdLevel::available();
     _ = writeln!(std::io::stderr(), "ways of this processor, all forced: {levels:?}");
     levels
 });
 
-/// Published patterns, others of their family, stages one after the other, one that looks behind,
-/// and no cuts: each in all ways.
+/// Published and similar patterns, several stages, a pattern that looks behind, and no pattern, each at all
+/// levels.
 static PRETOKENIZERS: LazyLock<Vec<Vec<Arc<Pretokenizer>>>> = LazyLock::new(|| {
     let pattern = |pattern: &str| Stage::Pattern(pattern.into());
     let all = [
@@ -92,7 +91,7 @@ fn texts() -> impl Strategy<Value = Vec<u8>> {
     let piece = || proptest::sample::select(&PIECES[..]);
     let part = prop_oneof![
         20 => piece().prop_map(|piece| piece.as_bytes().to_vec()),
-        // Longer than a block, and longer than what is merged by scanning.
+        // Longer than a block, and too long for merging by scanning.
         2 => (piece(), 1..90usize).prop_map(|(piece, times)| piece.repeat(times).into_bytes()),
         1 => any::<[u8; 2]>().prop_map(|bytes| bytes.to_vec()),
     ];
@@ -140,8 +139,8 @@ fn encode(tokenizer: &Tokenizer, text: &[u8]) -> Vec<TokenId> {
     ids
 }
 
-/// The distinct pretokens of a text, in the order of first occurrence, with their counts. Counted on
-/// this thread, for which the way is forced.
+/// The distinct pretokens of a text, in the order of first occurrence, with their counts. Counted on this
+/// thread, for which the level is forced.
 fn counted(pretokenizer: &Arc<Pretokenizer>, text: &[u8], simd: SimdLevel) -> Vec<(Vec<u8>, u64)> {
     simd.force(|| {
         let mut counter = Counter::new(pretokenizer.clone());
@@ -162,7 +161,7 @@ proptest! {
         ignore_merges in any::<bool>(),
     ) {
         let pretokenizers = &PRETOKENIZERS[pretokenizer];
-        // Other tests hold the plain way against the automaton, and that against other engines.
+        // Other tests compare the plain level with the automaton, and the automaton with other engines.
         let pretokens = pretokenizers[LEVELS.len() - 1].split(&text);
         let mut counts: HashMap<&[u8], u64> = HashMap::new();
         let mut expected = Vec::new();
@@ -184,7 +183,7 @@ proptest! {
                 let vocabulary = Vocabulary::new(tokens.iter().cloned().map(Some)).unwrap();
                 tokenizer(Model::new(vocabulary, merges.clone()).unwrap(), pretokenizer, ignore_merges)
             });
-            // The second time much of it is remembered.
+            // The second time many ids come from the cache.
             for _ in 0..2 {
                 prop_assert_eq!(&encode(&tokenizer, &text), &expected, "{:?}", simd);
             }
@@ -205,8 +204,8 @@ fn data() -> Option<PathBuf> {
     Some(folder)
 }
 
-/// The first bytes of each corpus, all ways beside each other. That the ids are those of tiktoken is
-/// tested in Python, in the best way.
+/// Compares all levels on the first bytes of each corpus. Tests in Python compare the ids of the best level
+/// with tiktoken's.
 fn corpora(encoding: &str, pattern: &str, maximum: u64) {
     let Some(folder) = data() else { return };
     let ranks = std::fs::read(folder.join(format!("vocabs/{encoding}.tiktoken"))).unwrap();
@@ -249,7 +248,7 @@ fn corpora(encoding: &str, pattern: &str, maximum: u64) {
     }
 }
 
-/// How much of each corpus: a share, or with DIGRAM_CORPORA=whole all 129 MB, which take minutes.
+/// Bytes of each corpus: a part, or with DIGRAM_CORPORA=whole all 129 MB, which take minutes.
 fn share() -> u64 {
     let whole = std::env::var_os("DIGRAM_CORPORA").is_some_and(|share| share == "whole");
     if whole { u64::MAX } else { 250_000 }

@@ -1,31 +1,30 @@
-//! The tokens once more, laid out for decoding: one line of memory, one copy without a branch.
+//! A second copy of the tokens for decoding: one cache line and one branch-free copy per token.
 
 use crate::error::Error;
 use crate::memory;
 use crate::vocabulary::{TokenId, Vocabulary};
 
-/// Bytes of a slot: what one instruction moves.
+/// The size of a slot: what one instruction copies.
 const SLOT: usize = 16;
 
-/// A longer token does not fit into its slot beside its length. Of running text under the published
-/// vocabularies one token in a hundred is longer.
+/// Longer tokens do not fit into a slot with their length. In running text under the published
+/// vocabularies, one token in a hundred is longer.
 const MAX: usize = SLOT - 1;
 
-/// Tokens between two looks at the room that is left.
+/// Tokens per reservation of memory.
 const BLOCK: usize = 256;
 
-/// The bytes of a token, and in the last byte how many they are; 0 for a hole and for a token that
-/// does not fit.
+/// The bytes of a token, and its length in the last byte; 0 for a hole and for a token that does not fit.
 #[derive(Clone, Copy)]
 #[repr(align(16))]
 struct TokenSlot([u8; SLOT]);
 
-/// Why not all ids were appended.
+/// The reason why not all ids were appended.
 #[derive(Debug, PartialEq)]
 pub(super) enum AppendError {
     /// The id at this index has no token.
     NoToken(usize),
-    /// There is no memory for more bytes.
+    /// There is not enough memory.
     Memory(Error),
 }
 
@@ -45,8 +44,8 @@ impl TokenSlots {
         TokenSlots((0..vocabulary.size() as TokenId).map(slot).collect())
     }
 
-    /// Appends the bytes of `ids`, tokens of `vocabulary`, to `bytes`; where that fails, those before
-    /// are left there.
+    /// Appends the bytes of `ids`, tokens of `vocabulary`, to `bytes`. On an error, the bytes of the ids
+    /// before are kept.
     pub(super) fn append(
         &self,
         ids: &[TokenId],
@@ -69,7 +68,7 @@ impl TokenSlots {
         Ok(())
     }
 
-    /// Appends the tokens that have a slot, up to the first that has none, and says how many.
+    /// Appends tokens up to the first without a slot, and returns their number.
     #[inline]
     fn append_short(&self, ids: &[TokenId], bytes: &mut Vec<u8>) -> usize {
         bytes.reserve(ids.len() * SLOT);
@@ -77,9 +76,8 @@ impl TokenSlots {
         let mut done = 0;
         for &id in ids {
             let Some(TokenSlot(slot)) = self.0.get(id as usize) else { break };
-            // All of the slot is copied, since asking how much would cost more. What is past the
-            // token's end is overwritten by the next one, or stays past the end of `bytes`.
-            // SAFETY: there is room for a slot for each id, and each took at most one so far.
+            // The whole slot is copied, since copying a variable length costs more. Bytes past the token's
+            // end are overwritten by the next token, or stay past the end of `bytes`.
             unsafe { std::ptr::copy_nonoverlapping(slot.as_ptr(), bytes.as_mut_ptr().add(end), SLOT) };
             if slot[MAX] == 0 {
                 break;

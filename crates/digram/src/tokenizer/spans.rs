@@ -1,8 +1,8 @@
-//! Where the tokens of an encoding stand in their text, and in which pretoken.
+//! Offsets of the tokens of an encoding in their text, and the numbers of their pretokens.
 //!
-//! Both are found afterwards, from the text and its ids: whoever wants ids only pays nothing, and
-//! the encoder has one job. It is exact, because the bytes of the tokens join to the text, and
-//! because no token reaches over the border of a pretoken.
+//! Both are computed afterwards, from the text and its ids, so encoding alone does not pay for them. The
+//! result is exact, because the bytes of the tokens join to the text, and no token crosses the boundary of
+//! a pretoken.
 
 use std::ops::Range;
 
@@ -17,12 +17,12 @@ use crate::special::OnSpecial;
 use crate::utf8;
 use crate::vocabulary::TokenId;
 
-/// What places in a text are counted in.
+/// The unit of offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OffsetUnit {
     /// Bytes.
     Bytes,
-    /// Characters; bytes that are no UTF-8 count as U+FFFD would stand for them.
+    /// Characters; invalid bytes count as the U+FFFD that would replace them.
     Characters,
     /// Units of UTF-16: two for a character beyond U+FFFF, one for any other.
     Utf16,
@@ -33,17 +33,17 @@ pub enum OffsetUnit {
 pub struct EncodedTexts<'a, T> {
     /// The texts.
     pub texts: &'a [T],
-    /// The rule for special tokens that they were encoded by.
+    /// The rule for special tokens with which they were encoded.
     pub special: OnSpecial<'a>,
-    /// The ids of all of them, in one run.
+    /// The ids of all texts.
     pub ids: &'a [TokenId],
-    /// Where each text ends in it, with a zero before the first.
+    /// The end of each text in `ids`, after a leading zero.
     pub offsets: &'a [u64],
 }
 
 impl<T: AsRef<[u8]> + Sync> EncodedTexts<'_, T> {
-    /// Ranges of whole texts that make a task each, and the bytes of all. A text is read in order,
-    /// so a long one is a task of its own.
+    /// The range of texts of each task, and the number of bytes of all. A text is read in order, so a long
+    /// one is a task of its own.
     fn tasks(&self) -> (Vec<Range<usize>>, usize) {
         let (mut tasks, mut start, mut before, mut bytes) = (Vec::new(), 0, 0, 0);
         for (index, text) in self.texts.iter().enumerate() {
@@ -56,7 +56,7 @@ impl<T: AsRef<[u8]> + Sync> EncodedTexts<'_, T> {
         (tasks, bytes)
     }
 
-    /// Does `work` on each text and its ids, on up to `threads` threads, and joins what it appends.
+    /// Calls `work` for each text and its ids on up to `threads` threads, and joins the results.
     fn each<R: Send>(
         &self,
         threads: usize,
@@ -97,10 +97,10 @@ impl<T: AsRef<[u8]> + Sync> EncodedTexts<'_, T> {
 }
 
 impl Tokenizer {
-    /// Where each id stands in its text: start and end, in the unit that `unit` names for the text.
+    /// The start and end of each id in its text, in the unit that `unit` returns for that text.
     ///
-    /// A token covers every character of which it holds a byte, so tokens that share a character
-    /// all have its whole span. Takes time linear in the texts.
+    /// A token covers every character of which it has a byte, so tokens that share a character all have the
+    /// full span of that character. Takes linear time.
     pub fn spans<T: AsRef<[u8]> + Sync>(
         &self,
         encoded: &EncodedTexts<'_, T>,
@@ -115,8 +115,8 @@ impl Tokenizer {
         })
     }
 
-    /// The number of the pretoken that each id belongs to, from 0 in each text. A special token
-    /// that stands in the text counts as a pretoken. Takes time linear in the texts.
+    /// The index of the pretoken that each id belongs to, from 0 in each text. A special token counts as a
+    /// pretoken. Takes linear time.
     pub fn pretoken_numbers<T: AsRef<[u8]> + Sync>(
         &self,
         encoded: &EncodedTexts<'_, T>,
@@ -133,7 +133,7 @@ impl Tokenizer {
         })
     }
 
-    /// Calls `visit` with the bytes that each id stands for, in order.
+    /// Calls `visit` with the byte range of each id, in order.
     fn each_span(
         &self,
         text: &[u8],
@@ -153,7 +153,7 @@ impl Tokenizer {
             let stop = found.map_or(text.len(), |(start, ..)| start);
             while at < stop {
                 let id = *rest.next().ok_or_else(strange)?;
-                // The unknown token stands for a character, whatever its own text is.
+                // The unknown token stands for one character, not for its own text.
                 let len = if unknown == Some(id) {
                     utf8::decode(&text[at..]).1
                 } else {
@@ -176,7 +176,7 @@ impl Tokenizer {
         if rest.next().is_some() { Err(strange()) } else { Ok(()) }
     }
 
-    /// Where each pretoken ends, in bytes.
+    /// The end of each pretoken, in bytes.
     fn pretoken_ends(
         &self,
         text: &[u8],
@@ -202,11 +202,11 @@ impl Tokenizer {
     }
 }
 
-/// Turns spans of bytes, given in order, into another unit, reading the text once.
+/// Converts byte ranges, given in order, into another unit, reading the text once.
 struct OffsetConverter<'t> {
     text: &'t [u8],
     unit: OffsetUnit,
-    /// Where the character that was reached last starts and ends, in bytes and in the unit.
+    /// The range of the character reached last, in bytes and in the unit.
     bytes: Range<usize>,
     units: Range<usize>,
 }

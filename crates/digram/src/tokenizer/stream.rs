@@ -1,9 +1,8 @@
 //! Text that arrives in chunks.
 //!
-//! A pretoken is encoded as soon as no further text can change it, so the ids are those of the
-//! whole text wherever it was cut into chunks, and only what stands at the end is held. To look at
-//! it again waits until as much again has arrived: so a long pretoken in small chunks takes linear
-//! time.
+//! A pretoken is encoded as soon as no further text can change it. So the ids are those of the whole text,
+//! however it is divided into chunks, and only its end is held. The held text is examined again only after
+//! it has doubled, so a long pretoken in small chunks takes linear time.
 
 use super::Tokenizer;
 use crate::encode::Scratch;
@@ -15,44 +14,44 @@ use crate::special::OnSpecial;
 use crate::utf8::is_inside;
 use crate::vocabulary::TokenId;
 
-/// The text of a stream that is not encoded yet.
+/// The part of a stream that is not encoded yet.
 pub struct Stream {
-    /// The bytes that are held, and before them a character that patterns may look back at, if
-    /// there is one and it is not a special token.
+    /// The held bytes, preceded by one character that patterns may look back at, if there is one and it is
+    /// not a special token.
     bytes: Vec<u8>,
-    /// Where the held ones begin.
+    /// The start of the held bytes.
     held: usize,
-    /// How many must be held to be worth a look.
+    /// The number of held bytes at which they are examined next.
     worth: usize,
-    /// The most bytes held.
+    /// The maximum number of held bytes.
     limit: usize,
-    /// Where `bytes` begins in the stream.
+    /// The offset of `bytes` in the stream.
     offset: usize,
     scratch: Scratch,
 }
 
-/// Fewer bytes than this are not worth a look.
+/// Fewer bytes than this are not examined.
 const MIN: usize = 64;
 
 impl Stream {
-    /// A stream of which at most `limit` bytes are held.
+    /// A stream that holds at most `limit` bytes.
     pub fn new(limit: usize) -> Stream {
         Stream { bytes: Vec::new(), held: 0, worth: MIN, limit, offset: 0, scratch: Scratch::new() }
     }
 
-    /// How many bytes are held.
+    /// The number of held bytes.
     fn holds(&self) -> usize {
         self.bytes.len() - self.held
     }
 
-    /// Forgets the bytes before `end`.
+    /// Drops the bytes before `end`.
     fn forget(&mut self, end: usize) {
         self.bytes.drain(..end);
         self.held -= end;
         self.offset += end;
     }
 
-    /// Where the character before the held bytes begins.
+    /// The start of the character before the held bytes.
     fn behind(&self) -> usize {
         let before = self.bytes[..self.held].iter().rev().take(4);
         let inside = before.take_while(|&&byte| is_inside(byte)).count();
@@ -61,10 +60,10 @@ impl Stream {
 }
 
 impl Tokenizer {
-    /// Takes the next chunk of a stream and appends the ids that no further text can change.
+    /// Adds the next chunk of a stream, and appends the ids that no further text can change.
     ///
-    /// Fails with [`Error::Limit`] where more would have to be held than the stream may hold.
-    /// After an error text is lost, and the stream must be dropped.
+    /// Fails with [`Error::Limit`] if more bytes must be held than the limit. After an error, text is lost
+    /// and the stream must be dropped.
     pub fn push(
         &self,
         stream: &mut Stream,
@@ -111,8 +110,8 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        // Before this place every special token that has begun is there to its end, and so is any
-        // longer one that begins alike.
+        // Every special token that begins before this place is complete, and so is any longer one with the
+        // same prefix.
         let certain = match goes_on {
             GoesOn::No => stream.bytes.len(),
             GoesOn::Maybe => (stream.bytes.len() + 1).saturating_sub(self.longest_special(special).max(1)),
@@ -134,7 +133,7 @@ impl Tokenizer {
             if flow.is_err() {
                 break;
             }
-            // Nothing looks back beyond a special token.
+            // Patterns do not look back beyond a special token.
             (*held, passed) = (end, end);
         }
         if flow.is_ok() {

@@ -1,11 +1,11 @@
-//! The number of ids of a text that grows at its end, told from the last of it.
+//! Counting the ids of a text that grows at its end, encoding only the last part anew.
 //!
-//! What stands far enough before the end is not encoded again. In most text that is settled by
-//! pretokens that no further text can change. In one that goes on and on nothing is settled, but two
-//! facts tell whether the ids before a place in it are still the same (`docs/algorithm.md`): valid
-//! encodings that share a token join to a valid one, so they are while the text from that token on,
-//! encoded alone, begins with that token still; and a match that begins there ends with the long
-//! one, if once they were in the same state at the same place.
+//! Text far enough before the end is not encoded again. In most text, pretokens that no further text can
+//! change are settled. In one open pretoken nothing is settled, but two facts tell whether the ids before a
+//! place in it are still valid (`docs/algorithm.md`). Valid encodings that share a token join to a valid
+//! one, so the ids stay valid as long as the text from that token on, encoded alone, begins with that
+//! token. And a match that begins there ends where the long one ends, once both were in the same state at
+//! the same place.
 
 use std::ops::ControlFlow;
 
@@ -17,24 +17,24 @@ use crate::pretokenize::GoesOn;
 use crate::utf8::{complete, is_inside};
 use crate::vocabulary::TokenId;
 
-/// Up to about this many bytes are encoded anew at each question; more where tokens are long.
+/// About the number of bytes encoded anew at each count; more if tokens are long.
 const MIN: usize = 256;
 
-/// Matches that are said to come together do so within so many bytes: eight characters.
+/// Matches that converge do so within this many bytes: eight characters.
 const TOGETHER: usize = 32;
 
-/// So many tokens are tried to begin at.
+/// The number of tokens tried as a new start.
 const TRIES: usize = 8;
 
-/// The place from which on a text is encoded anew.
+/// The place from which a text is encoded anew.
 #[derive(Debug)]
 pub(super) struct Tail {
     start: usize,
     /// The number of ids before it.
     before: usize,
-    /// The token that begins there inside a pretoken; `None` where a pretoken begins for certain.
+    /// The token that begins there inside a pretoken; `None` if a pretoken is certain to begin there.
     first: Option<TokenId>,
-    /// With so many bytes after it a later place is looked for.
+    /// A later place is searched for when this many bytes follow.
     worth: usize,
 }
 
@@ -45,13 +45,12 @@ impl Default for Tail {
 }
 
 impl Tail {
-    /// What is encoded of a text at the next question.
+    /// The part of a text that the next count encodes.
     pub(super) fn rest_of<'t>(&self, text: &'t [u8]) -> &'t [u8] {
         &text[self.start..]
     }
 
-    /// The number of ids of a text without special tokens, which begins with the text of the call
-    /// before.
+    /// The number of ids of a text without special tokens, which begins with the text of the previous call.
     pub(super) fn count(
         &mut self,
         tokenizer: &Tokenizer,
@@ -80,7 +79,7 @@ impl Tail {
         }
     }
 
-    /// Takes a later place, if there is one, in what has just been encoded.
+    /// Moves to a later place, if there is one in what was just encoded.
     fn advance(
         &mut self,
         tokenizer: &Tokenizer,
@@ -108,21 +107,21 @@ impl Tail {
         self.start += start;
         self.before += before;
         self.first = first;
-        // Less than twice as many: what is found begins before the middle, so with twice as many what
-        // is encoded anew would grow a little each time.
+        // Less than double: the place found is before the middle, so doubling would let the encoded part
+        // grow a little each time.
         self.worth = MIN.max((rest.len() - start) / 2 * 3);
         Ok(())
     }
 }
 
-/// The last place of a text where a pretoken begins, however the text goes on, and as it would if
-/// the text began there; or one near the middle. 0 if none is found.
+/// The last place where a pretoken begins, however the text continues, and as it would if the text began
+/// there; or such a place near the middle; or 0.
 fn settled(tokenizer: &Tokenizer, text: &[u8], tokens: &[usize], interrupt: &dyn Interrupt) -> Result<usize> {
     let pretokenizer = &tokenizer.pretokenizer;
     if pretokenizer.may_begin_at_pretokens() {
         return pretokenizer.for_many(text, 0, GoesOn::Maybe, interrupt, |_, _| Ok(()));
     }
-    // What the first of several splits cuts the others see apart.
+    // Later stages see the pieces of the first one separately.
     if tokenizer.pretokenizer.looks_behind() {
         return Ok(pretokenizer.last_border_so_far(text, 0).unwrap_or(0));
     }
@@ -135,8 +134,8 @@ fn settled(tokenizer: &Tokenizer, text: &[u8], tokens: &[usize], interrupt: &dyn
     Ok(0)
 }
 
-/// A place in the first half of an open pretoken where a token begins, and a text might, as long as
-/// the pretoken stays open. `tokens` are where its tokens end, counted from `offset` bytes before.
+/// A place in the first half of an open pretoken where a token begins and a text could begin, as long as
+/// the pretoken stays open. `tokens` are the ends of its tokens, counted from `offset` bytes before.
 fn inside(
     tokenizer: &Tokenizer,
     pretoken: &[u8],
@@ -147,11 +146,11 @@ fn inside(
     if !tokenizer.encoder.is_by_rank() || !is_open(tokenizer, pretoken, interrupt)? {
         return Ok(None);
     }
-    // A pretoken that becomes a token against its merges is not longer than the longest token. And
-    // where `pretoken` begins inside a longer one, it must have come together with that before.
+    // A pretoken that is a token against its merges is not longer than the longest token. And if `pretoken`
+    // begins inside a longer one, it must have converged with that before.
     let against = if tokenizer.encoder.slices_are_valid() { 0 } else { tokenizer.max_bytes };
     let minimum = TOGETHER.max(against);
-    // Of a character that is only begun nothing is known.
+    // Nothing is known about an incomplete character.
     let Some(known) = complete(pretoken).checked_sub(TOGETHER) else { return Ok(None) };
     let maximum = known.min(pretoken.len() / 2);
     let suffixes = tokenizer.pretokenizer.suffixes(pretoken, interrupt)?;
@@ -164,8 +163,8 @@ fn inside(
     Ok(found.copied())
 }
 
-/// Whether a text is one pretoken: a match that would end there in any text that did, or characters
-/// with which none begins.
+/// Whether a text is one pretoken: a match that would end there in any text that ends there, or characters
+/// with which no match begins.
 fn is_open(tokenizer: &Tokenizer, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
     let visit = |_, ends: &[usize]| match ends.first() {
         Some(&end) => ControlFlow::Break(Ok(end)),

@@ -1,9 +1,9 @@
-//! Truncation of a text to a number of ids, at its beginning or at its end.
+//! Truncating a text to a number of ids, at its beginning or its end.
 //!
-//! A text is cut where one of its tokens ends, but what is left need not have the ids it had: cut
-//! inside the white space before a word, or inside a number, the rest is split otherwise. So what is
-//! left is counted, and cut a few tokens earlier where it has too many. To ask every place instead,
-//! for the longest part that fits, would take the square of a stretch that is cut nowhere.
+//! A text is cut at the end of a token, but the rest may then be encoded differently: if the cut is inside
+//! white space before a word, or inside a number, the rest is split differently. So the result is counted,
+//! and cut a few tokens earlier if it has too many ids. Testing every place, for the longest part that
+//! fits, would take quadratic time in text that cannot be split.
 
 use std::ops::Range;
 
@@ -23,15 +23,15 @@ pub enum Side {
 }
 
 impl Tokenizer {
-    /// A part of a text that has at most `maximum` ids of its own: it begins where the text does, or for
-    /// [`Side::Left`] ends there.
+    /// The part of a text that is kept: it has at most `maximum` ids when encoded on its own, and begins
+    /// where the text does, or for [`Side::Left`] ends there.
     ///
-    /// The text itself if it has no more. Else, of its first `maximum` tokens, as many as end, or for
-    /// [`Side::Left`] begin, between characters; and where these have more ids as a text of their own
-    /// than as a part of the whole, 1, 3, 7, … fewer.
+    /// That is the whole text if it has no more ids. Otherwise it is the first `maximum` tokens, or for
+    /// [`Side::Left`] the last, reduced to end (or begin) between characters; if that part has more ids on
+    /// its own than within the text, it is reduced by 1, 3, 7, … tokens.
     ///
-    /// For [`Side::Right`] no more of the text is looked at than has `maximum` ids, and what stands
-    /// with them up to the next cut. Takes time near-linear in what is looked at.
+    /// For [`Side::Right`] only the first `maximum` tokens, and the text up to the next split, are read.
+    /// Takes near-linear time in the text that is read.
     pub fn truncate(
         &self,
         text: &[u8],

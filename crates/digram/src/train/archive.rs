@@ -1,9 +1,9 @@
-//! The corpus on disk, where it is too large for memory.
+//! The corpus on disk, for training within a memory limit.
 //!
-//! It holds all pretokens as the tokens they are made of by now. A round takes into memory only the
-//! stretches of them in which every pair of neighbours reaches its floor, and puts them back at its
-//! end. That is all it needs (`docs/algorithm.md`, 17). While even the most frequent pair has no room,
-//! a merge is made by going through the file.
+//! It holds all pretokens in their current tokens. A round reads into memory only the stretches in which
+//! every pair of neighbours reaches the minimum count, which is all it needs (`docs/algorithm.md`, 17), and
+//! writes them back at its end. If not even the most frequent pair fits, a merge is made by rewriting the
+//! file.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,28 +24,28 @@ use super::stretches::{Stretches, TokenSequences};
 /// The size of a block of the file, in bytes.
 const BLOCK: usize = 1 << 17;
 
-/// Bytes of memory for a pretoken that waits to be written, beside its own.
+/// Memory per pretoken that waits to be written, beside its bytes.
 const OF_WORD: usize = 64;
 
-/// All pretokens with more than one token, in a file of a folder of its own.
+/// All pretokens with more than one token, in a file in its own folder.
 pub(super) struct Archive {
     folder: Arc<Folder>,
     file: PathBuf,
-    /// What a round may take, in bytes.
+    /// The memory of a round, in bytes.
     memory: u64,
-    /// Whether pretokens stand in the order they were first seen, each after what says when that was.
+    /// Whether pretokens are in the order of first occurrence, each preceded by its sort key.
     by_first: bool,
     taken: Option<RoundStretches>,
 }
 
-/// What was taken into memory: the stretches of these pairs.
+/// The stretches that were read into memory, and their pairs.
 struct RoundStretches {
     pairs: HashSet<(TokenId, TokenId)>,
     stretches: Stretches,
 }
 
 impl RoundStretches {
-    /// What makes of a pretoken what it is after the merges of a round.
+    /// A function that applies the merges of a round to a pretoken.
     fn merged(&self, corpus: &Corpus) -> impl FnMut(&mut Vec<TokenId>) -> Result<()> {
         let (mut changed, mut stretch, mut results) = (corpus.words(), Vec::new(), TokenSequences::default());
         for _ in 0..self.stretches.len() {
@@ -66,8 +66,7 @@ impl RoundStretches {
 }
 
 impl Archive {
-    /// Writes the counted pretokens to a new folder in `inside`, as base tokens. An error if there is
-    /// no room for one of them.
+    /// Writes the counted pretokens, as base tokens, to a new folder in `inside`. Fails if one is too long.
     pub(super) fn new(
         pieces: &dyn Pieces,
         base: &Base,
@@ -113,7 +112,7 @@ impl Archive {
         self.for_each_changed(interrupt, |_| Ok(()), visit)
     }
 
-    /// The same, as if what was taken had been put back.
+    /// Like `for_each_pair`, as if the stretches in memory had been written back.
     pub(super) fn for_each_merged_pair(
         &self,
         corpus: &Corpus,
@@ -139,7 +138,7 @@ impl Archive {
         })
     }
 
-    /// Calls `visit` with each pretoken and its count, and with what stands before its tokens.
+    /// Calls `visit` with each pretoken, its count, and the bytes before its tokens.
     fn for_each(
         &self,
         interrupt: &dyn Interrupt,
@@ -157,9 +156,9 @@ impl Archive {
         Ok(())
     }
 
-    /// Takes into memory what a round needs that follows these pairs, or as many of the most frequent
-    /// ones as there is room for; the floor that they reach is returned with it. None if not even
-    /// those with the highest count have room.
+    /// Reads into memory the stretches that a round needs for these pairs, or for as many of the most
+    /// frequent ones as fit, and returns them with their minimum count. `None` if not even the most
+    /// frequent pairs fit.
     pub(super) fn take(
         &mut self,
         frequent: &Frequent,
@@ -175,7 +174,7 @@ impl Archive {
             stretches(word, |left, right| count(left, right) >= min_count)
                 .for_each(|stretch| taken.add(stretch, times));
             while min_count <= highest && taken.memory() > self.memory {
-                // Down to a half, so that it is done seldom.
+                // Down to a half, so that this happens rarely.
                 let lowest = taken.need(count).min_count_within(self.memory / 2, min_count + 1);
                 min_count = lowest.unwrap_or(if min_count < highest { highest } else { u64::MAX });
                 taken = taken.cut(|left, right| count(left, right) >= min_count);
@@ -192,8 +191,8 @@ impl Archive {
         Ok(Some((corpus, min_count)))
     }
 
-    /// Puts back what was taken, as it is after the merges of a round, and visits each pair of
-    /// neighbours with its count, as the other ways to go through the file do.
+    /// Writes back the stretches in memory after the merges of a round, and visits each pair of neighbours
+    /// with its count.
     pub(super) fn put_back(
         &mut self,
         corpus: &Corpus,
@@ -206,8 +205,8 @@ impl Archive {
         }
     }
 
-    /// Takes as many pretokens as fit into memory, puts back what `work` made of them, and so on
-    /// until the end.
+    /// Reads as many pretokens as fit into memory, writes back what `work` makes of them, and so on to the
+    /// end.
     pub(super) fn in_parts(
         &mut self,
         tokens: usize,
@@ -246,7 +245,7 @@ impl Archive {
         self.replace(file)
     }
 
-    /// Merges a pair wherever it stands.
+    /// Merges a pair at all its places.
     pub(super) fn merge(
         &mut self,
         left: TokenId,
@@ -270,8 +269,8 @@ impl Archive {
         self.rewrite(interrupt, change, visit)
     }
 
-    /// The most frequent of the pairs that are `asked` for, at least so many as are `wanted`. All that
-    /// occur `min_count` times must be asked for.
+    /// The most frequent pairs for which `asked` returns true, at least `wanted` of them. It must return
+    /// true for all pairs that occur `min_count` times.
     pub(super) fn frequent<K: Ord>(
         &self,
         min_count: u64,
@@ -290,7 +289,7 @@ impl Archive {
         Ok(counting.finish())
     }
 
-    /// Writes the file anew, each pretoken as `change` leaves it.
+    /// Rewrites the file, with each pretoken as `change` leaves it.
     fn rewrite(
         &mut self,
         interrupt: &dyn Interrupt,
@@ -324,7 +323,7 @@ impl Archive {
         std::fs::remove_file(&old).map_err(|error| Error::of_file(&error, &old))
     }
 
-    /// How many bytes stand before the tokens of a pretoken.
+    /// The number of bytes before the tokens of a pretoken.
     fn head(&self) -> usize {
         if self.by_first { size_of::<u64>() + size_of::<u32>() } else { 0 }
     }
@@ -343,9 +342,9 @@ impl Archive {
     }
 }
 
-/// Calls `visit` with all that merges alone, as it stands in the file, and its count. It stands after
-/// what says when it was first seen, if that is to be its order: that of the whole pretoken, and the
-/// place in it.
+/// Calls `visit` with each run of symbols that merges on its own, in the file's encoding, and its count.
+/// With `by_first` the sort key comes first: the first occurrence of the whole pretoken, and the offset in
+/// it.
 fn for_each_run(
     pieces: &dyn Pieces,
     base: &Base,
@@ -359,14 +358,15 @@ fn for_each_run(
     pieces.for_each(&mut |piece| {
         longest = longest.max(piece.bytes.len() as u64);
         pacer.after(1 + piece.bytes.len())?;
-        // After one without room the others are only measured, as the error names the longest.
+        // After a pretoken that is too long, the others are only measured, since the error names the
+        // longest.
         if longest > budget.pretoken || piece.count == 0 {
             return Ok(());
         }
         word.clear();
         symbols.append(piece.bytes, &mut word, interrupt)?;
         let mut offset = 0u32;
-        // What stands between characters that are in no token merges alone.
+        // Symbols between characters without a token merge on their own.
         for run in word.split(|&symbol| symbol == BORDER) {
             if run.len() > 1 {
                 let mut bytes = Vec::new();
@@ -384,7 +384,7 @@ fn for_each_run(
     if longest > budget.pretoken { Err(budget.too_long(longest)) } else { Ok(()) }
 }
 
-/// Writes runs in the order in which they were first seen, and forgets them.
+/// Writes runs in the order of first occurrence, and clears the list.
 fn write_sorted(runs: &mut Vec<(Vec<u8>, u64)>, spill: &Spill, interrupt: &dyn Interrupt) -> Result<()> {
     if runs.is_empty() {
         return Ok(());
@@ -395,7 +395,7 @@ fn write_sorted(runs: &mut Vec<(Vec<u8>, u64)>, spill: &Spill, interrupt: &dyn I
     })
 }
 
-/// Appends tokens as they stand in the file.
+/// Appends tokens in the file's encoding.
 fn append(bytes: &mut Vec<u8>, word: &[TokenId]) {
     word.iter().for_each(|&symbol| put_number(bytes, symbol.into()));
 }
@@ -432,7 +432,7 @@ mod tests {
             .iter()
             .map(|(piece, count)| (piece.bytes().map(TokenId::from).collect(), *count))
             .collect();
-        // One run for each of them, which are more than are merged at once; a few; or one.
+        // Limits that give a run per pretoken, which is more than are merged at once; a few runs; or one.
         for memory in [0, 20_000, 1 << 20] {
             for order in [Order::FirstSeen, Order::ByCount] {
                 let archive = archive(&pieces, order, memory);
@@ -451,7 +451,7 @@ mod tests {
         let (corpus, _) = archive.take(&frequent, 256, &Never).unwrap().unwrap();
         let mut corpus = corpus;
         let id = corpus.add_token(97, 98);
-        // Both stretches are the same, and stand after the border at the start.
+        // Both stretches are the same, and come after the border at the start.
         corpus.merge(1, 97, 98, id);
         let (mut seen, mut put_back) = (Vec::new(), Vec::new());
         let file = archive.file.clone();

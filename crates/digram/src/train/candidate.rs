@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// A pair in the queue, with count and key as they were when it was put there: upper bounds.
+/// A pair in the queue, with the count and key at the time of insertion: upper bounds.
 pub(super) struct Candidate<K> {
     pub(super) count: u64,
     pub(super) key: K,

@@ -1,4 +1,4 @@
-//! The corpus while it is merged: distinct pretokens as symbols, end to end.
+//! The corpus during training: the symbols of distinct pretokens, end to end.
 
 use hashbrown::HashMap;
 
@@ -13,7 +13,7 @@ use crate::vocabulary::TokenId;
 use super::Base;
 use super::weights::{PretokenWeight, WeightRuns};
 
-/// Stands between pretokens, at the start and at the end: nothing merges with it.
+/// Separates pretokens, also at the start and the end. It is never merged.
 pub(super) const BORDER: TokenId = TokenId::MAX;
 
 /// Marks a place inside a token.
@@ -21,29 +21,29 @@ pub(super) const INSIDE: TokenId = TokenId::MAX - 1;
 
 /// The order of the pretokens in the corpus.
 pub(super) enum Order {
-    /// As they were first seen.
+    /// In the order of first occurrence.
     FirstSeen,
-    /// The most frequent first, which makes the counts of places quick to find.
+    /// The most frequent first, which makes finding the count of a place fast.
     ByCount,
 }
 
-/// Symbols in one run of memory, a place for each.
+/// Symbols in one array.
 ///
-/// A token that was made since the places were laid out has several: the first and the last hold
-/// its id and those between a mark. So both neighbours of a token are found by the lengths of
-/// tokens, without links, and a merge touches four places.
+/// A token made after the last compaction takes several places: the first and the last hold its id, those
+/// between a mark. So both neighbours of a token are found from the lengths of tokens, without links, and a
+/// merge writes four places.
 #[derive(Default)]
 pub(super) struct Corpus {
     places: Vec<TokenId>,
-    /// How many places a token takes, by id.
+    /// The number of places of each token, by id.
     lengths: Vec<u32>,
     runs: WeightRuns,
 }
 
-/// Pretokens that were counted together, in the order of the corpus.
+/// Pretokens that were counted together, in corpus order.
 pub(super) struct CorpusPart<'a> {
     pieces: Vec<(&'a [u8], u64)>,
-    /// What a pretoken weighs that occurs so often.
+    /// The weight of a pretoken with a given count.
     weigh: &'a dyn Fn(u64) -> PretokenWeight,
 }
 
@@ -62,11 +62,11 @@ impl<'a> CorpusPart<'a> {
     }
 }
 
-/// A corpus that grows.
+/// Builds a corpus.
 pub(super) struct CorpusBuilder {
     places: Vec<TokenId>,
     runs: WeightRuns,
-    /// How many tokens there are.
+    /// The number of tokens.
     tokens: usize,
 }
 
@@ -75,7 +75,7 @@ impl CorpusBuilder {
         CorpusBuilder { places: vec![BORDER], runs: WeightRuns::default(), tokens }
     }
 
-    /// A corpus that so many pretokens with so many places make.
+    /// A builder with capacity for this many pretokens and places.
     pub(super) fn with_capacity(tokens: usize, places: usize, words: usize) -> Result<CorpusBuilder> {
         memory::check_available(places * size_of::<TokenId>() + words * size_of::<PretokenWeight>())?;
         let mut builder =
@@ -95,15 +95,15 @@ impl CorpusBuilder {
         self.end(PretokenWeight::of(count))
     }
 
-    /// Ends the pretoken whose symbols were added.
+    /// Ends the current pretoken.
     fn end(&mut self, weight: PretokenWeight) -> Result<()> {
         self.places.push(BORDER);
         self.runs.push(weight, self.places.len());
         check_places(self.places.len())
     }
 
-    /// Adds the pretokens of a part, and gives its length: how many symbols it has, those outside
-    /// the base aside.
+    /// Adds the pretokens of a part, and returns its length: the number of its symbols, without those
+    /// outside the base.
     fn append(
         &mut self,
         part: &CorpusPart<'_>,
@@ -143,7 +143,7 @@ impl Corpus {
         Ok(Corpus::of_parts(&[part], base, interrupt)?.0)
     }
 
-    /// A corpus of several parts, one after the other, and how long each is.
+    /// A corpus of several parts, and the length of each.
     pub(super) fn of_parts(
         parts: &[CorpusPart<'_>],
         base: &Base,
@@ -161,12 +161,12 @@ impl Corpus {
         Ok((words.finish(), lengths))
     }
 
-    /// The tokens by their places, and how often each pretoken occurs, if nothing is merged yet.
+    /// The tokens by place, and the weights; only if nothing is merged yet.
     pub(super) fn into_parts(self) -> (Vec<TokenId>, WeightRuns) {
         (self.places, self.runs)
     }
 
-    /// The pretokens in their order, as they are by now.
+    /// A cursor over the pretokens in their current form.
     pub(super) fn words(&self) -> PretokenCursor<'_> {
         PretokenCursor { corpus: self, at: 1 }
     }
@@ -176,14 +176,14 @@ impl Corpus {
         self.places.len()
     }
 
-    /// How many places the pretokens have of which the weight is `asked` for.
+    /// The number of places of pretokens for whose weight `asked` returns true.
     pub(super) fn len_of(&self, asked: impl Fn(PretokenWeight) -> bool) -> usize {
         let runs = self.runs.iter().filter(|&(_, weight)| asked(weight));
         runs.map(|(places, _)| places.len()).sum()
     }
 
-    /// Lays the symbols out anew, one place for each, without those that have no neighbour left,
-    /// and visits each pair of neighbours with its count.
+    /// Compacts the corpus: each symbol takes one place again, and pretokens of a single symbol are
+    /// dropped. Visits each pair of neighbours with its count.
     pub(super) fn lay_out(
         &mut self,
         interrupt: &dyn Interrupt,
@@ -226,8 +226,8 @@ impl Corpus {
         Ok(())
     }
 
-    /// Visits each pair of neighbours: its place, both tokens, and its weight. Only to be asked
-    /// right after the places were laid out.
+    /// Visits each pair of neighbours: its place, both tokens, and its weight. Only valid directly after a
+    /// compaction.
     pub(super) fn for_each_pair(
         &self,
         interrupt: &dyn Interrupt,
@@ -236,7 +236,7 @@ impl Corpus {
         self.for_each_pair_of(|_| true, interrupt, visit)
     }
 
-    /// The same for pretokens of which the weight is `asked` for.
+    /// Like `for_each_pair`, for pretokens for whose weight `asked` returns true.
     pub(super) fn for_each_pair_of(
         &self,
         asked: impl Fn(PretokenWeight) -> bool,
@@ -263,26 +263,26 @@ impl Corpus {
         Ok(())
     }
 
-    /// Asks for the memory around a place, without waiting for it.
+    /// Prefetches a place.
     #[inline]
     pub(super) fn prefetch(&self, at: usize) {
         prefetch(&self.places[at]);
     }
 
-    /// What the pretoken around `at` weighs.
+    /// The weight of the pretoken at `at`.
     #[inline]
     pub(super) fn weight(&self, at: usize) -> PretokenWeight {
         self.runs.weight(at)
     }
 
-    /// Whether the pair of `left` and `right` stands at `at`. Tokens only grow, so a pair that
-    /// went from a place does not come back.
+    /// Whether the pair of `left` and `right` is at `at`. Tokens only grow, so a pair that left a place
+    /// does not return to it.
     #[inline]
     pub(super) fn has_pair(&self, at: usize, left: TokenId, right: TokenId) -> bool {
         self.places[at] == left && self.places[at + self.lengths[left as usize] as usize] == right
     }
 
-    /// The token before the place where a token starts ([`BORDER`] if none), and its own start.
+    /// The token before the place where a token starts ([`BORDER`] if none), and its start.
     #[inline]
     pub(super) fn before(&self, at: usize) -> (TokenId, usize) {
         let id = self.places[at - 1];
@@ -295,24 +295,24 @@ impl Corpus {
         self.places[at + self.lengths[self.places[at] as usize] as usize]
     }
 
-    /// Makes room for the token of `left` and `right`.
+    /// Registers the token of `left` and `right`.
     pub(super) fn add_token(&mut self, left: TokenId, right: TokenId) -> TokenId {
         self.lengths.push(self.lengths[left as usize] + self.lengths[right as usize]);
         (self.lengths.len() - 1) as TokenId
     }
 
-    /// Makes room for a token that takes one place.
+    /// Registers a token that takes one place.
     pub(super) fn add_symbol(&mut self) {
         self.lengths.push(1);
     }
 
-    /// Puts a token of one place where a border was.
+    /// Writes a token of one place over a border.
     #[inline]
     pub(super) fn put(&mut self, at: usize, id: TokenId) {
         self.places[at] = id;
     }
 
-    /// Writes token `id` over the pair of `left` and `right` that stands at `at`.
+    /// Writes token `id` over the pair of `left` and `right` at `at`.
     #[inline]
     pub(super) fn merge(&mut self, at: usize, left: TokenId, right: TokenId, id: TokenId) {
         let middle = at + self.lengths[left as usize] as usize;
@@ -325,7 +325,7 @@ impl Corpus {
     }
 }
 
-/// Refuses more places than a 32-bit number can tell apart, which is what postings hold.
+/// Fails if the places cannot be numbered with the 32 bits of a posting.
 fn check_places(places: usize) -> Result<()> {
     match places > u32::MAX as usize {
         false => Ok(()),
@@ -335,7 +335,7 @@ fn check_places(places: usize) -> Result<()> {
     }
 }
 
-/// The longest stretches of two symbols or more of which all neighbours are `wanted`.
+/// The maximal stretches of two or more symbols in which `wanted` holds for all neighbours.
 pub(super) fn stretches(
     word: &[TokenId],
     wanted: impl Fn(TokenId, TokenId) -> bool,
@@ -343,14 +343,14 @@ pub(super) fn stretches(
     word.chunk_by(move |&left, &right| wanted(left, right)).filter(|stretch| stretch.len() > 1)
 }
 
-/// Goes through the pretokens of a corpus.
+/// Iterates over the pretokens of a corpus.
 pub(super) struct PretokenCursor<'a> {
     corpus: &'a Corpus,
     at: usize,
 }
 
 impl PretokenCursor<'_> {
-    /// Puts the tokens of the next pretoken in the place of what `word` holds.
+    /// Replaces the contents of `word` with the tokens of the next pretoken.
     pub(super) fn next_into(&mut self, word: &mut Vec<TokenId>) {
         word.clear();
         while let Some(&id) = self.corpus.places.get(self.at).filter(|&&id| id != BORDER) {
@@ -385,7 +385,7 @@ impl Symbols<'_> {
         }
     }
 
-    /// Appends the symbols of a pretoken, [`BORDER`] for characters that are none.
+    /// Appends the symbols of a pretoken, with [`BORDER`] for characters that are not in the base.
     pub(super) fn append(
         &mut self,
         piece: &[u8],
@@ -394,7 +394,7 @@ impl Symbols<'_> {
     ) -> Result<()> {
         match self {
             Symbols::Bytes(ids) => places.extend(piece.iter().map(|&byte| ids[byte as usize])),
-            // A character outside the alphabet is in no merge, as the border of a pretoken.
+            // A character outside the alphabet is never merged, like a border.
             Symbols::Chars(ids) => {
                 places.extend(utf8(piece)?.chars().map(|c| ids.get(&c).copied().unwrap_or(BORDER)));
             }

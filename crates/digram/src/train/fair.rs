@@ -1,8 +1,8 @@
-//! Learning merges for one language after the other, so that none falls behind.
+//! Training in which languages take turns, so that none falls behind.
 //!
-//! It is the same loop over one corpus, in which the pretokens of each language stand together and
-//! pairs are counted by language too. A pair is followed as soon as one language may choose it; the
-//! others have its places then, and take part in the merge.
+//! The same loop as in ordinary training, over one corpus in which the pretokens of each language are
+//! contiguous, and with pairs also counted by language. A pair is tracked as soon as one language may
+//! choose it; its places in the other languages are then known too, and take part in the merge.
 
 use std::collections::BinaryHeap;
 
@@ -26,29 +26,29 @@ use super::{Learned, Options, Stop, Ties, Trained, limits};
 /// The text of a language.
 #[derive(Debug, Clone, Copy)]
 pub struct Language<'a> {
-    /// What merges are learned from.
+    /// The text from which merges are learned.
     pub counts: &'a Counts,
-    /// What its length is measured on; the same text where none is given.
+    /// The text on which its length is measured; by default the same.
     pub dev: Option<&'a Counts>,
 }
 
 /// How languages take turns.
 #[derive(Debug, Clone, Default)]
 pub struct Fairness {
-    /// So many merges come first that are the most frequent pairs of all languages together.
+    /// The number of initial merges that are chosen by the counts of all languages together.
     pub global_merges: usize,
-    /// For each language how many times as short as before the first merge it is to become, in
-    /// proportion to the others. Without them the longest language has its turn.
+    /// The target compression ratio of each language, relative to the others. Without ratios, the longest
+    /// language is chosen.
     pub ratios: Option<Vec<f64>>,
-    /// A bound for how often a language has its turn.
+    /// A limit on how often a language is chosen.
     pub window: Option<Window>,
 }
 
-/// Learns each merge for the language that is furthest behind: of its pairs the most frequent one.
-/// It is made in all languages.
+/// Learns each merge for the language that is furthest behind: its most frequent pair. The merge is applied
+/// in all languages.
 ///
-/// Ties are as for [`train`](super::train()), but [`Ties::FirstSeen`] is refused: languages have no
-/// common order. A language without a pair that is frequent enough has no more turns.
+/// Ties are broken as in [`train`](super::train()), but [`Ties::FirstSeen`] is refused: languages have no
+/// common order. A language without pairs that are frequent enough gets no more turns.
 ///
 /// # Errors
 /// [`Error::Option`] for options that make no sense, [`Error::Limit`] for more than 2^32 bytes of
@@ -86,10 +86,10 @@ pub fn train_fair(
 fn check(languages: usize, fairness: &Fairness, options: &Options) -> Result<()> {
     limits(options)?;
     if languages == 0 {
-        return Err(refused("there is no language."));
+        return Err(refused("at least one language is needed."));
     }
     if options.runners_up > 0 {
-        return Err(refused("what came next is not kept where languages take turns."));
+        return Err(refused("runners-up cannot be kept if languages take turns."));
     }
     let above_zero = |number: f64| number.is_finite() && number > 0.0;
     if let Some(ratios) = &fairness.ratios
@@ -109,12 +109,12 @@ fn refused(reason: &str) -> Error {
     Error::Option { reason: reason.into() }
 }
 
-/// A learner whose corpus has languages.
+/// A learner for a corpus with languages.
 struct FairLearner<T: TieRule> {
     learner: Learner<T>,
-    /// How many merges each language had made for it.
+    /// The number of merges made for each language.
     made: Vec<usize>,
-    /// How long each language was before the first merge.
+    /// The initial length of each language.
     before: Vec<u64>,
 }
 
@@ -230,7 +230,7 @@ impl<T: TieRule> FairLearner<T> {
         self.learner.note(learned, &[], on_merge)
     }
 
-    /// Lowers the floors of all languages, and finds the pairs that reach one of them.
+    /// Lowers the minimum counts of all languages, and finds the pairs that reach one of them.
     fn start_round(&mut self, turns: &Turns, interrupt: &dyn Interrupt) -> Result<()> {
         self.learner.pairs = Pairs::default();
         if !self.learner.merges.is_empty() {
@@ -265,8 +265,8 @@ impl<T: TieRule> FairLearner<T> {
         Ok(())
     }
 
-    /// How many pairs should be followed for a language: as many merges as its turns so far let
-    /// expect, and as many again, for others take some of them.
+    /// The number of pairs to track for a language: twice the merges expected from its share of turns so
+    /// far, since other languages merge some of its pairs.
     fn wanted(&self, language: usize) -> usize {
         let Learner { limits, merges, .. } = &self.learner;
         let left = limits.max_merges - merges.len();
@@ -276,14 +276,14 @@ impl<T: TieRule> FairLearner<T> {
         (2 * expected as usize).clamp(1, maximum)
     }
 
-    /// How often pairs should occur in a language to be followed for it.
+    /// The next minimum count of a language.
     fn next_min_count(&self, language: usize, reached: u64) -> u64 {
         let min_count = self.learner.languages[language].min_count;
         reached.min(min_count / 2).max(self.learner.limits.min_frequency)
     }
 
-    /// A count that about as many pairs of a language reach as are wanted; adds those that may reach
-    /// its next floor to `asked`.
+    /// A count that about the wanted number of pairs of a language reach. Adds the pairs that may reach its
+    /// next minimum count to `asked`.
     fn reached_in_sketch(
         &self,
         language: usize,

@@ -1,4 +1,4 @@
-//! What no merge may make.
+//! Forbidden merges and tokens.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -6,10 +6,10 @@ use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::pretokenize::WholeMatch;
 
-/// Pairs of tokens that are never merged, and tokens that no merge makes.
+/// Pairs of tokens that are never merged, and tokens that are never made.
 #[derive(Default)]
 pub struct Forbidden {
-    /// The right parts of pairs by their left part.
+    /// The right tokens of pairs, by their left token.
     pairs: HashMap<Vec<u8>, HashSet<Vec<u8>>>,
     tokens: HashSet<Vec<u8>>,
     patterns: Vec<WholeMatch>,
@@ -38,7 +38,7 @@ impl Forbidden {
         Ok(forbidden)
     }
 
-    /// Whether nothing is.
+    /// Whether nothing is forbidden.
     pub(super) fn is_empty(&self) -> bool {
         self.pairs.is_empty() && self.tokens.is_empty() && self.patterns.is_empty()
     }

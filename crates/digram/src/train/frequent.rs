@@ -6,54 +6,53 @@ use hashbrown::HashMap;
 
 use crate::vocabulary::TokenId;
 
-/// Bytes of memory for a pair while it is counted, with room for the table to grow, and once it is
-/// found, with its place in a table by pairs.
+/// Memory per counted pair, including growth of the table, and later its entry in the result, in bytes.
 const OF_PAIR: u64 = 64;
 
-/// A pair and how often it occurs.
+/// A pair and its count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PairCount {
     pub(super) left: TokenId,
     pub(super) right: TokenId,
     pub(super) count: u64,
-    /// How many pairs stand before its first occurrence.
+    /// The number of pairs before its first occurrence.
     pub(super) first: u64,
 }
 
 /// Pairs by rank, the best first.
 pub(super) struct Frequent {
     pub(super) pairs: Vec<PairCount>,
-    /// Every pair that occurs so often is among them.
+    /// All pairs with at least this count are included.
     pub(super) min_count: u64,
 }
 
 impl Frequent {
-    /// Those of which none that occurs as often is missing.
+    /// The pairs up to the count from which on none is missing.
     pub(super) fn complete(&self) -> impl Iterator<Item = &PairCount> {
         self.pairs.iter().take_while(|found| found.count >= self.min_count)
     }
 }
 
-/// Counts pairs while a corpus is gone through again and again, each time a share of them: as many
-/// as there is room for.
+/// Counts pairs in several passes over a corpus, in each pass those of a range of hashes that fits into
+/// memory.
 pub(super) struct PairCounting {
-    /// The pairs that are counted now.
+    /// The range of hashes counted in this pass.
     share: HashRange,
     counts: HashMap<(TokenId, TokenId), (u64, u64)>,
-    /// How many pairs there is room for at a time.
+    /// The maximum number of pairs counted at once.
     capacity: usize,
-    /// How many pairs were passed.
+    /// The number of pairs seen in this pass.
     passed: u64,
-    /// Shares that are still to be counted.
+    /// Ranges that are still to be counted.
     later: Vec<HashRange>,
     found: Frequent,
-    /// How many are kept.
+    /// The maximum number of pairs in the result.
     maximum: usize,
 }
 
 impl PairCounting {
-    /// For pairs that occur `min_count` times. At most so many bytes are taken, but room for the `wanted`
-    /// ones there must be.
+    /// Counts pairs that occur at least `min_count` times, within `memory` bytes; the result has at least
+    /// the `wanted` best pairs.
     pub(super) fn new(min_count: u64, memory: u64, wanted: usize) -> PairCounting {
         let capacity = (memory / 2 / OF_PAIR) as usize;
         PairCounting {
@@ -67,14 +66,14 @@ impl PairCounting {
         }
     }
 
-    /// Turns to the next share; false if all were counted.
+    /// Starts the next pass; false if all ranges are counted.
     pub(super) fn begin(&mut self) -> bool {
         let Some(share) = self.later.pop() else { return false };
         (self.share, self.passed) = (share, 0);
         true
     }
 
-    /// Counts a pair if it is of this share and `asked` for.
+    /// Counts a pair if it is in the current range and `asked` returns true.
     #[inline]
     pub(super) fn add(&mut self, left: TokenId, right: TokenId, count: u64, asked: impl FnOnce() -> bool) {
         self.passed += 1;
@@ -86,7 +85,7 @@ impl PairCounting {
         }
     }
 
-    /// Leaves half of the pairs for another time.
+    /// Defers half of the range to a later pass.
     fn halve(&mut self) {
         let [kept, later] = self.share.halves();
         self.counts.retain(|&pair, _| kept.has(pair));
@@ -94,7 +93,7 @@ impl PairCounting {
         self.later.push(later);
     }
 
-    /// Keeps the best of what was counted.
+    /// Ends a pass and keeps the best pairs.
     pub(super) fn end<K: Ord>(&mut self, mut key: impl FnMut(&PairCount) -> K) {
         let Frequent { pairs, min_count } = &mut self.found;
         let counted = self.counts.drain();
@@ -111,7 +110,7 @@ impl PairCounting {
     }
 }
 
-/// The pairs whose hashes begin with these bits.
+/// A range of hashes: those that begin with these bits.
 #[derive(Debug, Clone, Copy)]
 struct HashRange {
     bits: u64,
@@ -123,7 +122,7 @@ impl HashRange {
 
     #[inline]
     fn has(self, (left, right): (TokenId, TokenId)) -> bool {
-        // No two pairs have one hash, so a share can be halved until there is room.
+        // The hash is injective, so a range can be halved until it fits.
         let hash = (u64::from(left) << 32 | u64::from(right)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         hash.checked_shr(u64::BITS - self.len).unwrap_or(0) == self.bits
     }

@@ -1,4 +1,4 @@
-//! Merges on disk as they are learned, so that a run that was killed can go on.
+//! A journal of merges on disk, so that a killed run can be resumed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -13,26 +13,25 @@ use super::Learned;
 
 const MAGIC: [u8; 8] = *b"dgmerge\x01";
 
-/// Both parts, the count, and a digest of these and of the number of the merge.
+/// A record: both parts, the count, and a checksum of these and the number of the merge.
 const RECORD: usize = 20;
 
-/// How often what was learned reaches the disk.
+/// The interval between syncs.
 const BETWEEN_SYNCS: Duration = Duration::from_secs(1);
 
-/// A file that merges are appended to, without what came next. What stands in it after a crash is
-/// the merges up to some point: what was half written is found out by its digest, and cut off.
+/// A file to which merges are appended, without runners-up. After a crash it contains the merges up to some
+/// point: a partial record is detected by its checksum and cut off.
 pub struct Journal {
     file: File,
     path: PathBuf,
-    /// Records that are not written yet.
+    /// Records not written yet.
     waiting: Vec<u8>,
     number: u64,
     synced: Instant,
 }
 
 impl Journal {
-    /// Opens a journal, or starts one, and gives the merges that stand in it. `first` is the id of
-    /// the token that the first merge makes.
+    /// Opens or creates a journal, and returns its merges. `first` is the id that the first merge makes.
     ///
     /// # Errors
     /// [`Error::Io`], and [`Error::Corrupt`] for a file that is not a journal.
@@ -43,7 +42,7 @@ impl Journal {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
         if !bytes.starts_with(&MAGIC) && !MAGIC.starts_with(&bytes) {
-            let reason = "it does not begin as a journal of merges does.".into();
+            let reason = "the file is not a journal of merges.".into();
             return Err(Error::Corrupt { path: path.into(), offset: 0, reason });
         }
         let mut known = Vec::new();
@@ -64,7 +63,7 @@ impl Journal {
         Ok((journal, known))
     }
 
-    /// Appends a merge. It is safe on disk a second later, or when the next one comes after that.
+    /// Appends a merge. It is synced to disk within a second, or with the next merge after that.
     pub fn push(&mut self, learned: &Learned) -> Result<()> {
         let (left, right) = (learned.merge.left.to_le_bytes(), learned.merge.right.to_le_bytes());
         let start = self.waiting.len();
@@ -76,7 +75,7 @@ impl Journal {
         if self.synced.elapsed() >= BETWEEN_SYNCS { self.sync() } else { Ok(()) }
     }
 
-    /// Brings all merges to the disk.
+    /// Syncs all merges to disk.
     pub fn sync(&mut self) -> Result<()> {
         let written = self.file.write_all(&self.waiting).and_then(|()| self.file.sync_data());
         written.map_err(|error| Error::of_file(&error, &self.path))?;

@@ -1,4 +1,4 @@
-//! One merge after the other: which is the best, and what it changes.
+//! The merge loop: choosing the best pair, and updating counts.
 
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -22,7 +22,7 @@ use super::ties::TieRule;
 use super::weights::PretokenWeight;
 use super::{Learned, Options, RunnerUp};
 
-/// How far ahead of its reading the memory around a place is asked for.
+/// Prefetch distance, in places.
 const AHEAD: usize = 16;
 
 pub(super) struct Limits {
@@ -31,16 +31,16 @@ pub(super) struct Limits {
     pub(super) max_token_length: usize,
     pub(super) whole_characters: bool,
     pub(super) forbidden: Arc<Forbidden>,
-    /// How many pairs the first round begins with, about.
+    /// About the number of pairs of the first round.
     pub(super) round: usize,
-    /// How many of the pairs that came next are kept with each merge.
+    /// The number of runners-up kept with each merge.
     pub(super) runners_up: usize,
-    /// The bytes of all tokens, where two pairs may make the same.
+    /// The bytes of all tokens, if two pairs may make the same token.
     pub(super) taken: HashSet<Vec<u8>>,
 }
 
 impl Limits {
-    /// What options ask for, in a vocabulary that has room for so many merges.
+    /// The limits of `options`, with at most `maximum` merges.
     pub(super) fn of(options: &Options, maximum: usize) -> Limits {
         Limits {
             max_merges: options.max_merges.unwrap_or(maximum),
@@ -54,8 +54,8 @@ impl Limits {
         }
     }
 
-    /// Whether a pair may be merged: its token would not be too long, is not forbidden, is not there
-    /// yet, and cuts no character where none is to be cut.
+    /// Whether a pair may be merged: its token is not too long, is not forbidden, does not exist yet, and
+    /// splits no character if that is excluded.
     #[inline]
     pub(super) fn allow(&self, tokens: &[Vec<u8>], left: TokenId, right: TokenId) -> bool {
         self.allow_all() || {
@@ -72,14 +72,13 @@ impl Limits {
         self.max_token_length == usize::MAX && !self.has_gaps()
     }
 
-    /// Whether a pair that may not be merged can be part of neighbours that may, once its parts are
-    /// part of larger tokens: the last byte of `é` and `s`, and then `é` and `s`.
+    /// Whether a pair that may not be merged can become part of a pair that may, once its tokens have
+    /// grown: the last byte of `é` and `s`, and later `é` and `s`.
     pub(super) fn has_gaps(&self) -> bool {
         self.whole_characters || !self.taken.is_empty() || !self.forbidden.is_empty()
     }
 
-    /// Whether a pair, or one that its parts become part of, may be merged: what lies between such
-    /// pairs only is of no use.
+    /// Whether a pair, or a pair that contains it, may be merged. Text between other pairs is not needed.
     #[inline]
     pub(super) fn follow(&self, tokens: &[Vec<u8>], left: TokenId, right: TokenId) -> bool {
         let len = |token: TokenId| tokens[token as usize].len();
@@ -87,15 +86,15 @@ impl Limits {
     }
 }
 
-/// The pairs that compete for the merges of one language.
+/// The candidates for the merges of one language.
 pub(super) struct Contest<K> {
     pub(super) queue: BinaryHeap<Candidate<K>>,
-    /// Every pair that occurs so often in the language is among the pairs.
+    /// All pairs with at least this count in the language are tracked.
     pub(super) min_count: u64,
 }
 
 impl<K: Ord> Default for Contest<K> {
-    /// One in which no pair takes part.
+    /// A contest without pairs.
     fn default() -> Self {
         Contest { queue: BinaryHeap::new(), min_count: u64::MAX }
     }
@@ -104,31 +103,30 @@ impl<K: Ord> Default for Contest<K> {
 /// Learns merges until a limit is reached.
 pub(super) struct Learner<T: TieRule> {
     pub(super) corpus: Corpus,
-    /// All of the corpus, where memory has a limit: then `corpus` is what a round needs.
+    /// The whole corpus, if memory is limited; `corpus` then holds the part that a round needs.
     pub(super) archive: Option<Archive>,
     pub(super) tokens: Vec<Vec<u8>>,
     pub(super) ties: T,
     pub(super) limits: Limits,
-    /// Every pair that occurs so often is among the pairs, or, while merges that are known are
-    /// made again, every one of those.
+    /// All pairs with at least this count are tracked; while known merges are repeated, only those in
+    /// `known`.
     pub(super) min_count: u64,
     pub(super) known: Option<HashSet<(TokenId, TokenId)>>,
     pub(super) pairs: Pairs,
     pub(super) queue: BinaryHeap<Candidate<T::SortKey>>,
-    /// One for each language, where merges are made for one after the other; then `queue` and
-    /// `min_count` are of no use.
+    /// One per language, if languages take turns; `queue` and `min_count` are then unused.
     pub(super) languages: Vec<Contest<T::SortKey>>,
-    /// The length of each language as it is merged so far; empty where it steers nothing.
+    /// The current length of each language; empty if lengths steer nothing.
     pub(super) lengths: Vec<u64>,
     pub(super) left: NeighbourChanges,
     pub(super) right: NeighbourChanges,
     pub(super) merges: Vec<Learned>,
-    /// How many merges there were when the last round from the archive began.
+    /// The number of merges at the start of the last round from the archive.
     pub(super) round_start: Option<usize>,
 }
 
 impl<T: TieRule> Learner<T> {
-    /// A learner of a corpus that was just laid out, or that is in an archive.
+    /// A learner for a new corpus, in memory or in an archive.
     pub(super) fn new(
         (corpus, archive): (Corpus, Option<Archive>),
         tokens: Vec<Vec<u8>>,
@@ -158,7 +156,7 @@ impl<T: TieRule> Learner<T> {
         (0..self.pairs.len() as u32).for_each(|number| self.enqueue(number));
     }
 
-    /// Puts the best pair, which was taken out of the queue, into it again.
+    /// Returns a pair taken by `best` to the queue.
     pub(super) fn put_back(&mut self, number: usize) {
         self.enqueue(number as u32);
     }
@@ -178,9 +176,8 @@ impl<T: TieRule> Learner<T> {
         }
     }
 
-    /// Takes the best pair out of the queue, if one reaches the floor. What is not as good as when
-    /// it was put there goes back with what it is worth now; the first that is, is the best, since
-    /// no other can be better than it seems.
+    /// Takes the best pair with at least `min_count` from the queue. Entries are upper bounds: an entry
+    /// that is no longer exact is queued again with its current value, and the first exact one is the best.
     pub(super) fn best(&mut self) -> Option<usize> {
         while let Some(candidate) = self.queue.pop() {
             let number = candidate.pair as usize;
@@ -196,7 +193,7 @@ impl<T: TieRule> Learner<T> {
         None
     }
 
-    /// The same among the pairs of a language, whose keys do not move.
+    /// Like `best`, among the pairs of a language, whose keys do not change.
     pub(super) fn best_of(&mut self, language: usize) -> Option<usize> {
         while let Some(candidate) = self.languages[language].queue.pop() {
             let number = candidate.pair as usize;
@@ -212,15 +209,14 @@ impl<T: TieRule> Learner<T> {
         None
     }
 
-    /// Whether another pair made the same token since this one was found.
+    /// Whether another pair has made the same token since this pair was found.
     fn is_taken(&self, number: usize) -> bool {
         let pair = self.pairs.get(number);
         !self.limits.taken.is_empty() && !self.limits.allow(&self.tokens, pair.left, pair.right)
     }
 
-    /// The pairs that would come next if the best, which is out of the queue, were not there. None
-    /// if some of them may be too rare for this round to know: the next one finds them, after the
-    /// same best.
+    /// The pairs that come next after the best one, which is out of the queue. `None` if some of them may
+    /// be too rare for this round to track: the next round finds them, after the same best pair.
     pub(super) fn runners_up(&mut self) -> Option<Box<[RunnerUp]>> {
         let wanted = self.limits.runners_up;
         let next: Vec<usize> = (0..wanted).map_while(|_| self.best()).collect();
@@ -235,7 +231,7 @@ impl<T: TieRule> Learner<T> {
         Some(next.iter().map(pair).collect())
     }
 
-    /// Lets the places of a pair begin where it stands first; false if they did.
+    /// Drops outdated places at the start of a pair's postings; returns whether there were any.
     fn move_to_first(&mut self, number: usize) -> bool {
         let Pair { left, right, ref places, .. } = *self.pairs.get(number);
         let postings = &self.pairs.postings[places.clone()];
@@ -252,8 +248,7 @@ impl<T: TieRule> Learner<T> {
         (self.tokens.len() - 1) as TokenId
     }
 
-    /// Merges a pair into a token that is there already, wherever it stands, and brings all counts
-    /// up to date.
+    /// Merges a pair into an existing token at all its places, and updates all counts.
     pub(super) fn merge(&mut self, number: usize, id: TokenId, interrupt: &dyn Interrupt) -> Result<()> {
         let (left, right, places) = self.pairs.take(number);
         self.make_sides();
@@ -285,7 +280,7 @@ impl<T: TieRule> Learner<T> {
         self.add_twins(id, twins)
     }
 
-    /// Puts a token on places where borders were, and adds the pairs that this makes.
+    /// Writes a token over borders at the given places, and adds the resulting pairs.
     pub(super) fn stand(&mut self, id: TokenId, places: &[u32], interrupt: &dyn Interrupt) -> Result<()> {
         self.make_sides();
         let mut twins = SelfPairs::of(self.languages.len());
@@ -299,7 +294,7 @@ impl<T: TieRule> Learner<T> {
             self.corpus.put(at, id);
             self.look_around(at, id, self.corpus.weight(at), &mut twins);
         }
-        // Nothing was a pair with a border.
+        // Pairs with a border are not tracked.
         self.settle(PairSide::Left, None, BORDER, |x| ((x, BORDER), (x, id)))?;
         self.settle(PairSide::Right, None, BORDER, |x| ((BORDER, x), (id, x)))?;
         self.add_twins(id, twins)
@@ -310,7 +305,7 @@ impl<T: TieRule> Learner<T> {
         self.right.by_token.resize(self.tokens.len(), Change::default());
     }
 
-    /// Notes what stands beside a token that was just put at `at`, where all weighs so much.
+    /// Records the neighbours of a token that was just written at `at`.
     #[inline]
     fn look_around(&mut self, at: usize, id: TokenId, weight: PretokenWeight, twins: &mut SelfPairs) {
         let (before, start) = self.corpus.before(at);
@@ -337,9 +332,9 @@ impl<T: TieRule> Learner<T> {
         Ok(())
     }
 
-    /// Takes what changed on one side from the pairs of old, and adds the new pairs that reach the
-    /// floor. `pairs_of` gives both for a neighbour; `twins` are those of `twin` that became
-    /// something else again, in all and by language.
+    /// Subtracts the changes on one side from the old pairs, and adds the new pairs that reach `min_count`.
+    /// `pairs_of` gives the old and the new pair for a neighbour. `twins` are occurrences with the
+    /// neighbour `twin` that changed again.
     fn settle(
         &mut self,
         which: PairSide,
@@ -396,7 +391,7 @@ impl<T: TieRule> Learner<T> {
         Ok(())
     }
 
-    /// Whether a pair that arises is to be among the pairs.
+    /// Whether a new pair is to be tracked.
     #[inline]
     fn wants(&self, (left, right): (TokenId, TokenId), count: u64, shares: &[u64]) -> bool {
         self.is_enough(count, shares)
@@ -404,7 +399,8 @@ impl<T: TieRule> Learner<T> {
             && self.known.as_ref().is_none_or(|known| known.contains(&(left, right)))
     }
 
-    /// Whether a pair reaches a floor that occurs so often in all and by language.
+    /// Whether a pair with these counts, in total and by language, reaches the minimum count of the corpus
+    /// or of a language.
     #[inline]
     pub(super) fn is_enough(&self, count: u64, shares: &[u64]) -> bool {
         match shares {
@@ -413,7 +409,7 @@ impl<T: TieRule> Learner<T> {
         }
     }
 
-    /// Adds a pair that is wanted.
+    /// Adds a pair to the tracked pairs.
     fn add(
         &mut self,
         (left, right): (TokenId, TokenId),
@@ -429,14 +425,14 @@ impl<T: TieRule> Learner<T> {
     }
 }
 
-/// The new token beside itself: pairs (id, left) that were counted on the right of one place and are
-/// undone on the left of the next.
+/// Occurrences of the new token next to itself: pairs (id, left) that were counted on the right of one
+/// place and are undone on the left of the next.
 struct SelfPairs {
     count: u64,
     /// By language.
     shares: Vec<u64>,
     places: Vec<u32>,
-    /// Why not all places are there.
+    /// The error, if a place could not be stored.
     failed: Result<()>,
 }
 
@@ -458,7 +454,7 @@ impl SelfPairs {
     }
 }
 
-/// The two sides of a merged pair.
+/// A side of a merged pair.
 enum PairSide {
     Left,
     Right,

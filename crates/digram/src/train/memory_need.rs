@@ -1,38 +1,37 @@
-//! How much memory there is, and how much a round needs, by its floor, found before anything is taken
-//! into memory.
+//! The memory limit, and an estimate of the memory that a round needs for each minimum count, before
+//! anything is read into memory.
 
 use crate::error::Error;
 
-/// Bytes of memory for what does not grow with the corpus: sketches, tables by token, buffers.
+/// Memory that does not depend on the size of the corpus: sketches, tables by token, buffers; in bytes.
 pub(super) const OF_THE_REST: u64 = 20 << 20;
 
-/// The most bytes of memory for each byte of a pretoken while it is read and written anew: twice as
-/// tokens, twice as bytes.
+/// The maximum memory per byte of a pretoken while it is read and written: twice as tokens, twice as bytes.
 const OF_LONGEST: u64 = 16;
 
-/// The most bytes that are of use, so that 32 bits can number the places of a round.
+/// The maximum useful limit: 32 bits number the places of a round.
 const MAX: u64 = OF_LONGEST << 31;
 
-// What a round has taken, and all of a pretoken, of which it is still to be seen what has room.
+// The places of a round, plus those of one pretoken not yet checked.
 const _: () = assert!(MAX / OF_OCCURRENCE + MAX / OF_LONGEST < 1 << 32);
 
-/// What there is room for within a limit of memory.
+/// The budget within a memory limit.
 #[derive(Clone, Copy)]
 pub(super) struct MemoryBudget {
-    /// What a round may take, in bytes.
+    /// The memory of a round, in bytes.
     pub(super) memory: u64,
-    /// The longest pretoken, in bytes.
+    /// The maximum length of a pretoken, in bytes.
     pub(super) pretoken: u64,
 }
 
 impl MemoryBudget {
-    /// Within a limit of more than [`OF_THE_REST`].
+    /// The budget within a limit, which must be more than [`OF_THE_REST`].
     pub(super) fn within(bytes: u64) -> MemoryBudget {
         let memory = (bytes - OF_THE_REST).min(MAX);
         MemoryBudget { memory, pretoken: memory / OF_LONGEST }
     }
 
-    /// There is no room for a pretoken of so many bytes.
+    /// The error for a pretoken of this length, which does not fit.
     pub(super) fn too_long(&self, pretoken: u64) -> Error {
         let needed = pretoken.saturating_mul(OF_LONGEST);
         let mebibytes = |memory: u64| memory.saturating_add(OF_THE_REST).div_ceil(1 << 20);
@@ -50,28 +49,27 @@ impl MemoryBudget {
     }
 }
 
-/// Bytes of memory for each occurrence of a pair that is followed: its place, and what it was before
-/// the round; where it stands, twice while that is found out; and where the pairs stand that arise
-/// from it.
+/// Memory per occurrence of a tracked pair: its place, and its original token; its posting, twice while
+/// these are collected; and the postings of the pairs that arise from it.
 const OF_OCCURRENCE: u64 = 20;
 
-/// Bytes of memory for each stretch of such pairs: a token more than pairs, a border, its run, and
-/// how it is found again.
+/// Memory per stretch of such pairs: one token more than pairs, a border, its run, and its entry in the
+/// index.
 const OF_STRETCH: u64 = 40;
 
-/// Of floors, as many lie between one and its double.
+/// The number of steps between a minimum count and its double.
 const STEPS: u64 = 1 << STEP_BITS;
 const STEP_BITS: u32 = 4;
 
-/// How many bytes of memory stretches with so many pairs take.
+/// The memory of stretches with this many pairs, in bytes.
 pub(super) fn bytes_of(pairs: u64, stretches: u64) -> u64 {
     pairs * OF_OCCURRENCE + stretches * OF_STRETCH
 }
 
-/// What stretches of pairs take, of which each pair may occur as often as a floor, for any floor.
+/// The memory of the stretches in which each pair may reach a minimum count, for any minimum.
 pub(super) struct MemoryNeed {
-    /// How many pairs have their highest floor here, and how many more stretches there are with it
-    /// than with the next one above.
+    /// For each step, the number of pairs whose highest minimum count it is, and the number of stretches
+    /// that it adds to those of the next higher step.
     steps: Vec<(u64, i64)>,
 }
 
@@ -82,13 +80,13 @@ impl Default for MemoryNeed {
 }
 
 impl MemoryNeed {
-    /// Adds a pretoken: for each of its pairs how often it may occur.
+    /// Adds a pretoken, given an upper bound for the count of each of its pairs.
     pub(super) fn add(&mut self, bounds: impl Iterator<Item = u64>) {
         let mut before = 0;
         for bound in bounds {
             let step = step_of(bound);
             self.steps[step].0 += 1;
-            // With floors above that of the pair before, a stretch begins here.
+            // For minimum counts above that of the pair before, a stretch begins here.
             if step > before {
                 self.steps[step].1 += 1;
                 self.steps[before].1 -= 1;
@@ -97,15 +95,15 @@ impl MemoryNeed {
         }
     }
 
-    /// The lowest floor from `min_count` on with which so many bytes are enough; none if they are too
-    /// few for the most frequent pair.
+    /// The lowest minimum count, at least `min_count`, that fits into `bytes`; `None` if even the most
+    /// frequent pair does not fit.
     pub(super) fn min_count_within(&self, bytes: u64, min_count: u64) -> Option<u64> {
         let (mut pairs, mut stretches) = (0, 0u64);
         let mut lowest = None;
         for (step, &(more_pairs, more_stretches)) in self.steps.iter().enumerate().rev() {
             pairs += more_pairs;
             stretches = stretches.wrapping_add_signed(more_stretches);
-            // Stretches that join may take less than before.
+            // Joining stretches may reduce the memory.
             if pairs > 0 && bytes_of(pairs, stretches) <= bytes {
                 lowest = Some(min_count_of(step).max(min_count));
             }
@@ -117,7 +115,7 @@ impl MemoryNeed {
     }
 }
 
-/// The number of the highest floor that a count reaches.
+/// The number of the highest step that a count reaches.
 fn step_of(count: u64) -> usize {
     if count < STEPS {
         return count as usize;
@@ -126,7 +124,7 @@ fn step_of(count: u64) -> usize {
     (u64::from(shift) * STEPS + (count >> shift)) as usize
 }
 
-/// The least count with that number.
+/// The lowest count of a step.
 fn min_count_of(step: usize) -> u64 {
     let step = step as u64;
     if step < STEPS {
@@ -162,7 +160,7 @@ mod tests {
             prop_assert!(step + 1 == step_of(u64::MAX) + 1 || min_count_of(step + 1) > count);
         }
 
-        /// The account agrees with one made for each floor alone.
+        /// The estimate agrees with one computed separately for each minimum count.
         #[test]
         fn the_floor_is_the_lowest_with_room(
             words in proptest::collection::vec(proptest::collection::vec(1..200u64, 0..12), 0..12),

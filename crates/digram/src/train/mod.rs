@@ -1,9 +1,9 @@
 //! Learning merges from counts.
 //!
-//! At each step the most frequent pair of neighbouring tokens becomes a token. Counts are of
-//! neighbouring places and overlap (`aaa` holds the pair of `a` and `a` twice); a merge replaces
-//! from the left (`aaa` becomes `aa`, `a`). Nothing is ever counted again: a merge changes only
-//! the counts of pairs beside it, and postings say where those are.
+//! At each step the most frequent pair of neighbouring tokens becomes a token. Counts include overlapping
+//! occurrences (`aaa` has the pair of `a` and `a` twice); a merge replaces from the left (`aaa` becomes
+//! `aa`, `a`). Nothing is counted twice: a merge changes only the counts of adjacent pairs, and postings
+//! list the places of each pair.
 
 mod alphabet;
 mod archive;
@@ -55,16 +55,17 @@ pub use picky::{Picked, Picky, PickyStop, train_picky};
 pub use superwords::{JoinOptions, Joined, WordMerges, join_words};
 pub use turns::Window;
 
-/// Which of several pairs of the same count is merged.
+/// The rule that chooses among pairs of equal count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ties {
     /// The smallest pair of ids. The merges do not depend on the order of the corpus.
     Ids,
-    /// The pair whose first occurrence, in the corpus as it is merged so far, comes first.
+    /// The pair whose first occurrence in the corpus, as merged so far, comes first.
     FirstSeen,
     /// The greatest pair of byte strings.
     Lexicographic,
-    /// The same, with bytes in the order of the characters that GPT-2 prints for them.
+    /// The greatest pair of byte strings, with bytes in the order of the characters that GPT-2 prints for
+    /// them.
     Printable,
 }
 
@@ -73,12 +74,12 @@ pub enum Ties {
 pub enum Base {
     /// The 256 bytes; the index is the id.
     Bytes(Box<[u8; 256]>),
-    /// Characters, each once; the index is the id. Others are in no merge.
+    /// Distinct characters; the index is the id. Other characters are never merged.
     Chars(Vec<char>),
-    /// The 256 bytes first, then characters. Other characters are in no merge.
+    /// The 256 bytes, then characters. Other characters are never merged.
     CharsAndBytes(Vec<char>),
-    /// The tokens of a tokenizer: pretokens begin as what they become under it, and no merge makes
-    /// the bytes of a token that there is. What it has no token for is in no merge.
+    /// The tokens of a tokenizer: pretokens start as their encoding under it, and no merge makes a token
+    /// that it already has. Text without a token is never merged.
     Tokens(Arc<Tokenizer>),
 }
 
@@ -101,7 +102,7 @@ impl Base {
         }
     }
 
-    /// The bytes that no merge may make.
+    /// Tokens that no merge may make.
     fn taken(&self) -> HashSet<Vec<u8>> {
         match self {
             Base::Tokens(_) => self.tokens().into_iter().collect(),
@@ -129,10 +130,10 @@ impl Base {
     }
 }
 
-/// How to train.
+/// Options of training.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What training starts from.
+    /// The base tokens.
     pub base: Base,
     /// Stop after this many merges.
     pub max_merges: Option<usize>,
@@ -140,21 +141,21 @@ pub struct Options {
     pub min_frequency: u64,
     /// Make no token of more bytes.
     pub max_token_length: Option<usize>,
-    /// Make no token that holds a part of a character beside anything else.
+    /// Make no token that contains a partial character next to other bytes.
     pub whole_characters: bool,
     /// Merge none of these pairs, and make none of these tokens.
     pub forbidden: Arc<Forbidden>,
     /// The rule for equal counts.
     pub ties: Ties,
-    /// About how many pairs are followed at first: a matter of time and memory, not of the result.
+    /// About the number of pairs tracked in the first round. It affects time and memory, never the result.
     pub round: usize,
-    /// Keep so many of the pairs that came next with each merge, of those that are frequent enough.
+    /// The number of runners-up to keep with each merge, of the pairs that are frequent enough.
     pub runners_up: usize,
 }
 
 impl Options {
-    /// A good number of pairs to begin with: with half or twice as many training took longer, for
-    /// 43 MB of English as for 129 MB of many languages and code.
+    /// A good size of the first round: half or twice as many pairs took longer, for 43 MB of English as for
+    /// 129 MB of many languages and code.
     pub const ROUND: usize = 4_096;
 
     /// Bytes in the order of their values, up to `vocab_size` tokens, no other limit.
@@ -182,28 +183,28 @@ impl Options {
     }
 }
 
-/// A merge that was just learned.
+/// A learned merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Learned {
     /// The parts and the new token, as ids that start with the base tokens.
     pub merge: Merge,
     /// How often the pair stood in the corpus.
     pub count: u64,
-    /// The pairs that would have come next, the first one first; see [`Options::runners_up`].
+    /// The pairs that would have come next, in order; see [`Options::runners_up`].
     pub runners_up: Box<[RunnerUp]>,
-    /// The number of the language that it was made for, of which the count is then; see
+    /// The index of the language that the merge was made for, in which `count` was counted; see
     /// [`train_fair`].
     pub language: Option<u32>,
 }
 
 impl Learned {
-    /// A merge for all of the corpus, of which nothing else is known.
+    /// A merge without runners-up and language.
     fn new(merge: Merge, count: u64) -> Learned {
         Learned { merge, count, runners_up: Box::default(), language: None }
     }
 }
 
-/// A pair that was not merged, for another came before it.
+/// A pair that lost against a merged one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunnerUp {
     /// The part on the left.
@@ -214,25 +215,25 @@ pub struct RunnerUp {
     pub count: u64,
 }
 
-/// Why training came to its end.
+/// The reason why training stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// As many merges as were asked for.
+    /// The requested number of merges is reached.
     MaxMerges,
-    /// Every pair that is left is too rare.
+    /// All remaining pairs are too rare.
     MinFrequency,
-    /// No pair is left that may be merged.
+    /// No pair remains that may be merged.
     NoPairs,
 }
 
-/// What was learned.
+/// The result of training.
 #[derive(Debug)]
 pub struct Trained {
     /// What training started from.
     pub base: Base,
     /// The merges in the order they were learned; the first makes the first id after the base.
     pub merges: Vec<Learned>,
-    /// Why there are not more.
+    /// Why training stopped.
     pub stop: Stop,
 }
 
@@ -247,8 +248,8 @@ impl Trained {
         tokens
     }
 
-    /// A tokenizer of these merges, after those of the one that training started from, if it did:
-    /// its special tokens stay.
+    /// A definition with these merges, after those of the base tokenizer, if there is one, whose special
+    /// tokens are kept.
     pub fn into_definition(self, pretokenizer: impl Into<Arc<Pretokenizer>>) -> Definition {
         let learned = self.merges.iter().map(|learned| learned.merge);
         let (merges, special_tokens, ignore_merges) = match &self.base {
@@ -276,16 +277,15 @@ impl Trained {
     }
 }
 
-/// Learns merges from `counts`, telling `on_merge` of each as it is made.
+/// Learns merges from `counts`, and calls `on_merge` with each.
 ///
 /// With [`Ties::Ids`] and [`Ties::Lexicographic`] the result depends on the counts alone, with
-/// [`Ties::FirstSeen`] also on their order. `known` are the first merges of the same training,
-/// where it was broken off: they are made again, which takes a fraction of the time, and it goes on
-/// from there. Memory: about 12 bytes for each byte of distinct pretokens.
+/// [`Ties::FirstSeen`] also on their order. `known` are the first merges of the same training, if it is
+/// resumed: they are repeated, which takes a fraction of the time, before training continues. Memory: about
+/// 12 bytes per byte of distinct pretokens.
 ///
-/// # Errors
-/// [`Error::Option`] for options that make no sense, [`Error::Limit`] for more than 2^32 bytes of
-/// distinct pretokens, [`Error::Checkpoint`] for merges that are not those of this training.
+/// [`Error::Option`] for invalid options, [`Error::Limit`] for more than 2^32 bytes of distinct pretokens,
+/// [`Error::Checkpoint`] if `known` are not merges of this training.
 pub fn train(
     counts: &Counts,
     options: &Options,
@@ -297,27 +297,27 @@ pub fn train(
     learn(laid_out, options, known, on_merge, interrupt)
 }
 
-/// The least memory that merging can be limited to, in bytes.
+/// The minimum memory limit for merging, in bytes.
 pub const MIN_MEMORY: u64 = 24 << 20;
 
-/// The most bytes of memory for each byte of distinct pretokens, and one between them: where it
-/// stands, and twice where a pair is found.
+/// The maximum memory per byte of distinct pretokens, and per separator between them: the place, and twice
+/// its postings.
 const OF_PLACE: u64 = 16;
 
-/// How much memory merging may take, and where the rest goes.
+/// A memory limit for merging, and a folder for the data that exceeds it.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryLimit<'a> {
-    /// At least [`MIN_MEMORY`]. More than 32 GiB are not taken.
+    /// The limit in bytes; at least [`MIN_MEMORY`]. No more than 32 GiB are used.
     pub bytes: u64,
-    /// A folder. In it a new one is made, and deleted when it is needed no more.
+    /// A folder, in which a temporary folder is made.
     pub folder: &'a Path,
 }
 
-/// Learns merges from counts wherever they lie: the same ones, within the limit if there is one.
+/// Learns merges from counts in memory or on disk, within a memory limit if there is one.
 ///
-/// In memory, as [`train`], where counts and merging fit into it; else from disk, as
-/// [`train_bounded`], where counts that lie in memory anyway leave so much less of it. Counts on disk
-/// are read into memory only where they will stay there.
+/// Works in memory, like [`train`], if counts and merging fit into the limit; otherwise from disk, like
+/// [`train_bounded`], with a limit reduced by the size of counts in memory. Counts on disk are read into
+/// memory only if they can stay there.
 ///
 /// # Errors
 /// Those of [`train`] and of [`train_bounded`], and those of [`Pieces::to_memory`].
@@ -338,24 +338,23 @@ pub fn train_within(
     }
 }
 
-/// Whether [`train`] takes no more than so many bytes of memory, those of the counts included.
+/// Whether [`train`] fits into `memory` bytes, including the counts.
 fn fits(counts: &dyn Pieces, memory: u64) -> bool {
     fits_in_memory(counts.distinct_bytes() + counts.distinct(), counts.in_memory(), memory)
 }
 
-/// The same for counts with so many places that take so many bytes.
+/// Like [`fits`], for the given number of places and size of the counts.
 fn fits_in_memory(places: u64, counts: u64, memory: u64) -> bool {
-    // More places cannot be numbered, however much memory there is.
+    // Places are numbered with 32 bits.
     places < u64::from(u32::MAX) && OF_THE_REST + counts + places * OF_PLACE <= memory
 }
 
-/// The same merges in bounded memory. The corpus lies on disk, and a round of merges reads it some
-/// times and writes it once; the less memory there is, the more rounds. Disk: about 2 bytes for each
-/// byte of distinct pretokens, and as much again while a round ends.
+/// Learns the same merges in bounded memory. The corpus is on disk; a round of merges reads it a few times
+/// and writes it once, and less memory means more rounds. Disk: about 2 bytes per byte of distinct
+/// pretokens, and as much again at the end of a round.
 ///
-/// # Errors
-/// As [`train`], [`Error::Io`], and [`Error::Option`] for a bound that is too small, also for a single
-/// pretoken.
+/// Those of [`train`]; [`Error::Io`]; [`Error::Option`] for a limit that is too small, in general or for
+/// one long pretoken.
 pub fn train_bounded(
     counts: &dyn Pieces,
     limit: MemoryLimit<'_>,
@@ -366,7 +365,8 @@ pub fn train_bounded(
 ) -> Result<Trained> {
     let MemoryLimit { bytes, folder } = limit;
     if bytes < MIN_MEMORY {
-        let reason = format!("{bytes} bytes of memory are too few to merge in; at least {MIN_MEMORY}.");
+        let reason =
+            format!("a memory limit of {bytes} bytes is too low for merging; the minimum is {MIN_MEMORY}.");
         return Err(Error::Option { reason });
     }
     let laid_out = |order| {
@@ -405,7 +405,7 @@ fn learn(
     Ok(Trained { base: options.base.clone(), merges, stop })
 }
 
-/// The limits that are asked for, if they make sense.
+/// The limits that the options set, if they are valid.
 fn limits(options: &Options) -> Result<Limits> {
     options.check()?;
     let maximum = MAX_VOCAB_SIZE - options.base.tokens().len();
@@ -432,7 +432,7 @@ mod tests {
     ) -> Result<(Vec<Learned>, Stop)> {
         let laid_out = |order| {
             let inside = std::env::temp_dir();
-            // Of any length: there is no room for the longest in so little memory.
+            // Any length: the real maximum does not fit into so little memory.
             let budget = MemoryBudget { memory, pretoken: u64::MAX };
             let archive = Archive::new(counts, &options.base, order, budget, &inside, &Never)?;
             Ok((Corpus::default(), Some(archive)))

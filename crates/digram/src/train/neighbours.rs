@@ -1,4 +1,4 @@
-//! What a merge changes beside it.
+//! The changes that a merge makes to adjacent pairs.
 
 use std::ops::Range;
 
@@ -6,15 +6,15 @@ use crate::vocabulary::TokenId;
 
 use super::weights::PretokenWeight;
 
-/// What one merge changes on one side of its places: for each neighbouring token how much weight
-/// and how many places. Indexed by id, so that a change costs no hashing.
+/// The changes of one merge on one side of its places: for each neighbouring token, the weight and the
+/// number of places. Indexed by id, to avoid hashing.
 #[derive(Default)]
 pub(super) struct NeighbourChanges {
     pub(super) by_token: Vec<Change>,
     pub(super) touched: Vec<TokenId>,
-    /// The weight by language of each token that was touched, in their order.
+    /// The weight by language of each touched token, in order.
     pub(super) shares: Vec<u64>,
-    /// How many languages there are; none where all text is one.
+    /// The number of languages; 0 if the corpus has none.
     pub(super) languages: usize,
     /// Each neighbour with the place of the new pair, in rising order of places.
     pub(super) places: Vec<(TokenId, u32)>,
@@ -24,13 +24,13 @@ pub(super) struct NeighbourChanges {
 pub(super) struct Change {
     pub(super) weight: u64,
     pub(super) places: u32,
-    /// Its number among those that were touched.
+    /// The index in `touched`.
     pub(super) number: u32,
-    /// Where the next place of this neighbour goes in the postings.
+    /// The index in the postings for the next place of this neighbour.
     pub(super) next: usize,
 }
 
-/// No place in the postings: the pair is too rare to be known.
+/// Not in the postings: the pair is too rare to be tracked.
 pub(super) const NOWHERE: usize = usize::MAX;
 
 impl NeighbourChanges {
@@ -38,7 +38,7 @@ impl NeighbourChanges {
     pub(super) fn add(&mut self, neighbour: TokenId, weight: PretokenWeight, place: usize) {
         let change = &mut self.by_token[neighbour as usize];
         if change.places == 0 {
-            // What is only measured stands last in a corpus: beside it alone no pair arises.
+            // Text that is only measured comes last in a corpus, and creates no pair.
             if weight.count == 0 {
                 return;
             }
@@ -56,7 +56,7 @@ impl NeighbourChanges {
         self.places.push((neighbour, place as u32));
     }
 
-    /// Where the weights by language stand of a token that was touched.
+    /// The range of `shares` for a touched token.
     #[inline]
     pub(super) fn shares_of(&self, neighbour: TokenId) -> Range<usize> {
         let start = self.by_token[neighbour as usize].number as usize * self.languages;

@@ -1,4 +1,4 @@
-//! Which pairs a round begins with: those of a corpus that was just laid out that reach a floor.
+//! Counting the pairs of a corpus, and collecting those that reach a minimum count.
 
 use hashbrown::HashMap;
 
@@ -11,11 +11,11 @@ use super::corpus::Corpus;
 use super::neighbours::NOWHERE;
 use super::pairs::Pairs;
 
-/// The counts of all pairs of so few tokens that a table holds each.
+/// The counts of all pairs, as a table, for few tokens.
 pub(super) struct PairTable {
     tokens: usize,
     cells: Vec<PairCell>,
-    /// The counts by language, where there are any.
+    /// The counts by language, if there are languages.
     shares: Vec<u64>,
     languages: usize,
 }
@@ -27,11 +27,11 @@ struct PairCell {
 }
 
 impl PairTable {
-    /// The most tokens: the table has a cell for each two of them.
+    /// The maximum number of tokens; the table has a cell for each pair.
     const MAX: usize = 1 << 9;
 
-    /// Counts the pairs of a corpus of `tokens` tokens, unless they are many, or more than it has
-    /// places for; also by language, where there are so many `languages`.
+    /// Counts the pairs of a corpus, in total and by language. `None` if there are too many tokens, or more
+    /// cells than the size of the corpus justifies.
     pub(super) fn of(
         corpus: &Corpus,
         tokens: usize,
@@ -54,12 +54,12 @@ impl PairTable {
         Ok(Some(PairTable { tokens, cells, shares, languages }))
     }
 
-    /// The largest count that so many pairs reach; 1 if there are fewer.
+    /// The largest count that more than `wanted` pairs reach; 1 if there are fewer pairs.
     pub(super) fn reached_by(&self, wanted: usize) -> u64 {
         reached_by(self.cells.iter().map(|cell| cell.count), wanted)
     }
 
-    /// The same in a language.
+    /// Like `reached_by`, for the counts of a language.
     pub(super) fn reached_in(&self, language: usize, wanted: usize) -> u64 {
         reached_by(
             self.shares.get(language..).unwrap_or_default().iter().step_by(self.languages).copied(),
@@ -67,7 +67,7 @@ impl PairTable {
         )
     }
 
-    /// The pairs whose count, as a whole and by language, is `enough`.
+    /// The pairs that are `allowed` and whose counts, in total and by language, are `enough`.
     pub(super) fn pairs(
         &self,
         corpus: &Corpus,
@@ -99,7 +99,7 @@ impl PairTable {
     }
 }
 
-/// The largest number that so many reach; 1 if fewer are above 0.
+/// The largest number that more than `wanted` numbers reach; 1 if fewer are above 0.
 fn reached_by(numbers: impl Iterator<Item = u64>, wanted: usize) -> u64 {
     let mut numbers: Vec<u64> = numbers.filter(|&number| number > 0).collect();
     if numbers.len() <= wanted {
@@ -108,7 +108,7 @@ fn reached_by(numbers: impl Iterator<Item = u64>, wanted: usize) -> u64 {
     *numbers.select_nth_unstable_by(wanted, |a, b| b.cmp(a)).1
 }
 
-/// The pairs that are `asked` for and whose count is at least `min_count`.
+/// The pairs for which `asked` returns true and whose count is at least `min_count`.
 pub(super) fn pairs(
     corpus: &Corpus,
     min_count: u64,
@@ -118,7 +118,7 @@ pub(super) fn pairs(
     pairs_of_languages(corpus, 0, asked, |count, _| count >= min_count, interrupt)
 }
 
-/// The pairs that are `asked` for and whose count, as a whole and by language, is `enough`.
+/// The pairs for which `asked` returns true and whose counts, in total and by language, are `enough`.
 pub(super) fn pairs_of_languages(
     corpus: &Corpus,
     languages: usize,
@@ -129,8 +129,8 @@ pub(super) fn pairs_of_languages(
     let mut numbers: HashMap<(TokenId, TokenId), u32> = HashMap::default();
     let mut found: Vec<((TokenId, TokenId), PairCell)> = Vec::new();
     let mut shares: Vec<u64> = Vec::new();
-    // Where each stands, in the order of the corpus: by it they are put in their places, which is
-    // faster than to go through the corpus again.
+    // The number and place of each occurrence, in the order of the corpus: sorting them into the postings
+    // from here is faster than a second pass over the corpus.
     let mut log: Vec<(u32, u32)> = Vec::new();
     memory::check_available(corpus.len() * 2 * size_of::<(u32, u32)>())?;
     corpus.for_each_pair(interrupt, |at, left, right, weight| {

@@ -1,4 +1,4 @@
-//! The pairs that a round of merges chooses from, with their counts and places.
+//! The pairs tracked in a round of merges, with their counts and places.
 
 use std::ops::Range;
 
@@ -7,14 +7,14 @@ use hashbrown::HashMap;
 use crate::error::{Error, Result};
 use crate::vocabulary::TokenId;
 
-/// A pair of neighbouring tokens. All its occurrences arise in one step, the one that makes the
-/// younger of its parts; after that its count only falls and its first occurrence only moves right.
+/// A pair of neighbouring tokens. All its occurrences are created in one step, by the merge that makes the
+/// younger of its tokens; later its count only falls, and its first occurrence only moves right.
 pub(super) struct Pair {
     pub(super) left: TokenId,
     pub(super) right: TokenId,
     pub(super) count: u64,
-    /// Where it stood when it arose, in rising order, as a range of the postings. Places that it
-    /// has left since are skipped when they are met.
+    /// Its places when it was created, in rising order, as a range of the postings. Outdated places are
+    /// skipped.
     pub(super) places: Range<usize>,
 }
 
@@ -24,14 +24,14 @@ pub(super) struct Pairs {
     pairs: Vec<Pair>,
     /// The count of each by language.
     shares: Vec<u64>,
-    /// How many languages there are; none where all text is one.
+    /// The number of languages; 0 if the corpus has none.
     languages: usize,
     index: HashMap<(TokenId, TokenId), u32>,
     pub(super) postings: Vec<u32>,
 }
 
 impl Pairs {
-    /// For pairs that are counted in each of so many languages too.
+    /// A table of pairs that are also counted by language.
     pub(super) fn of_languages(languages: usize) -> Pairs {
         Pairs { languages, ..Pairs::default() }
     }
@@ -45,7 +45,7 @@ impl Pairs {
         &self.shares[number * self.languages..][..self.languages]
     }
 
-    /// The number of a pair that is among these.
+    /// The number of a pair, if it is tracked.
     pub(super) fn number_of(&self, left: TokenId, right: TokenId) -> Option<usize> {
         self.index.get(&(left, right)).map(|&number| number as usize)
     }
@@ -58,7 +58,7 @@ impl Pairs {
         &mut self.pairs[number]
     }
 
-    /// Takes a pair out that will stand nowhere any more: its tokens and its places.
+    /// Removes a pair, and returns its tokens and places.
     pub(super) fn take(&mut self, number: usize) -> (TokenId, TokenId, Range<usize>) {
         let of_languages = number * self.languages..(number + 1) * self.languages;
         self.shares[of_languages].fill(0);
@@ -68,7 +68,7 @@ impl Pairs {
         (*left, *right, std::mem::take(places))
     }
 
-    /// Takes occurrences from a pair, if it is among these, `shares` of them from its languages.
+    /// Subtracts occurrences from a pair, if it is tracked; `shares` by language.
     #[inline]
     pub(super) fn take_from(
         &mut self,
@@ -90,8 +90,7 @@ impl Pairs {
         Ok(())
     }
 
-    /// Adds a pair that was not there before, and gives its number. `shares` are its count by
-    /// language.
+    /// Adds a new pair, and returns its number. `shares` are its counts by language.
     pub(super) fn add(
         &mut self,
         left: TokenId,

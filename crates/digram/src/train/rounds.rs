@@ -1,13 +1,12 @@
 //! The merge loop, in rounds.
 //!
-//! A pair's count only falls once all its occurrences have arisen. So as long as the most frequent
-//! pair occurs `min_count` times or more, a pair that occurs less often need not be known: a round
-//! finds all pairs that reach the floor, and merges until none does. Then the floor is lowered, the
-//! corpus laid out anew without the gaps that merges left, and the next round begins. Most pairs
-//! that ever arise are too rare to be merged, and cost nothing so.
+//! A pair's count only falls once all its occurrences exist. So as long as the most frequent pair occurs
+//! `min_count` times or more, rarer pairs need not be tracked. A round finds all pairs that reach the
+//! minimum count and merges until none does; then the minimum is lowered, the corpus is compacted, and the
+//! next round begins. So most pairs, which are too rare to be merged, cost nothing.
 //!
-//! Where memory has a limit the corpus lies on disk, and a round takes from it only what lies between
-//! pairs that do not reach its floor.
+//! With a memory limit, the corpus is on disk, and a round reads only the stretches between pairs that do
+//! not reach its minimum count.
 
 use hashbrown::HashSet;
 
@@ -25,13 +24,13 @@ use super::sketch::Sketch;
 use super::ties::TieRule;
 use super::{Learned, RunnerUp, Stop};
 
-/// How many times as many pairs as the first round a later one begins with at most.
+/// The maximum size of a later round, relative to the first.
 pub(super) const GROWTH: usize = 16;
 
 impl<T: TieRule> Learner<T> {
-    /// Learns merges until a limit is reached. Those of `known` were learned from the same corpus
-    /// before: they come first, and are made again without choosing; but if the pairs that came next
-    /// are to be kept, which nobody wrote down, they are chosen again.
+    /// Learns merges until a limit is reached. `known` are merges learned from the same corpus before: they
+    /// are repeated first without choosing. If runners-up are to be kept, which were not stored, they are
+    /// chosen again.
     pub(super) fn learn(
         mut self,
         known: &[Learned],
@@ -42,7 +41,7 @@ impl<T: TieRule> Learner<T> {
         Ok((self.merges, stop))
     }
 
-    /// The same for a learner that stays.
+    /// Like `learn`, without consuming the learner.
     pub(super) fn learn_in_rounds(
         &mut self,
         known: &[Learned],
@@ -78,12 +77,12 @@ impl<T: TieRule> Learner<T> {
         }
     }
 
-    /// Why there is no pair to merge.
+    /// The reason why there is no pair to merge.
     pub(super) fn stop_for_want_of_pairs(&mut self, interrupt: &dyn Interrupt) -> Result<Stop> {
         Ok(if self.is_merged(interrupt)? { Stop::NoPairs } else { Stop::MinFrequency })
     }
 
-    /// Makes a token of the best pair, wherever it stands.
+    /// Merges the best pair into a new token at all its places.
     pub(super) fn merge_best(
         &mut self,
         best: usize,
@@ -97,7 +96,7 @@ impl<T: TieRule> Learner<T> {
         Ok(Merge { left, right, id })
     }
 
-    /// Notes a merge, which must be that of `known` with the same number.
+    /// Records a merge, which must equal the merge of `known` with the same number.
     pub(super) fn note(
         &mut self,
         learned: Learned,
@@ -117,7 +116,7 @@ impl<T: TieRule> Learner<T> {
         Ok(())
     }
 
-    /// Makes merges that were learned before.
+    /// Repeats merges that were learned before.
     fn repeat(
         &mut self,
         known: &[Learned],
@@ -150,7 +149,7 @@ impl<T: TieRule> Learner<T> {
         Ok(())
     }
 
-    /// Makes the known merges in the corpus that is in memory, and adds to the count of each.
+    /// Repeats the known merges in the corpus in memory, and adds to their counts.
     fn repeat_in_memory(
         &mut self,
         known: &[Learned],
@@ -193,8 +192,8 @@ impl<T: TieRule> Learner<T> {
         self.start_round(known, on_merge, interrupt)
     }
 
-    /// Lowers the floor and finds the pairs that reach it. Where memory is short, merges may be
-    /// made on the way.
+    /// Lowers the minimum count and finds the pairs that reach it. If memory is short, it may make merges
+    /// itself.
     fn start_round(
         &mut self,
         known: &[Learned],
@@ -239,7 +238,7 @@ impl<T: TieRule> Learner<T> {
     ) -> Result<()> {
         while self.merges.len() < self.limits.max_merges {
             let mut frequent = self.frequent(archive, &sketch, Limits::follow, interrupt)?;
-            // A round that merged nothing lacks what came next, and there is no room for more.
+            // A round that merged nothing lacked runners-up, which do not fit into memory.
             if self.round_start != Some(self.merges.len())
                 && let Some((corpus, min_count)) = archive.take(&frequent, self.tokens.len(), interrupt)?
             {
@@ -266,7 +265,7 @@ impl<T: TieRule> Learner<T> {
             let followed = |left, right| self.limits.follow(&self.tokens, left, right);
             let visit = sketching(&mut sketch, followed);
             archive.merge(left, right, id, interrupt, visit)?;
-            // Nothing is above the count of what was merged last.
+            // No pair is more frequent than the last merged one.
             self.min_count = self.min_count.min(count.saturating_mul(2).saturating_add(1));
             let learned = Learned { runners_up, ..Learned::new(Merge { left, right, id }, count) };
             self.note(learned, known, on_merge)?;
@@ -274,8 +273,8 @@ impl<T: TieRule> Learner<T> {
         Ok(())
     }
 
-    /// The most frequent pairs of the archive among those that `is_asked` for, at least as many as one
-    /// merge asks for, if there are.
+    /// The most frequent pairs of the archive for which `is_asked` returns true, at least as many as one
+    /// merge needs, if there are as many.
     fn frequent(
         &mut self,
         archive: &Archive,
@@ -297,23 +296,23 @@ impl<T: TieRule> Learner<T> {
                 frequent.pairs.retain(|found| found.count >= min_count);
                 return Ok(frequent);
             }
-            // The sums of rare pairs looked like a frequent one.
+            // The sums of rare pairs collided.
             min_count = last.max(minimum);
         }
     }
 
-    /// How often pairs should occur to be followed in the next round.
+    /// The minimum count of the next round.
     ///
-    /// Of the pairs that a round starts with five in six are merged. The sums of many rare pairs look
-    /// like a frequent one, so what the sketch says may be too high.
+    /// Of the pairs that a round starts with, five in six are merged. The sketch may overestimate, since
+    /// rare pairs collide.
     fn next_min_count(&self, sketch: &Sketch) -> u64 {
         let left = (self.limits.max_merges - self.merges.len()).saturating_add(self.limits.runners_up);
         let wanted = (left.saturating_mul(6) / 5).min(self.limits.round * GROWTH).min(sketch.capacity());
         sketch.reached_by(wanted).min(self.min_count / 2).max(self.limits.min_frequency)
     }
 
-    /// Finds the pairs of the corpus in memory that reach the floor; false if there are none
-    /// although there may be rarer ones.
+    /// Finds the pairs of the corpus in memory that reach the minimum count; false if there are none
+    /// although rarer pairs may exist.
     fn find_pairs(&mut self, sketch: &Sketch, interrupt: &dyn Interrupt) -> Result<bool> {
         let min_count = self.min_count;
         let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
@@ -323,15 +322,15 @@ impl<T: TieRule> Learner<T> {
         Ok(self.pairs.len() > 0 || min_count == self.limits.min_frequency)
     }
 
-    /// Whether no two neighbours are left that may be merged.
+    /// Whether no pair remains that may be merged.
     pub(super) fn is_merged(&mut self, interrupt: &dyn Interrupt) -> Result<bool> {
         if self.limits.min_frequency == 1 {
-            // None that occurs was too rare.
+            // No pair was too rare.
             return Ok(true);
         }
         let mut merged = true;
         let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
-        // What is only measured has no count, and asks for no merge.
+        // Text that is only measured has no count, and needs no merge.
         let visit = |left, right, count| merged &= count == 0 || !allowed(left, right);
         match &self.archive {
             Some(archive) => archive.for_each_merged_pair(&self.corpus, interrupt, visit)?,
@@ -341,7 +340,7 @@ impl<T: TieRule> Learner<T> {
     }
 }
 
-/// Adds pairs that are asked for to a sketch.
+/// A visitor that adds the pairs for which `is_asked` returns true to a sketch.
 fn sketching<'a>(
     sketch: &'a mut Sketch,
     is_asked: impl Fn(TokenId, TokenId) -> bool + 'a,

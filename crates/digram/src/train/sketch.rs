@@ -2,12 +2,12 @@
 
 use crate::vocabulary::TokenId;
 
-/// For each pair at least its count: sums over all pairs whose hashes fall together, by two
-/// hashes, of which the smaller holds.
+/// A count-min sketch with two hashes: sums over all pairs with equal hashes, of which the smaller is an
+/// upper bound.
 ///
-/// It lies in the near memory, whatever the size of the corpus: a single row of sums as long as the
-/// corpus told more pairs apart, and took four times as long to fill and to ask. Sums that need
-/// more than 32 bits stay at the largest number, which bounds nothing.
+/// It fits into a near cache, whatever the size of the corpus: a single row as long as the corpus separated
+/// more pairs, and took four times as long to fill and query. Sums saturate at 32 bits and then bound
+/// nothing.
 #[derive(Clone)]
 pub(super) struct Sketch {
     rows: [Vec<u32>; 2],
@@ -15,16 +15,16 @@ pub(super) struct Sketch {
 }
 
 impl Sketch {
-    /// The most sums of a row: 1 MiB.
+    /// The maximum number of sums per row: 1 MiB.
     const MAX: usize = 1 << 18;
 
-    /// A sketch for a corpus of so many places.
+    /// A sketch for a corpus with this many places.
     pub(super) fn new(places: usize) -> Sketch {
         let sums = (places / 2).next_power_of_two().clamp(1 << 8, Sketch::MAX);
         Sketch { rows: [vec![0; sums], vec![0; sums]], shift: 64 - sums.ilog2() }
     }
 
-    /// How many pairs it can well tell from the others.
+    /// The number of pairs that it separates well.
     pub(super) fn capacity(&self) -> usize {
         self.rows[0].len() / 4
     }
@@ -46,7 +46,7 @@ impl Sketch {
         }
     }
 
-    /// What the count of the pair is not above.
+    /// An upper bound for the count of a pair.
     #[inline(always)]
     pub(super) fn bound(&self, left: TokenId, right: TokenId) -> u64 {
         let [first, second] = self.places(left, right);
@@ -54,13 +54,13 @@ impl Sketch {
         if sum == u32::MAX { u64::MAX } else { sum.into() }
     }
 
-    /// Whether the pair may have that count.
+    /// Whether a pair may reach this count.
     #[inline(always)]
     pub(super) fn may_reach(&self, left: TokenId, right: TokenId, count: u64) -> bool {
         self.bound(left, right) >= count
     }
 
-    /// A count that about so many pairs may have; 1 if there are fewer pairs.
+    /// A count that about `wanted` pairs may reach; 1 if there are fewer pairs.
     pub(super) fn reached_by(&self, wanted: usize) -> u64 {
         let mut sums: Vec<u32> = self.rows[0].iter().copied().filter(|&sum| sum > 0).collect();
         if sums.len() <= wanted {

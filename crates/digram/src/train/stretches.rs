@@ -1,4 +1,4 @@
-//! Parts of pretokens, each different one once, with the sum of its counts.
+//! Distinct parts of pretokens, with their summed counts.
 
 use std::hash::BuildHasher;
 
@@ -10,10 +10,10 @@ use crate::vocabulary::TokenId;
 use super::corpus::{Corpus, CorpusBuilder, stretches};
 use super::memory_need::{self, MemoryNeed};
 
-/// Stretches of tokens in the order they were first added.
+/// Distinct stretches of tokens, in the order in which they were first added.
 ///
-/// While pairs are followed that stand nearly everywhere, most stretches are a few tokens long and
-/// come again and again: thousands of them hold what millions of pretokens have.
+/// While very frequent pairs are tracked, most stretches are short and recur often: thousands of them cover
+/// millions of pretokens.
 #[derive(Default)]
 pub(super) struct Stretches {
     words: TokenSequences,
@@ -23,18 +23,18 @@ pub(super) struct Stretches {
 }
 
 impl Stretches {
-    /// How many there are.
+    /// The number of stretches.
     pub(super) fn len(&self) -> usize {
         self.counts.len()
     }
 
-    /// Adds one that occurs so often.
+    /// Adds a stretch with its count.
     pub(super) fn add(&mut self, stretch: &[TokenId], count: u64) {
         let Stretches { words, counts, numbers, hasher } = self;
         let hash = hasher.hash_one(stretch);
         let found = numbers.find(hash, |&number| words.get(number as usize) == stretch);
         if let Some(&number) = found {
-            // Each occurrence has bytes of its own, and those of the corpus are no more than 2^64.
+            // No overflow: each occurrence has its own bytes, and the corpus has at most 2^64.
             counts[number as usize] += count;
             return;
         }
@@ -50,23 +50,24 @@ impl Stretches {
             .numbers
             .find(self.hasher.hash_one(stretch), |&number| self.words.get(number as usize) == stretch);
         found.map(|&number| number as usize).ok_or_else(|| Error::Internal {
-            reason: "a part of a pretoken was not taken into memory, and is to be put back.".into(),
+            reason: "a part of a pretoken to write back is not in memory.".into(),
         })
     }
 
-    /// How many bytes of memory merging them takes.
+    /// The memory that merging them takes, in bytes.
     pub(super) fn memory(&self) -> u64 {
         memory_need::bytes_of((self.words.tokens.len() - self.counts.len()) as u64, self.counts.len() as u64)
     }
 
-    /// What merging those takes of which each pair occurs as often as a floor, for any floor.
+    /// The memory that merging takes for the stretches in which each pair has at least a minimum count, for
+    /// any minimum.
     pub(super) fn need(&self, count: impl Fn(TokenId, TokenId) -> u64) -> MemoryNeed {
         let mut need = MemoryNeed::default();
         self.iter().for_each(|(word, _)| need.add(word.windows(2).map(|pair| count(pair[0], pair[1]))));
         need
     }
 
-    /// Their stretches in which all pairs are `wanted`.
+    /// The parts of the stretches in which `wanted` holds for all pairs.
     pub(super) fn cut(&self, wanted: impl Fn(TokenId, TokenId) -> bool) -> Stretches {
         let mut kept = Stretches::default();
         for (word, count) in self.iter() {

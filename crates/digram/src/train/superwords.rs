@@ -1,11 +1,9 @@
 //! Superwords: merges that cross the boundaries of pretokens.
 //!
-//! Two kinds of merges take turns, the more frequent pair first: those inside words, and those of
-//! two neighbouring words that are one token each. Joining changes no word, so the merges of words
-//! are what they would be alone, and are learned before (Schmidt et al., "Faster Superword
-//! Tokenization", arXiv 2604.05192). What is left is to go through them once more, with the places
-//! where words stand side by side: a word is a border there until the merge that makes it one
-//! token.
+//! Merges inside words and merges of two neighbouring single-token words alternate, the more frequent pair
+//! first. Joining changes no word, so the merges inside words are those without joining, and are learned
+//! before (Schmidt et al., "Faster Superword Tokenization", arXiv 2604.05192). Here they are repeated, on a
+//! corpus of neighbouring words: a word is a border until the merge that makes it a single token.
 
 use std::sync::Arc;
 
@@ -26,47 +24,47 @@ use super::pair_counts;
 use super::ties::{FirstSeen, Lexicographic, SmallestIds, TieRule};
 use super::{Learned, Stop, Ties};
 
-/// The words that were learned before.
+/// The result of training inside words.
 #[derive(Debug, Clone, Copy)]
 pub struct WordMerges<'a> {
-    /// Cuts pretokens into words and merges them; its merges make the ids after the base, in order.
+    /// Splits pretokens into words and merges them; its merges make the ids after the base, in order.
     pub tokenizer: &'a Tokenizer,
-    /// How often the pair of each merge stood in the corpus.
+    /// The count of the pair of each merge.
     pub counts: &'a [u64],
-    /// Whether a token may join others, by id.
+    /// By id, whether a token may be joined.
     pub may_join: &'a [bool],
 }
 
-/// When to stop, and what to choose among equals.
+/// Limits and the tie-breaking rule.
 #[derive(Debug, Clone, Copy)]
 pub struct JoinOptions {
-    /// How many merges there may be, of both kinds.
+    /// The maximum number of merges of both kinds.
     pub max_merges: usize,
     /// Join no pair that occurs less often; at least 1.
     pub min_frequency: u64,
     /// Make no token of more bytes.
     pub max_token_length: Option<usize>,
-    /// Make no token that holds a part of a character beside anything else.
+    /// Make no token that contains a partial character next to other bytes.
     pub whole_characters: bool,
-    /// The rule for pairs of words with equal counts. Of a pair of words and one inside words that
-    /// are equally frequent, the latter comes first.
+    /// The rule for pairs of words with equal counts. If a pair of words and a pair inside words are
+    /// equally frequent, the latter comes first.
     pub ties: Ties,
 }
 
 /// The merges of both kinds.
 #[derive(Debug)]
 pub struct Joined {
-    /// In the order in which they take turns; the first makes the first id after the base.
+    /// All merges in their order; the first makes the first id after the base.
     pub merges: Vec<Learned>,
     /// Whether each of them joins words.
     pub joins: Vec<bool>,
     /// The bytes of each token, by id.
     pub tokens: Vec<Vec<u8>>,
-    /// Why there are not more.
+    /// Why training stopped.
     pub stop: Stop,
 }
 
-/// Learns which words to join. `counts` are of pretokens, which `words` cuts into words.
+/// Learns which words to join. `counts` are of pretokens, which `words` splits into words.
 ///
 /// Memory: the counts, and some 16 bytes for each word of the distinct pretokens.
 ///
@@ -81,7 +79,9 @@ pub fn join_words(
 ) -> Result<Joined> {
     let merges = words.tokenizer.merges();
     if options.max_merges > MAX_VOCAB_SIZE || merges.len() != words.counts.len() {
-        return Err(Error::Option { reason: "these are not merges of words to join.".into() });
+        return Err(Error::Option {
+            reason: "the counts are not those of the merges of the tokenizer.".into(),
+        });
     }
     match options.ties {
         Ties::Ids => join(counts, words, options, SmallestIds, on_merge, interrupt),
@@ -111,15 +111,15 @@ fn join<T: TieRule>(
         forbidden: Arc::default(),
         round: 0,
         runners_up: 0,
-        // Not even that of a word which has not had its turn yet: it would be there twice.
+        // Including the words that are merged later: their tokens would exist twice.
         taken: (0..words.tokenizer.vocab_size() as TokenId).map(bytes).collect(),
     };
-    // A word has some four bytes and more.
+    // A word has about four bytes or more.
     memory::check_available((counts.distinct_bytes() * 4 + counts.distinct() * OF_RUN) as usize)?;
     let (corpus, places) = side_by_side(counts, words, base, T::MOVES, interrupt)?;
     let tokens = (0..base as TokenId).map(bytes).collect();
     let mut learner = Learner::new((corpus, None), tokens, ties, limits);
-    // A pair of words has its turn before the last merge that there is room for, or never.
+    // A pair of words is merged before the last merge that fits, or never.
     let minimum = if inner.len() >= options.max_merges { words.counts.last().copied() } else { None };
     learner.min_count = options.min_frequency.max(minimum.unwrap_or(1));
     let allowed = |left, right| learner.limits.allow(&learner.tokens, left, right);
@@ -168,12 +168,12 @@ fn join<T: TieRule>(
     Ok(Joined { merges: learner.merges, joins, tokens: learner.tokens, stop })
 }
 
-/// What a run of words takes beside them.
+/// Memory per run of words, without the words.
 const OF_RUN: u64 = 64;
 
-/// Where each word stands.
+/// The places of each word.
 struct WordPlaces {
-    /// By id, where those of the token begin.
+    /// By id, the start of the token's places.
     starts: Vec<u32>,
     places: Vec<u32>,
 }
@@ -184,8 +184,8 @@ impl WordPlaces {
     }
 }
 
-/// The runs of words side by side that are one token each and may join, with those that are no
-/// token yet as borders; and where the latter stand.
+/// A corpus of the runs of neighbouring joinable words, in which words that are not single tokens yet are
+/// borders; and the places of the latter.
 fn side_by_side(
     counts: &Counts,
     words: WordMerges<'_>,
@@ -195,7 +195,7 @@ fn side_by_side(
 ) -> Result<(Corpus, WordPlaces)> {
     let mut runs = runs(counts, words, interrupt)?;
     if !in_order {
-        // The most frequent first, which makes the counts of places quick to find.
+        // The most frequent first, which makes finding the count of a place fast.
         crate::count::sort(&mut runs, &|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)), interrupt)?;
     }
     let mut corpus = CorpusBuilder::new(base);
@@ -225,10 +225,10 @@ fn side_by_side(
     Ok((corpus.finish(), WordPlaces { starts, places }))
 }
 
-/// A run of words and how often it occurs.
+/// A run of words and its count.
 type WordRun = (Box<[TokenId]>, u64);
 
-/// The runs of two words or more, each once, in the order in which they first occur.
+/// The distinct runs of two or more words, in the order of first occurrence.
 fn runs(counts: &Counts, words: WordMerges<'_>, interrupt: &dyn Interrupt) -> Result<Vec<WordRun>> {
     let pretokenizer = words.tokenizer.pretokenizer();
     let mut numbers: HashMap<Box<[TokenId]>, usize> = HashMap::new();

@@ -1,4 +1,4 @@
-//! The rules for pairs of the same count.
+//! The tie-breaking rules for pairs of equal count.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use crate::vocabulary::TokenId;
 
 use super::Ties;
 
-/// A rule for ties, as a key: of the pairs of one count the one with the greatest key is merged.
+/// A tie-breaking rule as a sort key: of the pairs of equal count, the one with the greatest key is merged.
 pub(super) trait TieRule {
     type SortKey: Ord + Clone;
 
-    /// Whether keys can fall while training goes on, as first occurrences move to the right.
+    /// Whether keys can decrease during training, as first occurrences move right.
     const MOVES: bool;
 
     /// The key of a pair that first occurs at place `first`.
@@ -45,7 +45,7 @@ impl TieRule for FirstSeen {
 
 /// The greatest pair of byte strings, in some order of bytes.
 pub(super) struct Lexicographic {
-    /// The token of each id, shared by all keys that name it; its bytes by their places in the order.
+    /// The token of each id, with its bytes mapped to their rank in the order; shared by all keys.
     shared: Vec<Arc<[u8]>>,
     places: [u8; 256],
 }
@@ -64,8 +64,8 @@ impl Lexicographic {
         Lexicographic { shared: Vec::new(), places: std::array::from_fn(|byte| byte as u8) }
     }
 
-    /// In that of the characters that GPT-2 prints for bytes: what Latin-1 can print stands for
-    /// itself, and characters after Latin-1 for the others.
+    /// In the order of the characters that GPT-2 prints for bytes: printable Latin-1 bytes are themselves,
+    /// and the others are mapped to characters after Latin-1.
     fn as_printed() -> Lexicographic {
         let itself = |byte: &u8| matches!(byte, b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff);
         let (printed, others): (Vec<u8>, Vec<u8>) = (0..=255).partition(itself);

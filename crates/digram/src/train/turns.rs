@@ -1,20 +1,20 @@
-//! Whose turn it is: which language the next merge is made for.
+//! The choice of the language for the next merge.
 
 use std::collections::VecDeque;
 
-/// A bound for how often a language has its turn.
+/// A limit on how often a language is chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
-    /// How many turns are looked back on; at least 1.
+    /// The number of past turns considered; at least 1.
     pub size: usize,
-    /// A language that had more than this many times its even share of them waits; above 0.
+    /// A language that had more than `alpha` times its even share of these turns must wait; above 0.
     pub alpha: f64,
 }
 
-/// Chooses a language for each merge: the one that is furthest behind.
+/// Chooses for each merge the language that is furthest behind.
 pub(super) struct Turns {
-    /// How long each language was before the first merge, and how many times as short it is to
-    /// become: who has done the smallest part of that is behind. Without them it is the longest.
+    /// The initial length and the target compression ratio of each language: the one that has achieved the
+    /// smallest part of its target is behind. Without ratios the longest language is behind.
     ratios: Option<(Vec<u64>, Vec<f64>)>,
     window: Option<RecentTurns>,
     /// Languages without a pair to merge.
@@ -25,14 +25,14 @@ pub(super) struct Turns {
 struct RecentTurns {
     window: Window,
     turns: VecDeque<usize>,
-    /// How many of them each language had.
+    /// The number of these turns of each language.
     times: Vec<usize>,
 }
 
 impl Turns {
     /// `lengths` are those before the first merge.
     pub(super) fn new(lengths: &[u64], ratios: Option<&[f64]>, window: Option<Window>) -> Turns {
-        // What has no length cannot become shorter by any ratio.
+        // A language without text cannot become shorter.
         let exhausted = lengths.iter().map(|&length| ratios.is_some() && length == 0).collect();
         let times = vec![0; lengths.len()];
         Turns {
@@ -42,8 +42,8 @@ impl Turns {
         }
     }
 
-    /// The language of the next turn, by the lengths of now; none where all are exhausted. With a
-    /// window it may be an exhausted one, whose turn is lost.
+    /// The language of the next turn, given the current lengths; `None` if all are exhausted. With a
+    /// window, it may be an exhausted one, whose turn is lost.
     pub(super) fn next(&mut self, lengths: &[u64]) -> Option<usize> {
         let mut waiting: Vec<usize> = (0..lengths.len()).filter(|&one| !self.exhausted[one]).collect();
         let mut last = self.take_furthest(&mut waiting, lengths)?;
@@ -63,7 +63,7 @@ impl Turns {
         Some(last)
     }
 
-    /// Takes out the language that is furthest behind; of equals the first.
+    /// Removes and returns the language that is furthest behind; of equals the first.
     fn take_furthest(&self, waiting: &mut Vec<usize>, lengths: &[u64]) -> Option<usize> {
         let mut furthest = 0;
         for at in 1..waiting.len() {
@@ -88,7 +88,7 @@ impl Turns {
         self.exhausted[language]
     }
 
-    /// Notes that a language has no pair to merge, and never will have.
+    /// Marks a language as having no pairs to merge.
     pub(super) fn exhaust(&mut self, language: usize) {
         self.exhausted[language] = true;
     }

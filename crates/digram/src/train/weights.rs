@@ -1,34 +1,33 @@
-//! How much the pretoken around a place weighs.
+//! The weights of pretokens, by place.
 
-/// What a pretoken adds wherever it stands.
+/// The weight of a pretoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PretokenWeight {
-    /// To the count of each of its pairs.
+    /// Added to the count of each of its pairs.
     pub(super) count: u64,
-    /// For each of its tokens, to the length by which its language is steered; 0 where nothing is.
+    /// Added, per token, to the length that steers the choice of language; 0 if nothing is steered.
     pub(super) length: u64,
-    /// The number of its language; 0 where there are none.
+    /// The index of its language; 0 if there are none.
     pub(super) language: u32,
 }
 
 impl PretokenWeight {
-    /// That of a pretoken that occurs so often, where languages play no part.
+    /// The weight of a pretoken with this count, without languages.
     pub(super) fn of(count: u64) -> PretokenWeight {
         PretokenWeight { count, length: 0, language: 0 }
     }
 }
 
-/// Places of one block share the answer where to begin to look.
+/// Places per block; each block stores the run in which it begins.
 const BLOCK: usize = 128;
 
-/// Stretches of places with one weight each, end to end.
+/// Run-length encoded weights of places.
 ///
-/// Pretokens that are sorted by count make few stretches, most of them long, so the stretch of a
-/// place is nearly always the one that its block begins in: the table of blocks stays in the near
-/// memory, where a number for each place would not.
+/// Pretokens sorted by count make few runs, most of them long, so the run of a place is nearly always the
+/// first one of its block. The table of blocks stays in a near cache, where a weight per place would not.
 #[derive(Default)]
 pub(super) struct WeightRuns {
-    /// Where each run starts; the last is the end of all.
+    /// The start of each run; the last entry is the end.
     starts: Vec<u32>,
     weights: Vec<PretokenWeight>,
     /// The run in which each block of places begins.
@@ -36,7 +35,7 @@ pub(super) struct WeightRuns {
 }
 
 impl WeightRuns {
-    /// Makes room for so many runs, and no more.
+    /// Reserves capacity for exactly this many runs.
     pub(super) fn reserve(&mut self, runs: usize) {
         self.starts.reserve_exact(1 + runs);
         self.weights.reserve_exact(runs);
@@ -55,7 +54,7 @@ impl WeightRuns {
         self.starts.push(end as u32);
     }
 
-    /// To be called when all were added.
+    /// Builds the index of blocks; call it after the last `push`.
     pub(super) fn finish(&mut self) {
         let mut run = 0;
         self.blocks = (0..self.end().div_ceil(BLOCK))

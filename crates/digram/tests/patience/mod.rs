@@ -5,7 +5,7 @@ use std::cell::Cell;
 use digram::interrupt::Interrupt;
 use digram::{Error, Result};
 
-/// Stops the work when it is asked so many times.
+/// Interrupts at the given number of checks.
 pub struct Patience {
     pub asked: Cell<usize>,
     maximum: usize,

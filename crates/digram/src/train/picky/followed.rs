@@ -1,4 +1,4 @@
-//! Pairs that may become more frequent again, and come back to places that they went from.
+//! Pairs whose counts may rise again, and that may return to former places.
 
 use hashbrown::HashMap;
 
@@ -12,18 +12,18 @@ pub(super) struct FollowedPair {
     pub(super) left: u32,
     pub(super) right: u32,
     pub(super) count: u64,
-    /// It stands nowhere before this place.
+    /// It does not occur before this place.
     pub(super) first: u32,
-    /// Where it stands, and where it stood before.
+    /// Its current and former places.
     places: Vec<u32>,
-    /// Whether it became more frequent since that was asked.
+    /// Whether its count rose since the last call of `risen`.
     rose: bool,
 }
 
-/// Stands for a pair that may not be merged.
+/// Marks a pair that may not be merged.
 const FORBIDDEN: u32 = u32::MAX;
 
-/// All pairs that stand anywhere and may be merged, by number.
+/// All pairs that occur and may be merged, by number.
 #[derive(Default)]
 pub(super) struct FollowedPairs {
     numbers: HashMap<(u32, u32), u32>,
@@ -36,12 +36,12 @@ impl FollowedPairs {
         &self.pairs[number as usize]
     }
 
-    /// Whether one of them stands anywhere.
+    /// Whether any of them still occurs.
     pub(super) fn is_any_left(&self) -> bool {
         self.pairs.iter().any(|pair| pair.count > 0)
     }
 
-    /// A pair stands at one place more; whether it `is_allowed` is asked once.
+    /// Adds an occurrence of a pair. `is_allowed` is called once per pair.
     pub(super) fn gain(
         &mut self,
         (left, right): (u32, u32),
@@ -78,7 +78,7 @@ impl FollowedPairs {
         Ok(())
     }
 
-    /// A pair stands at one place less.
+    /// Removes an occurrence of a pair.
     pub(super) fn lose(&mut self, (left, right): (u32, u32), weight: u64) -> Result<()> {
         if left == BORDER || right == BORDER {
             return Ok(());
@@ -93,20 +93,20 @@ impl FollowedPairs {
         Ok(())
     }
 
-    /// Takes the places of a pair that will stand nowhere, in rising order.
+    /// Removes and returns the places of a pair that will no longer occur, in rising order.
     pub(super) fn take(&mut self, number: u32) -> Vec<u32> {
         let pair = &mut self.pairs[number as usize];
         pair.count = 0;
         rising(std::mem::take(&mut pair.places))
     }
 
-    /// The pairs that became more frequent since the last call.
+    /// The pairs whose counts rose since the last call.
     pub(super) fn risen(&mut self) -> Vec<u32> {
         self.risen.iter().for_each(|&number| self.pairs[number as usize].rose = false);
         std::mem::take(&mut self.risen)
     }
 
-    /// Where a pair stands first.
+    /// The first place of a pair.
     pub(super) fn find_first(&mut self, number: u32, standing: &Standing) -> u32 {
         let pair = &mut self.pairs[number as usize];
         let stands = |at: u32| standing.has_pair(at as usize, pair.left, pair.right);
@@ -118,7 +118,7 @@ impl FollowedPairs {
     }
 }
 
-/// Places from left to right, each once.
+/// The distinct places in rising order.
 pub(super) fn rising(mut places: Vec<u32>) -> Vec<u32> {
     places.sort_unstable();
     places.dedup();

@@ -1,12 +1,11 @@
-//! PickyBPE: a token that the merge of its time leaves little use for is dropped at once.
+//! PickyBPE: intermediate tokens that a merge leaves nearly unused are dropped at once.
 //!
 //! Chizhov, Arnett, Korotkova and Yamshchikov, "BPE Gets Picky: Efficient Vocabulary Refinement During
-//! Tokenizer Training", EMNLP 2024. After each merge its two parts are asked in how many of the places
-//! where they stood it took them up. From a threshold on the part is split wherever it still stands.
+//! Tokenizer Training", EMNLP 2024. After each merge, the share of the occurrences of each part that the
+//! merge consumed is computed. From a threshold on, the part is dropped, and split at its remaining places.
 //!
-//! So pairs may become more frequent again, and come back to places that they went from, which other
-//! training excludes. Here every pair that stands anywhere is followed, with all its places; what a
-//! place holds is looked up when it matters.
+//! So, unlike in other training, pairs may become more frequent again and return to places that they left.
+//! Here every existing pair is tracked, with all its places, and each place is verified when it is used.
 
 mod followed;
 mod standing;
@@ -27,46 +26,45 @@ use super::{Base, Options, Stop, Ties};
 use followed::{FollowedPair, FollowedPairs, rising};
 use standing::Standing;
 
-/// When a part is dropped, and when there are enough tokens.
+/// When to drop tokens, and when to stop.
 #[derive(Debug, Clone, Copy)]
 pub struct Picky {
-    /// The share of its places, above 0 and up to 1, from which on a part is dropped.
+    /// The share of its occurrences, above 0 and at most 1, from which on a part is dropped.
     pub threshold: f64,
-    /// So many tokens beside the base.
+    /// The maximum number of tokens besides the base.
     pub max_tokens: Option<usize>,
 }
 
-/// What was learned.
+/// The result of training.
 #[derive(Debug)]
 pub struct Picked {
-    /// All tokens that were made, by number: first the base as it was given.
+    /// All tokens ever made, by number, starting with the base.
     pub tokens: Vec<Vec<u8>>,
-    /// The numbers of those that are left, in rising order.
+    /// The numbers of the remaining tokens, in rising order.
     pub live: Vec<u32>,
-    /// What happened in the order of time, with how often the pair stood, or the token that was
-    /// dropped still did. Numbers are those of [`Picked::tokens`].
+    /// The events in order, each with the count of the merged pair, or the remaining count of the dropped
+    /// token. Numbers index [`Picked::tokens`].
     pub events: Vec<(Event, u64)>,
-    /// Why there is not more.
+    /// Why training stopped.
     pub stop: PickyStop,
 }
 
-/// Why training came to its end.
+/// The reason why training stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PickyStop {
-    /// As many tokens as were asked for.
+    /// The requested number of tokens is reached.
     Full,
-    /// For another reason, as any training.
+    /// A reason of ordinary training.
     As(Stop),
 }
 
-/// Learns what [`Options`] ask for, and drops what [`Picky`] says.
+/// Trains with [`Options`], and drops tokens as [`Picky`] says.
 ///
-/// `on_event` is told after each merge how many merges and how many tokens there are. Of the options
-/// rounds and runners-up play no part. All is in memory: about 30 bytes for each byte of distinct
-/// pretokens.
+/// `on_merge` is called after each merge with the numbers of merges and of tokens. The options for rounds
+/// and runners-up are ignored. All data is in memory: about 30 bytes per byte of distinct pretokens.
 ///
-/// # Errors
-/// As [`train`](super::train()); [`Error::Option`] for a threshold that is none, and for a tokenizer as base.
+/// Those of [`train`](super::train()); [`Error::Option`] for an invalid threshold, and for a tokenizer as
+/// base.
 pub fn train_picky(
     counts: &dyn Pieces,
     options: &Options,
@@ -78,7 +76,7 @@ pub fn train_picky(
     let threshold = picky.threshold;
     let refuse = |reason: String| Err(Error::Option { reason });
     if !(threshold > 0.0 && threshold <= 1.0) {
-        return refuse(format!("picky={threshold} is not a share above 0 and up to 1."));
+        return refuse(format!("picky must be greater than 0 and at most 1, not {threshold}."));
     }
     if let Base::Tokens(_) = options.base {
         return refuse("PickyBPE starts from single symbols, not from the tokens of a tokenizer.".into());
@@ -100,16 +98,16 @@ pub fn train_picky(
     }
 }
 
-/// Bytes of memory for each byte of distinct pretokens.
+/// Memory per byte of distinct pretokens, in bytes.
 const OF_BYTE: u64 = 30;
 
-/// What a merge costs beside its places, counted in places.
+/// The fixed cost of a merge, expressed in places.
 const OF_MERGE: usize = 1 << 6;
 
 struct Picker<T: TieRule> {
     standing: Standing,
     made: MadeTokens,
-    /// How often each token stands, and where it did or does; by number.
+    /// The count of each token, and its current and former places; by number.
     counts: Vec<u64>,
     places: Vec<Vec<u32>>,
     pairs: FollowedPairs,
@@ -159,7 +157,7 @@ impl<T: TieRule> Picker<T> {
                 break PickyStop::As(if is_left { Stop::MinFrequency } else { Stop::NoPairs });
             };
             merges += 1;
-            // A merge with its hashing takes as long as many places.
+            // A merge has a fixed cost, mostly for hashing.
             pacer.after(OF_MERGE)?;
             self.merge_and_drop(best, &mut pacer)?;
             self.enqueue_risen();
@@ -184,7 +182,7 @@ impl<T: TieRule> Picker<T> {
         Ok(())
     }
 
-    /// A pair stands at one place more.
+    /// Adds an occurrence of a pair.
     fn gain(&mut self, left: u32, right: u32, weight: u64, at: usize) -> Result<()> {
         let is_allowed = || self.limits.allow(&self.made.tokens, left, right);
         self.pairs.gain((left, right), weight, at, is_allowed)
@@ -202,14 +200,13 @@ impl<T: TieRule> Picker<T> {
         }
     }
 
-    /// Takes the best pair out of the queue, if one is frequent enough. In the queue each pair stands
-    /// with what it was worth whenever it rose, or better; so the first that is worth it still is the
-    /// best.
+    /// Takes the best pair from the queue, if one is frequent enough. A pair is queued whenever its count
+    /// rises, so its entries are upper bounds, and the first exact one is the best.
     fn best(&mut self) -> Option<u32> {
         while let Some(candidate) = self.queue.pop() {
             let number = candidate.pair;
             let &FollowedPair { left, right, count, .. } = self.pairs.get(number);
-            // One that is worth more by now is in the queue with that too.
+            // A pair whose count has risen is also in the queue with the new count.
             if count > candidate.count {
                 continue;
             }
@@ -229,7 +226,7 @@ impl<T: TieRule> Picker<T> {
         None
     }
 
-    /// Merges a pair, and drops those of its parts that it leaves too rare.
+    /// Merges a pair, and drops its parts if they are too rare afterwards.
     fn merge_and_drop(&mut self, number: u32, pacer: &mut Pacer<'_>) -> Result<()> {
         let &FollowedPair { left, right, count, .. } = self.pairs.get(number);
         self.events.push((Event::Merge(left, right), count));
@@ -250,7 +247,7 @@ impl<T: TieRule> Picker<T> {
         Ok(())
     }
 
-    /// Puts a token wherever a pair stands, and says how often that was.
+    /// Replaces a pair by a token at all its places, and returns their weight.
     fn merge(&mut self, number: u32, id: u32, pacer: &mut Pacer<'_>) -> Result<u64> {
         let &FollowedPair { left, right, .. } = self.pairs.get(number);
         let mut merged = 0;
@@ -263,7 +260,7 @@ impl<T: TieRule> Picker<T> {
             let weight = self.standing.weight(at);
             let middle = self.standing.end(left, at);
             let (before, after) = self.standing.around(at, self.standing.end(right, middle));
-            // Of the pair itself none is left.
+            // The pair itself no longer occurs.
             for pair in [(before, left), (right, after)].into_iter().filter(|pair| *pair != (left, right)) {
                 self.pairs.lose(pair, weight)?;
             }
@@ -279,7 +276,7 @@ impl<T: TieRule> Picker<T> {
         Ok(merged)
     }
 
-    /// Puts its parts wherever a token stands.
+    /// Replaces a token by its parts at all its places.
     fn drop(&mut self, token: u32, pacer: &mut Pacer<'_>) -> Result<()> {
         let mut parts = Vec::new();
         self.made.drop(token, &mut parts);

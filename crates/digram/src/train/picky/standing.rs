@@ -1,57 +1,57 @@
-//! Where tokens stand, while they come to places and go from them again.
+//! The places of tokens, which may be merged and split again.
 
 use super::super::corpus::{BORDER, Corpus, INSIDE};
 use super::super::weights::WeightRuns;
 
-/// Distinct pretokens as tokens, end to end, a border before and after each.
+/// The tokens of distinct pretokens, end to end, with a border before and after each.
 ///
-/// A token that was merged has several places: the first and the last name it. They do so in two
-/// lists, since a place may be the first of a token now and the last of another later.
+/// A merged token has several places; its first and its last place hold its number, in two lists, since a
+/// place may be the first of a token now and the last of another later.
 pub(super) struct Standing {
     starts: Vec<u32>,
-    /// What ends at a place; of no meaning where nothing does.
+    /// The token that ends at a place; meaningless where none ends.
     ends: Vec<u32>,
     runs: WeightRuns,
-    /// How many places a token takes.
+    /// The number of places of each token.
     lengths: Vec<u32>,
 }
 
 impl Standing {
-    /// Symbols as they were laid out.
+    /// The initial symbols of a corpus.
     pub(super) fn new(corpus: Corpus, symbols: usize) -> Standing {
         let (starts, runs) = corpus.into_parts();
         Standing { ends: starts.clone(), starts, runs, lengths: vec![1; symbols] }
     }
 
-    /// How many places there are.
+    /// The number of places.
     pub(super) fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Makes room for the token of two others.
+    /// Registers the token of two others.
     pub(super) fn add_token(&mut self, left: u32, right: u32) {
         self.lengths.push(self.lengths[left as usize] + self.lengths[right as usize]);
     }
 
-    /// What begins at a place: a token, a border, or nothing.
+    /// The token or border that begins at a place, or [`INSIDE`].
     #[inline]
     pub(super) fn at(&self, at: usize) -> u32 {
         self.starts[at]
     }
 
-    /// How often the pretoken around a place occurs.
+    /// The count of the pretoken at a place.
     #[inline]
     pub(super) fn weight(&self, at: usize) -> u64 {
         self.runs.weight(at).count
     }
 
-    /// Where a token ends that begins at `at`.
+    /// The end of a token that begins at `at`.
     #[inline]
     pub(super) fn end(&self, token: u32, at: usize) -> usize {
         at + self.lengths[token as usize] as usize
     }
 
-    /// Where a token begins that ends before `at`; of no meaning for a border.
+    /// The start of a token that ends before `at`; meaningless for a border.
     #[inline]
     pub(super) fn start(&self, token: u32, at: usize) -> usize {
         if token == BORDER { at } else { at - self.lengths[token as usize] as usize }
@@ -68,14 +68,14 @@ impl Standing {
         self.starts[at] == left && self.starts[self.end(left, at)] == right
     }
 
-    /// Puts a token where two stand that it is made of.
+    /// Replaces two tokens by the token that they make.
     #[inline]
     pub(super) fn join(&mut self, at: usize, middle: usize, id: u32) {
         self.starts[middle] = INSIDE;
         self.put(at, id);
     }
 
-    /// Puts a token from `at` on, and says where it ends.
+    /// Writes a token at `at`, and returns its end.
     #[inline]
     pub(super) fn put(&mut self, at: usize, token: u32) -> usize {
         let end = self.end(token, at);
