@@ -128,7 +128,7 @@ fn all_long_work_can_be_stopped() {
 
 #[test]
 fn work_on_threads_can_be_stopped() {
-    // Each is one task, too short for the watch to be asked while cuts are looked for. It is asked
+    // Each is one task, too short for a check while splits are searched for. It is asked
     // once before each, so one question more comes from inside.
     let texts = vec![vec![b'a'; 1 << 17]; 2];
     let asked = texts.len() + 1;

@@ -31,7 +31,7 @@ const TAIL: usize = 10;
 /// What stands between the digested part and the footer: the end of the stream of batches.
 const END_OF_STREAM: usize = 8;
 const DIGEST: &str = "digram.sha256";
-/// Decoded between two questions to the watch.
+/// Decoded between two checks of the interrupt.
 const BLOCK: usize = 1 << 20;
 
 const COPY: &str = "Copy the file again, or count again.";

@@ -8,7 +8,7 @@ use crate::interrupt::{Interrupt, Pacer};
 use super::limits::{too_far, too_many_documents};
 use super::{CountTable, Counts, Entry, shown};
 
-/// Rows between two questions to the watch: each is looked up, or copied, far away in memory.
+/// Rows between two checks of the interrupt; each row is a cache miss.
 const ROWS: usize = 1 << 14;
 
 /// A positive number as a fraction.

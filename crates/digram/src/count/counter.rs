@@ -18,10 +18,10 @@ use super::spill::Spill;
 use super::tally::{SpillTarget, ThreadCounts};
 use super::{Counted, Counts, SortedCounts, Totals};
 
-/// The least memory that a counter can be limited to, in bytes.
+/// The minimum memory limit of a counter, in bytes.
 pub const MIN_MEMORY: u64 = 4 << 20;
 
-/// The least memory of a thread's tables. Where there is less for each, fewer threads count.
+/// The minimum memory of a thread's tables. If there is less per thread, fewer threads count.
 const OF_THREAD: usize = 1 << 20;
 
 /// Counts batches of text, one after the other.
@@ -37,7 +37,7 @@ pub struct Counter {
     totals: Totals,
 }
 
-/// All that was counted up to some batch: what is to be noted down to go on from there.
+/// A checkpoint: the state after some batch, from which counting can resume.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checkpoint {
     /// The names of the files that hold the counts.
@@ -73,13 +73,12 @@ impl Counter {
         Ok(Counter { spill: Some(spill), ..counter })
     }
 
-    /// A counter that goes on from a checkpoint whose files are in `folder`, and that writes others
-    /// there; one that has counted nothing if that is [`Checkpoint::default`].
+    /// A counter that resumes from a checkpoint whose files are in `folder`, and writes new ones there; an
+    /// empty counter for [`Checkpoint::default`].
     ///
-    /// Other files of counters that are in the folder are deleted: they were written after the
-    /// checkpoint. [`Error::Corrupt`] for a file that is not whole, as far as its end tells;
-    /// [`Error::Checkpoint`] if the files of counts are missing, or, when the counter is
-    /// finished, if they hold other counts.
+    /// Other counter files in the folder are deleted: they were written after the checkpoint.
+    /// [`Error::Corrupt`] for a file that is not complete, as far as its end shows; [`Error::Checkpoint`]
+    /// if files of counts are missing, or, when the counter is finished, if they contain other counts.
     pub fn resumed(
         pretokenizer: impl Into<Arc<Pretokenizer>>,
         memory: Option<u64>,
@@ -109,7 +108,7 @@ impl Counter {
     /// Counts a batch of texts on up to `threads` threads, a long text on several of them. Texts
     /// never join.
     ///
-    /// If the watch interrupts, the counter is left with a part of the batch and must be dropped.
+    /// After an interrupt the counter contains a part of the batch and must be dropped.
     pub fn add<T: AsRef<[u8]> + Sync>(
         &mut self,
         texts: &[T],
@@ -119,8 +118,8 @@ impl Counter {
         self.add_parts(texts, texts.len() as u64, threads, interrupt)
     }
 
-    /// The same for texts of which some were cut in parts where
-    /// [`Pretokenizer::last_border_so_far`] says: so many of the parts begin a text.
+    /// Like `add`, for texts of which some are split into parts at [`Pretokenizer::last_border_so_far`];
+    /// `documents` is the number of parts that begin a text.
     pub fn add_parts<T: AsRef<[u8]> + Sync>(
         &mut self,
         texts: &[T],
@@ -174,25 +173,25 @@ impl Counter {
         Ok(())
     }
 
-    /// What was counted so far.
+    /// The totals so far.
     pub fn totals(&self) -> Totals {
         self.totals
     }
 
-    /// Makes room for so many threads, or for fewer if there is not enough memory.
+    /// Prepares for this many threads, or for fewer if there is not enough memory.
     fn share(&mut self, threads: usize, interrupt: &dyn Interrupt) -> Result<usize> {
         let Some(memory) = self.memory else { return Ok(threads) };
         let threads = threads.min(saturating_usize(memory) / OF_THREAD);
         if threads > self.threads {
             self.threads = threads;
-            // Those of a larger share go.
+            // Tables sized for a larger share are dropped.
             self.spill_all(interrupt)?;
             self.tallies.clear();
         }
         Ok(threads)
     }
 
-    /// What the tables of each thread may take: a quarter of all is left for merging and the rest.
+    /// The memory of each thread's tables: a quarter of the limit is left for merging and the rest.
     fn memory_of_each(&self) -> usize {
         self.memory.map_or(usize::MAX, |memory| saturating_usize(memory) / 4 * 3 / self.threads)
     }
@@ -202,12 +201,11 @@ impl Counter {
         self.tallies.iter_mut().try_for_each(|tally| spill.write(tally, interrupt))
     }
 
-    /// Writes all that was counted and is not written yet to the folder that the counter was
-    /// resumed in, and brings it to the disk: who notes the result down can go on from here with
-    /// [`Counter::resumed`].
+    /// Writes all counts that are not written yet to the folder of the resumed counter, and syncs them to
+    /// disk. Who stores the result can resume from it with [`Counter::resumed`].
     ///
-    /// It must be noted before the next checkpoint, which deletes files that were merged since and
-    /// that only earlier ones name. [`Error::Option`] for a counter that was not resumed.
+    /// It must be stored before the next checkpoint, which deletes files that were merged since and that
+    /// only earlier checkpoints name. [`Error::Option`] for a counter that was not resumed.
     pub fn checkpoint(&mut self, interrupt: &dyn Interrupt) -> Result<Checkpoint> {
         self.spill_all(interrupt)?;
         match &self.spill {
@@ -233,8 +231,8 @@ impl Counter {
         }
     }
 
-    /// The same where the limit of memory holds: on disk if it was not enough. Without a limit,
-    /// that is where something is there already.
+    /// Like `finish`, within the memory limit: the result is on disk if memory is not enough, and without a
+    /// limit if something is on disk already.
     pub fn finish_bounded(mut self, interrupt: &dyn Interrupt) -> Result<Counted> {
         let fits = |memory: u64| {
             // Joined and sorted, they are there up to three times.
@@ -270,7 +268,7 @@ fn of_other_counts(totals: Totals, bytes: u128, pretokens: u128) -> Error {
     }
 }
 
-/// A tally that goes back when the thread that used it ends.
+/// The counts of a thread, returned when the thread ends.
 struct BorrowedCounts<'a> {
     tally: Option<ThreadCounts>,
     back: &'a Mutex<Vec<ThreadCounts>>,

@@ -1,7 +1,7 @@
-//! From what each thread counted to counts in the order of first occurrence.
+//! Combining the counts of all threads in the order of first occurrence.
 //!
-//! Twice in parts that can be worked on side by side, and that lie in near memory while they are:
-//! by hash, to join the threads' counts of each pretoken, and by first occurrence, to sort them.
+//! Two steps, each in parts that are processed in parallel and fit into a near cache: by hash, to sum the
+//! threads' counts of each pretoken, and by first occurrence, to sort them.
 
 use std::sync::Mutex;
 
@@ -22,17 +22,17 @@ const OF_PART: usize = 1 << 12;
 /// The most parts.
 const MAX_PARTS: usize = 1 << 6;
 
-/// Pretokens that first stand in one part of the corpus.
+/// Pretokens that first occur in one part of the corpus.
 #[derive(Default)]
 struct Bucket<'t> {
     pieces: Vec<Piece<'t>>,
-    /// How many of their bytes are to be copied.
+    /// The number of their bytes that must be copied.
     bytes: usize,
     /// Count times length, summed.
     sum: u64,
 }
 
-/// The counts of all tallies together, found on up to `threads` threads.
+/// The sum of the counts of all threads, computed on up to `threads` threads.
 ///
 /// Checks that the pieces add up to the text: the sum of count times length is the number of
 /// bytes read, or the result is [`Error::Internal`].
@@ -47,7 +47,7 @@ pub(super) fn gather(
     let distinct: usize = tallies.iter().map(ThreadCounts::len).sum();
     memory::check_available(distinct * (2 * size_of::<Piece<'_>>() + size_of::<Entry>()))?;
     let parts = (maximum / OF_PART).next_power_of_two().clamp(1, MAX_PARTS);
-    // The first one's bytes are kept as they are: a corpus may be one pretoken.
+    // The bytes of the first table are not copied, since a corpus may be a single pretoken.
     let shared = SharedBytes(tallies.first().map_or(&[], |tally| tally.long.bytes()));
     let joined: Vec<Vec<Bucket<'_>>> = in_parallel(
         threads,
@@ -106,7 +106,7 @@ pub(super) fn gather(
     Ok(Counts::counted(bytes, entries, totals))
 }
 
-/// The pretokens in a part of all tallies, each once.
+/// The distinct pretokens of one part of all tables.
 fn join(tallies: &[ThreadCounts], part: usize, parts: usize) -> Vec<Piece<'_>> {
     let maximum = tallies.iter().map(ThreadCounts::len).sum::<usize>() / parts;
     let mut pieces: Vec<Piece<'_>> = Vec::with_capacity(maximum + maximum / 8);
@@ -116,7 +116,7 @@ fn join(tallies: &[ThreadCounts], part: usize, parts: usize) -> Vec<Piece<'_>> {
     }
     let mut index: HashTable<(u64, usize)> = HashTable::with_capacity(maximum);
     for (hash, piece) in tallies.iter().flat_map(|tally| tally.part(part, parts)) {
-        // What tells the part says nothing here, and a tag has no lower bits.
+        // All hashes here share the bits that select the part, and tags have no lower bits.
         let hash = (hash ^ hash >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let hash = hash ^ hash >> 32;
         match index.find(hash, |&(other, number)| other == hash && pieces[number].bytes == piece.bytes) {
@@ -133,7 +133,7 @@ fn join(tallies: &[ThreadCounts], part: usize, parts: usize) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The same by where they first stand, in so many parts of a corpus.
+/// Groups pretokens by the part of the corpus in which they first occur.
 fn by_first<'t>(pieces: &[Piece<'t>], parts: usize, corpus: u64, shared: SharedBytes<'_>) -> Vec<Bucket<'t>> {
     let shift = (u64::BITS - corpus.leading_zeros()).saturating_sub(parts.trailing_zeros());
     let bucket = |piece: &Piece<'_>| piece.first.checked_shr(shift).unwrap_or(0) as usize;
@@ -150,23 +150,23 @@ fn by_first<'t>(pieces: &[Piece<'t>], parts: usize, corpus: u64, shared: SharedB
     buckets
 }
 
-/// Bytes that stay where they are.
+/// Bytes that are not copied.
 #[derive(Clone, Copy)]
 struct SharedBytes<'t>(&'t [u8]);
 
 impl SharedBytes<'_> {
-    /// Where a piece is in them, if it is.
+    /// The offset of a piece in these bytes, if it is inside.
     fn place(self, piece: &[u8]) -> Option<usize> {
         let range = self.0.as_ptr_range();
         range.contains(&piece.as_ptr()).then(|| piece.as_ptr() as usize - range.start as usize)
     }
 }
 
-/// Where what first stands in a part of the corpus is written to.
+/// The output for the pretokens that first occur in a part of the corpus.
 struct BucketOutput<'o> {
     entries: &'o mut [Entry],
     bytes: &'o mut [u8],
-    /// Where these bytes are among all.
+    /// The offset of these bytes among all.
     start: usize,
 }
 

@@ -6,7 +6,7 @@ use crate::memory;
 
 use super::{Counts, Entry};
 
-/// Sorted between two questions to the watch: some milliseconds.
+/// Items sorted between two checks of the interrupt: some milliseconds.
 const RUN: usize = 1 << 16;
 
 /// Puts entries in order: of first occurrence where it is known, else of the pieces.
@@ -42,7 +42,7 @@ fn in_order_of_pieces(entries: &[Entry], bytes: &[u8], interrupt: &dyn Interrupt
 
 /// The numbers of entries in the order of their keys, and where those are equal of their pieces.
 ///
-/// Runs are sorted and then merged, two by two, so that the watch is asked in between. Of two million
+/// Runs are sorted and then merged, two by two, so that the interrupt is checked in between. Of two million
 /// pieces, `sort` took 0.2 s and not 0.3 where the keys are random, but 20 s and not 8 where they are
 /// all equal, and twice as long where they are nearly in order.
 fn numbers_in_order(

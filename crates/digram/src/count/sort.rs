@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 
-/// So many are sorted between two questions to the watch: some ten milliseconds.
+/// Items sorted between two checks of the interrupt: about ten milliseconds.
 const CHECK_INTERVAL: usize = 1 << 16;
 
 /// Brings what is not free to the front, in order, and returns how many that are.

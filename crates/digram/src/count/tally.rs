@@ -1,6 +1,6 @@
-//! What one thread counts.
+//! The counts of one thread.
 //!
-//! Some pretokens at a time: the processor waits for the memory of all of them at once.
+//! Pretokens are counted in groups, so that their cache misses overlap.
 
 use std::hash::BuildHasher;
 
@@ -19,13 +19,13 @@ use super::long::{LongTable, TableLimits};
 use super::short::ShortTable;
 use super::spill::Spill;
 
-/// What a distinct pretoken takes in a table, in bytes.
+/// The size of a table entry, in bytes.
 const SLOT: usize = 32;
 
-/// Where to go with a full tally, and who watches.
+/// Where to write full tables, and the interrupt.
 #[derive(Clone, Copy)]
 pub(super) struct SpillTarget<'a> {
-    /// Nowhere: it may grow without end.
+    /// `None`: tables may grow without limit.
     pub(super) spill: Option<&'a Spill>,
     pub(super) interrupt: &'a dyn Interrupt,
 }
@@ -38,13 +38,12 @@ pub(super) struct ThreadCounts {
 }
 
 impl ThreadCounts {
-    /// An empty one that takes up to `memory` bytes. Only those of one hasher can be joined.
+    /// Empty tables with a limit of `memory` bytes. Only tables with the same hasher can be combined.
     pub(super) fn new(memory: usize, hasher: &DefaultHashBuilder) -> ThreadCounts {
         // The seed of short hashes, that is multiplied with, is odd: no bit is lost.
         let seeds = [hasher.hash_one(0u64), hasher.hash_one(1u64) | 1];
         let max_slots = |memory: usize| (memory / SLOT + 1).next_power_of_two() / 2;
-        // While a table grows, and where what it was before cannot be used for anything else, it
-        // takes twice its size.
+        // A growing table takes twice its size, if its old memory cannot be reused.
         let short = ShortTable::new(max_slots(memory / 8 * 3), seeds);
         let bytes = if memory == usize::MAX { memory } else { memory / 8 };
         let long = LongTable::new(TableLimits { slots: max_slots(memory / 16), bytes }, hasher.clone());

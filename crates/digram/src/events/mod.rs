@@ -1,12 +1,12 @@
-//! What PickyBPE did in training, in the order of time: tokens are made of pairs, and tokens that
-//! served as a step only are dropped again.
+//! The events of PickyBPE training, in order: tokens are made from pairs, and intermediate tokens are
+//! dropped again.
 //!
 //! Chizhov, Arnett, Korotkova and Yamshchikov, "BPE Gets Picky: Efficient Vocabulary Refinement During
-//! Tokenizer Training", EMNLP 2024. A text is encoded by the same events in the same order, so what
-//! each token and each pair is waiting for is a time.
+//! Tokenizer Training", EMNLP 2024. A text is encoded by replaying the same events in the same order; the
+//! time of an event is its index.
 //!
-//! Tokens have numbers of their own here, since those that were dropped have no id: first the base,
-//! then each token in the order in which it was made first.
+//! Tokens have numbers here, since dropped tokens have no id: first the base, then each token in the order
+//! in which it is first made.
 
 use std::ops::Range;
 
@@ -16,37 +16,37 @@ use crate::error::{Error, Result};
 use crate::merges::{Merge, Merges, NO_RANK, Rank};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 
-/// One event, told by the numbers of tokens.
+/// An event, in terms of token numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Event {
-    /// Wherever the two stand side by side, from the left, they become the token of their bytes.
+    /// All adjacent occurrences of the two, from the left, become the token of their bytes.
     Merge(u32, u32),
-    /// Wherever it stands, this token becomes the parts that it was first made of, and those that are
-    /// dropped become theirs.
+    /// All occurrences of this token become the parts it was first made of; parts that are dropped become
+    /// their own parts.
     Drop(u32),
 }
 
-/// The place of an event in the order of time.
+/// The index of an event.
 pub(crate) type Time = u32;
 
 /// No time.
 pub(crate) const NEVER: Time = Time::MAX;
 
-/// An event with all that it does.
+/// An event with its effect.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
     Merge(Merge),
-    /// The token, and where its parts stand in the list of all.
+    /// The token, and the range of its parts in the list of all parts.
     Drop(u32, Range<u32>),
 }
 
-/// No id: that of a token which is dropped at the end.
+/// The id of a token that is dropped at the end: none.
 const NO_ID: TokenId = TokenId::MAX;
 
-/// Events, and when each pair and each token has its next one.
+/// Events, indexed by the next time of each pair and each token.
 #[derive(Clone)]
 pub(crate) struct Events {
-    /// All tokens that ever were, by number.
+    /// All tokens ever made, by number.
     vocabulary: Vocabulary,
     steps: Vec<Step>,
     /// The parts of all tokens that are dropped.
@@ -58,13 +58,13 @@ pub(crate) struct Events {
     ids: Vec<TokenId>,
 }
 
-/// When pairs are merged. Nearly all are once: that time stands beside the pair.
+/// The times at which pairs are merged. Nearly all are merged once, at a time stored with the pair.
 #[derive(Clone)]
 struct Waits {
-    /// Each pair once, in the order of its first time. What they make is of no meaning.
+    /// Each pair once, in the order of its first time. The resulting tokens are meaningless.
     pairs: Merges,
     first: Vec<Time>,
-    /// The later times of those that have some, in rising order.
+    /// The later times of pairs that have more than one, in rising order.
     later: HashMap<Rank, Vec<Time>>,
 }
 
@@ -103,8 +103,8 @@ fn next(times: &[Time], from: Time) -> Time {
 }
 
 impl Events {
-    /// Checks events. `base` are the bytes of the base tokens by their numbers, and `token_to_id` gives the
-    /// id of a token that is there at the end, by its number and its bytes.
+    /// Validates events. `base` are the bytes of the base tokens, by number. `token_to_id` gives the id of
+    /// a token that remains at the end, by its number and bytes.
     pub(crate) fn new(
         base: Vec<Vec<u8>>,
         events: &[Event],
@@ -169,18 +169,18 @@ impl Events {
         })
     }
 
-    /// The bytes of all tokens that ever were, by number.
+    /// The bytes of all tokens ever made, by number.
     pub(crate) fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary
     }
 
-    /// What happens at a time.
+    /// The event at a time.
     #[inline]
     pub(crate) fn step(&self, time: Time) -> &Step {
         &self.steps[time as usize]
     }
 
-    /// What all merges make, by number.
+    /// All merges, in token numbers.
     pub(crate) fn merges(&self) -> impl Iterator<Item = Merge> {
         self.steps.iter().filter_map(|step| match step {
             Step::Merge(merge) => Some(*merge),
@@ -209,7 +209,7 @@ impl Events {
         }
     }
 
-    /// The id of a token that is left at the end.
+    /// The id of a token that remains at the end.
     #[inline]
     pub(crate) fn id(&self, number: u32) -> TokenId {
         let id = self.ids[number as usize];
@@ -218,14 +218,14 @@ impl Events {
     }
 }
 
-/// The tokens that were made up to some time.
+/// The tokens made up to some time.
 pub(crate) struct MadeTokens {
     /// Their bytes, by number.
     pub(crate) tokens: Vec<Vec<u8>>,
     numbers: HashMap<Vec<u8>, u32>,
-    /// What each was made of first; nothing for base tokens.
+    /// The parts that each was first made of; `None` for base tokens.
     of: Vec<Option<(u32, u32)>>,
-    /// Which are there now.
+    /// Whether each exists now.
     live: Vec<bool>,
     base: usize,
     pub(crate) live_count: usize,
@@ -238,7 +238,7 @@ impl MadeTokens {
         let count = base.len();
         MadeTokens {
             tokens: base,
-            // A token that is made has two symbols at least, so its bytes are those of no base token.
+            // A made token has at least two symbols, so it differs from all base tokens.
             numbers: HashMap::default(),
             of: vec![None; count],
             live: vec![true; count],
@@ -252,12 +252,12 @@ impl MadeTokens {
         self.live.get(number as usize).copied().unwrap_or(false)
     }
 
-    /// Whether a token is none of the base.
+    /// Whether a token is not a base token.
     pub(crate) fn is_made(&self, number: u32) -> bool {
         number as usize >= self.base
     }
 
-    /// Makes the token of two others, or makes it again, and gives its number.
+    /// Makes the token of two others, possibly again, and returns its number.
     pub(crate) fn merge(&mut self, left: u32, right: u32) -> Result<u32> {
         let parts = [&self.tokens[left as usize][..], &self.tokens[right as usize]];
         let len = parts[0].len() + parts[1].len();
@@ -305,11 +305,11 @@ impl MadeTokens {
     }
 }
 
-/// So many tokens may ever have been made, the dropped ones included.
+/// The maximum number of tokens ever made, including dropped ones.
 const MAX_TOKENS: usize = MAX_VOCAB_SIZE;
 
 /// The longest token.
 const MAX_BYTES: usize = 1 << 24;
 
-/// The bytes of all of them together, and how many parts those that are dropped may have.
+/// The maximum total size of all tokens, and the maximum number of parts of dropped ones.
 const MAX_BYTES_IN_ALL: usize = 1 << 28;

@@ -1,23 +1,23 @@
-//! Whether two neighbouring tokens stay apart, told without merging their bytes.
+//! Deciding whether two neighbouring tokens stay apart, without merging their bytes.
 //!
-//! Between two tokens that each encode to themselves, a merge can only happen where the last token
-//! of the left one, as it was at some rank, has a merge of that rank with the first token of the
-//! right one. Taking both apart again, the part made last first, shows all such pairs: a few, where
-//! merging the bytes anew asks for every pair on the way.
+//! Between two tokens that each encode to themselves, a merge can only happen between the last token of the
+//! left one, as it was at some rank, and the first token of the right one, and only if that pair has a
+//! merge of that rank. Undoing the merges of both, the latest first, enumerates all such pairs: a few,
+//! where merging the bytes again would look up every pair on the way.
 
 use super::{Merges, NO_RANK, Rank};
 use crate::vocabulary::TokenId;
 
-/// For each token one more than the rank of the merge that makes it; 0 where none does.
+/// For each token, the rank of the merge that makes it plus one; 0 if none does.
 pub(crate) struct MadeBy(Vec<Rank>);
 
 impl MadeBy {
-    /// A table for so many ids, none of which is made yet.
+    /// A table for `size` ids, none of which is made yet.
     pub(crate) fn new(size: usize) -> MadeBy {
         MadeBy(vec![0; size])
     }
 
-    /// Notes which merge makes a token, and says whether none did before.
+    /// Records the merge that makes a token; returns whether none did before.
     #[inline]
     pub(crate) fn by(&mut self, id: TokenId, rank: Rank) -> bool {
         std::mem::replace(&mut self.0[id as usize], rank + 1) == 0

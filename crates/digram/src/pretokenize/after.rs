@@ -1,9 +1,9 @@
-//! In which states an automaton can be, by what it has read last.
+//! The possible states of an automaton, by the class it has read last.
 
 use super::alphabet::Class;
 use super::automaton::{Automaton, DEAD};
 
-/// A class that makes so many characters after it unlike themselves elsewhere.
+/// A class after which `reach` characters behave differently from elsewhere.
 #[derive(Clone, Copy)]
 pub(super) struct Disturbing {
     pub(super) class: Class,
@@ -36,11 +36,10 @@ impl Classes {
         Classes(std::array::from_fn(|half| self.0[half] | other.0[half]))
     }
 
-    /// For each state of an automaton the classes of which this holds: of the state, the class, the
-    /// state that it leads to and whether the pattern has matched before it.
+    /// For each state, the set of classes for which `is` returns true, given the state and its step: the
+    /// next state, and whether the pattern has matched before the character.
     ///
-    /// What is asked of many classes in many states is asked of whole sets, since a pattern of others
-    /// may have thousands of states.
+    /// Sets make queries over many classes and states fast, since a pattern may have thousands of states.
     pub(super) fn of_states(automaton: &Automaton, is: impl Fn(u16, (u16, bool)) -> bool) -> Vec<Classes> {
         let of_state = |state: u16| {
             let mut held = Classes::NONE;
@@ -63,8 +62,8 @@ impl FromIterator<usize> for Classes {
     }
 }
 
-/// For each class the states that reading it can lead to, as the character of that number of a
-/// match or a later one, when `disturbing` stands far enough back or before the match.
+/// For each class, the states that reading it can lead to, as character `number` of a match or a later one,
+/// if `disturbing` is far enough back or before the match.
 pub(super) fn states_after(
     automaton: &Automaton,
     disturbing: Option<Disturbing>,

@@ -1,4 +1,4 @@
-//! Reading text block by block: what each place of 64 bytes tells.
+//! Reading text in blocks of 64 bytes, and the facts about each place as masks.
 
 use super::after::Disturbing;
 use super::automaton::Automaton;
@@ -7,19 +7,19 @@ use super::grouping::Grouping;
 use super::kinds::{Kinds, KindsOfOthers, PairFacts};
 use crate::cpu::prefetch;
 
-/// So many bytes before it is read, text is asked for: processors do so too, but stop at each page.
+/// Prefetch distance, in bytes: hardware prefetching stops at page boundaries.
 const AHEAD: usize = 1024;
 
 /// How the blocks of a text are read.
 pub(super) struct Blocks {
     tables: ClassTables,
     kinds: KindsOfOthers,
-    /// The kind after which so many characters are stepped, or some kind and none.
+    /// The kind after which `reach` characters are stepped; with `reach` 0, any kind.
     disturbing: u8,
     reach: usize,
 }
 
-/// What is known of a block: a bit for each place.
+/// The masks of a block, a bit per place.
 pub(super) struct Block {
     pub(super) start: usize,
     /// Where a character begins.
@@ -28,17 +28,17 @@ pub(super) struct Block {
     pub(super) steps: u64,
     /// Where a pretoken ends.
     pub(super) borders: u64,
-    /// Where one may end or not.
+    /// Where a pretoken may or may not end.
     pub(super) open: u64,
     /// Where the next block begins: where a character does.
     pub(super) next: usize,
     /// What is known of the last character, for the next block; `None` if a pretoken starts there.
     last: Option<Last>,
-    /// How many characters of the next block are stepped whatever they are.
+    /// The number of characters of the next block that are stepped in any case.
     disturbed: usize,
 }
 
-/// What is known of the character before a block.
+/// Facts about the character before a block.
 #[derive(Clone, Copy)]
 struct Last {
     kind: u8,
@@ -89,7 +89,7 @@ impl Blocks {
 
     #[inline]
     fn read_whole(&self, text: &[u8], bytes: &[u8; BLOCK], block: &mut Block) {
-        // The last character may reach beyond the block.
+        // The last character may extend beyond the block.
         let mut kinds = [0; BLOCK + 4];
         let (here, _) = kinds.split_first_chunk_mut().expect("longer");
         let seen = self.tables.kinds(bytes, here);
@@ -115,14 +115,14 @@ impl Blocks {
         block.tell(&masks, starts, disturbed, kinds[BLOCK - 1]);
     }
 
-    /// Puts the characters that are not ASCII in their places; gives a word with a bit for each
-    /// place where a character begins.
+    /// Writes the kinds of characters that are not ASCII, and returns a mask of the places where characters
+    /// begin.
     fn read_others(&self, text: &[u8], others: u64, kinds: &mut [u8; BLOCK + 4], block: &mut Block) -> u64 {
         let (mut left, mut inside, mut last) = (others, 0, 0);
         while left != 0 {
             let offset = left.trailing_zeros() as usize;
             let (kind, width) = self.kinds.first(&text[block.start + offset..]);
-            // A character is of one kind in all its bytes, so that the next has it before it.
+            // All bytes of a character get its kind, so that the next character finds it before itself.
             let four = kinds[offset..].first_chunk_mut().expect("four more than places");
             let (old, new) = (u32::from_le_bytes(*four), u32::from(kind) * 0x0101_0101);
             let keep = (u64::MAX << (8 * width)) as u32;
@@ -143,16 +143,16 @@ impl Block {
         Block { start: 0, starts: 0, steps: 0, borders: 0, open: 0, next: 0, last: None, disturbed: 0 }
     }
 
-    /// Has the block read next that begins at `start`, where a pretoken does.
+    /// Continues with the block that begins at `start`, where a pretoken begins.
     pub(super) fn restart(&mut self, start: usize) {
         self.next = start;
         (self.last, self.disturbed) = (None, 0);
     }
 
-    /// Finds out the borders and what is open; the last character is of the kind `last`.
+    /// Computes the borders and the undecided places; the last character has the kind `last`.
     #[inline(always)]
     fn tell(&mut self, masks: &BoundaryMasks, starts: u64, disturbed: u64, last: u8) {
-        // Nothing is asked about a place where a pretoken is known to start.
+        // Places where a pretoken is known to start are not evaluated.
         let (asked, begins, after_first, after_inner) = match self.last {
             None => (starts & !1, 1, 0, 0),
             Some(last) => (starts, 0, u64::from(last.first), u64::from(last.inner)),
@@ -176,7 +176,7 @@ impl Block {
 /// The places where the characters begin that follow those that begin at `places`.
 #[inline(always)]
 pub(super) fn next_of(places: u64, starts: u64) -> u64 {
-    // Added to the places inside a character, the first of them carries to the one behind them.
+    // Added to the continuation bytes, a place carries to the start of the next character.
     let (after, inside) = (places << 1, !starts);
     (after | (after & inside).wrapping_add(inside)) & starts
 }

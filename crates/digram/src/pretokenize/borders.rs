@@ -1,30 +1,29 @@
-//! Places where every text is cut, as two neighbours tell.
+//! Places where every text is split, decided by two neighbouring characters.
 //!
-//! Between a letter and a space the published patterns always cut, whatever stands before and
-//! after. At such a place the pretokens of a text are those of its two parts, so the parts can be
-//! worked on by different threads, or one of them again without the other.
+//! The published patterns always split between a letter and a space, in any context. At such a place the
+//! pretokens of a text are those of its two parts, so the parts can be processed by different threads, or
+//! one of them again without the other.
 //!
-//! Whether two classes of characters are such neighbours is found out from the automaton. A match
-//! that has read the first of them must end before the second, and at the end of a text as well;
-//! and some match must get to read the first. Or no match ever reads the first, and whatever
-//! follows the second, a match starts with it.
+//! Such pairs of classes are derived from the automaton. Either some match can read the first class, and
+//! every match that has read it ends before the second, and also at the end of a text. Or no match ever
+//! reads the first, and a match starts with the second, whatever follows.
 
 use super::after::{Classes, states_after};
 use super::automaton::{Automaton, DEAD};
 
-/// What two neighbouring classes of characters tell about the place between them.
+/// What two neighbouring classes of characters decide about the place between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Between {
     /// A pretoken ends here, in any text.
     Border,
-    /// Both are in a gap between matches, in any text. Cut here, a text has the same pieces, but
-    /// for the one that is cut.
+    /// Both are in a gap between matches, in any text. Split here, a text has the same pieces, except the
+    /// one that is split.
     Gap,
-    /// It depends on what stands around them.
+    /// It depends on the context.
     Unknown,
 }
 
-/// For each pair of classes what stands between them.
+/// The result for each pair of classes.
 pub(super) struct Borders {
     /// `between[before * classes + after]`
     between: Vec<Between>,
@@ -32,8 +31,8 @@ pub(super) struct Borders {
 }
 
 impl Borders {
-    /// The borders of an automaton. One that looks behind has none: a part of a text starts with
-    /// nothing behind it.
+    /// The borders of an automaton. With look-behind there are none, since a part of a text has no context
+    /// before it.
     pub(super) fn new(automaton: &Automaton) -> Borders {
         let classes = automaton.alphabet().len();
         let after = states_after(automaton, None, 1);
@@ -65,11 +64,11 @@ impl Borders {
         Borders { between, classes }
     }
 
-    /// Whether any piece can hold a space directly behind a character that is not white space: the
-    /// border of a word.
+    /// Whether a piece can contain a word boundary: a space directly after a character that is not white
+    /// space.
     ///
-    /// None can where no match reads on from such a character into a space, and where a match always
-    /// begins with the space if it is in none. What looks behind is not followed, so it may.
+    /// It cannot if no match continues from such a character into a space, and a match always begins with a
+    /// space that is in no match. With look-behind, it is assumed to.
     pub(super) fn may_be_inside(automaton: &Automaton) -> bool {
         if automaton.looks_behind() {
             return true;
@@ -83,7 +82,7 @@ impl Borders {
             || alphabet.only_white_space().iter().enumerate().any(|(class, &white)| !white && reads_on(class))
     }
 
-    /// Whether there are any.
+    /// Whether there are any borders.
     pub(super) fn are_there(&self) -> bool {
         self.between.contains(&Between::Border)
     }

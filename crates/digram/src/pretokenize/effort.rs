@@ -9,7 +9,7 @@ use crate::interrupt::{Interrupt, Pacer};
 /// need less than a thousandth.
 const MOST_STEPS: usize = 1 << 26;
 
-/// Steps between two questions to the watch: a millisecond or less.
+/// Steps between two checks of the interrupt: a millisecond or less.
 const CHECK_INTERVAL: usize = 1 << 16;
 
 /// What is left of the work that is allowed, and who is asked meanwhile whether to go on.
@@ -25,7 +25,7 @@ pub(super) enum Stopped {
     Refused(String),
     /// It takes more than [`MOST_STEPS`].
     TooMuch,
-    /// What the watch said.
+    /// The error of the interrupt.
     Watched(Error),
 }
 

@@ -1,15 +1,14 @@
-//! Cutting text where neighbours tell, and by steps of the automaton where they do not.
+//! Splitting text by masks where neighbouring characters decide, and by steps of the automaton elsewhere.
 //!
-//! Text is read in blocks of 64 bytes. What neighbouring characters tell (see [`super::kinds`]) is asked
-//! for all places of a block at once and gives two masks: of the places where a pretoken surely
-//! ends, and of those that are open. The ends before the first open place are handed on as they
-//! are. From the last of them the automaton steps until it has come to the end of the pretoken that
-//! the open place is in, and there the masks take over again. It steps where a run of one group
-//! begins (see [`Grouping`]), not at each character.
+//! Text is read in blocks of 64 bytes. The facts about neighbouring characters (see [`super::kinds`]) give
+//! two masks per block: the places where a pretoken certainly ends, and the undecided ones. The ends before
+//! the first undecided place are passed on. From the last of them the automaton steps until it has found
+//! the end of the pretoken that contains the undecided place, and there the masks take over again. It steps
+//! where a run of one group begins (see [`Grouping`]), not at each character.
 //!
-//! Where the automaton went further than the match reaches (`\s+(?!\S)` before a word), the next
-//! pretoken starts where the match ended; where it went far, the slower way goes on that notes what
-//! was looked at in vain, so that the time stays linear.
+//! If the automaton read beyond the end of the match (`\s+(?!\S)` before a word), the next pretoken starts
+//! at the end of the match. If it read far beyond, the slower method continues, which records failed
+//! look-ahead, so that the time stays linear.
 
 use std::ops::ControlFlow;
 
@@ -19,18 +18,18 @@ use super::boundary_buffer::BoundaryBuffer;
 use super::grouping::Grouping;
 use super::{GoesOn, PAUSE_INTERVAL};
 
-/// A start from an earlier place beyond this many bytes is left to the slower way.
+/// Beyond this distance, going back is left to the slower method.
 const FAR: usize = 256;
 
 /// The pretoken ends before the character.
 const ENDS: u32 = 1;
 /// A match ends before the character, and a longer one may come.
 const MATCHED: u32 = 2;
-/// What comes next is not in the table.
+/// The table has no next state.
 const STOPS: u32 = 4;
 const FLAGS: u32 = 3; // bits
 
-/// A pattern prepared for cutting by runs.
+/// A pattern prepared for splitting by masks.
 pub(super) struct MaskSplitter {
     /// `steps[row + character]`: flags, and the row of the next state above them. Characters are
     /// told apart as bytes if they are ASCII, and otherwise by their class.
@@ -42,8 +41,7 @@ pub(super) struct MaskSplitter {
 }
 
 impl MaskSplitter {
-    /// Prepares an automaton; `None` if it looks behind or is too large, for which there is the
-    /// slower way.
+    /// Prepares an automaton; `None` if it looks behind or is too large, which the slower method handles.
     pub(super) fn new(automaton: &Automaton) -> Option<MaskSplitter> {
         if automaton.looks_behind() {
             return None;
@@ -72,10 +70,10 @@ impl MaskSplitter {
         })
     }
 
-    /// Calls `visit` with where some pretokens begin and where each of them ends, in order, until
-    /// it breaks, and returns where the last one ends; `automaton` is the one this was made from.
-    /// Of a text that may go on the pretokens are left out that depend on how. Now and then `visit`
-    /// is called without ends, so that it may break inside a long pretoken.
+    /// Calls `visit` with batches of pretokens, as the start of the first and the ends of all, in order,
+    /// until it breaks. Returns the end of the last one. `automaton` is the one that this was made from. If
+    /// the text may continue, pretokens that depend on the continuation are left out. `visit` is sometimes
+    /// called without ends, so that it can break inside a long pretoken.
     pub(super) fn split<B>(
         &self,
         automaton: &Automaton,
@@ -141,8 +139,8 @@ impl MaskSplitter {
         ControlFlow::Continue(last)
     }
 
-    /// Steps from the start of a pretoken in `block` until it is known where it ends, reading further
-    /// blocks; where these are many, until `pause` breaks.
+    /// Steps from the start of a pretoken in `block` until its end is known, reading further blocks; if
+    /// these are many, until `pause` breaks.
     #[inline]
     fn step<B>(
         &self,
@@ -153,7 +151,7 @@ impl MaskSplitter {
         mut pause: impl FnMut() -> ControlFlow<B>,
     ) -> ControlFlow<B, Stepped> {
         let first = 1 << (start - block.start);
-        // Whether a further character changes nothing is known of the third at the earliest.
+        // From the third character on, a further character may be known to change nothing.
         let mut places = (block.steps | first | next_of(first, block.starts)) & first.wrapping_neg();
         let (mut row, mut entered, mut character, mut matched) = (self.start, start, 0, start);
         let mut far = start + PAUSE_INTERVAL;
@@ -194,11 +192,11 @@ impl MaskSplitter {
         }
     }
 
-    /// Where the match ends when the automaton can't go on at `at` from the state of `row`, which
-    /// it entered with `character` at `entered`, if it ends behind that one.
+    /// The end of the match when the automaton cannot continue at `at` from the state of `row`, which it
+    /// entered with `character` at `entered`, if the match ends after that one.
     ///
-    /// Of the steps of a run only the first was made. If the others match before each character,
-    /// the last of them did so before the last character.
+    /// Only the first step of a run was made. If the others match before each character, the last of them
+    /// matched before the last character.
     #[inline]
     fn given_back(
         &self,
@@ -219,8 +217,8 @@ impl MaskSplitter {
     }
 }
 
-/// How stepping ended: where the match ends, and where the automaton stood then. An end where the
-/// match began means that there is none.
+/// The result of stepping: the end of the match, and the position of the automaton. An end at the start of
+/// the match means no match.
 struct Stepped {
     end: usize,
     at: usize,

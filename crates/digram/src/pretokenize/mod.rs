@@ -52,20 +52,20 @@ use crate::interrupt::{Interrupt, Never, Pacer, find_first};
 use crate::memory;
 use crate::utf8::{complete, is_inside};
 
-/// Bytes of one pretoken after which its caller is asked whether to go on.
+/// Bytes of a pretoken between two calls of the visitor.
 const PAUSE_INTERVAL: usize = 1 << 16;
 
 /// The number of pairs of ASCII characters that each pattern is tested on.
 const ASCII_PAIRS: usize = 128 * 128;
 
-/// One split; what stands between its matches becomes pieces too.
+/// A stage of splitting. The text between matches becomes pieces too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stage {
     /// Cut at each match of a regex.
     Pattern(String),
     /// Cut runs of digits (`\p{N}`) into groups of three, counted from the right.
     ThreesFromRight,
-    /// Cut out what rules name, which later stages leave whole.
+    /// Split off the matches of rules, which later stages keep whole.
     Rules(Rules),
 }
 
@@ -74,7 +74,7 @@ pub enum Stage {
 pub enum GoesOn {
     /// The text ends where it ends.
     No,
-    /// What follows is not known yet.
+    /// More text may follow.
     Maybe,
 }
 
@@ -93,7 +93,8 @@ impl Compiled {
         }
     }
 
-    /// What the characters around a place inside `text` tell about it, and for rules those before.
+    /// Whether the text is split at a place inside it, decided from the characters around it, and for rules
+    /// also from those before.
     fn between(&self, text: &[u8], at: usize) -> Between {
         match self {
             Compiled::Pattern(pattern) | Compiled::ThreesFromRight(pattern) => pattern.between(text, at),
@@ -101,7 +102,7 @@ impl Compiled {
         }
     }
 
-    /// What two characters tell about the place between them, whatever stands before.
+    /// Whether text is split between two characters, in any context.
     fn between_any(&self, two: &[u8; 2]) -> Between {
         match self {
             Compiled::Rules(rules) => rules.between_any(two, 1),
@@ -110,7 +111,7 @@ impl Compiled {
     }
 }
 
-/// A compiled regex, and the fast way to cut by it where there is one.
+/// A compiled regex, with a [`MaskSplitter`] if it has one.
 struct Pattern {
     automaton: Automaton,
     splitter: Option<MaskSplitter>,
@@ -126,10 +127,10 @@ impl Pattern {
         Ok(Box::new(Pattern { automaton, splitter, borders }))
     }
 
-    /// Calls `visit` with where some pieces of `text[from..]` begin and where each of them ends, in
-    /// order: the matches and what stands between them; and without ends now and then, inside a long
-    /// one. What is before `from` is behind the first of them. Returns where the last one ends; all
-    /// of this counted from `from`.
+    /// Calls `visit` with batches of pieces of `text[from..]`, which are the matches and the text between
+    /// them: the start of the first piece, and the ends of all. Inside a long piece, `visit` is sometimes
+    /// called without ends. `text[..from]` is context for look-behind. Returns the end of the last piece.
+    /// All offsets are counted from `from`.
     #[inline]
     fn split<B>(
         &self,
@@ -169,7 +170,7 @@ pub struct Pretokenizer {
     stages: Vec<Compiled>,
     has_borders: bool,
     joins_words: bool,
-    /// Those with a border between them.
+    /// The ASCII pairs that are always split.
     ascii: AsciiPairs,
 }
 
@@ -185,10 +186,10 @@ impl Pretokenizer {
         Pretokenizer::with_interrupt(all, &Never)
     }
 
-    /// The same, asking `interrupt` meanwhile.
+    /// Like [`Pretokenizer::new`], with an interrupt.
     ///
-    /// The steps that it takes to compile all patterns together are limited, so that patterns of
-    /// others end soon: with an error if they are too large.
+    /// The number of steps for compiling all patterns is limited, so that untrusted patterns end soon: with
+    /// an error if they are too large.
     pub fn with_interrupt(all: &[Stage], interrupt: &dyn Interrupt) -> Result<Pretokenizer> {
         let effort = &mut Effort::new(interrupt);
         let compile = |stage: &Stage| {
@@ -213,8 +214,8 @@ impl Pretokenizer {
         self.stages.is_empty()
     }
 
-    /// Whether a pretoken may hold the border of a word inside: a space directly behind a character
-    /// that is not white space. What rules cut out is not looked at.
+    /// Whether a pretoken may contain a word boundary: a space directly after a character that is not white
+    /// space. Matches of rules are not considered.
     pub fn joins_words(&self) -> bool {
         self.joins_words
     }
@@ -229,7 +230,7 @@ impl Pretokenizer {
         pieces
     }
 
-    /// Where each pretoken of `text` ends, in order.
+    /// The end of each pretoken of `text`, in order.
     pub fn ends(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<Vec<usize>> {
         let mut all = Vec::new();
         self.for_many(text, 0, GoesOn::No, interrupt, |_, ends| {
@@ -240,7 +241,7 @@ impl Pretokenizer {
         Ok(all)
     }
 
-    /// Where what rules cut out of `text` begins and ends, and what it is, in order.
+    /// The matches of the rules in `text`: range and kind, in order.
     pub fn found(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<Vec<(Range<usize>, RuleMatch)>> {
         let mut all = Vec::new();
         let Some(Compiled::Rules(rules)) = self.stages.first() else { return Ok(all) };
@@ -269,14 +270,14 @@ impl Pretokenizer {
         many.map_continue(|_| ())
     }
 
-    /// The same by many pretokens at once: `visit` is told where the first of them starts and where
-    /// each of them ends. Returns where the last one ends.
+    /// Like `try_for_each`, in batches: `visit` gets the start of the first pretoken and the ends of all.
+    /// Returns the end of the last one.
     ///
-    /// Starts at `from`, where a pretoken does; what is before it is there for patterns that look
-    /// behind. All places are told in bytes from there. If the text may go on, the pretokens at its
-    /// end are left out that depend on how.
+    /// Starts at `from`, the start of a pretoken; the text before it is context for look-behind. All
+    /// offsets are counted from there. If the text may continue, the pretokens at its end that depend on
+    /// the continuation are left out.
     ///
-    /// Inside a long pretoken `visit` is called without ends now and then, so that it may break.
+    /// Inside a long pretoken `visit` is sometimes called without ends, so that it can break.
     #[inline]
     pub fn try_for_many<B>(
         &self,
@@ -310,8 +311,8 @@ impl Pretokenizer {
         }
     }
 
-    /// The same until `visit` fails, or `interrupt`, which is asked now and then, inside a long pretoken
-    /// too.
+    /// Like `try_for_many`, until `visit` or the interrupt fails; the interrupt is checked inside long
+    /// pretokens too.
     #[inline]
     pub(crate) fn for_many(
         &self,
@@ -337,11 +338,10 @@ impl Pretokenizer {
 }
 
 impl Pretokenizer {
-    /// Whether the place `at` inside `text` is one where every text is cut that has these two
-    /// characters there (for rules: and the same before them): the pretokens of the text are then
-    /// those of its two parts.
+    /// Whether every text with these two characters around `at` (for rules: and the same text before them)
+    /// is split there: its pretokens are then those of its two parts.
     ///
-    /// There are such places all over most text; a pattern that looks behind knows of none.
+    /// Most text has many such places; patterns with look-behind have none.
     pub fn is_border(&self, text: &[u8], at: usize) -> bool {
         if at == 0 || at >= text.len() || is_inside(text[at]) {
             return false;
@@ -352,7 +352,7 @@ impl Pretokenizer {
         }
     }
 
-    /// The same whatever stands before the two characters, also nothing.
+    /// Like `is_border`, for any text before the two characters, or none.
     pub(crate) fn is_border_anywhere(&self, text: &[u8], at: usize) -> bool {
         if !self.has_rules() {
             return self.is_border(text, at);
@@ -365,23 +365,22 @@ impl Pretokenizer {
         self.has_borders
     }
 
-    /// The last such place from `from` on, in what is known of a text that may go on: the character
-    /// after the place is whole.
+    /// The last such place at or after `from`, in text that may continue: the character after the place
+    /// must be complete.
     pub fn last_border_so_far(&self, text: &[u8], from: usize) -> Option<usize> {
         let known = &text[..complete(text)];
         let places = if self.has_borders { from..known.len() } else { 0..0 };
         places.rev().find(|&at| self.is_border(known, at))
     }
 
-    /// The first such place at `from` or after it; the end of the text where there is none.
+    /// The first such place at or after `from`; the end of the text if there is none.
     pub(crate) fn border_from(&self, text: &[u8], from: usize, interrupt: &dyn Interrupt) -> Result<usize> {
         let places = if self.has_borders { from..text.len() } else { 0..0 };
         let found = find_first(places, interrupt, |at| self.is_border(text, at))?;
         Ok(found.unwrap_or(text.len()))
     }
 
-    /// The last such place, 0 where there is none. Until one is found `pause` is called now and
-    /// then, and may break.
+    /// The last such place; 0 if there is none. Meanwhile `pause` is called regularly, and may break.
     fn last_border<B>(
         &self,
         text: &[u8],
@@ -405,7 +404,7 @@ fn first_but_gaps(mut between: impl Iterator<Item = Between>) -> bool {
     between.find(|between| *between != Between::Gap) == Some(Between::Border)
 }
 
-/// Is given the pieces of a text; and now and then, inside a long one, an empty one.
+/// Receives the pieces of a text; inside a long one, sometimes an empty piece.
 type Visit<'v, 't, B> = &'v mut dyn FnMut(&'t [u8]) -> ControlFlow<B>;
 
 fn split_by<'t, B>(stages: &[Compiled], text: &'t [u8], visit: Visit<'_, 't, B>) -> ControlFlow<B> {

@@ -124,7 +124,7 @@ impl Pretokenizer {
     }
 }
 
-/// Asks the watch where a split gives no ends, because it takes long.
+/// Checks the interrupt when a split gives no ends because it takes long.
 fn watch_if(ends: &[usize], interrupt: &dyn Interrupt) -> Result<()> {
     if ends.is_empty() { interrupt.check() } else { Ok(()) }
 }

@@ -13,9 +13,9 @@ use crate::vocabulary::{TokenId, Vocabulary};
 
 /// Tokens in rank order, all of them different.
 ///
-/// In such a vocabulary any two neighbours join whose bytes together are a token, the lowest rank
-/// first. The bytes of a token inside a text are merged as they are alone, whatever stands around
-/// them, so a token has at most one pair that it comes from: the last two parts of its own bytes.
+/// In such a vocabulary two neighbours join if their joined bytes are a token, the lowest rank first. The
+/// bytes of a token inside a text are merged as they are alone, in any context, so a token has at most one
+/// pair that it comes from: the last two parts of its own bytes.
 ///
 /// ```
 /// use digram::{Never, merges::Merge, ranks::Ranks, vocabulary::Vocabulary};
@@ -65,7 +65,7 @@ impl Ranks {
 
     /// The merges behind the ranks, and the tokens that no merge makes.
     ///
-    /// Fails where a token's parts come later than the token, since no list of merges can say that.
+    /// Fails if a token's parts have higher ranks than the token, which no list of merges can express.
     pub fn merges(&self, interrupt: &dyn Interrupt) -> Result<(Merges, Vec<TokenId>)> {
         let mut found = MergeFinder {
             ranks: self,
@@ -105,9 +105,9 @@ impl Ranks {
         Ok((found.merges, unreachable))
     }
 
-    /// The two tokens that `token` is joined from when its bytes are merged lowest rank first, or
-    /// `None` if they end as other tokens: as it is defined, without regard to what is known of
-    /// the tokens before.
+    /// The two tokens that `token` is joined from when its bytes are merged lowest rank first, or `None` if
+    /// they end as other tokens. This follows the definition, without using what is known about earlier
+    /// tokens.
     fn parts(&self, token: &[u8]) -> Option<(TokenId, TokenId)> {
         let rank = |start: usize, end: usize| self.index.get(&token[start..end]).unwrap_or(Rank::MAX);
         // Where each part starts, and the end of the last; and the rank at which part i joins with
@@ -136,7 +136,7 @@ impl Ranks {
     }
 }
 
-/// The merges of the tokens so far.
+/// Finds the merges of tokens in rank order.
 struct MergeFinder<'r> {
     ranks: &'r Ranks,
     merges: Merges,
@@ -156,9 +156,9 @@ impl MergeFinder<'_> {
 
     /// The two parts of token `id`, which is `text[start..end]`, if merges so far leave them.
     ///
-    /// They are two tokens that are made before and stay apart under the merges so far, and only
-    /// the encoding of the bytes is that. In published vocabularies 1.4 places are tried for a
-    /// token, and 10 questions asked of both indexes; merging its bytes takes 15 and more.
+    /// These are two tokens that were made before and stay apart under the merges so far; the encoding of
+    /// the bytes is unique. In published vocabularies, 1.4 places are tried per token, with 10 look-ups in
+    /// both indexes; merging its bytes takes 15 or more.
     fn quickly(&self, text: &[u8], start: usize, end: usize, id: TokenId) -> Option<(TokenId, TokenId)> {
         if !text[start..end].iter().all(|&byte| self.bytes[byte as usize].is_some()) {
             return None;
