@@ -68,8 +68,7 @@ demo: $(VENV)/.built
 	@$(BIN)/python examples/demo.py $(CORPUS)
 
 PYTEST := $(BIN)/python -m pytest --quiet $(PYTEST_ARGS)
-ELSEWHERE := tests/_util/test_storage.py tests/analysis/audit tests/analysis/metrics tests/cli tests/faults/test_kill_encoding.py \
-  tests/formats tests/oracles tests/shards tests/tokenizer/encoding
+ELSEWHERE := $(addprefix tests/,_util adapt analysis cli formats oracles shards tokenizer)
 
 # Python keeps one core busy, so two processes share the tests, and what each prints comes in one
 # piece when it ends. Tests that measure time are marked, and run when nothing else does.

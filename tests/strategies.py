@@ -26,7 +26,7 @@ from digram.vocab.model import BpeModel
 from digram.vocab.schemes import Picky
 
 # More by hand; with these, all properties together have more than 20,000 cases.
-SCALE = float(os.environ.get("DIGRAM_CASES", "0.7"))
+SCALE = float(os.environ.get("DIGRAM_CASES", "0.4"))
 RAN: Counter[str] = Counter()
 """How many cases of each property ran in this session."""
 

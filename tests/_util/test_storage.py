@@ -602,14 +602,14 @@ def test_a_pair_refuses_a_file_in_the_folders_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked processes")
-def test_a_thousand_kills_leave_the_old_or_the_new_file() -> None:
+def test_kills_leave_the_old_or_the_new_file() -> None:
     script = Path(__file__).parents[1] / "faults" / "kill_saves.py"
     run = subprocess.run(
-        [sys.executable, script, "--kills", "1000"], capture_output=True, text=True, check=False
+        [sys.executable, script, "--kills", "300"], capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stderr
     results = [json.loads(line) for line in run.stdout.splitlines()]
     print(run.stdout)
-    assert sum(result["kills"] for result in results) == 1000
+    assert sum(result["kills"] for result in results) == 300
     assert all(result["left for good"] == 0 for result in results)
     assert results[-1]["left until the next save"] > 0  # kills came while a save was at work

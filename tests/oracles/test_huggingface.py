@@ -98,14 +98,14 @@ def test_published_file(published: Published, corpus: Corpus, full: bool, name: 
 def test_published_file_on_random_texts(published: Published, corpus: Corpus, full: bool) -> None:
     endings = with_endings(corpus("multi"), each=20 if full else 1)
     with Tally(f"tokenizers, {published.name}, random Unicode and endings") as tally:
-        compare(tally, published.ours, published.theirs, soups(MANY if full else 5_000))
+        compare(tally, published.ours, published.theirs, soups(MANY if full else 2_500))
         compare(tally, published.ours, published.theirs, endings)
 
 
 @pytest.mark.parametrize("name", BYTE_LEVEL)
 def test_our_file_over_bytes(corpus: Corpus, tmp_path: Path, full: bool, name: str) -> None:
     """Trained, saved, and loaded there as it is."""
-    texts = sample(corpus, 6 if full else 0.8)
+    texts = sample(corpus, 6 if full else 0.4)
     ours = digram.train(
         texts[::2],
         vocab_size=3_000,
@@ -117,7 +117,7 @@ def test_our_file_over_bytes(corpus: Corpus, tmp_path: Path, full: bool, name: s
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     assert digram.load(tmp_path / "tokenizer.json") == ours
     with Tally(f"tokenizers, our file, {name}") as tally:
-        compare(tally, ours, theirs, [*texts, *soups(MANY if full else 3_000)])
+        compare(tally, ours, theirs, [*texts, *soups(MANY if full else 1_500)])
         compare(tally, ours, theirs, ["a<|user|>b" + SEPARATOR, "<|user|", "<|user|><|user|> "])
 
 
@@ -125,7 +125,7 @@ def test_our_file_over_bytes(corpus: Corpus, tmp_path: Path, full: bool, name: s
 def test_our_file_over_characters(corpus: Corpus, tmp_path: Path, full: bool, name: str) -> None:
     """Trained on half of the texts, so that the other half has characters without a token."""
     pretokenizer, on_unknown = CHARACTERS[name]
-    texts = sample(corpus, 6 if full else 0.8)
+    texts = sample(corpus, 6 if full else 0.4)
     ours = digram.train(
         texts[::2],
         vocab_size=12_000,
@@ -138,4 +138,4 @@ def test_our_file_over_characters(corpus: Corpus, tmp_path: Path, full: bool, na
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     assert digram.load(tmp_path / "tokenizer.json") == ours
     with Tally(f"tokenizers, our file over characters, {name}") as tally:
-        compare(tally, ours, theirs, [*texts, *soups(MANY if full else 3_000)])
+        compare(tally, ours, theirs, [*texts, *soups(MANY if full else 1_500)])

@@ -52,8 +52,8 @@ def train(texts: Sequence[str], pretokenizer: str | None, **options: Any) -> dig
 def test_merges_and_ids(
     corpus: Corpus, tmp_path: Path, full: bool, name: str, pretokenizer: str
 ) -> None:
-    texts = corpus(name) if full else first_megabytes(corpus(name), 1)
-    size = 32_000 if full else 6_000
+    texts = corpus(name) if full else first_megabytes(corpus(name), 0.5)
+    size = 32_000 if full else 4_000
     tokenizer = train(texts, pretokenizer, vocab_size=size, special_tokens=SPECIAL)
     model = ours(tokenizer, tmp_path)
     other = theirs(texts, pretokenizer, vocab_size=size, special_tokens=SPECIAL)
