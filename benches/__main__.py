@@ -28,7 +28,7 @@ TABLES = (
     "within",
     "shapes",
     "memory",
-    "plan",
+    "estimate_training",
     "adapt",
     "superwords",
     "sequences",

@@ -24,7 +24,7 @@ STEP, FACTOR = 20, 0.9
 
 
 def measure(who: str, megabytes: float) -> dict[str, Any]:
-    """What `Trainer.drift` says of recent text; or, for a stream, what the trainer holds of it."""
+    """What `drift` says of recent text; or, for a stream, what the history holds of it."""
     import digram
 
     if who == STREAM:
@@ -36,10 +36,10 @@ def measure(who: str, megabytes: float) -> dict[str, Any]:
     held = None
     if who == "held out":
         recent, held = recent[: len(recent) // 2], recent[len(recent) // 2 :]
-    trainer = digram.Trainer().add(english[:cut], progress=False)
-    trainer = trainer.next(vocab_size=TOKENS, progress=False)
+    history = digram.VocabularyHistory().add(english[:cut], progress=False)
+    history = history.next(vocab_size=TOKENS, progress=False)
     started = time.perf_counter()
-    found = trainer.drift(recent, add=MORE, on=held, progress=False)
+    found = history.drift(recent, add=MORE, on=held, progress=False)
     seconds = time.perf_counter() - started
     assert found.base is not None
     return {
@@ -59,11 +59,11 @@ def _stream(megabytes: float) -> dict[str, Any]:
     import digram
 
     texts = documents("med", megabytes)
-    trainer, held = digram.Trainer(), []
+    history, held = digram.VocabularyHistory(), []
     started = time.perf_counter()
     for start in range(0, len(texts), STEP):
-        trainer = trainer.decay(FACTOR).add(texts[start : start + STEP], progress=False)
-        held.append(sum(len(batch.counts) for batch in trainer._batches))
+        history = history.decay(FACTOR).add(texts[start : start + STEP], progress=False)
+        held.append(sum(len(batch.counts) for batch in history._batches))
     return {
         "seconds": time.perf_counter() - started,
         "steps": len(held),

@@ -20,13 +20,13 @@ from benches import (  # noqa: E402
     calls,
     decode,
     encode,
+    estimate_training,
     evaluate,
     growing,
     guard,
     load,
     memory,
     picky,
-    plan,
     sequences,
     shapes,
     sinks,
@@ -51,7 +51,7 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def test_what_a_plan_is_compared_with(corpus: Path) -> None:
-    found = plan.measure("digram", str(corpus), 260, "o200k", 1, None)
+    found = estimate_training.measure("digram", str(corpus), 260, "o200k", 1, None)
     tok = digram.train(digram.files(corpus, separator=SEPARATOR), vocab_size=260)
     assert tok.training is not None
     assert (found["text"], found["pretokens"], found["digest"]) == (

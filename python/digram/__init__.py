@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from digram._core import ArrowIds, Decoder, Intervals, RunningCount, __version__
     from digram.adapt import Change, EmbeddingPlan, extend, prune, replace_tokens, shrink, union
-    from digram.adapt.versions import Drift, Trainer, Version
+    from digram.adapt.versions import Drift, VocabularyHistory, VocabularyVersion
     from digram.analysis.audit import Audit, audit
     from digram.analysis.explain import (
         Explanation,
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from digram.tokenizer.load import load
     from digram.tokenizer.tokenizer import Merge, RunnerUp, Tokenizer
     from digram.training.counts import Counts, count_pretokens
-    from digram.training.estimate import Plan, plan
+    from digram.training.estimate import TrainingEstimate, estimate_training
     from digram.training.fair import train_fair
     from digram.training.superwords import Boundless, TwoStage
     from digram.training.train import train
@@ -110,7 +110,6 @@ __all__ = [
     "OptionError",
     "PatternError",
     "Places",
-    "Plan",
     "Pretokenizer",
     "Reading",
     "Regex",
@@ -128,12 +127,13 @@ __all__ = [
     "TokenFiles",
     "TokenIdError",
     "Tokenizer",
-    "Trainer",
+    "TrainingEstimate",
     "TrainingRecord",
     "Tree",
     "TwoStage",
-    "Version",
     "VocabError",
+    "VocabularyHistory",
+    "VocabularyVersion",
     "__version__",
     "advise",
     "audit",
@@ -142,6 +142,7 @@ __all__ = [
     "count_pretokens",
     "curve",
     "encode_files",
+    "estimate_training",
     "evaluate",
     "explain",
     "extend",
@@ -149,7 +150,6 @@ __all__ = [
     "find_token",
     "load",
     "merge_tree",
-    "plan",
     "pretokenize",
     "prune",
     "read_tokens",
@@ -178,7 +178,7 @@ _HOMES = {
         "shrink",
         "union",
     ],
-    "digram.adapt.versions": ["Drift", "Trainer", "Version"],
+    "digram.adapt.versions": ["Drift", "VocabularyHistory", "VocabularyVersion"],
     "digram.analysis.audit": ["Audit", "audit"],
     "digram.analysis.explain": [
         "Explanation",
@@ -217,7 +217,7 @@ _HOMES = {
     "digram.tokenizer.load": ["load"],
     "digram.tokenizer.tokenizer": ["Merge", "RunnerUp", "Tokenizer"],
     "digram.training.counts": ["Counts", "count_pretokens"],
-    "digram.training.estimate": ["Plan", "plan"],
+    "digram.training.estimate": ["TrainingEstimate", "estimate_training"],
     "digram.training.fair": ["train_fair"],
     "digram.training.superwords": ["Boundless", "TwoStage"],
     "digram.training.train": ["train"],

@@ -245,7 +245,7 @@ def test_characters_stay_whole_where_training_kept_them() -> None:
         digram.replace_tokens(tok, text, 2, whole_characters=False),
     ):
         assert cut(after.tokens(change.added))
-    grown = digram.Trainer.of(tok).add(text).next(swap=2, whole_characters=True).tokenizer
+    grown = digram.VocabularyHistory.of(tok).add(text).next(swap=2, whole_characters=True).tokenizer
     assert grown == digram.replace_tokens(tok, text, 2)[0]
 
 
@@ -272,7 +272,7 @@ def test_the_size_stays_where_there_is_little_to_learn() -> None:
     assert same is tok
     assert change.added == change.removed == []
     # So is a matrix that began with this vocabulary.
-    assert digram.Trainer.of(tok).add("ab ab").next(swap=3).tokenizer.vocab_size == 262
+    assert digram.VocabularyHistory.of(tok).add("ab ab").next(swap=3).tokenizer.vocab_size == 262
 
 
 def test_holes_at_the_end_are_none() -> None:

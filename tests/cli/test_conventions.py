@@ -59,7 +59,7 @@ def test_a_tokenizer_is_named_with_t_and_a_destination_with_o(name: str) -> None
     arguments = [one.metavar for one in ALL[name].params if isinstance(one, click.Argument)]
     allowed = {"FILES...", "[FILES]...", "[FILE]", "FILE", "FOLDER", "TOKEN", "SIZE"}
     assert {*arguments} <= allowed
-    without = {"train", "train-fair", "plan"}
+    without = {"train", "train-fair", "estimate-training"}
     assert ("-t" in found) != (name in without or name.startswith(("grow", "counts"))) or (
         name == "grow add"
     )

@@ -50,11 +50,11 @@ def test_a_sample_of_records(run: Run, tmp_path: Path) -> None:
     (tmp_path / "all.txt").write_text("\x1e".join(texts))
     lines = "".join(json.dumps({"meta": {"body": text}}) + "\n" for text in texts)
     (tmp_path / "all.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
-    sample = ["plan", "1 GB", "--vocab-size", "500", "--json", "--sample"]
-    planned = run(*sample, tmp_path / "all.jsonl.gz", *FIELD)
+    sample = ["estimate-training", "1 GB", "--vocab-size", "500", "--json", "--sample"]
+    estimated = run(*sample, tmp_path / "all.jsonl.gz", *FIELD)
     expected = run(*sample, tmp_path / "all.txt", "--separator", r"\x1e")
-    assert planned.exit_code == expected.exit_code == 0, planned.stderr
-    assert json.loads(planned.stdout) == json.loads(expected.stdout)
+    assert estimated.exit_code == expected.exit_code == 0, estimated.stderr
+    assert json.loads(estimated.stdout) == json.loads(expected.stdout)
 
 
 @pytest.mark.parametrize(

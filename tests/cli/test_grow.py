@@ -1,4 +1,4 @@
-"""`digram grow`: a trainer in a folder, changed by one call at a time."""
+"""`digram grow`: a history in a folder, changed by one call at a time."""
 
 from __future__ import annotations
 
@@ -51,46 +51,46 @@ def test_it_does_what_the_library_does(
     run("grow", "add", folder, new, "--name", "new", "--decay", "0.5", "--weight", "2", "-q")
     result = run("grow", "next", folder, "--add", 3, "-o", out, "--change", change, "-q")
     assert (result.exit_code, result.output) == (0, "")
-    expected = digram.Trainer(pretokenizer="gpt2").add(OLD, name="old")
+    expected = digram.VocabularyHistory(pretokenizer="gpt2").add(OLD, name="old")
     expected = expected.next(vocab_size=262, special_tokens=["<s>"]).decay(0.5)
     expected = expected.add(NEW, name="new", weight=2).next(add=3)
-    found = digram.Trainer.load(folder)
+    found = digram.VocabularyHistory.load(folder)
     assert (found, found.log) == (expected, expected.log)
     assert digram.load(out) == expected.tokenizer
     with np.load(change) as arrays:
         assert arrays["id_map"].tolist() == expected.map(1, 2).id_map.tolist()
     assert run("grow", "forget", folder, old, "--name", "old").exit_code == 0
     assert run("grow", "forget", folder, "--name", "new", "-q").output == ""
-    assert digram.Trainer.load(folder).parts == {}
+    assert digram.VocabularyHistory.load(folder).parts == {}
 
 
 def test_it_begins_with_a_tokenizer(run: Run, old: Path, folder: Path, tmp_path: Path) -> None:
     tok = digram.train(OLD, vocab_size=260, pretokenizer="whitespace")
     tok.save(tmp_path / "tok.json")
     assert run("grow", "add", folder, old, "-t", tmp_path / "tok.json", "-q").exit_code == 0
-    assert digram.Trainer.load(folder) == digram.Trainer.of(tok).add(OLD)
+    assert digram.VocabularyHistory.load(folder) == digram.VocabularyHistory.of(tok).add(OLD)
     for options in (["-t", tmp_path / "tok.json"], ["--pretokenizer", "gpt2"], ["--unit", "byte"]):
         result = run("grow", "add", folder, old, *options)
         assert result.exit_code == 2
-        assert "holds a trainer already" in result.stderr
+        assert "holds a history already" in result.stderr
     counts = tmp_path / "counts.arrow"
     digram.count_pretokens(NEW, pretokenizer="whitespace").save(counts)
     assert run("grow", "add", folder, counts, "--name", "b", "-q").exit_code == 0
-    assert digram.Trainer.load(folder).counts["newest"] == 1
+    assert digram.VocabularyHistory.load(folder).counts["newest"] == 1
     assert run("grow", "add", tmp_path / "b", counts, "-q").exit_code == 0
-    assert digram.Trainer.load(tmp_path / "b").pretokenizer.name == "whitespace"
+    assert digram.VocabularyHistory.load(tmp_path / "b").pretokenizer.name == "whitespace"
 
 
 def test_drift(run: Run, old: Path, new: Path, folder: Path) -> None:
     run("grow", "add", folder, old, "-q")
     run("grow", "next", folder, "--vocab-size", 265, "-q")
-    trainer = digram.Trainer.load(folder)
+    history = digram.VocabularyHistory.load(folder)
     result = run("grow", "drift", folder, new, "--add", 9)
-    assert (result.exit_code, result.stdout) == (0, f"{trainer.drift(NEW, add=9)}\n")
+    assert (result.exit_code, result.stdout) == (0, f"{history.drift(NEW, add=9)}\n")
     run("grow", "add", folder, new, "-q")
     options = ("--add", 9, "--on", old, "--parameters", "350M", "--width", 64, "--json")
     result = run("grow", "drift", folder, *options)
-    expected = trainer.add(NEW).drift(add=9, on=OLD, parameters="350M", width=64)
+    expected = history.add(NEW).drift(add=9, on=OLD, parameters="350M", width=64)
     assert json.loads(result.stdout) == expected.to_dict()
     assert run("grow", "drift", folder, "--add", 9, "--check").exit_code == 1
     assert run("grow", "drift", folder, "--add", 9, "--check", "--horizon", 0.1).exit_code == 0
@@ -102,38 +102,38 @@ def test_versions_are_saved_with_the_change_between_any_two(
     run("grow", "add", folder, old, "-q")
     for options in (["--vocab-size", 260], ["--add", 2], ["--remove", 1]):
         run("grow", "next", folder, *options, "-q")
-    trainer = digram.Trainer.load(folder)
+    history = digram.VocabularyHistory.load(folder)
     out, change = tmp_path / "tok.json", tmp_path / "change.npz"
     result = run("grow", "save", folder, "-o", out)
-    assert result.stderr.splitlines() == [f"{trainer.versions[2]}.", f"Saved {out}"]
-    assert digram.load(out) == trainer.tokenizer
+    assert result.stderr.splitlines() == [f"{history.versions[2]}.", f"Saved {out}"]
+    assert digram.load(out) == history.tokenizer
     for number, since in ((3, 1), (2, 2), (1, 3), (2, None)):
         told = ["--since", since] if since else []
         result = run(
             "grow", "save", folder, "-o", out, "--number", number, "--change", change, *told
         )
         assert result.exit_code == 0
-        assert digram.load(out) == trainer.versions[number - 1].tokenizer
+        assert digram.load(out) == history.versions[number - 1].tokenizer
         with np.load(change) as arrays:
-            expected = trainer.map(since or number - 1, number)
+            expected = history.map(since or number - 1, number)
             assert arrays["id_map"].tolist() == expected.id_map.tolist()
     result = run("grow", "save", folder, "-o", out, "--number", 9)
     assert "there is no version 9" in result.stderr
     assert run("grow", "save", folder, "-o", out, "--since", 1).exit_code == 2
     result = run("grow", "next", folder, "--add", 1, "-o", tmp_path / "none" / "tok.json")
-    assert (result.exit_code, len(digram.Trainer.load(folder).versions)) == (4, 3)
+    assert (result.exit_code, len(digram.VocabularyHistory.load(folder).versions)) == (4, 3)
 
 
 def test_log(run: Run, old: Path, folder: Path) -> None:
     run("grow", "add", folder, old, "--weight", "2/3", "-q")
     run("grow", "next", folder, "--vocab-size", 260, "-q")
-    trainer = digram.Trainer.load(folder)
+    history = digram.VocabularyHistory.load(folder)
     lines = run("grow", "log", folder).stdout.splitlines()
-    assert lines[:2] == ["Versions", f"  {trainer.versions[0]}"]
-    assert lines[-2:] == [f"  {entry}" for entry in trainer.log]
+    assert lines[:2] == ["Versions", f"  {history.versions[0]}"]
+    assert lines[-2:] == [f"  {entry}" for entry in history.log]
     told = json.loads(run("grow", "log", folder, "--json").stdout)
-    assert told["versions"][0]["digest"] == trainer.tokenizer.digest
-    assert told["parts"]["text"]["bytes"] == trainer.counts.bytes
+    assert told["versions"][0]["digest"] == history.tokenizer.digest
+    assert told["parts"]["text"]["bytes"] == history.counts.bytes
     assert [entry["event"] for entry in told["log"]] == ["add", "version"]
     assert told["log"][0]["weight"] == "2/3"
 
@@ -161,11 +161,11 @@ def test_faults(run: Run, old: Path, folder: Path, tmp_path: Path) -> None:
     result = run("grow", "next", folder)
     assert "one of --vocab-size, --add, --swap and --remove" in result.stderr
     result = run("grow", "next", folder, "--vocab-size", 260, "--change", tmp_path / "c.npz")
-    assert (result.exit_code, digram.Trainer.load(folder).versions) == (2, ())
+    assert (result.exit_code, digram.VocabularyHistory.load(folder).versions) == (2, ())
     assert "name the files to forget" in run("grow", "forget", folder).stderr
     assert "is not a number" in run("grow", "add", folder, old, "--weight", "many").stderr
     assert run("grow", "add", folder, old, "--decay", "2").exit_code == 2
     with lock_folder(folder):
         result = run("grow", "add", folder, old)
         assert "is being saved to this folder" in result.stderr
-    assert len(digram.Trainer.load(folder).log) == 1
+    assert len(digram.VocabularyHistory.load(folder).log) == 1

@@ -49,7 +49,7 @@ def test_help_is_narrow_and_shows_an_example(name: str) -> None:
 
 def test_names_are_those_of_the_errors() -> None:
     for verb in NAMES[1:]:
-        if verb == "plan":
+        if verb == "estimate-training":
             continue  # it has laws for some of them
         text = " ".join(page(verb).split())
         if verb in {"train", "train-fair", "counts make"} or verb not in ALONE:

@@ -35,7 +35,7 @@ CORPUS_VERBS = {
     "advise": "-t {tok} --json {}",
     "extend": "-t {tok} {} --add 9 -o {out}/more.json",
     "prune": "-t {tok} {} --remove 9 -o {out}/less.json",
-    "plan": "1GB --vocab-size 9000 --cores 1 --memory 8GB --json --sample {}",
+    "estimate-training": "1GB --vocab-size 9000 --cores 1 --memory 8GB --json --sample {}",
     "counts make": "{} --json -o {out}/counts.arrow",
     "grow add": "{out}/new {}",
     "grow forget": "{folder} {}",
@@ -51,8 +51,8 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     tok.save(home / "tok.json")
     digram.shrink(tok, 270).save(home / "small.json")
     digram.Rules(protect=["the cat"]).save(home / "rules.json")
-    trainer = digram.Trainer().add(TEXT.split("||")[:-1]).next(vocab_size=270)
-    trainer.save(home / "folder")
+    history = digram.VocabularyHistory().add(TEXT.split("||")[:-1]).next(vocab_size=270)
+    history.save(home / "folder")
     return {
         "tok": str(home / "tok.json"),
         "small": str(home / "small.json"),
@@ -85,14 +85,14 @@ def test_a_separator_cuts_stdin_as_it_cuts_a_file(
         Path(path).write_text(TEXT, encoding="utf-8")
     said = []
     for number, files in enumerate(([file], ["-"], [file, "-"], [file, other])):
-        if number == 2 and verb in {"encode", "show", "explain", "replay", "plan"}:
+        if number == 2 and verb in {"encode", "show", "explain", "replay", "estimate-training"}:
             break  # one at a time
         if verb == "grow forget" and number > 1:
             break
         out = tmp_path / f"out{number}"
         out.mkdir()
         folder = out / "folder"
-        digram.Trainer.load(Path(places["folder"])).save(folder)
+        digram.VocabularyHistory.load(Path(places["folder"])).save(folder)
         line = CORPUS_VERBS[verb]
         assert line is not None
         words = [files if word == "{}" else [word] for word in line.split()]
@@ -102,7 +102,7 @@ def test_a_separator_cuts_stdin_as_it_cuts_a_file(
             for one in word
         ]
         found = run(*verb.split(), *arguments, *CUT, input=TEXT)
-        if verb == "plan":  # it has read the text, which is too short for what it asks
+        if verb == "estimate-training":  # it has read the text, which is too short for what it asks
             assert "there is too little text" in found.output
         else:
             assert found.exit_code in (0, 1), found.output

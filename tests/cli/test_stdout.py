@@ -56,7 +56,7 @@ PRINTING = [
     "counts show c.arrow",
     "grow log g",
     "grow drift g a.txt",
-    "plan 1GB --vocab-size 3000",
+    "estimate-training 1GB --vocab-size 3000",
     "convert -t t.json -o -",
     "report -t t.json --corpus a.txt -o -",
 ]
@@ -72,7 +72,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "r.json").write_text('{"protect": ["cat"]}')
     digram.train(text, max_merges=9).save(folder / "t.json")
     digram.count_pretokens(text).save(folder / "c.arrow")
-    grown = digram.Trainer().add(text).next(vocab_size=260).add("new").next(add=1)
+    grown = digram.VocabularyHistory().add(text).next(vocab_size=260).add("new").next(add=1)
     grown.save(folder / "g")
     return folder
 

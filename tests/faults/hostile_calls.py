@@ -87,9 +87,11 @@ def _space() -> digram.IdSpace:
     return digram.IdSpace({"text": tok(), "image": 16})
 
 
-def _trainer() -> digram.Trainer:
-    trainer = digram.Trainer(pretokenizer="gpt2").add(TEXT, name="text").next(vocab_size=262)
-    return trainer.add(TEXT).next(add=2)
+def _history() -> digram.VocabularyHistory:
+    history = (
+        digram.VocabularyHistory(pretokenizer="gpt2").add(TEXT, name="text").next(vocab_size=262)
+    )
+    return history.add(TEXT).next(add=2)
 
 
 def _saved(value: Any, name: str) -> str:
@@ -216,9 +218,9 @@ VALID: dict[str, Callable[[], Any]] = {
     "SequenceTokenizer(alphabet)": lambda: _sequences().alphabet,
     "TokenFiles.__getitem__(index)": lambda: 0,
     "TokenFiles.shard(number)": lambda: 0,
-    "Trainer.load(folder)": lambda: _saved(_trainer(), "trainer"),
-    "Trainer.map(first)": lambda: 1,
-    "Trainer.map(second)": lambda: 2,
+    "VocabularyHistory.load(folder)": lambda: _saved(_history(), "history"),
+    "VocabularyHistory.map(first)": lambda: 1,
+    "VocabularyHistory.map(second)": lambda: 2,
     "files(pattern)": _file,
     "Pretokenizer(pattern)": lambda: "gpt2",
     "load(path)": lambda: _saved(tok(), "load.json"),
@@ -234,10 +236,10 @@ BESIDE: dict[str, dict[str, Callable[[], Any]]] = {
     "train_ids": {"vocab_size": lambda: 6},
     "check_rules": {"rules": lambda: digram.Rules(["iron"])},
     "prune": {"remove": lambda: 2},
-    "Trainer.next": {"add": lambda: 2, "min_frequency": lambda: 1, "threads": lambda: 1},
-    "Trainer.forget": {"corpus": lambda: TEXT},
+    "VocabularyHistory.next": {"add": lambda: 2, "min_frequency": lambda: 1, "threads": lambda: 1},
+    "VocabularyHistory.forget": {"corpus": lambda: TEXT},
     "Change.compare": {"top": lambda: 3, "separator": lambda: None, "threads": lambda: 1},
-    "Trainer.drift": {"recent": lambda: TEXT},
+    "VocabularyHistory.drift": {"recent": lambda: TEXT},
     "read_tokens": {"format": lambda: "megatron"},
 }
 
@@ -261,7 +263,7 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "SequenceTokenizer": _sequences,
     "Tokenizer": tok,
     "TokenFiles": lambda: digram.read_tokens(_tokens()),
-    "Trainer": _trainer,
+    "VocabularyHistory": _history,
     "Encodings": lambda: tok()(["low", "low"]),
     "Template": lambda: digram.Template("<s> $A"),
 }

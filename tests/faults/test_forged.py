@@ -87,15 +87,15 @@ def test_a_forged_id_space(tmp_path: Path) -> None:
     attack(path, "digram_id_space", use)
 
 
-def test_a_forged_trainer(tmp_path: Path) -> None:
-    trainer = digram.Trainer().add("low low lower").next(vocab_size=258).decay(0.5)
-    trainer = (
-        trainer.add("new", weight=2).next(add=1).add("x", name="more").forget("x", name="more")
+def test_a_forged_history(tmp_path: Path) -> None:
+    history = digram.VocabularyHistory().add("low low lower").next(vocab_size=258).decay(0.5)
+    history = (
+        history.add("new", weight=2).next(add=1).add("x", name="more").forget("x", name="more")
     )
-    trainer.save(tmp_path / "t")
+    history.save(tmp_path / "t")
 
     def use() -> None:
-        found = digram.Trainer.load(tmp_path / "t")
+        found = digram.VocabularyHistory.load(tmp_path / "t")
         assert (found.counts, found.parts, found.recent) is not None
         assert [str(one) for one in (*found.log, *found.versions)]
         assert found.add("more").decay(0.5).log
@@ -104,7 +104,7 @@ def test_a_forged_trainer(tmp_path: Path) -> None:
             found.map(1, number + 1)
         found.save(tmp_path / "again")
 
-    attack(tmp_path / "t" / "trainer.json", "digram_trainer", use)
+    attack(tmp_path / "t" / "history.json", "digram_history", use)
 
 
 LARGE = [
@@ -121,11 +121,11 @@ LARGE = [
 @pytest.mark.parametrize("value", LARGE, ids=lambda value: type(value).__name__)
 def test_numbers_that_take_for_ever(value: Any) -> None:
     counts = digram.count_pretokens("low low lower")
-    trainer = digram.Trainer().add("low")
+    history = digram.VocabularyHistory().add("low")
     calls: list[Callable[[], object]] = [
         lambda: counts.scale(value),
-        lambda: trainer.decay(value),
-        lambda: trainer.add("low", weight=value),
+        lambda: history.decay(value),
+        lambda: history.add("low", weight=value),
         lambda: digram.count_pretokens({"a": "low"}, weights={"a": value}),
         lambda: digram.train({"a": "low"}, weights={"a": value}, max_merges=1),
     ]
@@ -156,7 +156,7 @@ SIZES = {"large": 10**5000, "negative": -(10**5000), "text": "9" * 5000 + " GB",
 def test_sizes_that_are_none(value: Any) -> None:
     calls: list[Callable[[], object]] = [
         lambda: digram.train("low", max_merges=1, memory_limit=value),
-        lambda: digram.plan(value, 64_000),
+        lambda: digram.estimate_training(value, 64_000),
         lambda: digram.advise(parameters=value),
     ]
     for call in calls:

@@ -250,7 +250,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "call": lambda: TOK(TEXT),
     "count_pretokens": lambda: digram.count_pretokens(["low"], progress=False),
     "train": lambda: digram.train("low low", vocab_size=258, progress=False),
-    "plan": lambda: digram.plan("1 GB", 1_000),
+    "estimate_training": lambda: digram.estimate_training("1 GB", 1_000),
 }
 
 

@@ -1,4 +1,4 @@
-"""What a run leaves to go on from, trainers, and id spaces."""
+"""What a run leaves to go on from, histories, and id spaces."""
 
 from __future__ import annotations
 
@@ -29,19 +29,23 @@ def runs() -> Iterable[Kind]:
         files = files_of(partial(trained, merges=15))
         yield Kind(title, files, trained, sealed=True, form="json")
 
-    def trainer(folder: Path) -> None:
-        made = digram.Trainer(pretokenizer="whitespace").add("low low lower", name="a").decay(0.9)
+    def history(folder: Path) -> None:
+        made = (
+            digram.VocabularyHistory(pretokenizer="whitespace")
+            .add("low low lower", name="a")
+            .decay(0.9)
+        )
         made = made.next(vocab_size=258, special_tokens=["<s>"]).add("newest news", name="b")
         made.next(add=2).forget(name="a").save(folder)
 
-    def trainer_again(folder: Path) -> Any:
-        found = digram.Trainer.load(folder)
+    def history_again(folder: Path) -> Any:
+        found = digram.VocabularyHistory.load(folder)
         again = files_of(found.save)
         newer = found.add("more and more", name="c").next(add=1)
         digests = [version.tokenizer.digest for version in newer.versions]
         return [sorted((n, hashlib.sha256(d).hexdigest()) for n, d in again.items()), digests]
 
-    yield Kind("trainer.json", files_of(trainer), trainer_again, sealed=True, form="json")
+    yield Kind("history.json", files_of(history), history_again, sealed=True, form="json")
 
     def space(folder: Path) -> None:
         folder.mkdir()

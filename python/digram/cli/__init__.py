@@ -43,7 +43,7 @@ VERBS = {
     "prune": ("prune", "Take away the tokens that a corpus needs least."),
     "grow": ("grow", "Let a vocabulary follow a stream of text."),
     "shrink": ("shrink", "Make a smaller tokenizer of the same family."),
-    "plan": ("plan", "Say what a training run will need."),
+    "estimate-training": ("estimate_training", "Say what a training run will need."),
     "convert": ("convert", "Rewrite a tokenizer in another format."),
 }
 

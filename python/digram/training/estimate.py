@@ -2,7 +2,7 @@
 
 How many distinct pretokens a corpus has follows from its size (`growth.py`), and memory and the
 time of the merge loop from them. One table here holds the measured rates of a
-machine; `python -m benches plan` measures them and checks the estimate.
+machine; `python -m benches estimate_training` measures them and checks the estimate.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from digram.errors import OptionError, several, show
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex, resolve
 from digram.training.heaps_law import GROWTH, KINDS, MEASURED_BYTES, Growth, fitted, points
 
-__all__ = ["RATES", "Phase", "Plan", "Rates", "plan"]
+__all__ = ["RATES", "Phase", "Rates", "TrainingEstimate", "estimate_training"]
 
 
 class Rates(NamedTuple):
@@ -88,8 +88,8 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What `digram.plan` expects of a run; sizes in bytes, times in seconds.
+class TrainingEstimate:
+    """What `digram.estimate_training` expects of a run; sizes in bytes, times in seconds.
 
     `counting` runs on all machines and `merging` on one. `fits` is whether the merge loop fits into
     memory; where it does not, `merging` is what it needs from disk, and `advice` names the options
@@ -115,7 +115,7 @@ class Plan:
     measured: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan as plain values, for JSON."""
+        """The estimate as plain values, for JSON."""
         return asdict(self)
 
     def _repr_html_(self) -> str:
@@ -156,7 +156,7 @@ class Plan:
     __repr__ = __str__
 
 
-def plan(
+def estimate_training(
     corpus_size: int | float | str,
     vocab_size: int,
     *,
@@ -167,15 +167,16 @@ def plan(
     cores: int | None = None,
     machines: int = 1,
     speed: float = 1.0,
-) -> Plan:
+) -> TrainingEstimate:
     """Estimate what training on a corpus of a given size needs, before any of it is read.
 
     >>> import digram
-    >>> digram.plan("1 TB", 64_000, kind="english", memory="64 GB", cores=16).distinct_pretokens
+    >>> found = digram.estimate_training("1 TB", 64_000, kind="english", memory="64 GB", cores=16)
+    >>> found.distinct_pretokens
     35031000
     >>> mixed = {"english": 0.7, "code": 0.2, "multilingual": 0.1}
-    >>> plan = digram.plan("20 GB", 128_000, kind=mixed, memory="1 GB", cores=8)
-    >>> plan.fits, plan.counting.spill > 0, plan.counting.memory < 1_000_000_000
+    >>> found = digram.estimate_training("20 GB", 128_000, kind=mixed, memory="1 GB", cores=8)
+    >>> found.fits, found.counting.spill > 0, found.counting.memory < 1_000_000_000
     (False, True, True)
 
     `print` shows the estimate, with what to do where memory is too small; `to_dict()` gives plain
@@ -193,8 +194,9 @@ def plan(
     machines: the corpus is counted in as many shares, and one machine merges.
     speed: how many times as fast a core is as the one that was measured (`RATES.machine`).
 
-    Time depends mostly on the machine, and distinct pretokens on the text. `python -m benches plan`
-    measures the error of the estimate on your machine. Raises `OptionError` for invalid values.
+    Time depends mostly on the machine, and distinct pretokens on the text. `python -m benches
+    estimate_training` measures the error of the estimate on your machine. Raises `OptionError` for
+    invalid values.
     """
     text, room = (
         size_in_bytes("corpus_size", corpus_size),
@@ -234,7 +236,7 @@ def plan(
             memory=int(within),
             spill=round(whole.stored + whole.bytes * _ROUND),
         )
-    return Plan(
+    return TrainingEstimate(
         corpus=round(text),
         vocab_size=vocab_size,
         kinds=shares,

@@ -1,8 +1,9 @@
 """How the distinct pretokens of a text grow with its size (Heaps' law), measured and to measure.
 
 The number of distinct pretokens of n bytes is close to scale * n ** exponent, and so are their
-bytes together. The constants of three kinds of text stand here; `python -m benches plan` measures
-them anew and checks them on four times the text that they were fitted to.
+bytes together. The constants of three kinds of text stand here; `python -m benches
+estimate_training` measures them anew and checks them on four times the text that they were fitted
+to.
 """
 
 from __future__ import annotations

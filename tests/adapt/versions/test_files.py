@@ -1,4 +1,4 @@
-"""A saved trainer is the old one or the new one, and what is damaged is told with its file."""
+"""A saved history is the old one or the new one, and what is damaged is told with its file."""
 
 from __future__ import annotations
 
@@ -16,13 +16,17 @@ from digram._util.storage import lock_folder
 from digram.adapt.versions import edited, files
 
 
-def older() -> digram.Trainer:
-    return digram.Trainer(pretokenizer="whitespace").add("low low lower", name="a").decay(0.9)
+def older() -> digram.VocabularyHistory:
+    return (
+        digram.VocabularyHistory(pretokenizer="whitespace")
+        .add("low low lower", name="a")
+        .decay(0.9)
+    )
 
 
-def newer() -> digram.Trainer:
-    trainer = older().next(vocab_size=258, special_tokens=["<s>"]).add("newest news", name="b")
-    return trainer.next(add=2).forget(name="a")
+def newer() -> digram.VocabularyHistory:
+    history = older().next(vocab_size=258, special_tokens=["<s>"]).add("newest news", name="b")
+    return history.next(add=2).forget(name="a")
 
 
 class Killed(BaseException):
@@ -61,13 +65,13 @@ def test_a_save_that_is_killed_leaves_the_old_or_the_new(tmp_path: Path) -> None
                 found.append("whole")
             except Killed:
                 found.append("killed")
-        loaded = digram.Trainer.load(folder)
+        loaded = digram.VocabularyHistory.load(folder)
         assert loaded in (one, two)
         if loaded == two:
             assert loaded.log == two.log
         found[-1] = found[-1] if found[-1] == "whole" else "old" if loaded == one else "new"
         two.save(folder)  # and the next save clears up
-        assert digram.Trainer.load(folder) == two
+        assert digram.VocabularyHistory.load(folder) == two
         assert sorted(entry.name for entry in folder.iterdir()) == expected(folder)
         number += 1
     assert {"old", "new", "whole"} == {*found}
@@ -81,10 +85,10 @@ def expected(folder: Path) -> list[str]:
 
 
 def test_what_has_not_changed_is_not_written_again(tmp_path: Path) -> None:
-    trainer = newer()
-    trainer.save(tmp_path)
+    history = newer()
+    history.save(tmp_path)
     stamps = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
-    trainer.add("more", name="c").save(tmp_path)
+    history.add("more", name="c").save(tmp_path)
     again = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     assert {name for name in stamps if again[name] != stamps[name]} == {files.NAME}
     assert len(again) == len(stamps) + 1
@@ -95,22 +99,24 @@ def test_another_file_of_the_folder_is_left_alone(tmp_path: Path) -> None:
     newer().save(tmp_path)
     older().save(tmp_path)
     assert (tmp_path / "notes.txt").exists()
-    assert digram.Trainer.load(tmp_path) == older()
+    assert digram.VocabularyHistory.load(tmp_path) == older()
 
 
 def test_a_tokenizer_whose_characters_may_be_unknown(tmp_path: Path) -> None:
-    trainer = digram.Trainer(pretokenizer="gpt2", unit="char").add("low low lower")
-    trainer = trainer.next(vocab_size=10).add("slow", name="b")
-    trainer.save(tmp_path)
-    again = digram.Trainer.load(tmp_path)
-    assert (again, again.tokenizer.on_unknown) == (trainer, "error")
+    history = digram.VocabularyHistory(pretokenizer="gpt2", unit="char").add("low low lower")
+    history = history.next(vocab_size=10).add("slow", name="b")
+    history.save(tmp_path)
+    again = digram.VocabularyHistory.load(tmp_path)
+    assert (again, again.tokenizer.on_unknown) == (history, "error")
 
 
 def test_a_tokenizer_whose_merges_are_not_by_rank_alone(tmp_path: Path) -> None:
     text = "the cat sat on the mat with the cat. " * 9
-    trainer = digram.Trainer.of(digram.train(text, vocab_size=280, superwords="boundless"))
-    trainer.add(text).save(tmp_path)
-    assert digram.Trainer.load(tmp_path) == trainer.add(text)
+    history = digram.VocabularyHistory.of(
+        digram.train(text, vocab_size=280, superwords="boundless")
+    )
+    history.add(text).save(tmp_path)
+    assert digram.VocabularyHistory.load(tmp_path) == history.add(text)
 
 
 def test_nobody_else_saves_meanwhile(tmp_path: Path) -> None:
@@ -119,9 +125,9 @@ def test_nobody_else_saves_meanwhile(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_changed_by_one_at_a_time(tmp_path: Path) -> None:
-    folder = tmp_path / "trainer"
+    folder = tmp_path / "history"
 
-    def fails(trainer: digram.Trainer) -> digram.Trainer:
+    def fails(history: digram.VocabularyHistory) -> digram.VocabularyHistory:
         raise OSError("no text")
 
     with pytest.raises(OSError, match="no text"):
@@ -129,18 +135,18 @@ def test_a_folder_is_changed_by_one_at_a_time(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         edited(folder, fails)
     assert not folder.exists()
-    begun = edited(folder, lambda trainer: trainer.add("one"), older)
+    begun = edited(folder, lambda history: history.add("one"), older)
     assert begun == older().add("one")
 
-    def meanwhile(trainer: digram.Trainer) -> digram.Trainer:
+    def meanwhile(history: digram.VocabularyHistory) -> digram.VocabularyHistory:
         with pytest.raises(digram.CheckpointError, match="is being saved"):
-            edited(folder, lambda trainer: trainer.add("lost"))
-        return trainer.add("two")
+            edited(folder, lambda history: history.add("lost"))
+        return history.add("two")
 
     assert edited(folder, meanwhile, older) == older().add("one").add("two")
     with pytest.raises(OSError, match="no text"):
         edited(folder, fails)
-    assert digram.Trainer.load(folder) == older().add("one").add("two")
+    assert digram.VocabularyHistory.load(folder) == older().add("one").add("two")
 
 
 def test_files_that_are_replaced_while_they_are_read(
@@ -157,7 +163,7 @@ def test_files_that_are_replaced_while_they_are_read(
         return parsed(data, home)
 
     monkeypatch.setattr(files, "_parsed", meanwhile)
-    assert digram.Trainer.load(tmp_path) == newer()
+    assert digram.VocabularyHistory.load(tmp_path) == newer()
 
 
 @pytest.mark.parametrize(
@@ -165,17 +171,17 @@ def test_files_that_are_replaced_while_they_are_read(
     [
         (lambda text: "", "no JSON"),
         (lambda text: text[:-20], "no JSON"),
-        (lambda text: "[]", "not a file of a trainer"),
+        (lambda text: "[]", "not a file of a history"),
         (lambda text: text.replace('"weight": "9/10"', '"weight": "8/10"'), "SHA-256 is another"),
-        (lambda text: text.replace('"digram_trainer": 1', '"digram_trainer": 2'), "version 2"),
+        (lambda text: text.replace('"digram_history": 1', '"digram_history": 2'), "version 2"),
     ],
 )
-def test_a_damaged_trainer(tmp_path: Path, damage: Callable[[str], str], message: str) -> None:
+def test_a_damaged_history(tmp_path: Path, damage: Callable[[str], str], message: str) -> None:
     older().save(tmp_path)
     path = tmp_path / files.NAME
     path.write_text(damage(path.read_text(encoding="utf-8")), encoding="utf-8")
     with pytest.raises(digram.CorruptFileError, match=message) as error:
-        digram.Trainer.load(tmp_path)
+        digram.VocabularyHistory.load(tmp_path)
     assert error.value.path == str(path)
 
 
@@ -186,11 +192,11 @@ def test_damaged_and_missing_parts(tmp_path: Path, kind: str) -> None:
     data = path.read_bytes()
     path.write_bytes(data[: len(data) // 2])
     with pytest.raises(digram.CorruptFileError) as error:
-        digram.Trainer.load(tmp_path)
+        digram.VocabularyHistory.load(tmp_path)
     assert error.value.path == str(path)
     path.unlink()
     with pytest.raises(digram.CorruptFileError, match="is missing"):
-        digram.Trainer.load(tmp_path)
+        digram.VocabularyHistory.load(tmp_path)
 
 
 def test_parts_that_were_exchanged(tmp_path: Path) -> None:
@@ -198,12 +204,12 @@ def test_parts_that_were_exchanged(tmp_path: Path) -> None:
     one, two = sorted(tmp_path.glob("version-*.json"))
     one.write_bytes(two.read_bytes())
     with pytest.raises(digram.CorruptFileError, match="another tokenizer"):
-        digram.Trainer.load(tmp_path)
+        digram.VocabularyHistory.load(tmp_path)
     newer().save(tmp_path / "b")
     (counts,) = (tmp_path / "b").glob("counts-*.arrow")
     digram.Counts({"low": 1}, pretokenizer="gpt2").save(counts)
     with pytest.raises(digram.CorruptFileError, match="made otherwise"):
-        digram.Trainer.load(tmp_path / "b")
+        digram.VocabularyHistory.load(tmp_path / "b")
 
 
 def test_names_that_lead_out_of_the_folder(tmp_path: Path) -> None:
@@ -211,15 +217,15 @@ def test_names_that_lead_out_of_the_folder(tmp_path: Path) -> None:
     path = tmp_path / files.NAME
     told = json.loads(path.read_text(encoding="utf-8"))
     told["batches"][0]["file"] = "../counts.arrow"
-    del told["digram_trainer"], told["sha256"]
-    top = {"digram_trainer": 1, "sha256": digest(told), **told}
+    del told["digram_history"], told["sha256"]
+    top = {"digram_history": 1, "sha256": digest(told), **told}
     path.write_text(json.dumps(top), encoding="utf-8")
     with pytest.raises(digram.CorruptFileError, match="not a name of a file"):
-        digram.Trainer.load(tmp_path)
+        digram.VocabularyHistory.load(tmp_path)
 
 
 def test_no_folder(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        digram.Trainer.load(tmp_path / "none")
+        digram.VocabularyHistory.load(tmp_path / "none")
     with pytest.raises(FileNotFoundError):
         older().save(tmp_path / "no" / "parent")

@@ -31,7 +31,7 @@ steps = st.lists(
     | st.tuples(st.just("forget"), names),
     max_size=9,
 )
-"""What may be done with a trainer."""
+"""What may be done with a history."""
 
 
 def exact(number: Any) -> Fraction:
@@ -42,21 +42,21 @@ def pieces(texts: list[str]) -> Counter[bytes]:
     return Counter(piece.encode() for text in texts for piece in digram.pretokenize(text, CUT))
 
 
-def trained(todo: list[Step]) -> digram.Trainer:
-    """A trainer after some steps."""
-    trainer = digram.Trainer(pretokenizer=CUT)
+def trained(todo: list[Step]) -> digram.VocabularyHistory:
+    """A history after some steps."""
+    history = digram.VocabularyHistory(pretokenizer=CUT)
     tok = digram.train("low lower", max_merges=2, pretokenizer=CUT)
     for what, *told in todo:
         if what == "add":
             texts, name, weight = told
-            trainer = trainer.add(texts, name=name, weight=weight)
+            history = history.add(texts, name=name, weight=weight)
         elif what == "decay":
-            trainer = trainer.decay(*told)
+            history = history.decay(*told)
         elif what == "version":
-            trainer = trainer.record(tok)
-        elif any(entry.name == told[0] for entry in trainer.log):
-            trainer = trainer.forget(name=told[0])
-    return trainer
+            history = history.record(tok)
+        elif any(entry.name == told[0] for entry in history.log):
+            history = history.forget(name=told[0])
+    return history
 
 
 def weighed(todo: list[Step], *chosen: str) -> dict[bytes, int]:
@@ -83,13 +83,13 @@ def weighed(todo: list[Step], *chosen: str) -> dict[bytes, int]:
 @cases(200)
 @given(todo=steps)
 def test_counts_are_those_of_the_reference(todo: list[Step]) -> None:
-    trainer = trained(todo)
-    assert dict(trainer.counts.items()) == weighed(todo)
-    for name, part in trainer.parts.items():
+    history = trained(todo)
+    assert dict(history.counts.items()) == weighed(todo)
+    for name, part in history.parts.items():
         assert dict(part.items()) == weighed(todo, name)
     empty = digram.Counts({}, pretokenizer=CUT)
-    assert digram.Counts.merge([empty, *trainer.parts.values()]) == trainer.counts
-    assert trainer.made_on + trainer.recent == trainer.counts
+    assert digram.Counts.merge([empty, *history.parts.values()]) == history.counts
+    assert history.made_on + history.recent == history.counts
 
 
 @cases(100)
@@ -115,25 +115,25 @@ def test_forgetting_is_as_if_it_had_not_been_added(
             named.append((what, *told))
             epoch += 1
     _, texts, name, _ = named[at]
-    trainer = trained(named)
-    assert trainer.forget(texts, name=name) == trained(named[:at] + named[at + 1 :])
+    history = trained(named)
+    assert history.forget(texts, name=name) == trained(named[:at] + named[at + 1 :])
 
 
 @cases(100)
 @given(todo=steps, first=factors, second=factors)
 def test_two_decays_are_one_by_their_product(todo: list[Step], first: Any, second: Any) -> None:
-    trainer = trained(todo)
-    twice = trainer.decay(first).decay(second)
-    assert twice.counts == trainer.decay(exact(first) * exact(second)).counts
+    history = trained(todo)
+    twice = history.decay(first).decay(second)
+    assert twice.counts == history.decay(exact(first) * exact(second)).counts
 
 
 @cases(60)
 @given(todo=steps, text=prose)
 def test_what_changes_nothing(todo: list[Step], text: list[str]) -> None:
-    trainer = trained(todo)
-    assert dict(trainer.decay(1).counts.items()) == dict(trainer.counts.items())
-    assert trainer.add(text, name="new").forget(text, name="new") == trainer
-    assert trainer.add(text, name="new").forget(name="new") == trainer
+    history = trained(todo)
+    assert dict(history.decay(1).counts.items()) == dict(history.counts.items())
+    assert history.add(text, name="new").forget(text, name="new") == history
+    assert history.add(text, name="new").forget(name="new") == history
 
 
 @cases(80)
@@ -141,32 +141,32 @@ def test_what_changes_nothing(todo: list[Step], text: list[str]) -> None:
 def test_the_next_version_is_what_the_tokenizer_makes_of_the_counts(
     tok: digram.Tokenizer, corpus: list[str], add: int, number: int
 ) -> None:
-    trainer = digram.Trainer.of(tok).add(corpus)
-    assume(len(trainer.counts))
+    history = digram.VocabularyHistory.of(tok).add(corpus)
+    assume(len(history.counts))
     grown, change = digram.extend(tok, corpus, add=add)
-    extended = trainer.next(add=add)
+    extended = history.next(add=add)
     assert extended.tokenizer == grown
     assert extended.versions[1].change is not None
     assert extended.versions[1].change.id_map.tolist() == change.id_map.tolist()
-    assert trainer.next(vocab_size=tok.vocab_size + add).tokenizer == grown
+    assert history.next(vocab_size=tok.vocab_size + add).tokenizer == grown
     assume(number <= len(tok.merges))
-    assert trainer.next(swap=number).tokenizer == digram.replace_tokens(tok, corpus, number)[0]
+    assert history.next(swap=number).tokenizer == digram.replace_tokens(tok, corpus, number)[0]
     pruned, _ = digram.prune(tok, corpus, remove=number)
-    assert trainer.next(remove=number).tokenizer == pruned
-    assert trainer.next(vocab_size=tok.vocab_size - number).tokenizer == pruned
+    assert history.next(remove=number).tokenizer == pruned
+    assert history.next(vocab_size=tok.vocab_size - number).tokenizer == pruned
 
 
 @cases(80)
 @given(corpora=st.lists(prose, min_size=1, max_size=3), size=st.integers(257, 270))
 def test_the_first_version_is_what_training_gives(corpora: list[list[str]], size: int) -> None:
-    trainer = digram.Trainer(pretokenizer=CUT)
+    history = digram.VocabularyHistory(pretokenizer=CUT)
     for number, corpus in enumerate(corpora):
-        trainer = trainer.add(iter(corpus), name=str(number))
-    assume(len(trainer.counts))
+        history = history.add(iter(corpus), name=str(number))
+    assume(len(history.counts))
     whole = digram.train(
         [text for corpus in corpora for text in corpus], vocab_size=size, pretokenizer=CUT
     )
-    assert trainer.next(vocab_size=size).tokenizer == whole
+    assert history.next(vocab_size=size).tokenizer == whole
 
 
 @cases(60)
@@ -174,9 +174,11 @@ def test_the_first_version_is_what_training_gives(corpora: list[list[str]], size
 def test_drift_measures_what_evaluating_the_text_does(
     tok: digram.Tokenizer, base: list[str], recent: list[str]
 ) -> None:
-    trainer = digram.Trainer(pretokenizer=tok.pretokenizer).add(base).record(tok).add(recent)
-    assume(len(trainer.recent))
-    found = trainer.drift(add=4)
+    history = (
+        digram.VocabularyHistory(pretokenizer=tok.pretokenizer).add(base).record(tok).add(recent)
+    )
+    assume(len(history.recent))
+    found = history.drift(add=4)
     for of, texts in ((found.recent, recent), (found.base, base)):
         total = digram.evaluate(tok, texts).total
         if of is None:
@@ -203,14 +205,16 @@ changes = st.lists(
 )
 
 
-def grown(tok: digram.Tokenizer, todo: list[tuple[str, int, list[str]]]) -> digram.Trainer:
-    """A trainer with a version for each change that can be made."""
-    trainer = digram.Trainer.of(tok).add("low slower, low")
+def grown(
+    tok: digram.Tokenizer, todo: list[tuple[str, int, list[str]]]
+) -> digram.VocabularyHistory:
+    """A history with a version for each change that can be made."""
+    history = digram.VocabularyHistory.of(tok).add("low slower, low")
     for what, number, texts in todo:
-        trainer = trainer.add(texts)
-        if what == "add" or number <= len(trainer.tokenizer.merges):
-            trainer = trainer.next(**{what: number})
-    return trainer
+        history = history.add(texts)
+        if what == "add" or number <= len(history.tokenizer.merges):
+            history = history.next(**{what: number})
+    return history
 
 
 @cases(60)
@@ -218,18 +222,18 @@ def grown(tok: digram.Tokenizer, todo: list[tuple[str, int, list[str]]]) -> digr
 def test_maps_join_in_one_direction(
     tok: digram.Tokenizer, todo: list[tuple[str, int, list[str]]]
 ) -> None:
-    trainer = grown(tok, todo)
-    last = len(trainer.versions)
+    history = grown(tok, todo)
+    last = len(history.versions)
     for a in range(1, last + 1):
-        tokens = trainer.versions[a - 1].tokenizer.definition.tokens
+        tokens = history.versions[a - 1].tokenizer.definition.tokens
         kept = [id if token is not None else -1 for id, token in enumerate(tokens)]
-        assert trainer.map(a, a).id_map.tolist() == kept
+        assert history.map(a, a).id_map.tolist() == kept
         for b in range(a, last + 1):
             for c in range(b, last + 1):
-                there = trainer.map(a, b).then(trainer.map(b, c))
-                assert there.id_map.tolist() == trainer.map(a, c).id_map.tolist()
-                back = trainer.map(c, b).then(trainer.map(b, a))
-                assert back.id_map.tolist() == trainer.map(c, a).id_map.tolist()
+                there = history.map(a, b).then(history.map(b, c))
+                assert there.id_map.tolist() == history.map(a, c).id_map.tolist()
+                back = history.map(c, b).then(history.map(b, a))
+                assert back.id_map.tolist() == history.map(c, a).id_map.tolist()
 
 
 @cases(60)
@@ -238,10 +242,10 @@ def test_a_map_is_of_tokens_that_stayed_all_the_way(
     tok: digram.Tokenizer, todo: list[tuple[str, int, list[str]]]
 ) -> None:
     """Each old id is followed through the versions, by the bytes of its token."""
-    trainer = grown(tok, todo)
-    versions = trainer.versions
-    map = trainer.map(1, len(versions)).id_map.tolist()
-    back = trainer.map(len(versions), 1).id_map.tolist()
+    history = grown(tok, todo)
+    versions = history.versions
+    map = history.map(1, len(versions)).id_map.tolist()
+    back = history.map(len(versions), 1).id_map.tolist()
     tokens = [one.tokenizer.definition.tokens for one in versions]
     stayed = set(tokens[0]).intersection(*tokens)
     for id, new in enumerate(map):
@@ -255,42 +259,42 @@ def test_a_map_is_of_tokens_that_stayed_all_the_way(
 @cases(40)
 @given(todo=steps)
 def test_what_is_saved_is_loaded(todo: list[Step]) -> None:
-    trainer = trained(todo)
+    history = trained(todo)
     with tempfile.TemporaryDirectory() as folder:
-        trainer.save(folder)
-        again = digram.Trainer.load(folder)
-    assert again == trainer
-    assert hash(again) == hash(trainer)
-    assert again.log == trainer.log
-    assert again.counts == trainer.counts
-    assert again.add("new") == trainer.add("new")
-    assert pickle.loads(pickle.dumps(trainer)) == trainer
+        history.save(folder)
+        again = digram.VocabularyHistory.load(folder)
+    assert again == history
+    assert hash(again) == hash(history)
+    assert again.log == history.log
+    assert again.counts == history.counts
+    assert again.add("new") == history.add("new")
+    assert pickle.loads(pickle.dumps(history)) == history
 
 
 @pytest.mark.parametrize("factor", [0.9, Fraction(2**61 - 1, 2**61), 0.123456789])
 def test_weights_stay_within_64_bits_and_never_rise(factor: Any) -> None:
-    trainer = digram.Trainer(pretokenizer=None).add("a" * 3)
-    trainer = trainer.add(digram.Counts({"b": 10**18}, pretokenizer=None), weight=Fraction(7, 3))
+    history = digram.VocabularyHistory(pretokenizer=None).add("a" * 3)
+    history = history.add(digram.Counts({"b": 10**18}, pretokenizer=None), weight=Fraction(7, 3))
     before: dict[str, Fraction] = {}
     for _ in range(60):
-        trainer = trainer.decay(factor)
-        for batch in trainer._batches:
+        history = history.decay(factor)
+        for batch in history._batches:
             now = batch.weight
             key = next(iter(batch.counts)).decode()
             assert max(now.numerator, now.denominator) < 1 << 64
             assert now <= before.get(key, now)
             before[key] = now
     true = 10**18 * Fraction(7, 3) * exact(factor) ** 60
-    assert abs(trainer.counts["b"] - true) <= 1 + true / 10**12
+    assert abs(history.counts["b"] - true) <= 1 + true / 10**12
 
 
 def test_weights_that_become_one_are_still_two_batches() -> None:
     close = Fraction(1, 2**64 - 2), Fraction(1, 2**64 - 3)
-    trainer = digram.Trainer(pretokenizer=None)
+    history = digram.VocabularyHistory(pretokenizer=None)
     for weight in close:
         counts = digram.Counts({"b": 2**64 - 1}, pretokenizer=None)
-        trainer = trainer.add(counts, weight=weight)
-    faded = trainer.decay(0.9).add("new")
+        history = history.add(counts, weight=weight)
+    faded = history.decay(0.9).add("new")
     first, second, _ = faded._batches
     assert first.weight == second.weight == Fraction(1, 2**64 - 1)
     assert (faded.counts["b"], faded.counts["new"]) == (2, 1)

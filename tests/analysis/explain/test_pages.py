@@ -88,8 +88,8 @@ def test_reports() -> None:
         digram.advise(digram.curve(tok, "the cat"), parameters="7B"),
         digram.advise(digram.curve(tok, "the cat"), parameters="7B")["large"],
         digram.audit(tok, "the cat <b>\u202e"),
-        digram.plan("1 GB", 32_000),
-        digram.Trainer().add("a cat, a cat").record(tok).drift("mats, mats", add=5),
+        digram.estimate_training("1 GB", 32_000),
+        digram.VocabularyHistory().add("a cat, a cat").record(tok).drift("mats, mats", add=5),
     ):
         text = "".join(shown(found).text)
         assert text.split() == harmless(str(found).replace("\n", " ")).split()

@@ -1,4 +1,4 @@
-"""What a trainer has counted: batches with weights, from which one rounding gives counts.
+"""What a history has counted: batches with weights, from which one rounding gives counts.
 
 A batch keeps its counts as they were made, and decaying changes its weight alone. So weights are
 exact, and a count is rounded once, whenever it is asked for; counts that were rounded at each step

@@ -82,18 +82,18 @@ class Gain:
 
 @dataclass(frozen=True, eq=False)
 class Drift:
-    """What `Trainer.drift` measures; `print` shows it.
+    """What `VocabularyHistory.drift` measures; `print` shows it.
 
     >>> import digram
-    >>> trainer = digram.Trainer().add("the cat sat on the mat " * 9).next(vocab_size=270)
-    >>> found = trainer.drift("fever and chills, chills and fever " * 9, add=20)
+    >>> history = digram.VocabularyHistory().add("the cat sat on the mat " * 9).next(vocab_size=270)
+    >>> found = history.drift("fever and chills, chills and fever " * 9, add=20)
     >>> found.base.tokens, found.recent.tokens, found.gain.after
     (55, 297, 64)
     >>> round(found.divergence, 2), round(found.pays_after)
     (0.96, 4)
 
     `recent` and `base` are what the newest version does with recent text, and with what it was
-    made on (None where a trainer has nothing of that). `divergence` is Jensen and Shannon's, of the
+    made on (None where a history has nothing of that). `divergence` is Jensen and Shannon's, of the
     two frequencies of tokens, and `by_chance` that of as many tokens drawn from `base` alone;
     `unseen` is the share of recent pretokens that `base` does not have.
 
@@ -175,7 +175,10 @@ def drift(
     threads: int | None,
     progress: bool | None,
 ) -> Drift:
-    """What recent counts say of a tokenizer that was made on others; see `Trainer.drift`."""
+    """What recent counts say of a tokenizer that was made on others.
+
+    See `VocabularyHistory.drift`.
+    """
     horizon = real_number("horizon", horizon)
     if horizon <= 0:
         raise OptionError(f"horizon={horizon} is not above 0.", value=horizon)

@@ -1,7 +1,7 @@
-"""A trainer as a folder, and back.
+"""A history as a folder, and back.
 
-`trainer.json` names all other files, and is replaced in one step when they are on the disk: so a
-crash leaves the old trainer or the new one. Counts and tokenizers have files of their own, whose
+`history.json` names all other files, and is replaced in one step when they are on the disk: so a
+crash leaves the old history or the new one. Counts and tokenizers have files of their own, whose
 names tell what they hold, so that what has not changed is not written again.
 """
 
@@ -25,7 +25,7 @@ from digram._util.storage import LARGEST, advise_on_full_disk, atomic_write, loc
 from digram._util.validation import fraction, fraction_in
 from digram.adapt import Change
 from digram.adapt.versions.batches import Batch
-from digram.adapt.versions.history import CLOSING, Entry, Event, Version
+from digram.adapt.versions.version import CLOSING, Entry, Event, VocabularyVersion
 from digram.errors import CheckpointError, CorruptFileError, DigramError, show
 from digram.formats import huggingface
 from digram.pretokenizers.pretokenizer import Pretokenizer
@@ -40,17 +40,19 @@ __all__ = ["NAME", "State", "entry_as_json", "held", "load", "save", "write"]
 VERSION = 1
 """The version of the layout. A reader refuses later ones."""
 
-NAME = "trainer.json"
+NAME = "history.json"
 _OURS = re.compile(r"(counts-[0-9a-f]{32}\.arrow|version-[0-9a-f]{32}\.json|\.digram-\w+\.tmp)")
 _COPY = "Copy the folder again."
 _TRIES = 16  # a saver may replace the files that a reader was about to read
 
-State = tuple[Pretokenizer, Unit, tuple[Batch, ...], tuple[Version, ...], tuple[Entry, ...]]
-"""What a trainer is."""
+State = tuple[
+    Pretokenizer, Unit, tuple[Batch, ...], tuple[VocabularyVersion, ...], tuple[Entry, ...]
+]
+"""What a history is."""
 
 
 def save(folder: str | PathLike[str], state: State) -> None:
-    """Write a folder; see `Trainer.save`."""
+    """Write a folder; see `VocabularyHistory.save`."""
     with held(folder):
         write(folder, state)
 
@@ -70,7 +72,7 @@ def held(folder: str | PathLike[str]) -> Iterator[None]:
             with lock_folder(home) as mine:
                 if not mine:
                     raise CheckpointError(
-                        "another trainer is being saved to this folder.",
+                        "another history is being saved to this folder.",
                         path=home,
                         hint="Wait until that is done, or give another folder.",
                     )
@@ -109,7 +111,7 @@ def write(folder: str | PathLike[str], state: State) -> None:
         ],
         "log": [entry_as_json(entry) for entry in log],
     }
-    top = {"digram_trainer": VERSION, "sha256": digest(plain), **plain}
+    top = {"digram_history": VERSION, "sha256": digest(plain), **plain}
     atomic_write(
         home / NAME, (json.dumps(top, indent=1, ensure_ascii=False) + "\n").encode(), LARGEST
     )
@@ -120,7 +122,7 @@ def write(folder: str | PathLike[str], state: State) -> None:
 
 
 def load(folder: str | PathLike[str]) -> State:
-    """Read a folder; see `Trainer.load`."""
+    """Read a folder; see `VocabularyHistory.load`."""
     path = Path(folder) / NAME
     for tries in range(_TRIES):
         data = read_file(path)
@@ -130,7 +132,7 @@ def load(folder: str | PathLike[str]) -> State:
             if tries < _TRIES - 1 and read_file(path) != data:
                 continue
             raise CorruptFileError(
-                f"{error.filename} is missing, which the trainer is made of.",
+                f"{error.filename} is missing, which the history is made of.",
                 path=path,
                 hint=_COPY,
             ) from None
@@ -170,7 +172,7 @@ def entry_as_json(entry: Entry) -> dict[str, Any]:
 
 
 def _parsed(data: bytes, home: Path) -> State:
-    top, stated = unsealed(data, "digram_trainer", "a trainer", VERSION, _COPY)
+    top, stated = unsealed(data, "digram_history", "a history", VERSION, _COPY)
     try:
         if stated != digest(top):
             raise ValueError("its SHA-256 is another")
@@ -184,7 +186,7 @@ def _parsed(data: bytes, home: Path) -> State:
         paths = [_file(home, one["file"]) for one in top["versions"]]
     except (DigramError, KeyError, TypeError, ValueError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error).rstrip(".")
-        raise CorruptFileError(f"the trainer is damaged: {what}.", hint=_COPY) from None
+        raise CorruptFileError(f"the history is damaged: {what}.", hint=_COPY) from None
     toks = [_tokenizer(log[one.place], path) for one, path in zip(versions, paths, strict=True)]
     changes = [None, *(Change.of(before, after) for before, after in pairwise(toks))]
     return (
@@ -248,7 +250,7 @@ def _batch(told: dict[str, Any], log: Sequence[Entry]) -> Batch:
     return Batch(name, None, weight, epoch, least)  # type: ignore[arg-type]
 
 
-def _version(told: dict[str, Any], number: int, log: Sequence[Entry]) -> Version:
+def _version(told: dict[str, Any], number: int, log: Sequence[Entry]) -> VocabularyVersion:
     """A version without its tokenizer, as the log tells of it."""
     place, epoch = _is(told["place"], int, "place"), _is(told["epoch"], int, "epoch")
     entry = log[place] if place < len(log) else None
@@ -258,14 +260,14 @@ def _version(told: dict[str, Any], number: int, log: Sequence[Entry]) -> Version
         raise ValueError("a version is not in the log")
     if (number, there) != (entry.number, epoch):
         raise ValueError("the versions are not in order")
-    return Version(number, None, None, place, epoch)  # type: ignore[arg-type]
+    return VocabularyVersion(number, None, None, place, epoch)  # type: ignore[arg-type]
 
 
 def _counts(path: Path, made: Said) -> Counts:
     counts = Counts.load(path)
     if (counts.pretokenizer, counts.unit) != (made.pretokenizer, made.unit):
         raise CorruptFileError(
-            "these counts were made otherwise than the trainer's.", path=path, hint=_COPY
+            "these counts were made otherwise than the history's.", path=path, hint=_COPY
         )
     return counts
 

@@ -1,4 +1,4 @@
-"""What a trainer has counted: the part of it that text comes to, and goes from."""
+"""What a history has counted: the part of it that text comes to, and goes from."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
 from digram._util.validation import fraction
 from digram.adapt.versions.batches import Batch, decayed, forgotten, joined, total
-from digram.adapt.versions.history import CLOSING, Entry, Version
+from digram.adapt.versions.version import CLOSING, Entry, VocabularyVersion
 from digram.errors import OptionError, show
 from digram.training.counts import Counts, check_made, count_pretokens, refuse_separator
 from digram.training.options import warn_of_a_path
@@ -22,7 +22,7 @@ __all__ = ["Holding"]
 
 
 class Holding:
-    """The part of a trainer that counts."""
+    """The part of a history that counts."""
 
     __slots__ = ("_batches", "_log", "_pretokenizer", "_unit", "_versions")
 
@@ -30,7 +30,7 @@ class Holding:
     _log: tuple[Entry, ...]
     _pretokenizer: Pretokenizer
     _unit: Unit
-    _versions: tuple[Version, ...]
+    _versions: tuple[VocabularyVersion, ...]
 
     @classmethod
     def _of(
@@ -38,7 +38,7 @@ class Holding:
         pretokenizer: Pretokenizer,
         unit: Unit,
         batches: tuple[Batch, ...] = (),
-        versions: tuple[Version, ...] = (),
+        versions: tuple[VocabularyVersion, ...] = (),
         log: tuple[Entry, ...] = (),
     ) -> Self:
         made = object.__new__(cls)
@@ -53,10 +53,10 @@ class Holding:
         return made
 
     def __setattr__(self, name: str, _value: object) -> NoReturn:
-        raise AttributeError(f"a trainer is immutable, and {name} cannot be set")
+        raise AttributeError(f"a history is immutable, and {name} cannot be set")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"a trainer is immutable, and {name} cannot be deleted")
+        raise AttributeError(f"a history is immutable, and {name} cannot be deleted")
 
     def _with(self, batches: tuple[Batch, ...], entry: Entry) -> Self:
         log = (*self._log, entry)
@@ -76,8 +76,9 @@ class Holding:
         """Count a corpus and add it.
 
         >>> import digram
-        >>> trainer = digram.Trainer().add(["low", "lower"], name="2024").add("low", weight=3)
-        >>> trainer.counts["low"], [*trainer.parts]
+        >>> history = digram.VocabularyHistory().add(["low", "lower"], name="2024")
+        >>> history = history.add("low", weight=3)
+        >>> history.counts["low"], [*history.parts]
         (4, ['2024', 'text'])
 
         `corpus` is what `digram.train` takes: text, files, tables, an iterator, of which no more
@@ -123,10 +124,11 @@ class Holding:
         """Remove text that was added: all of a name, or a part of it.
 
         >>> import digram
-        >>> trainer = digram.Trainer().add(["low", "lower"], name="2024").add("low", name="2025")
-        >>> trainer.forget(name="2024").counts == digram.count_pretokens("low").without_first()
+        >>> history = digram.VocabularyHistory().add(["low", "lower"], name="2024")
+        >>> history = history.add("low", name="2025")
+        >>> history.forget(name="2024").counts == digram.count_pretokens("low").without_first()
         True
-        >>> trainer.forget("lower", name="2024").counts["lower"]
+        >>> history.forget("lower", name="2024").counts["lower"]
         0
 
         With a corpus, that text is counted and taken away from what was added under `name`
@@ -175,8 +177,8 @@ class Holding:
         """Multiply the weight of all that was added by `factor`, above 0 and at most 1.
 
         >>> import digram
-        >>> trainer = digram.Trainer().add("low low low lower").decay(0.5).add("new")
-        >>> dict(trainer.counts.items())
+        >>> history = digram.VocabularyHistory().add("low low low lower").decay(0.5).add("new")
+        >>> dict(history.counts.items())
         {b' low': 1, b'new': 1}
 
         Weights are exact, so two decays equal one by their product, and each count is rounded
@@ -248,7 +250,7 @@ class Holding:
                 (corpus.pretokenizer, corpus.unit),
                 (self._pretokenizer, self._unit),
                 "these counts",
-                "the trainer counts with",
+                "the history counts with",
             )
             return corpus.without_first()
         warn_of_a_path(corpus)

@@ -38,7 +38,7 @@ def grow() -> None:
     """Follow a stream of text: count what comes, let go what fades, and make the next tokenizer
     with old ids kept, when that pays.
 
-    All of it is kept in a folder, as digram.Trainer saves it: counts, versions and a log, never
-    text. A crash leaves what was there before or what came of the call, and one call at a time may
-    change it.
+    All of it is kept in a folder, as digram.VocabularyHistory saves it: counts, versions and a log,
+    never text. A crash leaves what was there before or what came of the call, and one call at a
+    time may change it.
     """

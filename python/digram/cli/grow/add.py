@@ -1,4 +1,4 @@
-"""`digram grow add`: files in, and a trainer that counts them."""
+"""`digram grow add`: files in, and a history that counts them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from digram.cli import common, corpus
 from digram.errors import show
 
 if TYPE_CHECKING:
-    from digram.adapt.versions import Trainer
+    from digram.adapt.versions import VocabularyHistory
 
 __all__ = ["add"]
 
@@ -97,7 +97,7 @@ def add(
     as_json: bool,
     **described: Any,
 ) -> None:
-    """Count the text of FILES, and add it to the trainer in FOLDER, which is begun where there is
+    """Count the text of FILES, and add it to the history in FOLDER, which is begun where there is
     none.
 
     FILES are what digram train takes, counts too. How text is cut is said for a new folder, with
@@ -111,18 +111,18 @@ def add(
     asked = [*begins, *(["unit"] if unit else []), *(["tokenizer"] if tokenizer else [])]
     new: list[str] = []
 
-    def begin() -> Trainer:
+    def begin() -> VocabularyHistory:
         new.append(folder)
         return _begun(tokenizer, unit, described, counts)
 
-    def change(trainer: Trainer) -> Trainer:
+    def change(history: VocabularyHistory) -> VocabularyHistory:
         if asked and not new:
             raise click.UsageError(
-                f"{folder} holds a trainer already, and --{asked[0]} is for a new one."
+                f"{folder} holds a history already, and --{asked[0]} is for a new one."
             )
         if decay is not None:
-            trainer = trainer.decay(decay)
-        return trainer.add(
+            history = history.decay(decay)
+        return history.add(
             source,
             name=name,
             weight=weight,
@@ -142,20 +142,22 @@ def add(
         common.emit_json({"folder": folder, "began": bool(new), **entry_as_json(entry)})
 
 
-def _begun(tokenizer: str | None, unit: Any, described: dict[str, Any], counts: Any) -> Trainer:
-    """A new trainer, and how it cuts text."""
+def _begun(
+    tokenizer: str | None, unit: Any, described: dict[str, Any], counts: Any
+) -> VocabularyHistory:
+    """A new history, and how it cuts text."""
     import digram
 
     if tokenizer is not None:
         if unit is not None:
             raise click.UsageError("--unit is that of the tokenizer; leave it out.")
-        return digram.Trainer.of(common.load(tokenizer, described))
+        return digram.VocabularyHistory.of(common.load(tokenizer, described))
     if described["encoding"] is not None:
         raise click.UsageError("--encoding says what a --tokenizer holds, and there is none.")
     name, regex, digits = (described[key] for key in ("pretokenizer", "regex", "digits"))
     if counts is not None and name is None and not regex:
-        return digram.Trainer(pretokenizer=counts.pretokenizer, unit=unit or counts.unit)
+        return digram.VocabularyHistory(pretokenizer=counts.pretokenizer, unit=unit or counts.unit)
     if not regex and name is None:
         name = "o200k"
     cut = common.pretokenizer_from(name, regex, digits)
-    return digram.Trainer(pretokenizer=cut, unit=unit or "byte")
+    return digram.VocabularyHistory(pretokenizer=cut, unit=unit or "byte")

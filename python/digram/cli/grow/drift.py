@@ -76,8 +76,8 @@ def drift(
     """
     import digram
 
-    trainer = digram.Trainer.load(Path(folder))
-    found = trainer.drift(
+    history = digram.VocabularyHistory.load(Path(folder))
+    found = history.drift(
         _source(files, told) if files else None,
         on=None if on is None else _source((on,), told),
         progress=False,

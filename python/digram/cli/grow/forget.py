@@ -35,7 +35,7 @@ def forget(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Take away from the trainer in FOLDER the text of FILES, or all that was added under a name.
+    """Take away from the history in FOLDER the text of FILES, or all that was added under a name.
 
     FILES must have been added under the name, together with others or alone; counts of them do as
     well. Versions that learned from them stay as they are.
@@ -51,7 +51,7 @@ def forget(
             source = corpus.texts_in(files, told)[0]
     after = edited(
         Path(folder),
-        lambda trainer: trainer.forget(
+        lambda history: history.forget(
             source,
             name=name,
             threads=threads,

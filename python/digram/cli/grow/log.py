@@ -20,25 +20,25 @@ def log(*, folder: str, as_json: bool) -> None:
     import digram
     from digram.adapt.versions.files import entry_as_json
 
-    trainer = digram.Trainer.load(Path(folder))
-    parts = trainer.parts
+    history = digram.VocabularyHistory.load(Path(folder))
+    parts = history.parts
     if as_json:
         versions = [
             {"number": one.number, "digest": one.digest, "vocab_size": one.vocab_size}
-            for one in trainer.versions
+            for one in history.versions
         ]
         told: dict[str, Any] = {"versions": versions}
         told["parts"] = {
             name: {"bytes": of.bytes, "distinct": len(of)} for name, of in parts.items()
         }
-        told["log"] = [entry_as_json(entry) for entry in trainer.log]
+        told["log"] = [entry_as_json(entry) for entry in history.log]
         common.emit_json(told)
         return
-    lines = [common.heading("Versions"), *(f"  {version}" for version in trainer.versions)]
+    lines = [common.heading("Versions"), *(f"  {version}" for version in history.versions)]
     lines += ["", common.heading("What counts")]
     lines += [
         f"  {name}: {common.several(of.bytes, 'byte')}, {len(of):,} distinct pretokens"
         for name, of in parts.items()
     ]
-    lines += ["", common.heading("Log"), *(f"  {entry}" for entry in trainer.log)]
+    lines += ["", common.heading("Log"), *(f"  {entry}" for entry in history.log)]
     common.emit("\n".join(lines) + "\n")

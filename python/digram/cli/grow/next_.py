@@ -12,7 +12,7 @@ from digram.cli import changing, common
 from digram.cli.grow.save import check_folder
 
 if TYPE_CHECKING:
-    from digram.adapt.versions import Trainer
+    from digram.adapt.versions import VocabularyHistory
 
 __all__ = ["next"]
 
@@ -95,10 +95,10 @@ def next(
         options["min_frequency"] = min_frequency
     started = time.perf_counter()
 
-    def change(trainer: Trainer) -> Trainer:
-        if change_path is not None and not trainer.versions:
+    def change(history: VocabularyHistory) -> VocabularyHistory:
+        if change_path is not None and not history.versions:
             raise click.UsageError("--change needs a version before, and this is the first.")
-        return trainer.next(**how, **options)
+        return history.next(**how, **options)
 
     after = edited(Path(folder), change)
     version = after.versions[-1]

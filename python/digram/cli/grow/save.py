@@ -74,16 +74,16 @@ def save(
         changing.check_change(change_path, output, ())
     elif since is not None:
         raise click.UsageError("--since says where --change begins, and there is none.")
-    trainer = digram.Trainer.load(Path(folder))
-    last = len(trainer.versions) if number is None else number
-    after = trainer.map(last, last).after
+    history = digram.VocabularyHistory.load(Path(folder))
+    last = len(history.versions) if number is None else number
+    after = history.map(last, last).after
     change = None
     if change_path is not None:
-        change = trainer.map(last - 1 if since is None else since, last)
+        change = history.map(last - 1 if since is None else since, last)
         change.save(change_path)
     common.save(after, output, format_, allow_loss)
     if not quiet:
-        common.log(f"{trainer.versions[last - 1]}." if change is None else f"{change}.")
+        common.log(f"{history.versions[last - 1]}." if change is None else f"{change}.")
         if output != "-":
             common.log(f"Saved {output}")
     if as_json:

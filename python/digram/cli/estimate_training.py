@@ -1,4 +1,4 @@
-"""`digram plan`: what a training run will need, before it is started."""
+"""`digram estimate-training`: what a training run will need, before it is started."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from digram.cli import common, corpus
 
-__all__ = ["plan"]
+__all__ = ["estimate_training"]
 
 
 def _shares(
@@ -31,8 +31,8 @@ def _shares(
 
 @click.command(
     epilog=common.example(
-        "digram plan '500 GB' --vocab-size 128000 --memory '64 GB' --cores 16",
-        "digram plan 2TB --vocab-size 200000 --kind english=0.8 --kind code=0.2",
+        "digram estimate-training 500GB --vocab-size 128000 --memory 64GB --cores 16",
+        "digram estimate-training 2TB --vocab-size 200k --kind english=0.8 --kind code=0.2",
     ),
 )
 @click.argument("size", metavar="SIZE")
@@ -79,7 +79,7 @@ def _shares(
     help="How many times as fast a core is as the one that was measured.",
 )
 @common.json_option
-def plan(
+def estimate_training(
     *,
     size: str,
     sample: tuple[str, ...],
@@ -99,7 +99,7 @@ def plan(
     if sample:
         options["sample"] = corpus.texts_in(sample, told)[0]
     options["pretokenizer"] = common.pretokenizer_from(pretokenizer, (), None)
-    found = digram.plan(size, **options)
+    found = digram.estimate_training(size, **options)
     if as_json:
         common.emit_json(found.to_dict())
     else:

@@ -1,4 +1,4 @@
-"""Plans and the laws below them: right on text that was not fitted, and sound at the edges."""
+"""Estimates and the laws below them: right on text that was not fitted, and sound at the edges."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from strategies import cases, prose
 
 import digram
-from digram import OptionError, Plan
+from digram import OptionError, TrainingEstimate
 from digram.pretokenizers.pretokenizer import resolve
 from digram.training.estimate import RATES
 from digram.training.heaps_law import GROWTH, KINDS, Law, Point, fitted, points
@@ -78,21 +78,21 @@ def test_the_laws_hold_on_real_text(
     """On half of a corpus, twice as much as was fitted. The bench looks at all of it."""
     data = shared_data(f"corpora/{corpus}.txt").read_bytes()
     texts = data[: len(data) // 2].split(b"<|endoftext|>")
-    (found,) = points(texts, resolve("o200k"), 1 << 60)
-    plan = digram.plan(found.text, 32_000, kind=kind, memory="16 GB", cores=2)
-    assert plan.distinct_pretokens == pytest.approx(found.pretokens, rel=0.1)
-    assert plan.distinct_bytes == pytest.approx(found.bytes, rel=0.15)
+    (point,) = points(texts, resolve("o200k"), 1 << 60)
+    found = digram.estimate_training(point.text, 32_000, kind=kind, memory="16 GB", cores=2)
+    assert found.distinct_pretokens == pytest.approx(point.pretokens, rel=0.1)
+    assert found.distinct_bytes == pytest.approx(point.bytes, rel=0.15)
 
 
-def a_plan(corpus_size: Any = "10 GB", **options: Any) -> Plan:
+def estimate(corpus_size: Any = "10 GB", **options: Any) -> TrainingEstimate:
     given: dict[str, Any] = {"vocab_size": 32_000, "memory": "8 GB", "cores": 4}
-    return digram.plan(corpus_size, **given | options)
+    return digram.estimate_training(corpus_size, **given | options)
 
 
 @cases(100)
 @given(st.floats(4, 13), st.sampled_from([*KINDS, MIXED]), st.floats(0.1, 1))
 def test_more_text_needs_more(power: float, kind: Any, less: float) -> None:
-    large, small = a_plan(10**power, kind=kind), a_plan(10**power * less, kind=kind)
+    large, small = estimate(10**power, kind=kind), estimate(10**power * less, kind=kind)
     assert small.distinct_pretokens <= large.distinct_pretokens
     assert small.seconds <= large.seconds * 1.1  # a spill comes in whole parts
     assert small.merging.memory <= large.merging.memory
@@ -102,21 +102,23 @@ def test_more_text_needs_more(power: float, kind: Any, less: float) -> None:
 @cases(100)
 @given(st.floats(4, 14), st.sampled_from([*KINDS, MIXED]), st.floats(8, 12), st.integers(1, 50))
 def test_counting_stays_within_memory(power: float, kind: Any, room: float, machines: int) -> None:
-    plan = a_plan(10**power, kind=kind, memory=10**room, machines=machines)
-    assert plan.counting.memory <= 10**room
-    roomy = a_plan(10**power, kind=kind, memory=1e20, machines=machines)
+    found = estimate(10**power, kind=kind, memory=10**room, machines=machines)
+    assert found.counting.memory <= 10**room
+    roomy = estimate(10**power, kind=kind, memory=1e20, machines=machines)
     assert roomy.counting.spill == 0
-    assert (plan.counting.spill > 0) == (roomy.counting.memory > 10**room)
-    assert plan.merging.memory <= 10**room
+    assert (found.counting.spill > 0) == (roomy.counting.memory > 10**room)
+    assert found.merging.memory <= 10**room
     assert (
-        plan.fits == (plan.merging.spill == 0) == (roomy.merging.memory <= 10**room and roomy.fits)
+        found.fits
+        == (found.merging.spill == 0)
+        == (roomy.merging.memory <= 10**room and roomy.fits)
     )
-    assert bool(plan.advice) == (not plan.fits)
+    assert bool(found.advice) == (not found.fits)
 
 
 def test_merging_from_disk_takes_the_longer_the_less_memory_there_is() -> None:
-    free = a_plan("100 GB", memory="1 TB")
-    half, tenth = (a_plan("100 GB", memory=free.merging.memory / part) for part in (2, 10))
+    free = estimate("100 GB", memory="1 TB")
+    half, tenth = (estimate("100 GB", memory=free.merging.memory / part) for part in (2, 10))
     assert free.fits
     assert not half.fits
     assert free.merging.seconds < half.merging.seconds < tenth.merging.seconds
@@ -124,14 +126,14 @@ def test_merging_from_disk_takes_the_longer_the_less_memory_there_is() -> None:
 
 
 def test_more_than_is_merged_in_memory_is_merged_from_disk() -> None:
-    plan = a_plan("100 TB", kind="multilingual", memory="100 TB")
-    assert plan.distinct_bytes > 1 << 32
-    assert not plan.fits
-    assert "merges a sample of " in plan.advice
+    found = estimate("100 TB", kind="multilingual", memory="100 TB")
+    assert found.distinct_bytes > 1 << 32
+    assert not found.fits
+    assert "merges a sample of " in found.advice
 
 
 def test_machines_share_the_counting_and_send_what_they_found() -> None:
-    one, many = a_plan("1 TB"), a_plan("1 TB", machines=10)
+    one, many = estimate("1 TB"), estimate("1 TB", machines=10)
     assert many.counting.seconds < one.counting.seconds / 5
     assert (one.counting.traffic, many.counting.traffic > 0) == (0, True)
     assert many.merging == one.merging
@@ -139,27 +141,27 @@ def test_machines_share_the_counting_and_send_what_they_found() -> None:
 
 
 def test_cores_and_speed() -> None:
-    slow = a_plan(cores=1)
-    assert a_plan(cores=2).counting.seconds == pytest.approx(
+    slow = estimate(cores=1)
+    assert estimate(cores=2).counting.seconds == pytest.approx(
         slow.counting.seconds / (1 + RATES.second_thread)
     )
-    assert a_plan(cores=1, speed=2.0).merging.seconds == pytest.approx(slow.merging.seconds / 2)
+    assert estimate(cores=1, speed=2.0).merging.seconds == pytest.approx(slow.merging.seconds / 2)
 
 
 def test_a_sample_in_place_of_a_kind() -> None:
     texts = [f"{i} of {i * i % 1000}, and {i // 7}" for i in range(40_000)]
-    plan = a_plan("10 MB", sample=texts, pretokenizer="whitespace")
+    found = estimate("10 MB", sample=texts, pretokenizer="whitespace")
     tok = digram.train(texts, max_merges=0, pretokenizer="whitespace")
     assert tok.training is not None
-    there = a_plan(tok.training.bytes, sample=texts, pretokenizer="whitespace")
+    there = estimate(tok.training.bytes, sample=texts, pretokenizer="whitespace")
     assert there.distinct_pretokens == pytest.approx(tok.training.distinct_pretokens, rel=0.05)
-    assert plan.kinds == {"as the sample": 1.0}
-    assert plan.beyond == pytest.approx(1e7 / tok.training.bytes)
+    assert found.kinds == {"as the sample": 1.0}
+    assert found.beyond == pytest.approx(1e7 / tok.training.bytes)
 
 
 def test_a_page_to_read() -> None:
-    page = str(a_plan("2 TB", kind=MIXED, machines=4, memory="2 GB"))
-    assert repr(a_plan()) == str(a_plan())
+    page = str(estimate("2 TB", kind=MIXED, machines=4, memory="2 GB"))
+    assert repr(estimate()) == str(estimate())
     for part in (
         "2.00 TB of text (50% english, 30% code, 20% multilingual), 32,000 tokens",
         "on 4 machines of 4 cores, 2.00 GB of memory",
@@ -169,13 +171,13 @@ def test_a_page_to_read() -> None:
         f"rates of {RATES.measured}",
     ):
         assert part in page
-    assert "from disk" not in str(a_plan("10 MB"))
-    assert "of memory (" in str(a_plan("1 GB", kind="multilingual", memory="5 GB"))
+    assert "from disk" not in str(estimate("10 MB"))
+    assert "of memory (" in str(estimate("1 GB", kind="multilingual", memory="5 GB"))
 
 
 def test_plain_values() -> None:
-    plan = a_plan()
-    assert json.loads(json.dumps(plan.to_dict())) == plan.to_dict()
+    found = estimate()
+    assert json.loads(json.dumps(found.to_dict())) == found.to_dict()
 
 
 @pytest.mark.parametrize(
@@ -191,7 +193,7 @@ def test_plain_values() -> None:
     ],
 )
 def test_sizes(size: Any, expected: int) -> None:
-    assert a_plan(size).corpus == expected
+    assert estimate(size).corpus == expected
 
 
 @pytest.mark.parametrize(
@@ -217,7 +219,7 @@ def test_sizes(size: Any, expected: int) -> None:
 )
 def test_what_makes_no_sense(options: dict[str, Any], problem: str) -> None:
     with pytest.raises(OptionError, match=problem):
-        a_plan(**{"corpus_size": "1 GB"} | options)
+        estimate(**{"corpus_size": "1 GB"} | options)
 
 
 def test_laws_are_powers() -> None:

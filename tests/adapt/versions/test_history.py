@@ -1,4 +1,4 @@
-"""Versions, log, faults: what a trainer says, and what it refuses."""
+"""Versions, log, faults: what a history says, and what it refuses."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ GENERAL = "the cat sat on the mat with the hat and the bat "
 MEDICAL = "fever, chills, fever and chills, feverish chilling "
 
 
-def trainer() -> digram.Trainer:
-    return digram.Trainer().add(GENERAL, name="general").next(vocab_size=270)
+def history() -> digram.VocabularyHistory:
+    return digram.VocabularyHistory().add(GENERAL, name="general").next(vocab_size=270)
 
 
 def test_the_log_tells_what_was_done() -> None:
-    found = trainer().add(MEDICAL, name="med", weight=3).decay(0.9).next(add=2).forget(name="med")
+    found = history().add(MEDICAL, name="med", weight=3).decay(0.9).next(add=2).forget(name="med")
     digests = [version.digest[:12] for version in found.versions]
     assert [str(entry) for entry in found.log] == [
         "add 'general': 1 document, 48 bytes",
@@ -33,16 +33,18 @@ def test_the_log_tells_what_was_done() -> None:
     assert found.log[2].digest == found.log[5].digest != found.log[0].digest
     assert str(found.versions[0]) == f"version 1 {digests[0]}: 270 ids"
     assert str(found.versions[1]).endswith("270 ids became 272, 2 tokens added, 0 removed")
-    assert repr(found) == ('<digram.Trainer: 2 versions, 1 name, 6 steps, pretokenizer="o200k">')
+    assert repr(found) == (
+        '<digram.VocabularyHistory: 2 versions, 1 name, 6 steps, pretokenizer="o200k">'
+    )
 
 
 def test_it_is_a_value() -> None:
-    one = trainer()
+    one = history()
     two = one.add(MEDICAL)
     assert (len(one.log), len(two.log)) == (2, 3)
     assert one != two
-    assert one == trainer() != "trainer"
-    assert hash(one) == hash(trainer())
+    assert one == history() != "history"
+    assert hash(one) == hash(history())
     assert copy.deepcopy(two) == two
     with pytest.raises(AttributeError, match="immutable"):
         one._batches = ()
@@ -54,19 +56,19 @@ def test_sources_of_all_kinds(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text(GENERAL, encoding="utf-8")
     counts = digram.count_pretokens(GENERAL)
-    expected = digram.Trainer().add(GENERAL).counts
+    expected = digram.VocabularyHistory().add(GENERAL).counts
     for source in ([GENERAL], path, digram.files(path), iter([GENERAL]), counts):
-        assert digram.Trainer().add(source).counts == expected
-    both = digram.Trainer().add({"a": GENERAL, "b": [MEDICAL]}, weight=2)
+        assert digram.VocabularyHistory().add(source).counts == expected
+    both = digram.VocabularyHistory().add({"a": GENERAL, "b": [MEDICAL]}, weight=2)
     assert [*both.parts] == ["a", "b"]
     assert both.counts["fever"] == 2
-    cut = digram.Trainer().add("low\n\nlow", separator="\n\n")
+    cut = digram.VocabularyHistory().add("low\n\nlow", separator="\n\n")
     assert cut.counts.documents == 2
-    assert digram.Trainer().add("").add(GENERAL, name="b").parts["text"].documents == 1
+    assert digram.VocabularyHistory().add("").add(GENERAL, name="b").parts["text"].documents == 1
 
 
 def test_a_vocabulary_that_has_a_size_to_keep() -> None:
-    padded = digram.Trainer().add(GENERAL).next(vocab_size=270, pad_to_multiple=16)
+    padded = digram.VocabularyHistory().add(GENERAL).next(vocab_size=270, pad_to_multiple=16)
     assert padded.tokenizer.vocab_size == 272
     grown = padded.add(MEDICAL).next(vocab_size=275)
     assert (grown.tokenizer.vocab_size, len(grown.map(1, 2).added)) == (288, 5)
@@ -74,7 +76,7 @@ def test_a_vocabulary_that_has_a_size_to_keep() -> None:
 
 
 def test_a_token_that_went_and_came_back_is_new() -> None:
-    found = trainer()
+    found = history()
     token = found.tokenizer.tokens([269])[0]
     smaller = found.record(digram.shrink(found.tokenizer, 269)).record(found.tokenizer)
     assert digram.Change.of(found.tokenizer, smaller.tokenizer).added == []
@@ -85,7 +87,7 @@ def test_a_token_that_went_and_came_back_is_new() -> None:
 
 def test_drift_of_text_like_that_it_was_made_on_is_chance() -> None:
     texts = [GENERAL * 20, MEDICAL * 20]
-    made = digram.Trainer().add(texts).next(vocab_size=280)
+    made = digram.VocabularyHistory().add(texts).next(vocab_size=280)
     same = made.add(texts).drift(add=5)
     assert (same.divergence, same.unseen) == (0.0, 0.0)
     assert same.by_chance is not None
@@ -99,7 +101,7 @@ def test_drift_of_text_like_that_it_was_made_on_is_chance() -> None:
 
 
 def test_gains_are_measured_where_one_says() -> None:
-    found = trainer().add(MEDICAL * 9)
+    found = history().add(MEDICAL * 9)
     trial = found.drift(add=12)
     tok, grown = (
         found.tokenizer,
@@ -120,7 +122,7 @@ def test_gains_are_measured_where_one_says() -> None:
 @pytest.mark.parametrize(("parameters", "width"), [("7B", 4096), ("1M", 512), (3e9, 100_000)])
 def test_when_an_update_pays(parameters: Any, width: int) -> None:
     """By the arithmetic of reading: after so many tokens as many operations were saved as spent."""
-    found = trainer().add(MEDICAL * 9).drift(add=12, parameters=parameters, width=width)
+    found = history().add(MEDICAL * 9).drift(add=12, parameters=parameters, width=width)
     number = {"7B": 7e9, "1M": 1e6}.get(parameters, parameters)
     before, after = (
         2 * (number + width * size)
@@ -134,26 +136,28 @@ def test_when_an_update_pays(parameters: Any, width: int) -> None:
 
 
 def test_an_update_that_cannot_pay() -> None:
-    found = trainer().drift("zq xj", add=5)
+    found = history().drift("zq xj", add=5)
     assert (found.gain.added, found.gain.saved) == (0, 0.0)
     assert (found.pays_after, found.pays) == (float("inf"), False)
     assert found.to_dict()["pays_after"] is None
     assert "does not pay" in str(found)
     # Rows may cost more than shorter texts save.
-    dear = trainer().drift(MEDICAL, add=9, on=GENERAL * 9 + "fever", parameters="1M", width=10**9)
+    dear = history().drift(MEDICAL, add=9, on=GENERAL * 9 + "fever", parameters="1M", width=10**9)
     assert dear.gain.saved > 0
     assert not dear.pays
 
 
-def test_a_trainer_that_knows_no_text_of_before() -> None:
-    found = digram.Trainer.of(digram.train(GENERAL, vocab_size=270)).add(MEDICAL).drift(add=5)
+def test_a_history_that_knows_no_text_of_before() -> None:
+    found = (
+        digram.VocabularyHistory.of(digram.train(GENERAL, vocab_size=270)).add(MEDICAL).drift(add=5)
+    )
     assert (found.base, found.divergence, found.by_chance, found.unseen) == (None,) * 4
     assert "made on" not in str(found)
     assert found.to_dict()["base"] is None
 
 
 def test_drift_as_a_table() -> None:
-    lines = str(trainer().add(MEDICAL * 9).drift(add=12, horizon=50)).splitlines()
+    lines = str(history().add(MEDICAL * 9).drift(add=12, horizon=50)).splitlines()
     assert lines[0].split() == ["version", "1", "made", "on", "recent", "text"]
     assert any(line.startswith("Divergence of token frequencies 0.") for line in lines)
     assert lines[-1].endswith("within 50 an update pays.")
@@ -161,7 +165,7 @@ def test_drift_as_a_table() -> None:
 
 
 def test_faults() -> None:
-    empty = digram.Trainer()
+    empty = digram.VocabularyHistory()
     with pytest.raises(digram.OptionError, match="no version yet"):
         _ = empty.tokenizer
     with pytest.raises(digram.OptionError, match="no version yet"):
@@ -173,65 +177,65 @@ def test_faults() -> None:
     calls: list[dict[str, Any]] = [{}, {"add": 1, "swap": 1}]
     for options in calls:
         with pytest.raises(digram.OptionError, match="one of vocab_size="):
-            trainer().next(**options)
+            history().next(**options)
     with pytest.raises(digram.OptionError, match="the size that the newest version has"):
-        trainer().next(vocab_size=270)
+        history().next(vocab_size=270)
     with pytest.raises(digram.OptionError, match="first_seen"):
-        trainer().next(add=1, ties="first_seen")
+        history().next(add=1, ties="first_seen")
     for number in (0, 2):
         with pytest.raises(digram.OptionError, match=f"={number} is not|no version {number}"):
-            trainer().map(1, number)
-    with pytest.raises(digram.ConfigMismatchError, match="trainer counts with"):
-        trainer().record(digram.train("low", max_merges=1, pretokenizer="gpt2"))
+            history().map(1, number)
+    with pytest.raises(digram.ConfigMismatchError, match="history counts with"):
+        history().record(digram.train("low", max_merges=1, pretokenizer="gpt2"))
     with pytest.raises(digram.ConfigMismatchError):
-        trainer().add(digram.count_pretokens("low", pretokenizer="gpt2"))
+        history().add(digram.count_pretokens("low", pretokenizer="gpt2"))
     with pytest.raises(TypeError):
-        trainer().record("tokenizer.json")  # type: ignore[arg-type]
+        history().record("tokenizer.json")  # type: ignore[arg-type]
 
 
 def test_faults_of_counts() -> None:
     for factor in (0, -1, 1.5, float("nan")):
         with pytest.raises(digram.OptionError, match=r"factor="):
-            trainer().decay(factor)
+            history().decay(factor)
     with pytest.raises(digram.OptionError, match="nothing was added under the name 'x'"):
-        trainer().forget(name="x")
+        history().forget(name="x")
     with pytest.raises(digram.OptionError, match="Names: 'general'"):
-        trainer().forget("low")
+        history().forget("low")
     with pytest.raises(digram.OptionError, match="does not hold all"):
-        trainer().forget("low", name="general")
+        history().forget("low", name="general")
     with pytest.raises(digram.OptionError, match="does not hold all"):
-        trainer().decay(0.5).forget("the the the the the the the", name="general")
+        history().decay(0.5).forget("the the the the the the the", name="general")
     with pytest.raises(digram.OptionError, match="a corpus, a name, or both"):
-        trainer().forget()
+        history().forget()
     with pytest.raises(digram.OptionError, match="names of their own"):
-        trainer().add({"a": "low"}, name="b")
+        history().add({"a": "low"}, name="b")
     with pytest.raises(digram.OptionError, match="weight=0"):
-        trainer().add("low", weight=0)
+        history().add("low", weight=0)
     with pytest.raises(digram.OptionError, match="one character"):
-        trainer().add("low", name="")
+        history().add("low", name="")
     with pytest.raises(TypeError, match="name is a str"):
-        trainer().add("low", name=3)  # type: ignore[arg-type]
+        history().add("low", name=3)  # type: ignore[arg-type]
     with pytest.raises(digram.OptionError, match="counts hold none"):
-        trainer().add(digram.count_pretokens("low"), separator="x")
+        history().add(digram.count_pretokens("low"), separator="x")
 
 
 def test_what_has_faded_may_be_forgotten() -> None:
-    gone = trainer().add("rare", name="few").decay(0.5)
+    gone = history().add("rare", name="few").decay(0.5)
     assert "few" not in gone.parts
     assert gone.forget(name="few") == gone.forget("rare", name="few") == gone
     assert gone.forget(name="few").log[-1].pretokens == 0
-    kept = trainer().add("low low rare low low", name="few").decay(0.4)
+    kept = history().add("low low rare low low", name="few").decay(0.4)
     assert "rare" not in kept.parts["few"]
     assert kept.forget("low rare low", name="few").counts[" low"] == 1
 
 
 def test_what_was_added_last_is_forgotten_first() -> None:
-    before = digram.Trainer().add("low low low low").decay(0.5)
+    before = digram.VocabularyHistory().add("low low low low").decay(0.5)
     assert before.add("low low").forget("low low") == before
 
 
 def test_more_than_can_have_faded_was_never_there() -> None:
-    faded = digram.Trainer().add(["low low low", "low", "low"]).decay(0.5)
+    faded = digram.VocabularyHistory().add(["low low low", "low", "low"]).decay(0.5)
     assert dict(faded.forget("zebra").counts.items()) == dict(faded.counts.items())
     with pytest.raises(digram.OptionError, match="does not hold all"):
         faded.forget(["zebra", "zebra"])
@@ -239,20 +243,22 @@ def test_more_than_can_have_faded_was_never_there() -> None:
 
 def test_faults_of_drift() -> None:
     with pytest.raises(digram.OptionError, match="nothing was added since"):
-        trainer().drift()
+        history().drift()
     with pytest.raises(digram.OptionError, match="no text in recent="):
-        trainer().drift([])
+        history().drift([])
     with pytest.raises(digram.OptionError, match="horizon=0"):
-        trainer().drift(MEDICAL, horizon=0)
+        history().drift(MEDICAL, horizon=0)
     with pytest.raises(TypeError, match="horizon is a number"):
-        trainer().drift(MEDICAL, horizon="far")  # type: ignore[arg-type]
+        history().drift(MEDICAL, horizon="far")  # type: ignore[arg-type]
     with pytest.raises(digram.OptionError, match="parameters="):
-        trainer().drift(MEDICAL, parameters="big")
+        history().drift(MEDICAL, parameters="big")
 
 
 def test_what_is_forgotten_is_not_forgotten_again() -> None:
-    trainer = digram.Trainer().add("low lower", name="news").forget("low lower", name="news")
+    history = (
+        digram.VocabularyHistory().add("low lower", name="news").forget("low lower", name="news")
+    )
     with pytest.raises(digram.OptionError, match="all of it was forgotten before"):
-        trainer.forget("other text", name="news")
-    faded = digram.Trainer().add("low", name="news").decay(0.1)
+        history.forget("other text", name="news")
+    faded = digram.VocabularyHistory().add("low", name="news").decay(0.1)
     assert str(faded.forget("low", name="news").log[-1]) == "forget 'news': 0 documents, 0 bytes"

@@ -1,4 +1,4 @@
-"""What `digram plan` expects beside what is measured, and the constants to paste into it.
+"""What `digram estimate-training` expects beside what is measured, and the constants to paste.
 
 First the laws of growth: fitted at 1/32, 1/16, 1/8 and 1/4 of a corpus, checked at the whole; and
 their sum on all four corpora mixed. Then runs of training at four sizes of text, and within less
@@ -91,8 +91,8 @@ def run(options: Options) -> tuple[str, list[Task]]:
         [title, *_beside(kind, task, results[task])] for kind, title, task in rows if results[task]
     ]
     parts += ["### Runs: expected / measured", markdown(head, lines)]
-    parts += ["### Constants, for growth.py and planning.py", _constants(growth, done)]
-    return "## Plan\n\n" + "\n\n".join(parts), []
+    parts += ["### Constants, for heaps_law.py and estimate.py", _constants(growth, done)]
+    return "## Estimate of training\n\n" + "\n\n".join(parts), []
 
 
 def _laws(options: Options) -> tuple[dict[tuple[str, str], Growth], list[str]]:
@@ -157,7 +157,7 @@ def _runs(into: Path, options: Options) -> Iterator[tuple[str, str, Task]]:
                 ways += [(SIZES[-1], 2, None), *((SIZES[-1], 1, limit) for limit in LIMITS)]
             for size, threads, limit in ways:
                 task = Task.of(
-                    "plan",
+                    "estimate_training",
                     "digram",
                     path=str(path),
                     size=size,
@@ -171,22 +171,22 @@ def _runs(into: Path, options: Options) -> Iterator[tuple[str, str, Task]]:
 
 
 def _beside(kind: str, task: Task, result: Result) -> list[str]:
-    """What `digram.plan` expects of a run beside what was measured."""
+    """What `digram.estimate_training` expects of a run beside what was measured."""
     import json
 
     said = json.loads(task.parameters)
-    plan = estimate.plan(
+    found = estimate.estimate_training(
         result["text"], said["size"], kind=kind, pretokenizer=said["pattern"],
         memory=said["limit"] or "1 TB", cores=said["threads"],
     )  # fmt: skip
     return [
-        f"{plan.distinct_pretokens:,} / {result['pretokens']:,.0f}",
-        f"{number(plan.distinct_bytes / MB)} / {number(result['bytes'] / MB)}",
-        f"{number(plan.counting.seconds)} / {number(result['counting'])}",
-        f"{number(plan.counting.memory / MB)} / {number(result['counted'] / MB)}",
-        f"{number(plan.merging.seconds)} / {number(result['merging'])}",
+        f"{found.distinct_pretokens:,} / {result['pretokens']:,.0f}",
+        f"{number(found.distinct_bytes / MB)} / {number(result['bytes'] / MB)}",
+        f"{number(found.counting.seconds)} / {number(result['counting'])}",
+        f"{number(found.counting.memory / MB)} / {number(result['counted'] / MB)}",
+        f"{number(found.merging.seconds)} / {number(result['merging'])}",
         # The same process has counted without the limit before.
-        f"{number(plan.merging.memory / MB)} / "
+        f"{number(found.merging.memory / MB)} / "
         + ("–" if said["limit"] else number(result["used"] / MB)),
     ]
 
