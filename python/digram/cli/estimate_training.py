@@ -32,7 +32,7 @@ def _shares(
 @click.command(
     epilog=common.example(
         "digram estimate-training 500GB --vocab-size 128000 --memory 64GB --cores 16",
-        "digram estimate-training 2TB --vocab-size 200k --kind english=0.8 --kind code=0.2",
+        "digram estimate-training 2TB --vocab-size 200k --kind code --machines 4",
     ),
 )
 @click.argument("size", metavar="SIZE")
