@@ -248,7 +248,7 @@ def test_which_token_ends_a_document(tmp_path: Path) -> None:
         ({"shard_tokens": 5, "shard_size": 5}, "give one of them"),
         ({"shard_size": "many"}, "not a size"),
         ({"threads": 0}, "threads=0"),
-        ({"separator": ""}, "empty separator"),
+        ({"separator": ""}, "separator is empty"),
         ({"special": "maybe"}, "maybe"),
     ],
 )
@@ -604,7 +604,7 @@ def test_ids_are_gathered_from_the_parts_of_threads(threads: int, end: int | Non
         assert ids.dtype == dtype
         assert ids.tolist() == expected
         assert ends.tolist() == borders
-        with pytest.raises(digram.InternalError, match="before"):
+        with pytest.raises(digram.InternalError, match="already been gathered"):
             held.gather(end, dtype)
     with pytest.raises(digram.OptionError, match="float32"):
         TOK._encode_documents([], []).gather(None, "float32")

@@ -64,8 +64,7 @@ def write(definition: Definition, folder: str | PathLike[str], *, allow_loss: bo
 def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, bytes]:
     """The bytes of `vocabulary.json` and of `merges.json`.
 
-    >>> from digram.formats._registry import FORMATS
-    from digram.pretokenizers.pretokenizer import Pretokenizer
+    >>> from digram.pretokenizers.pretokenizer import Pretokenizer
     >>> tokens = [bytes([byte]) for byte in range(256)] + [b"an"]
     >>> cut = Pretokenizer(None)
     >>> model = BpeModel([(97, 110, 256)])
