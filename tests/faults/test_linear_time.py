@@ -262,14 +262,14 @@ def test_truncate_where_merges_are_not_by_rank(
 
 @pytest.mark.parametrize("shape", ["Chinese", "digits", "letters"])
 def test_chunks(trained: digram.Tokenizer, shape: str) -> None:
-    chunks = partial(trained.chunks, size=64, overlap=8)
+    chunks = partial(trained.chunks, max_length=64, overlap=8)
     check(lambda size: SHAPES[shape](size // 2), chunks, ratio=LOGARITHM)
 
 
 @pytest.mark.parametrize("published", ["cl100k_base"], indirect=True)
 def test_chunks_of_long_tokens(published: digram.Tokenizer) -> None:
     """Longer ones, of thousands of bytes, would make a chunk of all of the smaller text."""
-    check(lambda size: "a" * (size // 2), partial(published.chunks, size=64, overlap=8))
+    check(lambda size: "a" * (size // 2), partial(published.chunks, max_length=64, overlap=8))
 
 
 @pytest.mark.parametrize("shape", ["a", "digits", "newlines"])
