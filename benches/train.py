@@ -206,7 +206,7 @@ def _measured(result: Result) -> bool:
 
 
 def _times(results: Sequence[Result], name: str) -> str:
-    """The medians, or the limit that was passed; what failed is told below the tables."""
+    """The medians, or the limit that was exceeded; failures are listed below the tables."""
     cells = [
         number(each[name]) if each else each.error if _passed(each) else "failed"
         for each in results

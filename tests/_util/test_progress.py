@@ -82,7 +82,7 @@ def test_memory_in_use(as_terminal: Callable[[], Terminal]) -> None:
         held = bytearray(b"x") * 100_000_000
         time.sleep(0.7)
     found = re.findall(r"memory ([\d.]+) ([MG])B", shown_in(terminal))
-    # A process that holds gigabytes is told of in gigabytes, to two places.
+    # Memory of gigabytes is shown in gigabytes, with two decimals.
     shown = [float(number) * (1_000 if unit == "G" else 1) for number, unit in found]
     assert shown[-1] - shown[0] > 80
     assert abs((memory_in_use() or 0) - before - len(held)) < 20e6

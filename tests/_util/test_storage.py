@@ -236,7 +236,7 @@ def test_large_files_are_refused_before_they_are_read(tmp_path: Path) -> None:
     path.write_bytes(b"12345")
     assert read_file(path, 5) == b"12345"
     proc = Path("/proc/self/status")
-    if proc.exists():  # no size is told of it
+    if proc.exists():  # its reported size is 0
         assert b"VmHWM" in read_file(proc)
         with pytest.raises(LimitExceededError):
             read_file(proc, 100)

@@ -16,7 +16,7 @@ from digram.formats import FORMATS
 
 Run = Callable[..., Result]
 
-# Text or ids go to stdout, and nothing is told of them beside.
+# Text or ids go to stdout, and no other output describes them.
 DATA = {"decode", "truncate"}
 # It prints an address, and then serves.
 SERVES = {"serve"}

@@ -29,7 +29,7 @@ def test_damaged_files_are_refused_or_read_as_what_they_say() -> None:
 
 
 def test_faults_are_seen() -> None:
-    """What ends a process, or never ends, is told from outside."""
+    """The parent detects a child that crashed, aborted or hangs."""
     assert forked(lambda: ctypes.string_at(0)).how == "crash"
     assert forked(os.abort).how == "abort"
     assert forked(lambda: bytearray(1 << 32)).how == "memory"

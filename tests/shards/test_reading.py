@@ -103,7 +103,7 @@ def refused(found: digram.TokenFiles, message: str) -> None:
 
 @pytest.mark.parametrize("format", BARE)
 def test_texts_that_hold_the_token_that_ends_documents(tmp_path: Path, format: str) -> None:
-    """Where only that token tells documents apart, none is told wrongly."""
+    """Where only that token tells documents apart, none is split at a wrong place."""
     end = TOK.special_tokens[END]
     texts = [f"low{END}low", "x"]
     found = digram.encode_files(TOK, texts, tmp_path / "out", format=format, special="parse")

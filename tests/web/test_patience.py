@@ -1,4 +1,4 @@
-"""Who is slow is told so, or cut off, and keeps nobody else waiting."""
+"""A slow client gets an error or is disconnected, and delays no other client."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ def named(superwords: SuperwordsLike) -> TwoStage | Boundless:
 
 
 class _How(NamedTuple):
-    """What both ways are told."""
+    """The options of both ways."""
 
     start: Start
     cut: Pretokenizer
@@ -220,7 +220,7 @@ class _How(NamedTuple):
         )
 
     def reporter(self, start: Start, first_rank: int = 0) -> Reporter | None:
-        """Who is told of merges."""
+        """The function that is called for merges."""
         return None if self.run.on_merge is None else Reporter(self.run.on_merge, start, first_rank)
 
     def learned(self, counted: _Counted, found: Any) -> Learned:

@@ -38,5 +38,5 @@ TextOrParts: TypeAlias = str | bytes | Sequence[str | bytes | SpecialToken]
 
 
 def rule_of(special: OnSpecial) -> OnSpecial | None:
-    """What the core is told of special tokens; nothing in the usual case, which is the fastest."""
+    """The argument that the core receives; None for "text", which is the fastest."""
     return None if isinstance(special, str) and special == "text" else special

@@ -1,4 +1,4 @@
-"""Errors as the page is told of them."""
+"""Errors as the page receives them."""
 
 from __future__ import annotations
 

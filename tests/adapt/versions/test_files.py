@@ -1,4 +1,4 @@
-"""A saved history is the old one or the new one, and what is damaged is told with its file."""
+"""A save is atomic, and an error about a damaged history names the file."""
 
 from __future__ import annotations
 

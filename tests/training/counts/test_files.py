@@ -1,4 +1,4 @@
-"""Files of counts: equal bytes for equal counts, others can read them, and damage is told."""
+"""Files of counts: equal bytes for equal counts, others can read them, and damage is detected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Counts` as a value: what is refused, and how one is told."""
+"""`Counts` as a value: what it refuses, and its repr."""
 
 from __future__ import annotations
 

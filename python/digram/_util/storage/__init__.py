@@ -289,7 +289,7 @@ def _whole(file: BinaryIO, path: str, limit: int | None) -> bytes:
         return file.read()
     parts: list[bytes] = []
     if size <= limit:
-        # Files of /proc have no size, and others grow: no more is asked for at once than there is.
+        # Files in /proc report size 0, and files may grow, so memory is reserved block by block.
         at_once, size = max(size + 1, _BLOCK), 0
         while size <= limit and (part := file.read(min(at_once, limit + 1 - size))):
             parts.append(part)

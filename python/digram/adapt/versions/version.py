@@ -1,4 +1,4 @@
-"""How a vocabulary came to be what it is: versions, the log, and the map between two versions."""
+"""The history of a vocabulary: versions, the log, and the map of ids between two versions."""
 
 from __future__ import annotations
 

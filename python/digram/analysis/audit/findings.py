@@ -112,7 +112,7 @@ KINDS: dict[str, Kind] = {
         remedy="Do not use this tokenizer where text has to come back; one over bytes gives it.",
     ),
 }
-"""All kinds, in the order in which they are told."""
+"""All kinds, in the order in which they are reported."""
 
 
 @dataclass(frozen=True)

@@ -62,8 +62,8 @@ def read(
     >>> found.documents, found.bytes, found.tokens, found.special, found.changed
     (2, 13, 11, {'<|end|>': 1}, 0)
 
-    `advance` is told of bytes that are done. Memory: a batch of texts or the longest one, and its
-    ids.
+    `advance` is called with the number of bytes read. Memory: a batch of texts or the longest one,
+    and its ids.
     """
     import numpy as np
 

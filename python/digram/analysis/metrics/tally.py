@@ -61,7 +61,8 @@ def tally(
     >>> found.words, found.whole_words, found.blank_tokens
     (4, 3, 2)
 
-    `advance` is told of bytes that are done. Memory: a batch of texts, and 8 bytes for each text.
+    `advance` is called with the number of bytes read. Memory: a batch of texts, and 8 bytes for
+    each text.
     """
     import numpy as np
 

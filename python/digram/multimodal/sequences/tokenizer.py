@@ -120,7 +120,7 @@ class SequenceTokenizer:
     ) -> NDArray[np.uint32]:
         import numpy as np
 
-        self.tokenizer.decode_bytes(ids)  # what is not an id is told with its place among all
+        self.tokenizer.decode_bytes(ids)  # raises TokenIdError with the index in `ids`
         names = {id: name for name, id in self.tokenizer.special_tokens.items()}
         plain = np.asarray(ids, np.uint32)
         special = np.isin(plain, [*names])
