@@ -334,6 +334,18 @@ def pretokenizer_options(verb: _Verb) -> _Verb:
     return verb
 
 
+def rows_option(default: int, text: str) -> Callable[[_Verb], _Verb]:
+    """The option for the number of rows that are shown."""
+    return click.option(
+        "-n",
+        "--rows",
+        type=click.IntRange(min=0),
+        metavar="N",
+        default=default,
+        help=f"{text}  [default: {default}]",
+    )
+
+
 def rules_option(text: str) -> Callable[[_Verb], _Verb]:
     """The option that names a file of rules; `rules_from` reads it."""
     return click.option(

@@ -27,14 +27,7 @@ __all__ = ["find_token"]
 @click.argument("files", nargs=-1, metavar="[FILES]...")
 @common.with_tokenizer
 @common.by_option
-@click.option(
-    "-n",
-    "--rows",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=20,
-    help="Words that are shown.  [default: 20]",
-)
+@common.rows_option(20, "Words that are shown.")
 @click.option(
     "--samples",
     type=click.IntRange(min=0),

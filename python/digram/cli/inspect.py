@@ -37,14 +37,7 @@ _BAR = 24  # columns
     epilog=common.example("digram inspect -t tokenizer.json"),
 )
 @common.with_tokenizer
-@click.option(
-    "-n",
-    "--rows",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=10,
-    help="Rows of each list.  [default: 10]",
-)
+@common.rows_option(10, "Rows of each list.")
 @common.json_option
 def inspect(*, tok: Tokenizer, rows: int, as_json: bool) -> None:
     """Show what a tokenizer's file or folder holds: its size, settings, training record, first and

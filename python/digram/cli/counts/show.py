@@ -16,14 +16,7 @@ __all__ = ["show"]
 
 @click.command(epilog=common.example("digram counts show counts.arrow"))
 @click.argument("file", metavar="FILE")
-@click.option(
-    "-n",
-    "--rows",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=20,
-    help="How many pretokens.  [default: 20]",
-)
+@common.rows_option(20, "How many pretokens.")
 @common.json_option
 def show(*, file: str, rows: int, as_json: bool) -> None:
     """Show what the file of counts FILE holds: totals, how its text was cut, and the most frequent
