@@ -445,10 +445,10 @@ class Core:
     def _decode_batch(
         self,
         batch: Iterable[_Ids] | ArrowIds,
-        offsets: _Ids | None = None,
-        errors: Literal["replace", "strict"] = "replace",
-        threads: int | None = None,
-        skip_special_tokens: bool = False,
+        offsets: _Ids | None,
+        errors: Literal["replace", "strict"],
+        threads: int | None,
+        skip_special_tokens: bool,
     ) -> list[str]: ...
     def _stream(self, special: _OnSpecial | None, limit: int) -> Stream: ...
     def _encoded(

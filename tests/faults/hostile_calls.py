@@ -6,7 +6,7 @@ method, and those of all that they return. In a call one argument is hostile and
 they should be. A call may give a result, `DigramError`, `TypeError`, `OSError` or `MemoryError`, or
 let through what a foreign object raised; all else is a fault. A call is told by its name and
 number, and is the same each time: `--name Tokenizer.encode` makes those that have this in their
-names, `--only 17` tells one in full.
+names, `--value surrogate` those of the values that do, and `--only 17` reports one in full.
 """
 
 from __future__ import annotations
@@ -597,8 +597,9 @@ def _looked_at(result: Any) -> None:
             pass
 
 
-def cases(calls: list[Called], number: int, seed: int = 0) -> list[Case]:
-    """So many cases, shared evenly among all arguments of all calls."""
+def cases(calls: list[Called], number: int, seed: int = 0, value: str = "") -> list[Case]:
+    """That many cases, shared evenly among all arguments of all calls; values with this name."""
+    values = [name for name in VALUES if value in name]
     arguments = [(one, name) for one in calls for name, _ in one.arguments]
     random.Random(seed).shuffle(arguments)
     made: dict[str, Case] = {}
@@ -606,7 +607,7 @@ def cases(calls: list[Called], number: int, seed: int = 0) -> list[Case]:
         one, name = arguments[place % len(arguments)]
         rng = random.Random(f"{seed} {one.name} {name} {place // len(arguments)}")
         form = "bare" if rng.random() < 0.5 else rng.choice([*FORMS])
-        case = Case(one, name, rng.choice([*VALUES]), form)
+        case = Case(one, name, rng.choice(values), form)
         made.setdefault(str(case), case)
         if len(made) >= number or place > 20 * number:
             return [*made.values()]
@@ -655,6 +656,7 @@ def main() -> int:
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--lanes", type=int, default=os.cpu_count() or 1)
     options.add_argument("--name", action="append", help="only calls whose names hold this")
+    options.add_argument("--value", default="", help="only values whose names hold this")
     options.add_argument("--only", type=int, help="only the case of this number, told in full")
     told = options.parse_args()
     warnings.simplefilter("ignore")
@@ -666,7 +668,7 @@ def main() -> int:
         os.chdir("/")
     if told.name:
         calls = [one for one in calls if any(part in one.name for part in told.name)]
-    chosen = cases(calls, told.calls, told.seed)
+    chosen = cases(calls, told.calls, told.seed, told.value)
     if told.only is not None:
         chosen = [chosen[told.only]]
     sums: collections.Counter[str] = collections.Counter()

@@ -34,6 +34,7 @@ __all__ = [
     "refuse_one",
     "several_texts",
     "size_in_bytes",
+    "utf8_bytes",
     "whole_number",
     "word",
 ]
@@ -201,18 +202,35 @@ def word(name: str, value: Any) -> str:
     """
     if not isinstance(value, str):
         raise TypeError(f"{name} is a str, not {type(value).__name__}")
+    utf8_bytes(name, value)
+    return value
+
+
+def utf8_bytes(name: str, text: str | bytes) -> bytes:
+    r"""The UTF-8 of a `str`, or the bytes that are given; `name` says whose they are.
+
+    >>> utf8_bytes("corpus[0]", "é"), utf8_bytes("corpus[1]", b"\xff")
+    (b'\xc3\xa9', b'\xff')
+    >>> utf8_bytes("corpus[2]", "a\ud800")
+    Traceback (most recent call last):
+        ...
+    digram.errors.InvalidTextError: corpus[2] has a lone surrogate (U+D800) at index 1, ...
+
+    `str.encode` alone would raise `UnicodeEncodeError`, which is a `ValueError`.
+    """
+    if not isinstance(text, str):
+        return bytes(text)
     try:
-        str.encode(value)
+        return str.encode(text)
     except UnicodeEncodeError as error:
-        code = ord(value[error.start])
+        code = ord(text[error.start])
         raise InvalidTextError(
-            f"{name} has a lone surrogate (U+{code:04X}) at index {error.start}, which is no "
+            f"{name} has a lone surrogate (U+{code:04X}) at index {error.start}, which is not a "
             "character.",
             index=error.start,
             value=code,
-            hint='Decode the source with errors="replace".',
+            hint='Decode the source with errors="replace", or pass its bytes.',
         ) from None
-    return value
 
 
 def real_number(name: str, value: Any) -> float:

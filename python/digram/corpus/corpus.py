@@ -8,14 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from digram._util.validation import is_frame
+from digram._util.validation import is_frame, utf8_bytes
 from digram.corpus.file_source import Files, Stream, Streams, files, with_separator
 from digram.corpus.prefetch import Ahead
 from digram.corpus.reader import Pass, Reading
 from digram.corpus.separators import cut_texts, separator_bytes
 from digram.corpus.tables import Table, is_table
 from digram.corpus.text import LastBorder, Text, Unread, in_parts, kind_name
-from digram.errors import InvalidTextError
 
 __all__ = [
     "Corpus",
@@ -229,16 +228,7 @@ def _characters(texts: Iterable[Text], name: str | None = None) -> Iterator[Text
     """
     for number, text in enumerate(texts):
         if isinstance(text, str) and not text.isascii():
-            try:
-                text.encode()
-            except UnicodeEncodeError as error:
-                raise InvalidTextError(
-                    f"{name or f'corpus[{number}]'} has a lone surrogate "
-                    f"(U+{ord(text[error.start]):04X}) at index {error.start}, which is no "
-                    "character.",
-                    index=error.start,
-                    hint='Decode the source with errors="replace", or pass its bytes.',
-                ) from None
+            utf8_bytes(name or f"corpus[{number}]", text)
         yield text
 
 

@@ -27,7 +27,14 @@ from digram.corpus.jsonl import (
 )
 from digram.corpus.paths import each_once, matches
 from digram.corpus.reader import OnError, Pass, Reading, Records, check_on_error
-from digram.corpus.separators import BLOCK, cut_blocks, cut_texts, separator_bytes, start_of
+from digram.corpus.separators import (
+    BLOCK,
+    check_own_separator,
+    cut_blocks,
+    cut_texts,
+    separator_bytes,
+    start_of,
+)
 from digram.corpus.text import AsFile, Unread
 from digram.errors import CorruptFileError, OptionError
 
@@ -69,6 +76,13 @@ class Files:
     def __post_init__(self) -> None:
         if not isinstance(self.paths, tuple) or not all(isinstance(p, Path) for p in self.paths):
             raise TypeError("paths is a tuple of Paths; digram.files(...) makes one")
+        for path in self.paths:
+            path_name(path)
+        check_own_separator(self.separator)
+        tables.column_path(self.field, "field")
+        if self.format is not None:
+            check_format(self.format)
+        check_on_error(self.on_error)
 
     def __iter__(self) -> Reading[bytes]:
         seen = Pass()
@@ -270,8 +284,6 @@ def files(
     batch of an Arrow file takes.
     """
     found = each_once(path for one in (pattern, *more) for path in matches(path_name(one)))
-    if format is not None:
-        check_format(format)
     for path in found:
         kind_of(path, format)
     return Files(
@@ -279,7 +291,7 @@ def files(
         separator_bytes(separator),
         tables.column_path(field, "field"),
         format,
-        check_on_error(on_error),
+        on_error,
         tuple(filter(None, map(_looked_through, (pattern, *more)))),
     )
 

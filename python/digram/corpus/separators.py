@@ -10,7 +10,15 @@ from digram._core import cut
 from digram.corpus.text import Text, Unread, kind_name
 from digram.errors import OptionError, show
 
-__all__ = ["BLOCK", "cut_blocks", "cut_texts", "read", "separator_bytes", "start_of"]
+__all__ = [
+    "BLOCK",
+    "check_own_separator",
+    "cut_blocks",
+    "cut_texts",
+    "read",
+    "separator_bytes",
+    "start_of",
+]
 
 Some = TypeVar("Some", bound=Text)
 
@@ -171,3 +179,16 @@ def separator_bytes(separator: str | bytes | None) -> bytes | None:
             index=error.start,
             hint="Give it as bytes.",
         ) from None
+
+
+def check_own_separator(separator: object) -> None:
+    r"""Check the separator of a corpus that is made directly: bytes, as `separator_bytes` gives.
+
+    >>> check_own_separator("\n")
+    Traceback (most recent call last):
+        ...
+    TypeError: separator is of type str, expected bytes or None.
+    """
+    if separator is not None and not isinstance(separator, bytes):
+        raise TypeError(f"separator is {kind_name(separator)}, expected bytes or None.")
+    separator_bytes(separator)

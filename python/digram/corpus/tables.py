@@ -14,7 +14,7 @@ from digram import _core
 from digram._util.validation import word
 from digram.corpus import arrow_checks
 from digram.corpus.reader import OnError, Pass, Reading, Records, check_on_error
-from digram.corpus.separators import cut_texts
+from digram.corpus.separators import check_own_separator, cut_texts
 from digram.corpus.text import AsFile, kind_name
 from digram.errors import CorruptFileError, DigramError, OptionError, show
 
@@ -40,6 +40,11 @@ class Table:
     column: tuple[str, ...] = ("text",)
     on_error: OnError = "raise"
     separator: bytes | None = None
+
+    def __post_init__(self) -> None:
+        column_path(self.column, "column")
+        check_on_error(self.on_error)
+        check_own_separator(self.separator)
 
     def __iter__(self) -> Reading[bytes]:
         seen = Pass()
@@ -99,7 +104,7 @@ def table(data: Any, column: str | Iterable[str] = "text", *, on_error: OnError 
     when it is read, `OptionError` for a column that is missing, holds no texts or is inconsistent.
     Memory: about a megabyte beside the table.
     """
-    return Table(data, column_path(column, "column"), check_on_error(on_error))
+    return Table(data, column_path(column, "column"), on_error)
 
 
 def is_table(data: object) -> bool:

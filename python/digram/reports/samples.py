@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from digram._util.validation import utf8_bytes
 from digram.corpus import Corpus, CorpusLike, Table
 from digram.errors import OptionError, placed
 
@@ -47,8 +48,8 @@ def sample(
     """
     reading = Corpus.of(corpus, separator).parts(lambda text, _: len(text))
     with contextlib.closing(reading):
-        text: str | bytes = next((one for one in reading if one), b"")
-    data = text.encode() if isinstance(text, str) else bytes(text)
+        texts = (utf8_bytes(f"corpus[{number}]", text) for number, text in enumerate(reading))
+        data = next(filter(None, texts), b"")
     start = data[: _without_part(data, _READ)]
     shown = tok.truncate(start, most)
     ids = tok.encode(shown)

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from digram._util.validation import utf8_bytes
 from digram.errors import OptionError
 from digram.pretokenizers.pretokenizer import Pretokenizer
 
@@ -89,8 +90,8 @@ def points(
     split = pretokenizer.splitter().split
     seen: Counter[bytes] = Counter()
     text = done = 0
-    for one in texts:
-        data = one.encode() if isinstance(one, str) else one
+    for number, document in enumerate(texts):
+        data = utf8_bytes(f"sample[{number}]", document)
         seen.update(split(data))
         text += len(data)
         if text >= first:

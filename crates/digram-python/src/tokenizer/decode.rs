@@ -5,7 +5,7 @@ use std::ops::Range;
 use digram::Error;
 use digram::tokenizer::{FlatBytes, OnInvalid};
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::PyUnicodeDecodeError;
+use pyo3::exceptions::{PyTypeError, PyUnicodeDecodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
@@ -51,18 +51,17 @@ impl Core {
     /// in the text; from 16,384 ids on it runs without the GIL. `decode_batch` decodes several
     /// sequences on all cores, `decoder` ids that come one by one.
     #[pyo3(
-        signature = (ids, *, errors="replace", skip_special_tokens=None),
+        signature = (ids, *, errors=OnInvalidBytes(OnInvalid::Replace), skip_special_tokens=None),
         text_signature = "($self, ids, *, errors=\"replace\", skip_special_tokens=False)"
     )]
     fn decode<'py>(
         &self,
         py: Python<'py>,
         ids: &Bound<'py, PyAny>,
-        errors: &str,
+        errors: OnInvalidBytes,
         skip_special_tokens: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyString>> {
-        let on_invalid = on_invalid(py, errors)?;
-        text(py, &self.bytes_of(py, ids, skips(skip_special_tokens)?)?, on_invalid)
+        text(py, &self.bytes_of(py, ids, skips(skip_special_tokens)?)?, errors.0)
     }
 
     /// Decode token ids to bytes: the bytes of their tokens, joined.
@@ -90,17 +89,17 @@ impl Core {
     }
 
     /// The texts of several sequences of ids; with `offsets` `batch` is all their ids, flat.
-    #[pyo3(signature = (batch, offsets=None, errors="replace", threads=None, skip_special_tokens=false))]
+    #[pyo3(signature = (batch, offsets, errors, threads, skip_special_tokens))]
     fn _decode_batch<'py>(
         &self,
         py: Python<'py>,
         batch: &Bound<'py, PyAny>,
         offsets: Option<&Bound<'py, PyAny>>,
-        errors: &str,
+        errors: OnInvalidBytes,
         threads: Option<usize>,
         skip_special_tokens: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        let on_invalid = on_invalid(py, errors)?;
+        let on_invalid = errors.0;
         let threads = crate::threads::threads(py, threads)?;
         let (ids, ranges) = match offsets {
             Some(offsets) => self.flat_ids(batch, offsets)?,
@@ -289,13 +288,25 @@ pub(super) fn skips(asked: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
     asked.map_or(Ok(false), |value| flag("skip_special_tokens", value))
 }
 
-pub(super) fn on_invalid(py: Python<'_>, errors: &str) -> PyResult<OnInvalid> {
-    match errors {
-        "replace" => Ok(OnInvalid::Replace),
-        "strict" => Ok(OnInvalid::Fail),
-        other => {
-            let message = format!("errors={other:?} is not known. Pass \"replace\" or \"strict\".");
-            Err(errors::raise(py, "OptionError", message))
+/// The value of an `errors` argument. It is not taken as a `&str`, whose conversion raises
+/// `UnicodeEncodeError` for a lone surrogate.
+pub(super) struct OnInvalidBytes(pub(super) OnInvalid);
+
+impl<'py> FromPyObject<'_, 'py> for OnInvalidBytes {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<OnInvalidBytes> {
+        let Ok(name) = object.cast::<PyString>() else {
+            return Err(PyTypeError::new_err(format!("errors is a str, not {}", errors::kind(&object))));
+        };
+        match name.to_str() {
+            Ok("replace") => Ok(OnInvalidBytes(OnInvalid::Replace)),
+            Ok("strict") => Ok(OnInvalidBytes(OnInvalid::Fail)),
+            _ => {
+                let name = errors::shown(&object)?;
+                let message = format!("errors={name} is not known. Pass \"replace\" or \"strict\".");
+                Err(errors::raise(object.py(), "OptionError", message))
+            }
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Decoding ids as they come.
 
-use digram::tokenizer;
+use digram::tokenizer::{self, OnInvalid};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::decode::{on_invalid, skips};
+use super::decode::{OnInvalidBytes, skips};
 use super::{Core, KEEP_GIL};
 use crate::convert;
 use crate::errors;
@@ -122,15 +122,15 @@ impl Core {
     /// memory of a fixed size. `push` raises `TokenIdError` for an id that is not in the vocabulary, and
     /// `InvalidTextError` with errors="strict".
     #[pyo3(
-        signature = (*, errors="replace", skip_special_tokens=None),
+        signature = (*, errors=OnInvalidBytes(OnInvalid::Replace), skip_special_tokens=None),
         text_signature = "($self, *, errors=\"replace\", skip_special_tokens=False)"
     )]
     fn decoder(
         slf: Bound<'_, Self>,
-        errors: &str,
+        errors: OnInvalidBytes,
         skip_special_tokens: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Decoder> {
-        let state = tokenizer::Decoder::new(on_invalid(slf.py(), errors)?);
+        let state = tokenizer::Decoder::new(errors.0);
         let skip_special = skips(skip_special_tokens)?;
         Ok(Decoder { core: slf.unbind(), skip_special, state: InTurn::new("decoder", state) })
     }

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from digram import _core
 from digram._util.progress import progress as progress_bar
-from digram._util.validation import check_threads, instance, whole_number
+from digram._util.validation import check_threads, instance, utf8_bytes, whole_number
 from digram.analysis.explain.places import Places, Sample, Word
 from digram.analysis.explain.tree import token_to_id
 from digram.corpus import Corpus, CorpusLike, Files, Further, Pass, Unread
 from digram.corpus.text import in_parts
-from digram.errors import InvalidTextError, OptionError
+from digram.errors import OptionError
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.vocab.special_tokens import SpecialToken
 
@@ -264,23 +264,11 @@ def _numbered(texts: Iterable[str | bytes]) -> Iterator[_Text]:
     """Texts that are in no file, by their numbers."""
     document, offset = -1, 0
     for text in texts:
-        data = _encoded(text, document + 1) if isinstance(text, str) else text
+        data = utf8_bytes(f"corpus[{document + 1}]", text)
         goes_on = isinstance(text, Further)
         document, offset = (document, offset) if goes_on else (document + 1, 0)
         yield _Text(data, document, offset, None, None)
         offset += len(data)
-
-
-def _encoded(text: str, number: int) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidTextError(
-            f"corpus[{number}] has a lone surrogate (U+{ord(text[error.start]):04X}) at index "
-            f"{error.start}, which is not a character.",
-            index=error.start,
-            hint='Decode the source with errors="replace", or pass its bytes.',
-        ) from None
 
 
 def _from_character(text: bytes) -> bytes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from digram._util.validation import check_threads, instance, whole_number
+from digram._util.validation import check_threads, instance, utf8_bytes, whole_number
 from digram.analysis.metrics.kinds import Kinds
 from digram.analysis.metrics.naming import each_source, named_corpora
 from digram.analysis.metrics.overlap import Overlap, overlap, plain
@@ -190,7 +190,10 @@ class _Work:
         reading = corpus.batches()
         with contextlib.closing(reading):
             for batch in reading:
-                texts = [text.encode() if isinstance(text, str) else text for text in batch]
+                texts = [
+                    utf8_bytes(f"corpus[{number}]", text)
+                    for number, text in enumerate(batch, first)
+                ]
                 try:
                     by_kind, *ids = both(
                         texts, *self.pair, self.kinds, self.differences, self.threads

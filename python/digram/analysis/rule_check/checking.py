@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from digram import _core
 from digram._util.progress import progress as progress_bar
-from digram._util.validation import check_threads, instance
+from digram._util.validation import check_threads, instance, utf8_bytes
 from digram.analysis.rule_check.value import Kind, Place, RuleKind, RulesCheck
 from digram.corpus import Corpus, CorpusLike
 from digram.errors import OptionError, show
@@ -88,7 +88,10 @@ def check_rules(
     ):
         done = 0
         for batch in reading:
-            data = [text.encode() if isinstance(text, str) else bytes(text) for text in batch]
+            data = [
+                utf8_bytes(f"corpus[{number}]", text)
+                for number, text in enumerate(batch, check.documents)
+            ]
             check.add(data, threads)
             for number, other in enumerate(others):
                 costs[number] += sum(other.count_batch(data, threads=threads))

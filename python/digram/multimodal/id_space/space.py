@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from digram._util.validation import instance, mapping
+from digram._util.validation import choice, instance, mapping
 from digram.errors import OptionError, several, show
 from digram.multimodal.id_space import files, parts
 from digram.multimodal.id_space.lookup import Lookup, whole_numbers
@@ -270,6 +270,7 @@ class IdSpace:
         become U+FFFD, or raise. Special tokens of a tokenizer of numbers stand for no number, and
         are a `TokenIdError`.
         """
+        choice("errors", errors, "replace", "strict")
         return parts.decode(self._ranges, self.split(ids), errors)
 
     def grow(self, name: str, holding: Holding) -> IdSpace:
