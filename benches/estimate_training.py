@@ -177,7 +177,7 @@ def _beside(kind: str, task: Task, result: Result) -> list[str]:
     said = json.loads(task.parameters)
     found = estimate.estimate_training(
         result["text"], said["size"], kind=kind, pretokenizer=said["pattern"],
-        memory=said["limit"] or "1 TB", cores=said["threads"],
+        memory_limit=said["limit"] or "1 TB", cores=said["threads"],
     )  # fmt: skip
     return [
         f"{found.distinct_pretokens:,} / {result['pretokens']:,.0f}",

@@ -52,8 +52,8 @@ def test_without_a_tokenizer(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["FILE"], "FILES are looked at under a tokenizer: give one with -t"),
-        (["--sizes", "300"], "FILES are looked at under a tokenizer: give one with -t"),
+        (["FILE"], "FILES are measured with a tokenizer: give one with -t"),
+        (["--sizes", "300"], "FILES are measured with a tokenizer: give one with -t"),
         (["--sizes", "many"], "'many' is not a list of sizes, as in 8000,16000,32000"),
         (["--parameters", "big"], "--parameters big is not a number of parameters"),
         (["--multilingual"], "--multilingual is for one model, and --parameters is not given"),

@@ -65,11 +65,11 @@ def test_a_limit_that_does_not_hold_is_exit_code_1(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--max-unused", "0"], "--max-unused is about a corpus"),
-        (["--max-special-in-text", "0"], "--max-special-in-text is about a corpus"),
-        (["--max-partial", "5.5"], "'5.5' is no limit"),
-        (["--max-partial", "101%"], "'101%' is no limit"),
-        (["--max-partial", "-1"], "'-1' is no limit"),
+        (["--max-unused", "0"], "--max-unused needs a corpus"),
+        (["--max-special-in-text", "0"], "--max-special-in-text needs a corpus"),
+        (["--max-partial", "5.5"], "'5.5' is not a limit"),
+        (["--max-partial", "101%"], "'101%' is not a limit"),
+        (["--max-partial", "-1"], "'-1' is not a limit"),
         (["--rare", "0"], "0 is not in the range"),
     ],
 )

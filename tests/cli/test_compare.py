@@ -100,13 +100,17 @@ def test_files_of_the_same_name_are_told_apart(
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["-t", "TOK"], 2, "two tokenizers are compared, and 1 named; give -t twice."),
+        (["-t", "TOK"], 2, "compare needs two tokenizers, not 1; give -t twice."),
         (
             ["-t", "TOK", "-t", "TOK", "lines", "--name", "a=lines"],
             2,
-            "FILES have names with --by-file only",
+            "FILES are measured by name only with --by-file",
         ),
-        (["-t", "TOK", "-t", "TOK", "--by-file"], 2, "--by-file is for files, and stdin is none"),
+        (
+            ["-t", "TOK", "-t", "TOK", "--by-file"],
+            2,
+            "--by-file needs files, and stdin is not a file",
+        ),
         (["-t", "TOK", "-t", "TOK", "--top", "-1"], 2, "--top -1 is not at least 0"),
         (["-t", "TOK", "-t", "SMALL"], 2, "--pretokenizer"),
         (["-t", "TOK", "-t", "none.json"], 4, "none.json"),

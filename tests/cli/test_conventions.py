@@ -143,12 +143,12 @@ def test_a_text_is_a_file_or_comes_behind_text(
     assert run(*asked, "-", input="the cat").stdout == typed.stdout
     missing = run(*asked, "the cat")
     assert (missing.exit_code, missing.stdout) == (4, "")
-    assert "the cat: there is no such file or folder. For these letters as a text, give them " in (
+    assert "the cat: there is no such file or folder. To use the argument itself as text, pass" in (
         missing.stderr
     )
     assert "give a FILE or --text, not both." in run(*asked, path, "--text", "a").stderr
     told = run(*asked, "--text", "a", "--separator", "x")
-    assert "do nothing beside --text" in told.stderr
+    assert "have no effect with --text" in told.stderr
     (tmp_path / "p.csv").write_text("text\nthe cat\n")
     assert run(*asked, tmp_path / "p.csv").stdout == typed.stdout
     assert run(*asked, tmp_path / "p.csv", "--source-format", "text").exit_code == 0
@@ -184,7 +184,7 @@ def test_facts_of_what_was_saved(
         assert told == expected
         refused = run(verb, "-t", tok_path, *more, "-o", "-", "--json")
         assert refused.exit_code == 2
-        assert "-o - and --json both want stdout; give one of them." in refused.stderr
+        assert "-o - and --json both write to stdout; give one of them." in refused.stderr
 
 
 def test_facts_of_a_vocabulary_that_grows(run: Run, tmp_path: Path) -> None:

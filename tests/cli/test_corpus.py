@@ -136,5 +136,5 @@ def test_packed_text_that_looks_binary_is_warned_of(run: Run, tmp_path: Path) ->
     path.write_bytes(gzip.compress(b"\x7fELF\0\0"))
     (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"text"))
     result = run("train", tmp_path, "--max-merges", "1", "-o", tmp_path / "tok.json")
-    assert f"Warning: {path} looks binary: it holds NUL bytes." in result.stderr
+    assert f"Warning: {path} looks binary: it contains NUL bytes." in result.stderr
     assert result.stderr.count("Warning") == 1

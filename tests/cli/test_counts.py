@@ -36,7 +36,7 @@ def test_it_counts_what_the_library_counts(run: Run, corpus: Path, tmp_path: Pat
     out = tmp_path / "counts.arrow"
     result = run("counts", "make", corpus, "-o", out)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert "different, in 2.37 kB of 1 document, in " in result.stderr
+    assert "distinct, in 2.37 kB of 1 document, in " in result.stderr
     assert f"Saved {out}" in result.stderr
     assert Counts.load(out) == digram.count_pretokens(corpus)
 
@@ -250,5 +250,5 @@ def test_counts_do_not_go_to_stdout(run: Run, corpus: Path, counted: Path) -> No
     for verb in (["make", corpus], ["merge", counted, counted]):
         result = run("counts", *verb, "-o", "-")
         assert (result.exit_code, result.stdout) == (2, "")
-        assert "-o - would be stdout, and files cannot go there" in result.stderr
+        assert "-o - means stdout, but several files are written" in result.stderr
         assert not Path("-").exists()

@@ -11,12 +11,12 @@ from click.testing import Result
 import digram
 
 Run = Callable[..., Result]
-MACHINE = ("--memory", "64GB", "--cores", "16")
+MACHINE = ("--memory-limit", "64GB", "--cores", "16")
 
 
 def test_it_says_what_the_library_says(run: Run) -> None:
     result = run("estimate-training", "1 TB", "--vocab-size", "64000", *MACHINE)
-    expected = digram.estimate_training("1 TB", 64_000, memory="64 GB", cores=16)
+    expected = digram.estimate_training("1 TB", 64_000, memory_limit="64 GB", cores=16)
     assert (result.exit_code, result.stdout, result.stderr) == (0, f"{expected}\n", "")
 
 
@@ -27,7 +27,7 @@ def test_json_and_every_option(run: Run) -> None:
     expected = digram.estimate_training(
         "10 GiB",
         64_000,
-        memory="64 GB",
+        memory_limit="64 GB",
         cores=16,
         kind={"english": 0.8, "code": 0.2},
         pretokenizer="gpt2",
@@ -44,7 +44,7 @@ def test_a_sample(run: Run, tmp_path: Path) -> None:
     options = ("--sample", path, "--separator", r"\n", "--pretokenizer", "none", "--json")
     result = run("estimate-training", "1GB", "--vocab-size", "64000", *MACHINE, *options)
     expected = digram.estimate_training(
-        "1 GB", 64_000, memory="64 GB", cores=16, sample=texts, pretokenizer=None
+        "1 GB", 64_000, memory_limit="64 GB", cores=16, sample=texts, pretokenizer=None
     )
     assert json.loads(result.stdout) == expected.to_dict()
 

@@ -112,17 +112,17 @@ def test_tokenizers_side_by_side(run: Run, tok_path: str, other: str, folder: Pa
     ("arguments", "message"),
     [
         (["lines", "--reference", "en"], "give --by-file, or --name NAME=FILES"),
-        (["lines", "--name", "a=lines"], "FILES have names with --by-file only"),
-        (["--by-file"], "--by-file is for files, and stdin is none"),
-        (["-", "--by-file"], "--by-file is for files, and stdin is none"),
+        (["lines", "--name", "a=lines"], "FILES are measured by name only with --by-file"),
+        (["--by-file"], "--by-file needs files, and stdin is not a file"),
+        (["-", "--by-file"], "--by-file needs files, and stdin is not a file"),
         (["--name", "lines"], "--name 'lines' is not NAME=FILES"),
         (["--name", "a=lines", "--name", "a=lines"], "--name 'a' is given twice"),
-        (["lines", "--by-file", "--name", "en=lines"], "is the name of a file too"),
+        (["lines", "--by-file", "--name", "en=lines"], "is also the name of a file"),
         (["lines", "--by-file", "--reference", "de"], "--reference de is none of the corpora"),
         (["lines", "--by-file", "--separator", " ", "--reference", "en"], "line by line"),
         (["lines", "--alpha", "-1"], "--alpha -1.0 is not an order"),
-        (["-t", "OTHER"], "stdin can be read once"),
-        (["-t", "OTHER", "--name", "a=-"], "stdin can be read once"),
+        (["-t", "OTHER"], "stdin can be read only once"),
+        (["-t", "OTHER", "--name", "a=-"], "stdin can be read only once"),
     ],
 )
 def test_wrong_usage(

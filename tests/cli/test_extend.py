@@ -59,7 +59,7 @@ def test_faults(run: Run, tmp_path: Path) -> None:
     assert "--add 0 is not at least 1." in result.stderr
     result = run("extend", "-t", tmp_path / "tok.json", text, "--add", 1, "-o", text)
     assert result.exit_code != 0
-    assert "is among the files to learn from" in result.stderr
+    assert "is one of the files to learn from" in result.stderr
     assert text.read_text() == "slow"
 
 
@@ -73,11 +73,11 @@ def test_what_would_be_replaced(run: Run, tmp_path: Path) -> None:
     for change in (tok, text, out, tmp_path / "." / "text.txt"):
         result = run(*arguments, "--change", change)
         assert result.exit_code == 2
-        assert "would replace a file of this call" in result.stderr
+        assert "would overwrite another file of this command" in result.stderr
     assert "--change writes a file" in run(*arguments, "--change", "-").stderr
     result = run(*arguments, "--change", tmp_path / "none" / "a.npz")
     assert "there is no such folder" in result.stderr
     result = run("extend", "-t", tok, counts, "--add", 1, "-o", counts)
-    assert "is among the files to learn from" in result.stderr
+    assert "is one of the files to learn from" in result.stderr
     assert text.read_text() == "slow slow"
     assert not out.exists()

@@ -166,7 +166,7 @@ def test_a_reader_of_a_tokenizer_that_goes_away(tok_path: str, tmp_path: Path) -
         )
         os.close(writing)
         assert result.stderr == (
-            b"Error: stdout: whoever reads it stopped before the tokenizer was written.\n"
+            b"Error: stdout: the reader stopped before the tokenizer was written.\n"
         )
         assert result.returncode == 4
 

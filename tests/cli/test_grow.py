@@ -72,7 +72,7 @@ def test_it_begins_with_a_tokenizer(run: Run, old: Path, folder: Path, tmp_path:
     for options in (["-t", tmp_path / "tok.json"], ["--pretokenizer", "gpt2"], ["--unit", "byte"]):
         result = run("grow", "add", folder, old, *options)
         assert result.exit_code == 2
-        assert "holds a history already" in result.stderr
+        assert "already contains a history" in result.stderr
     counts = tmp_path / "counts.arrow"
     digram.count_pretokens(NEW, pretokenizer="whitespace").save(counts)
     assert run("grow", "add", folder, counts, "--name", "b", "-q").exit_code == 0
@@ -162,7 +162,7 @@ def test_faults(run: Run, old: Path, folder: Path, tmp_path: Path) -> None:
     assert "one of --vocab-size, --add, --swap and --remove" in result.stderr
     result = run("grow", "next", folder, "--vocab-size", 260, "--change", tmp_path / "c.npz")
     assert (result.exit_code, digram.VocabularyHistory.load(folder).versions) == (2, ())
-    assert "name the files to forget" in run("grow", "forget", folder).stderr
+    assert "name the files to remove" in run("grow", "forget", folder).stderr
     assert "is not a number" in run("grow", "add", folder, old, "--weight", "many").stderr
     assert run("grow", "add", folder, old, "--decay", "2").exit_code == 2
     with lock_folder(folder):

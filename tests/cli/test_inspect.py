@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 import digram
-from digram.cli.inspect import _folded, kind_of
+from digram.cli.inspect import _by_ranges, kind_of
 
 Run = Callable[..., Result]
 
@@ -93,7 +93,7 @@ def test_the_figures_add_up(run: Run, tok: digram.Tokenizer, tok_path: str) -> N
 
 
 def test_long_tokens_share_a_line() -> None:
-    assert _folded({1: 5, 16: 1, 17: 2, 32: 3, 33: 4, 200: 6}) == {
+    assert _by_ranges({1: 5, 16: 1, 17: 2, 32: 3, 33: 4, 200: 6}) == {
         " 1": 5,
         "16": 1,
         "17 to 32": 5,
@@ -156,7 +156,7 @@ def test_events(run: Callable[..., Result], tmp_path: Path) -> None:
     assert "256 bytes, 3 merges, 0 special" in result.stdout
     assert "3 merges and 2 dropped tokens, in the order of time" in result.stdout
     assert "      1           5  [t] + [he] → [the]" in result.stdout
-    assert "      4           1  [the] dropped, and left of it [t][h][e]" in result.stdout
+    assert "      4           1  [the] dropped, split into [t][h][e]" in result.stdout
     facts = json.loads(run("inspect", "-t", tmp_path / "tok.json", "--rows", "3", "--json").stdout)
     shown = facts["first_events"] + facts["last_events"]
     assert [event["number"] for event in shown] == [0, 1, 2, 3, 4]

@@ -41,7 +41,7 @@ def test_faults(run: Run, tmp_path: Path) -> None:
     text.write_text("low lower")
     result = run("prune", "-t", source, text, "-o", out)
     assert result.exit_code == 2
-    assert "say how many: --remove or --vocab-size." in result.stderr
+    assert "give either --remove or --vocab-size." in result.stderr
     result = run("prune", "-t", source, text, "--remove", 99, "-o", out)
     assert result.exit_code != 0
     assert "99 tokens cannot go: 6 are neither" in result.stderr

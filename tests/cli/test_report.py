@@ -72,7 +72,7 @@ def test_the_page_goes_to_stdout(
 def test_wrong_usage(run: Run, files: Path, tok_path: str) -> None:
     corpus = ["--corpus", files / "prose.txt"]
     wrong: list[tuple[list[Any], str]] = [
-        (["-t", tok_path, *corpus], "say what to write"),
+        (["-t", tok_path, *corpus], "give an output"),
         ([*corpus, "--json"], "Missing option '-t' / '--tokenizer'"),
         (["-t", tok_path, "--json"], "--corpus"),
         (["-t", tok_path, "--corpus", "=x", "--json"], "is not NAME=FILES"),
@@ -80,7 +80,7 @@ def test_wrong_usage(run: Run, files: Path, tok_path: str) -> None:
         (["-t", tok_path, *corpus, *corpus, "--json"], "name of two texts"),
         (["-t", tok_path, *corpus, "--reference", "en", "--json"], "none of the corpora"),
         (["-t", tok_path, *corpus, "-o", "-", "--json"], "stdout"),
-        (["-t", tok_path, *corpus, "--figures", "-"], "files cannot go there"),
+        (["-t", tok_path, *corpus, "--figures", "-"], "several files are written"),
         (["-t", tok_path, *corpus, "--parallel", files / "lines", "--json"], "Pass --reference"),
     ]
     for arguments, message in wrong:

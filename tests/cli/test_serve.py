@@ -23,7 +23,7 @@ def test_without_its_extra(run: Run, tok_path: str, monkeypatch: pytest.MonkeyPa
 def test_a_tokenizer_named_twice(run: Run, tok_path: str) -> None:
     result = run("serve", "-t", tok_path, "-t", tok_path)
     assert result.exit_code == 2
-    assert f"{tok_path} is named twice." in result.stderr
+    assert f"{tok_path} is given twice." in result.stderr
 
 
 def test_no_tokenizer(run: Run) -> None:
@@ -42,7 +42,7 @@ def test_what_is_no_host(run: Run, tok_path: str, host: str) -> None:
 def test_an_encoding_that_is_none(run: Run, tok_path: str) -> None:
     result = run("serve", "-t", f"{tok_path}:cl100k")
     assert result.exit_code == 2
-    assert "'cl100k', behind" in result.stderr
+    assert "'cl100k', after" in result.stderr
     assert "cl100k_base" in result.stderr
     result = run("serve", "-t", f"nowhere{tok_path}:cl100k")
     assert result.exit_code == 4

@@ -125,7 +125,7 @@ def folder(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("count -t cl100k_base a.txt", 4, "-t cl100k_base: there is no such file or folder, and"),
         ("encode -t o200k_harmony a.txt", 4, "/o200k_base.tiktoken and pass the path of that"),
         ("convert -t gpt2 -o a.json", 4, "pass the path of that file, with --encoding gpt2."),
-        ("count -t a.json /dev/null", 4, "pipe what is in it into `digram count -`"),
+        ("count -t a.json /dev/null", 4, "pipe its content into `digram count -`"),
     ],
 )
 def test_faults_name_options_as_one_types_them(

@@ -35,7 +35,7 @@ CORPUS_VERBS = {
     "advise": "-t {tok} --json {}",
     "extend": "-t {tok} {} --add 9 -o {out}/more.json",
     "prune": "-t {tok} {} --remove 9 -o {out}/less.json",
-    "estimate-training": "1GB --vocab-size 9000 --cores 1 --memory 8GB --json --sample {}",
+    "estimate-training": "1GB --vocab-size 9000 --cores 1 --memory-limit 8GB --json --sample {}",
     "counts make": "{} --json -o {out}/counts.arrow",
     "grow add": "{out}/new {}",
     "grow forget": "{folder} {}",

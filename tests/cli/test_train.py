@@ -32,7 +32,7 @@ def test_it_learns_what_the_library_learns(run: Run, corpus: Path, tmp_path: Pat
     assert result.exit_code == 0
     assert result.stdout == ""
     assert "Learned 43 merges, 300 tokens in all, from 2.37 kB in 1 document" in result.stderr
-    assert "the vocabulary has the size asked for" in result.stderr
+    assert "the vocabulary has the requested size" in result.stderr
     assert digram.load(out) == digram.train(corpus, vocab_size=300, special_tokens=["<|end|>"])
 
 
@@ -155,7 +155,7 @@ def test_options(
         (["image"], "'image' is not a name and a number"),
         (["=5"], "'=5' is not a name and a number"),
         (["image=-5"], "'image=-5' is not a name and a number"),
-        (["image=5", "image=6"], "the block 'image' is there twice"),
+        (["image=5", "image=6"], "the block 'image' is given twice"),
     ],
 )
 def test_blocks_that_are_none(
@@ -221,7 +221,7 @@ def test_json_stdout_and_quiet(run: Run, corpus: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["{corpus}", "-o", "t.json"], 2, "say when to stop"),
+        (["{corpus}", "-o", "t.json"], 2, "give a limit"),
         (
             ["{corpus}", "--vocab-size", "many", "-o", "t.json"],
             2,
@@ -230,14 +230,14 @@ def test_json_stdout_and_quiet(run: Run, corpus: Path, tmp_path: Path) -> None:
         (
             ["{corpus}", "--superwords", "two-stage", "--subwords", "abc", "-o", "t.json"],
             2,
-            "'abc' is neither a size nor a share, as in 20000 or 0.9.",
+            "'abc' is neither a size nor a share, such as 20000 or 0.9.",
         ),
         (["{corpus}", "--vocab-size", "256", "-o", "t.json"], 2, "no room for a merge"),
         (["{corpus}", "--min-frequency", "1", "-o", "t.json"], 2, "at least 2"),
         (["{corpus}", "--max-merges", "5", "-o", "tokenizer"], 2, "tokenizer: "),
         (["{corpus}", "--max-merges", "5", "--unit", "char", "-o", "t.json"], 3, "in silence"),
         (["{corpus}", "--max-merges", "5", "--format", "seed_pair", "-o", "t"], 3, "cannot say"),
-        (["{corpus}", "--max-merges", "5", "-o", "-", "--json"], 2, "both want stdout"),
+        (["{corpus}", "--max-merges", "5", "-o", "-", "--json"], 2, "both write to stdout"),
         (["{corpus}", "--max-merges", "5", "-o", "none/t.json"], 4, "no such folder"),
         (["{corpus}", "--max-merges", "5", "--pretokenizer", "gtp2", "-o", "t.json"], 2, "'gpt2'"),
         (["{corpus}", "--max-merges", "5", "--regex", "(", "-o", "t.json"], 2, "pattern"),
@@ -254,7 +254,7 @@ def test_json_stdout_and_quiet(run: Run, corpus: Path, tmp_path: Path) -> None:
                 "t.json",
             ],
             2,
-            "takes the place of",
+            "exclude each other",
         ),
         (["none.txt", "--max-merges", "5", "-o", "t.json"], 4, "none.txt: there is no such file"),
         (["*.none", "--max-merges", "5", "-o", "t.json"], 4, "no file matches"),
@@ -329,26 +329,26 @@ def test_it_does_not_learn_from_what_it_saved(tmp_path: Path) -> None:
     out = tmp_path / "tok.json"
     command = [sys.executable, "-m", "digram", "train", str(tmp_path), "--vocab-size", "5000"]
     first = subprocess.run([*command, "-o", str(out)], capture_output=True, text=True, check=True)
-    assert "short of the 5,000 tokens asked for" in first.stderr
+    assert "short of the requested 5,000 tokens" in first.stderr
     second = subprocess.run([*command, "-o", str(out)], capture_output=True, text=True, check=False)
     assert second.returncode == 2
-    assert "among the files to learn from" in second.stderr
+    assert "one of the files to learn from" in second.stderr
 
 
 def test_nor_beside_stdin(run: Run, corpus: Path) -> None:
     saved = corpus.rename(corpus.with_suffix(".json"))
     again = run("train", "-", saved, "--max-merges", "5", "-o", saved, input=b"text")
     assert again.exit_code == 2
-    assert "among the files to learn from" in again.stderr
+    assert "one of the files to learn from" in again.stderr
 
 
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"a\0b", "it holds NUL bytes"),
-        (bytes(range(128, 256)) * 9 + b"text", "of its first 1,156 bytes are no UTF-8"),
-        ("текст".encode("cp1251"), "100% of its first 5 bytes are no UTF-8"),
-        ("text".encode("utf-16-le"), "it holds NUL bytes"),
+        (b"a\0b", "it contains NUL bytes"),
+        (bytes(range(128, 256)) * 9 + b"text", "of its first 1,156 bytes are not UTF-8"),
+        ("текст".encode("cp1251"), "100% of its first 5 bytes are not UTF-8"),
+        ("text".encode("utf-16-le"), "it contains NUL bytes"),
         (b"", None),
         ("日本語 и текст".encode() * 3000, None),
         ("d\xe9j\xe0 vu, na\xefve".encode("latin-1"), None),
@@ -372,7 +372,7 @@ def test_bytes_that_look_like_no_text_are_learned_with_a_warning(
     first, remedy = result.stderr.splitlines()
     assert first.startswith(f"Warning: {tmp_path / 'odd'} looks binary: ")
     assert first.endswith(f"{reason}.")
-    assert "leave the file out" in remedy
+    assert "exclude the file" in remedy
     assert "convert it to UTF-8" in remedy
     assert piped.stderr.startswith("Warning: stdin looks binary: ")
 
@@ -383,7 +383,7 @@ def test_many_binary_files_do_not_flood_the_terminal(run: Run, tmp_path: Path) -
     result = run("train", tmp_path, "--max-merges", "0", "-o", tmp_path.parent / "t.json", "-q")
     lines = result.stderr.splitlines()
     assert [Path(line.split()[1]).name for line in lines[:10]] == [f"{n:02}" for n in range(10)]
-    assert lines[10] == "Warning: so do 3 more."
+    assert lines[10] == "Warning: 3 more files look binary."
     assert len(lines) == 12
 
 

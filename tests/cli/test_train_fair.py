@@ -35,7 +35,7 @@ def test_it_is_the_call(run: Run) -> None:
     said = result.stderr.splitlines()
     assert said[0].startswith("Learned 8 merges, 264 tokens in all, from 63 B in 2 documents, in ")
     assert said[1:] == [
-        "Stopped because the merges asked for are made.",
+        "Stopped because the requested number of merges is made.",
         "Merges made for: en 6, sw 2.",
         "Saved t.json",
     ]
@@ -111,7 +111,7 @@ def test_inspect_says_for_whom(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ([*NAMED], "say when to stop"),
+        ([*NAMED], "give a limit"),
         ([*NAMED, "--max-merges", 1, "--dev", "en=en.txt"], "--dev says nothing of 'sw'."),
         ([*NAMED, "--max-merges", 1, "--ratio", "en"], "--ratio 'en' is not of the form"),
         ([*NAMED, "--max-merges", 1, "--ratio", "en=x"], "'x' is not a number"),
@@ -119,7 +119,10 @@ def test_inspect_says_for_whom(run: Run) -> None:
         ([*NAMED, *NAMED, "--max-merges", 1], "--language 'en' is given twice"),
         ([*NAMED, "--max-merges", 1, "--alpha", 1], "Give --window too; 100 is usual."),
         ([*NAMED, "--max-merges", 1, "--window", 0], "--window 0 is not at least 1."),
-        (["--language", "en=-", "--max-merges", 1], "stdin has no languages; name files."),
+        (
+            ["--language", "en=-", "--max-merges", 1],
+            "a language cannot be read from stdin; name files.",
+        ),
         (["--language", "en=none.txt", "--max-merges", 1], "none.txt"),
     ],
 )

@@ -147,13 +147,13 @@ def test_resume(run: Run, tok_path: str, corpus: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-o", "out"], "say which files with --format: megatron, "),
-        (["--format", "npy"], "--format is for files; say where with -o FOLDER."),
-        (["--shard-tokens", "7"], "--shard-tokens is for files"),
-        (["--shard-tokens", "0"], "--shard-tokens is for files"),
-        (["--resume"], "--resume is for files"),
-        (["-o", "out", "--format", "npy", "--lines"], "--lines is for ids on stdout"),
-        (["-o", "out", "--format", "npy", "--raw", "u16"], "--raw is for ids on stdout"),
+        (["-o", "out"], "give the format of the files with --format: megatron, "),
+        (["--format", "npy"], "--format needs -o FOLDER."),
+        (["--shard-tokens", "7"], "--shard-tokens needs -o FOLDER"),
+        (["--shard-tokens", "0"], "--shard-tokens needs -o FOLDER"),
+        (["--resume"], "--resume needs -o FOLDER"),
+        (["-o", "out", "--format", "npy", "--lines"], "--lines applies to ids on stdout"),
+        (["-o", "out", "--format", "npy", "--raw", "u16"], "--raw applies to ids on stdout"),
         (["-o", "out", "--format", "bin"], "'bin' is not one of 'megatron'"),
         (["-o", "out", "--format", "npy"], "Name one with --end-of-text, or pass --end-of-text"),
         (
@@ -227,7 +227,7 @@ def test_texts_that_hold_the_end_of_documents(run: Run, tok_path: str, tmp_path:
     for apart in (["--lines"], ["--documents", "0"]):
         done = run("decode", "-t", tok_path, tmp_path, *apart)
         assert (done.exit_code, done.stdout) == (2, "")
-        assert "where its documents end cannot be told" in done.stderr
+        assert "its documents cannot be separated" in done.stderr
 
 
 def test_a_damaged_manifest(run: Run, tok_path: str, tmp_path: Path) -> None:

@@ -53,14 +53,14 @@ def test_the_most_the_least_and_the_longest(name: str) -> None:
     times = Counter(id for text in batch for id in tok.encode(text))
     found = contents(tok, digram.evaluate(tok, batch).total.times)
     most = sorted((-count, id) for id, count in times.items())
-    assert [(-one.times, one.id) for one in found.most] == most[: len(found.most)]
+    assert [(-one.times, one.id) for one in found.most_used] == most[: len(found.most_used)]
     made = {id for _, _, id in bpe(tok.definition).merges}
     least = sorted((times[id], id) for id in made)
-    assert [(one.times, one.id) for one in found.least] == least[: len(found.least)]
+    assert [(one.times, one.id) for one in found.least_used] == least[: len(found.least_used)]
     longest = sorted((-len(tok.id_to_token(id)), id) for id in made)
     assert [(-len(one.token), one.id) for one in found.longest] == longest[: len(found.longest)]
     assert (found.learned, found.unused) == (len(made), sum(not times[id] for id in made))
-    for one in [*found.most, *found.least, *found.longest, *found.longest_words]:
+    for one in [*found.most_used, *found.least_used, *found.longest, *found.longest_words]:
         assert one.token == tok.id_to_token(one.id)
     assert all(kind_of(one.token).startswith("words") for one in found.longest_words)
 

@@ -175,7 +175,7 @@ def test_special_tokens_of_the_text(tmp_path: Path) -> None:
     assert [TOK.decode(ids) for ids in parsed] == [text + END]
     bare = digram.encode_files(TOK, [text], tmp_path / "bare", format="npy", special="parse")
     assert bare.ids.tolist() == parsed.ids.tolist()
-    with pytest.raises(digram.OptionError, match="where its documents end cannot be told"):
+    with pytest.raises(digram.OptionError, match="its documents cannot be separated"):
         bare[0]
     chosen = digram.encode_files(TOK, [text], tmp_path / "chosen", format="arrow", special={END})
     assert [TOK.decode(ids) for ids in chosen] == [text + END]
@@ -269,7 +269,7 @@ def test_shard_size_is_in_bytes_of_ids(tmp_path: Path) -> None:
 def test_a_shard_never_has_more_than_the_format_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(formats.FORMATS, "llmc", replace(formats.FORMATS["llmc"], most=10))
+    monkeypatch.setitem(formats.FORMATS, "llmc", replace(formats.FORMATS["llmc"], max_tokens=10))
     found = digram.encode_files(
         TOK, ["abc", "abcde", "abcdefghi", "a"], tmp_path / "a", format="llmc"
     )

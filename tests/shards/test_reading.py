@@ -108,13 +108,13 @@ def test_texts_that_hold_the_token_that_ends_documents(tmp_path: Path, format: s
     texts = [f"low{END}low", "x"]
     found = digram.encode_files(TOK, texts, tmp_path / "out", format=format, special="parse")
     assert (len(found), found.documents) == (2, 2)
-    refused(found, rf"counts 2, and by the id {end}, which ends each, there are 3\. .*megatron")
+    refused(found, rf"counts 2, but the end id {end} divides the ids into 3\. .*megatron")
     flat = [id for text in texts for id in (*TOK.encode(text, special="parse"), end)]
     assert found.ids.tolist() == flat
     letter = digram.encode_files(
         TOK, ["banana"], tmp_path / "letter", format=format, end_of_text=97
     )
-    refused(letter, "counts 1, and by the id 97, which ends each, there are 4")
+    refused(letter, "counts 1, but the end id 97 divides the ids into 4")
     # Who names the id wants it cut there, and every way of asking says so.
     cut = digram.read_tokens(tmp_path / "letter", end_of_text=97)
     assert [TOK.decode(ids) for ids in cut] == ["ba", "na", "na", "a"]

@@ -79,13 +79,13 @@ def test_the_laws_hold_on_real_text(
     data = shared_data(f"corpora/{corpus}.txt").read_bytes()
     texts = data[: len(data) // 2].split(b"<|endoftext|>")
     (point,) = points(texts, resolve("o200k"), 1 << 60)
-    found = digram.estimate_training(point.text, 32_000, kind=kind, memory="16 GB", cores=2)
+    found = digram.estimate_training(point.text, 32_000, kind=kind, memory_limit="16 GB", cores=2)
     assert found.distinct_pretokens == pytest.approx(point.pretokens, rel=0.1)
     assert found.distinct_bytes == pytest.approx(point.bytes, rel=0.15)
 
 
 def estimate(corpus_size: Any = "10 GB", **options: Any) -> TrainingEstimate:
-    given: dict[str, Any] = {"vocab_size": 32_000, "memory": "8 GB", "cores": 4}
+    given: dict[str, Any] = {"vocab_size": 32_000, "memory_limit": "8 GB", "cores": 4}
     return digram.estimate_training(corpus_size, **given | options)
 
 
@@ -96,15 +96,15 @@ def test_more_text_needs_more(power: float, kind: Any, less: float) -> None:
     assert small.distinct_pretokens <= large.distinct_pretokens
     assert small.seconds <= large.seconds * 1.1  # a spill comes in whole parts
     assert small.merging.memory <= large.merging.memory
-    assert large.distinct_bytes <= large.corpus * 1.001
+    assert large.distinct_bytes <= large.corpus_bytes * 1.001
 
 
 @cases(100)
 @given(st.floats(4, 14), st.sampled_from([*KINDS, MIXED]), st.floats(8, 12), st.integers(1, 50))
 def test_counting_stays_within_memory(power: float, kind: Any, room: float, machines: int) -> None:
-    found = estimate(10**power, kind=kind, memory=10**room, machines=machines)
+    found = estimate(10**power, kind=kind, memory_limit=10**room, machines=machines)
     assert found.counting.memory <= 10**room
-    roomy = estimate(10**power, kind=kind, memory=1e20, machines=machines)
+    roomy = estimate(10**power, kind=kind, memory_limit=1e20, machines=machines)
     assert roomy.counting.spill == 0
     assert (found.counting.spill > 0) == (roomy.counting.memory > 10**room)
     assert found.merging.memory <= 10**room
@@ -117,8 +117,8 @@ def test_counting_stays_within_memory(power: float, kind: Any, room: float, mach
 
 
 def test_merging_from_disk_takes_the_longer_the_less_memory_there_is() -> None:
-    free = estimate("100 GB", memory="1 TB")
-    half, tenth = (estimate("100 GB", memory=free.merging.memory / part) for part in (2, 10))
+    free = estimate("100 GB", memory_limit="1 TB")
+    half, tenth = (estimate("100 GB", memory_limit=free.merging.memory / part) for part in (2, 10))
     assert free.fits
     assert not half.fits
     assert free.merging.seconds < half.merging.seconds < tenth.merging.seconds
@@ -126,7 +126,7 @@ def test_merging_from_disk_takes_the_longer_the_less_memory_there_is() -> None:
 
 
 def test_more_than_is_merged_in_memory_is_merged_from_disk() -> None:
-    found = estimate("100 TB", kind="multilingual", memory="100 TB")
+    found = estimate("100 TB", kind="multilingual", memory_limit="100 TB")
     assert found.distinct_bytes > 1 << 32
     assert not found.fits
     assert "merges a sample of " in found.advice
@@ -160,7 +160,7 @@ def test_a_sample_in_place_of_a_kind() -> None:
 
 
 def test_a_page_to_read() -> None:
-    page = str(estimate("2 TB", kind=MIXED, machines=4, memory="2 GB"))
+    page = str(estimate("2 TB", kind=MIXED, machines=4, memory_limit="2 GB"))
     assert repr(estimate()) == str(estimate())
     for part in (
         "2.00 TB of text (50% english, 30% code, 20% multilingual), 32,000 tokens",
@@ -172,7 +172,7 @@ def test_a_page_to_read() -> None:
     ):
         assert part in page
     assert "from disk" not in str(estimate("10 MB"))
-    assert "of memory (" in str(estimate("1 GB", kind="multilingual", memory="5 GB"))
+    assert "of memory (" in str(estimate("1 GB", kind="multilingual", memory_limit="5 GB"))
 
 
 def test_plain_values() -> None:
@@ -193,7 +193,7 @@ def test_plain_values() -> None:
     ],
 )
 def test_sizes(size: Any, expected: int) -> None:
-    assert estimate(size).corpus == expected
+    assert estimate(size).corpus_bytes == expected
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_sizes(size: Any, expected: int) -> None:
         ({"corpus_size": 0}, "corpus_size=0 is not a size"),
         ({"corpus_size": float("nan")}, "corpus_size=nan is not a size"),
         ({"corpus_size": -5}, "corpus_size=-5 is not a size"),
-        ({"memory": "8 XB"}, "memory='8 XB' is not a size"),
+        ({"memory_limit": "8 XB"}, "memory_limit='8 XB' is not a size"),
         ({"kind": "poems"}, "no law for text of the kind 'poems'"),
         ({"kind": {"english": -1}}, "below 0"),
         ({"kind": {}}, "sum to 0"),

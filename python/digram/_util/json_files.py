@@ -11,9 +11,9 @@ from digram.errors import CorruptFileError
 __all__ = ["digest", "unsealed"]
 
 
-def digest(said: dict[str, Any]) -> str:
+def digest(content: dict[str, Any]) -> str:
     """SHA-256, in hexadecimal, of plain values, in whatever order their keys are."""
-    return sha256(json.dumps(said, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    return sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def unsealed(
@@ -25,16 +25,16 @@ def unsealed(
     the digest is that of the rest, the caller compares, who knows what to say of it.
     """
     try:
-        said = json.loads(data)
+        content = json.loads(data)
     except (ValueError, RecursionError):
         raise CorruptFileError("this is no JSON.", hint=hint) from None
-    if not isinstance(said, dict) or key not in said:
+    if not isinstance(content, dict) or key not in content:
         raise CorruptFileError(f"this is not a file of {what}.", hint=hint)
-    version, stated = said.pop(key), said.pop("sha256", None)
+    version, stated = content.pop(key), content.pop("sha256", None)
     if isinstance(version, int) and version > newest:
         raise CorruptFileError(
             f"the file has version {version}, and this version of digram reads up to {newest}.",
             value=version,
             hint="Use a newer digram.",
         )
-    return said, stated
+    return content, stated

@@ -257,19 +257,19 @@ def real_number(name: str, value: Any) -> float:
     return number
 
 
-def whole_number(name: str, value: Any, least: int, most: int = sys.maxsize) -> int:
+def whole_number(name: str, value: Any, minimum: int, maximum: int = sys.maxsize) -> int:
     """A whole number that is not below another, and that the core can hold.
 
     >>> whole_number("n", 3, 0), whole_number("n", 2**70, 0) == 2**63 - 1
     (3, True)
 
-    More than `most` is as good as that: neither texts nor limits are so large. Raises `TypeError`
+    A value above `maximum` becomes `maximum`: no text and no limit is so large. Raises `TypeError`
     for what is not a whole number, `OptionError` for one that is too small.
     """
     number = any_number(name, value)
-    if number < least:
-        raise OptionError(f"{name}={show(number)} is not at least {least}.", value=value)
-    return min(number, most)
+    if number < minimum:
+        raise OptionError(f"{name}={show(number)} is not at least {minimum}.", value=value)
+    return min(number, maximum)
 
 
 def any_number(name: str, value: Any) -> int:

@@ -99,7 +99,7 @@ def extend(
         decides={"extends": start.digest, **options.decides()},
         weights=weights,
     )
-    said = {
+    record = {
         "extends": tok.digest,
         "add": options.max_merges,
         "min_frequency": options.min_frequency,
@@ -108,7 +108,7 @@ def extend(
         **({} if weights is None else {"weights": plain(weights)}),
         **({} if multiple is None else {"pad_to_multiple": multiple}),
     }
-    after = Tokenizer(padded(_grown(whole, found, said), multiple))
+    after = Tokenizer(padded(_grown(whole, found, record), multiple))
     return after, Change.of(tok, after)
 
 

@@ -202,12 +202,12 @@ def replace_tokens(
         number = len(change.added)
     swapped = _at_free_ids(whole, grown.definition, change.added)
     if swapped.training is not None:
-        said = {"swapped": tok.digest, "number": number, "min_frequency": min_frequency}
+        record = {"swapped": tok.digest, "number": number, "min_frequency": min_frequency}
         if whole_characters:
-            said["whole_characters"] = True
+            record["whole_characters"] = True
         if multiple is not None:
-            said["pad_to_multiple"] = multiple
-        swapped = replace(swapped, training=replace(swapped.training, options=said))
+            record["pad_to_multiple"] = multiple
+        swapped = replace(swapped, training=replace(swapped.training, options=record))
     after = Tokenizer(padded(swapped, multiple))
     return after, Change.of(tok, after)
 

@@ -1,4 +1,4 @@
-"""The command line: `digram VERB`, one file a verb, click alone imported at the start."""
+"""The command line: `digram VERB`, one file per verb; only click is imported at the start."""
 
 from __future__ import annotations
 
@@ -16,55 +16,55 @@ from digram.cli.spelling import Spelling, spelled, spellings
 
 __all__ = ["VERBS", "cli", "main"]
 
-# A verb's module is imported when it is called, so that none waits for the others.
+# The module of a verb is imported when the verb is called: importing all of them takes long.
 VERBS = {
-    "train": ("train", "Learn a tokenizer from files."),
-    "train-fair": ("train_fair", "Learn a tokenizer in which no language falls behind."),
+    "train": ("train", "Train a tokenizer on files."),
+    "train-fair": ("train_fair", "Train one tokenizer for several languages, fairly."),
     "encode": ("encode", "Turn text into ids."),
     "decode": ("encode", "Turn ids into text."),
     "count": ("count", "Count tokens, bytes and characters."),
     "truncate": ("truncate", "Cut a text to a maximum number of tokens."),
     "chunks": ("chunks", "Cut texts into chunks with a maximum number of tokens."),
     "show": ("show", "Show a text with its tokens in colour."),
-    "explain": ("explain", "Show which merges made a text's tokens."),
-    "replay": ("replay", "Play training again on a text, merge by merge."),
-    "merge-tree": ("merge_tree", "Show what a token was merged of."),
-    "find-token": ("find_token", "Show where a token stands in a corpus."),
-    "inspect": ("inspect", "Show what a tokenizer holds."),
-    "serve": ("serve", "Look at tokenizers in a page of this machine."),
-    "evaluate": ("evaluate", "Measure how well a tokenizer does on text."),
-    "audit": ("audit", "Find what is wrong with a vocabulary; a gate for CI."),
-    "check-rules": ("check_rules", "Check whether text becomes tokens as rules want it."),
+    "explain": ("explain", "Show which merges produced the tokens of a text."),
+    "replay": ("replay", "Replay training on a text, merge by merge."),
+    "merge-tree": ("merge_tree", "Show the merges that a token consists of."),
+    "find-token": ("find_token", "Show where a token occurs in a corpus."),
+    "inspect": ("inspect", "Show the contents of a tokenizer."),
+    "serve": ("serve", "Explore tokenizers on a local web page."),
+    "evaluate": ("evaluate", "Measure how well tokenizers encode text."),
+    "audit": ("audit", "Find defects of a vocabulary, with limits for CI."),
+    "check-rules": ("check_rules", "Check whether the tokens of a text obey rules."),
     "compare": ("compare", "Compare two tokenizers on the same text."),
-    "report": ("report", "Report on a tokenizer in one page."),
-    "advise": ("advise", "Say how large a vocabulary should be."),
-    "counts": ("counts", "Count a corpus once, to train on it often."),
-    "extend": ("extend", "Teach a tokenizer more tokens for a domain."),
-    "prune": ("prune", "Take away the tokens that a corpus needs least."),
-    "grow": ("grow", "Let a vocabulary follow a stream of text."),
-    "shrink": ("shrink", "Make a smaller tokenizer of the same family."),
-    "estimate-training": ("estimate_training", "Say what a training run will need."),
-    "convert": ("convert", "Rewrite a tokenizer in another format."),
+    "report": ("report", "Write a report on a tokenizer as one page."),
+    "advise": ("advise", "Recommend a size for a vocabulary."),
+    "counts": ("counts", "Count the pretokens of a corpus, for training."),
+    "extend": ("extend", "Add tokens for a domain to a tokenizer."),
+    "prune": ("prune", "Remove the tokens that a corpus needs least."),
+    "grow": ("grow", "Update a vocabulary as new text arrives."),
+    "shrink": ("shrink", "Make a smaller tokenizer from a trained one."),
+    "estimate-training": ("estimate_training", "Estimate what a training run needs."),
+    "convert": ("convert", "Convert a tokenizer to another file format."),
 }
 
 
 class _Verbs(Verbs):
-    """All verbs, and every fault as a message and a code."""
+    """The group of all verbs; turns every exception into a message and an exit code."""
 
     verbs = VERBS
-    room = "digram.cli"
+    package = "digram.cli"
 
     def make_context(self, *args: Any, **more: Any) -> click.Context:
         try:
             return super().make_context(*args, **more)
-        except OSError as error:  # a help page that nobody takes, or no more of it
+        except OSError as error:  # stdout was closed while a help page was written
             quiet_stdout()
             code = 0 if isinstance(error, BrokenPipeError) else failure(error).show()
             raise click.exceptions.Exit(code) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         with warnings.catch_warnings():
-            # What digram warns of is told, whatever filters the process was started with.
+            # Show digram's warnings even if the process was started with filters against them.
             warnings.filterwarnings("always", category=UserWarning, module=r"digram\b")
             warnings.showwarning = lambda message, *_place, **_more: log(
                 f"Warning: {spelled(str(message), self.spellings(ctx))}"
@@ -77,7 +77,7 @@ class _Verbs(Verbs):
             except click.NoSuchOption as error:
                 raise advised(error) from None
             except BrokenPipeError:
-                # Whoever read has read enough, as in `digram show ... | head`: no fault of ours.
+                # The reader of stdout has stopped, as in `digram show ... | head`: not an error.
                 quiet_stdout()
                 ctx.exit(0)
             except BaseException as error:
@@ -87,14 +87,14 @@ class _Verbs(Verbs):
                 ctx.exit(failure(error, self.spellings(ctx)).show())
 
     def spellings(self, ctx: click.Context) -> dict[str, Spelling]:
-        """The options of this verb; the remedy may be one of training or of converting."""
+        """The options of this verb, and those of train and convert, which a remedy may name."""
         verbs = (ctx.invoked_subcommand, "train", "convert")
         commands = (self.get_command(ctx, name) for name in verbs if name is not None)
         return spellings(simple for command in commands for simple in _simple(ctx, command))
 
 
 def _simple(ctx: click.Context, command: click.Command | None) -> Iterator[click.Command]:
-    """The commands of a group, or the one command."""
+    """The commands of a group, or the command itself."""
     if isinstance(command, click.Group):
         for name in command.list_commands(ctx):
             yield from _simple(ctx, command.get_command(ctx, name))
@@ -128,19 +128,19 @@ def _version(ctx: click.Context, _parameter: click.Parameter, asked: bool) -> No
     help="Show the version and exit.",
 )
 def cli() -> None:
-    """Byte-pair encoding: train a tokenizer, use it, look inside, take it anywhere.
+    """Byte-pair encoding: train a tokenizer, use it, inspect it, convert it.
 
-    -t names a tokenizer, -o what is written, --format its format, --json asks for facts as JSON.
+    -t names a tokenizer, -o the output, --format the format of the output; --json prints JSON.
     Sizes may end in k, M or B: 32k is 32,000. Data goes to stdout, everything else to stderr. The
-    exit code is 0 when all went well, 1 when a check failed, 2 for wrong usage, 3 for bad input, 4
-    when reading or writing failed, 70 for a fault of digram itself, 130 after Ctrl-C.
+    exit code is 0 for success, 1 if a check failed, 2 for wrong usage, 3 for bad input, 4 if
+    reading or writing failed, 70 for an error in digram itself, 130 after Ctrl-C.
     """
 
 
 def main() -> None:
     """Run the command line of this process and exit."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # messages show tokens, whatever the locale
+        if isinstance(stream, TextIOWrapper):  # messages show tokens in any locale
             stream.reconfigure(errors="backslashreplace")
     try:
         code = cli.main(prog_name="digram", standalone_mode=False)

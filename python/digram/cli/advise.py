@@ -1,4 +1,4 @@
-"""`digram advise`: how large a vocabulary should be."""
+"""`digram advise`: recommend a vocabulary size."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["advise"]
 def _numbers(
     _ctx: click.Context, _parameter: click.Parameter, value: str | None
 ) -> list[int] | None:
-    """A click callback: whole numbers between commas."""
+    """A click callback: comma-separated whole numbers."""
     if value is None:
         return None
     try:
@@ -43,24 +43,26 @@ def _numbers(
 @click.option(
     "--parameters",
     metavar="N",
-    help="Those of your model, the vocabulary's left out: 350M, 7B.  [default: four typical "
-    "models]",
+    help="The model's parameters, without those of the vocabulary: 350M, 7B.  [default: four "
+    "typical models]",
 )
 @click.option(
     "--width",
     type=int,
     metavar="N",
-    help="Of the model's embeddings.  [default: as models of its size have it]",
+    help="Width of the model's embeddings.  [default: typical for its size]",
 )
-@click.option("--multilingual", is_flag=True, help="The model is to read many languages.")
+@click.option("--multilingual", is_flag=True, help="The model is for many languages.")
 @click.option(
     "--sizes",
     callback=_numbers,
     metavar="N,N...",
-    help="The sizes to show.  [default: round ones, and its own]",
+    help="The sizes to show.  [default: round sizes, and that of the tokenizer]",
 )
 @common.source_options
-@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
+@click.option(
+    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
+)
 @common.json_option
 def advise(
     *,
@@ -70,36 +72,36 @@ def advise(
     width: int | None,
     multilingual: bool,
     sizes: list[int] | None,
-    told: common.Told,
+    read_options: common.ReadOptions,
     threads: int | None,
     as_json: bool,
     **described: Any,
 ) -> None:
-    """Say how large a vocabulary should be, and why: for small, base, large and multilingual
-    models, or with --parameters for yours.
+    """Recommend a vocabulary size, with reasons: for small, base, large and multilingual models, or
+    with --parameters for yours.
 
-    With a tokenizer, FILES (stdin without any, or for -) are looked at under it and under every
-    smaller one inside it, which costs one pass: a row for each size, with tokens, bytes per token,
-    tokens per text, attention (the square of that, as a multiple of the last row's), fertility,
-    coverage, and which share of the vocabulary is used, and used a hundred times. With --width
-    there is a column for the parameters of the embeddings.
+    With a tokenizer, FILES (without FILES, or for -, stdin) are measured, in one pass, under its
+    vocabulary and under the smaller ones that it contains. Each size has a row: tokens, bytes per
+    token, tokens per text, attention (the square of that, relative to the last row), fertility,
+    coverage, and the shares of the vocabulary that are used, and used a hundred times. With
+    --width, a column shows the parameters of the embeddings.
     """
     import digram
 
     curve = None
     if tokenizer is not None:
         tok = common.load(tokenizer, described)
-        texts = corpus.texts_in(files or ("-",), told)[0]
+        texts = corpus.texts_in(files or ("-",), read_options)[0]
         curve = digram.curve(tok, texts, sizes=sizes, width=width, threads=threads)
-    elif files or sizes is not None or told != common.Told():
-        raise click.UsageError("FILES are looked at under a tokenizer: give one with -t.")
+    elif files or sizes is not None or read_options != common.ReadOptions():
+        raise click.UsageError("FILES are measured with a tokenizer: give one with -t.")
     if curve is not None and parameters is None:
-        width = None  # it is the curve's alone: four models have four widths
-    found = digram.advise(curve, parameters=parameters, width=width, multilingual=multilingual)
+        width = None  # only for the curve: each of the four models has its own width
+    advice = digram.advise(curve, parameters=parameters, width=width, multilingual=multilingual)
     if as_json:
-        shown = {"curve": None if curve is None else curve.to_dict(), "advice": found.to_dict()}
+        shown = {"curve": None if curve is None else curve.to_dict(), "advice": advice.to_dict()}
         common.emit_json(shown)
         return
-    common.emit(f"{found}\n")
+    common.emit(f"{advice}\n")
     if curve is not None:
         common.emit(f"\n{curve}\n")

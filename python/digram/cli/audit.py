@@ -1,4 +1,4 @@
-"""`digram audit`: what is wrong with a vocabulary, and whether that is within limits."""
+"""`digram audit`: find defects of a vocabulary, and compare their numbers with limits."""
 
 from __future__ import annotations
 
@@ -17,45 +17,45 @@ __all__ = ["audit"]
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
-# What `digram.analysis.audit.KINDS` holds, for the help page; the tests hold them equal.
+# The kinds of `digram.analysis.audit.KINDS`, for the help page; a test compares the two.
 LIMITS = {
-    "unreachable": "Tokens that nothing ever becomes.",
-    "bytes_only": "Tokens that only bytes that are no UTF-8 become.",
-    "undecided": "Tokens with neither a text that becomes them nor a proof.",
+    "unreachable": "Tokens that encoding never produces.",
+    "bytes_only": "Tokens produced only for bytes that are not UTF-8.",
+    "undecided": "Tokens not shown to be reachable or unreachable.",
     "unused": "Tokens that do not occur in FILES.",
-    "rare": "Tokens that occur in FILES, but seldom.",
+    "rare": "Tokens that occur rarely in FILES.",
     "partial": "Tokens that begin or end inside a character.",
-    "duplicates": "Tokens that equal another one in normal form.",
-    "punctuation": "Words that are a token, with punctuation.",
-    "case": "Words that are a token, but for case.",
-    "junk": "Tokens of all kinds of junk together.",
+    "duplicates": "Tokens equal to another one when normalized.",
+    "punctuation": "Tokens that are another token plus punctuation.",
+    "case": "Tokens that differ from another only in case.",
+    "junk": "All tokens of the kinds junk_*.",
     "junk_controls": "Control and format characters.",
-    "junk_private": "Private use and noncharacters.",
-    "junk_mojibake": "Text decoded in the wrong charset.",
+    "junk_private": "Private-use characters and noncharacters.",
+    "junk_mojibake": "Text decoded with the wrong charset.",
     "junk_markup": "Tags and entities of HTML or XML.",
     "junk_urls": "Parts of addresses.",
-    "junk_rules": "Lines of signs.",
-    "junk_repeats": "A few characters again and again.",
+    "junk_rules": "Rows of punctuation characters.",
+    "junk_repeats": "Repetitions of a few characters.",
     "junk_encoded": "Hexadecimal or base64.",
     "junk_names": "User names, numbered identifiers.",
-    "digits": "Numbers, where not all of their size are tokens.",
-    "number_splits": "Lengths of numbers, of 5, that are split unevenly.",
+    "digits": "Numbers of a length of which some lack a token.",
+    "number_splits": "Lengths of numbers, out of 5, split unevenly.",
     "long": "Tokens longer than --long.",
     "special_ordinary": "Special tokens that read like ordinary text.",
     "special_overlap": "Special tokens that are part of another.",
-    "special_spaced": "Special tokens that hold white space.",
+    "special_spaced": "Special tokens that contain white space.",
     "special_markup": "Special tokens that look like markup.",
     "special_in_text": "Special tokens that occur in FILES as text.",
     "gaps": "Ids without a token.",
-    "ids_beyond": "Ids not below the number of tokens.",
-    "round_trip": "Texts that ids do not give back.",
+    "ids_beyond": "Ids at or above the number of tokens.",
+    "round_trip": "Texts that decoding does not restore.",
 }
 
 _NEED_FILES = ("unused", "rare", "special_in_text")
 
 
 class _Limit(click.ParamType):  # type: ignore[type-arg]
-    """A number, or a share as in 5%."""
+    """A number, or a share such as 5%."""
 
     name = "limit"
 
@@ -67,8 +67,8 @@ class _Limit(click.ParamType):  # type: ignore[type-arg]
         if re.fullmatch(r"[0-9]+", value):
             return int(value)
         if not re.fullmatch(r"[0-9]+(\.[0-9]+)?%", value) or float(value[:-1]) > 100:
-            hint = "give a number of them, or a share as in 5%."
-            self.fail(f"{value!r} is no limit: {hint}", param, ctx)
+            hint = "give a number, or a share such as 5%."
+            self.fail(f"{value!r} is not a limit: {hint}", param, ctx)
         return float(value[:-1]) / 100
 
 
@@ -94,7 +94,7 @@ def _limit_options(verb: _Verb) -> _Verb:
     type=click.IntRange(min=1),
     default=10,
     metavar="N",
-    help="Tokens that occur less often are rare.  [default: 10]",
+    help="Tokens that occur fewer times are rare.  [default: 10]",
 )
 @click.option(
     "--long",
@@ -102,45 +102,48 @@ def _limit_options(verb: _Verb) -> _Verb:
     type=click.IntRange(min=1),
     default=32,
     metavar="N",
-    help="Tokens of more characters are long.  [default: 32]",
+    help="Tokens with more characters are long.  [default: 32]",
 )
-@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
+@click.option(
+    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
+)
 @_limit_options
 @common.json_option
 def audit(
     *,
     files: tuple[str, ...],
     tok: Tokenizer,
-    told: common.Told,
+    read_options: common.ReadOptions,
     rare: int,
     long_: int,
     threads: int | None,
     as_json: bool,
     **limits: int | float | None,
 ) -> None:
-    """Find what is wrong with a vocabulary: tokens that no text becomes, that a corpus does not
-    use, that are doubled, broken or junk; dangerous special tokens; text that does not come back.
+    """Find defects of a vocabulary: unreachable tokens, tokens that a corpus does not use,
+    duplicate, broken and junk tokens, dangerous special tokens, text that decoding does not
+    restore.
 
-    FILES are files, folders and quoted patterns, - for stdin; without any, what needs no corpus is
-    looked at. --max-KIND N allows N of a kind, or a share of them, as in 5%; where more are found
-    the exit code is 1, and stderr says which limits do not hold.
+    FILES are files, folders and quoted patterns, - for stdin; without FILES, the checks that need a
+    corpus are left out. --max-KIND N allows N findings of a kind, or a share such as 5%; if there
+    are more, the exit code is 1 and stderr names the limits that were exceeded.
     """
     import digram
 
-    typed = {kind: limits[f"max_{kind}"] for kind in LIMITS}
-    given = {kind: limit for kind, limit in typed.items() if limit is not None}
-    needed = [kind for kind in given if not files and kind in _NEED_FILES]
-    if needed:
-        name = needed[0].replace("_", "-")
-        raise click.UsageError(f"--max-{name} is about a corpus; name FILES, or - for stdin.")
-    source = corpus.texts_in(files, told)[0] if files else None
-    found = digram.audit(tok, source, rare=rare, long=long_, threads=threads)
-    breaches = found.check(given)
+    limits_by_kind = {kind: limits[f"max_{kind}"] for kind in LIMITS}
+    given = {kind: limit for kind, limit in limits_by_kind.items() if limit is not None}
+    missing = [kind for kind in given if not files and kind in _NEED_FILES]
+    if missing:
+        name = missing[0].replace("_", "-")
+        raise click.UsageError(f"--max-{name} needs a corpus; name FILES, or - for stdin.")
+    source = corpus.texts_in(files, read_options)[0] if files else None
+    result = digram.audit(tok, source, rare=rare, long=long_, threads=threads)
+    breaches = result.check(given)
     if as_json:
-        told_breaches = [breach.to_dict() for breach in breaches]
-        common.emit_json({**found.to_dict(), "breaches": told_breaches})
+        shown = [breach.to_dict() for breach in breaches]
+        common.emit_json({**result.to_dict(), "breaches": shown})
     else:
-        common.emit(f"{found}\n")
+        common.emit(f"{result}\n")
     for breach in breaches:
         common.log(f"Too many: {breach}.")
     if breaches:

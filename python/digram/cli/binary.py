@@ -1,7 +1,7 @@
-r"""Files that do not look like text, which one may have named by accident.
+r"""Warn of binary files, which may have been named by accident.
 
 >>> why(b"caf\xe9 au lait"), why(b"\x7fELF\x02\x00"), why(bytes(range(128, 228)))
-(None, 'it holds NUL bytes', '100% of its first 100 bytes are no UTF-8')
+(None, 'it contains NUL bytes', '100% of its first 100 bytes are not UTF-8')
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ if TYPE_CHECKING:
 
 __all__ = ["warn_of_files", "warn_of_stdin", "why"]
 
-_SAMPLE = 8192  # bytes; git, grep and less look at about as many
-_MOST = 0.3  # of them; Western text in Latin-1 stays far below, pictures and archives far above
-_NAMED = 10  # files; a folder of thousands of pictures should not flood the terminal
+_SAMPLE = 8192  # bytes; git, grep and less check about as many
+_MAX_INVALID = 0.3  # share; Western text in Latin-1 has far less, images and archives far more
+_MAX_WARNINGS = 10  # so that a folder of thousands of images does not flood the terminal
 _REMEDY = (
-    "Such bytes are learned as they are. If that is not meant, leave the file out, as with "
-    "'folder/**/*.txt'; if it is text in another encoding, convert it to UTF-8 first."
+    "Training learns from these bytes. If that is not intended, exclude the file, for example "
+    "with 'folder/**/*.txt'; if it is text in another encoding, convert it to UTF-8 first."
 )
 
 
 def why(start: bytes) -> str | None:
-    """What makes the start of a file look like no text; None where nothing does."""
+    """Why the start of a file does not look like text; None if it does."""
     if b"\0" in start:
-        return "it holds NUL bytes"
+        return "it contains NUL bytes"
     try:
         start.decode()
     except UnicodeDecodeError:
         text = start.decode("utf-8", "surrogateescape")
         wrong = sum("\udc80" <= character <= "\udcff" for character in text)
-        if wrong > _MOST * len(start):
+        if wrong > _MAX_INVALID * len(start):
             return (
-                f"{wrong / len(start):.0%} of its first {several(len(start), 'byte')} are no UTF-8"
+                f"{wrong / len(start):.0%} of its first {several(len(start), 'byte')} are not UTF-8"
             )
     return None
 
 
 def warn_of_files(files: Files) -> None:
-    """Says on stderr, once for each text file, which of them look binary, and what to do."""
+    """Warn on stderr of each text file that looks binary, and say what to do."""
     from digram.corpus import Pass, Stream
 
-    found = 0
+    number = 0
     for path in files.paths:
         kind = files.kind(path)
         if kind.form != "text":
@@ -54,17 +54,17 @@ def warn_of_files(files: Files) -> None:
         with path.open("rb") as file:
             start = next(Stream(file, path, kind).written(Pass(), _SAMPLE), b"")
         reason = _why(start, files.separator)
-        found += reason is not None
-        if reason is not None and found <= _NAMED:
+        number += reason is not None
+        if reason is not None and number <= _MAX_WARNINGS:
             _warn(click.format_filename(path), reason)
-    if found > _NAMED:
-        log(f"Warning: so {'does' if found == _NAMED + 1 else 'do'} {found - _NAMED:,} more.")
-    if found:
+    if number > _MAX_WARNINGS:
+        log(f"Warning: {several(number - _MAX_WARNINGS, 'more file')} look binary.")
+    if number:
         log(_REMEDY)
 
 
 def warn_of_stdin(start: bytes, separator: bytes | None) -> None:
-    """The same for what stdin begins with."""
+    """Warn on stderr if the start of stdin looks binary."""
     reason = _why(start[:_SAMPLE], separator)
     if reason is not None:
         _warn("stdin", reason)

@@ -1,4 +1,4 @@
-"""What verbs share that make another tokenizer of one and some text."""
+"""Shared by the verbs that change a tokenizer with the help of some text."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
     from digram.training.counts import Counts
 
-__all__ = ["Asked", "check_change", "facts", "options"]
+__all__ = ["ChangeRequest", "check_change", "facts", "options"]
 
 
-class Asked(NamedTuple):
-    """The tokenizer to change, what it is to learn from, and where the outcome goes."""
+class ChangeRequest(NamedTuple):
+    """The tokenizer to change, the text to use, and where to write the result."""
 
     tok: Tokenizer
     source: CorpusLike | Counts
@@ -35,7 +35,7 @@ class Asked(NamedTuple):
     as_json: bool
 
     def save(self, after: Tokenizer, change: Change, seconds: float | None = None) -> None:
-        """Write what came of it, and say so."""
+        """Save the new tokenizer and the change, and report them."""
         common.save(after, self.output, self.format, self.allow_loss)
         if self.change_path is not None:
             change.save(self.change_path)
@@ -48,13 +48,13 @@ class Asked(NamedTuple):
 
 
 def facts(after: Tokenizer, change: Change, output: str | None) -> dict[str, Any]:
-    """What there is to say, in JSON, of a tokenizer that came of another one."""
+    """Facts about a changed tokenizer, for JSON."""
     added, removed = len(change.added), len(change.removed)
     return {**common.saved(after, output), "added": added, "removed": removed}
 
 
 def check_change(path: str, output: str, read: tuple[Path, ...]) -> None:
-    """Refuses, before any work, what would replace something or could not be written."""
+    """Check, before any work, that the change can be written and replaces no other file."""
     if path == "-":
         raise click.UsageError("--change writes a file; name one that ends in .npz.")
     target = Path(path).resolve()
@@ -62,17 +62,19 @@ def check_change(path: str, output: str, read: tuple[Path, ...]) -> None:
         folder = str(Path(path).parent)
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", folder)
     if target in {Path(output).resolve(), *(one.resolve() for one in read)}:
-        raise click.UsageError(f"--change {path} would replace a file of this call; name another.")
+        raise click.UsageError(
+            f"--change {path} would overwrite another file of this command; choose another name."
+        )
 
 
 def options(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a verb its arguments and options, as one value `asked`; its own stand above this."""
+    """Give a verb the common arguments and options, as one value `request`."""
 
-    def asking(
+    def wrapper(
         *,
         tokenizer: str,
         files: tuple[str, ...],
-        told: common.Told,
+        read_options: common.ReadOptions,
         output: str,
         change_path: str | None,
         format_: str | None,
@@ -84,25 +86,27 @@ def options(verb: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         common.check_stdout(output, as_json)
         tok = common.load(tokenizer, rest)
-        counts = corpus.counts_in(files, told)
+        counts = corpus.counts_in(files, read_options)
         text: Any = counts
         paths = tuple(map(Path, files))
         if counts is None:
-            text, paths = corpus.texts_in(files, told)
+            text, paths = corpus.texts_in(files, read_options)
         corpus.check_not_in_source(output, paths)
         if change_path is not None:
             check_change(change_path, output, (Path(tokenizer), *paths))
         where = output, change_path, format_, allow_loss, quiet, as_json
-        return verb(asked=Asked(tok, text, threads, *where), **rest)
+        return verb(request=ChangeRequest(tok, text, threads, *where), **rest)
 
-    asking.__doc__ = verb.__doc__
-    asking.__name__ = verb.__name__
-    found: Any = asking
+    wrapper.__doc__ = verb.__doc__
+    wrapper.__name__ = verb.__name__
+    command: Any = wrapper
     for option in (
         common.json_option,
-        click.option("-q", "--quiet", is_flag=True, help="No bar and no summary."),
+        click.option("-q", "--quiet", is_flag=True, help="Show no progress bar and no summary."),
         common.allow_loss_option,
-        click.option("--threads", type=int, metavar="N", help="Default: one for each core."),
+        click.option(
+            "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
+        ),
         common.source_options,
         common.described_options,
         common.format_option,
@@ -110,17 +114,17 @@ def options(verb: Callable[..., Any]) -> Callable[..., Any]:
             "--change",
             "change_path",
             metavar="PATH",
-            help="Write what becomes of the ids to this .npz: id_map, and the rows of embeddings.",
+            help="Write the change of the ids to this .npz: id_map, and the rows of embeddings.",
         ),
         click.option(
             "-o",
             "--output",
             required=True,
             metavar="PATH",
-            help="The new tokenizer's file, or folder, as of digram train; - is stdout.",
+            help="Where to save the new tokenizer, as for digram train; - is stdout.",
         ),
         common.tokenizer_option,
         click.argument("files", nargs=-1, required=True, metavar="FILES..."),
     ):
-        found = option(found)
-    return found  # type: ignore[no-any-return]
+        command = option(command)
+    return command  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""`digram check-rules`: whether text becomes tokens as rules want it, and what the rules cost."""
+"""`digram check-rules`: check whether the tokens of a text obey rules, and what the rules cost."""
 
 from __future__ import annotations
 
@@ -23,33 +23,35 @@ __all__ = ["check_rules"]
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
 @common.with_tokenizer
-@common.rules_option("Check these rules. By default those of the tokenizer.")
+@common.rules_option("Check these rules instead of those of the tokenizer.")
 @common.source_options
-@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
+@click.option(
+    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
+)
 @common.json_option
 def check_rules(
     *,
     files: tuple[str, ...],
     tok: Tokenizer,
     rules: str | None,
-    told: common.Told,
+    read_options: common.ReadOptions,
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Check whether text becomes tokens as rules want it, and what the rules cost.
+    """Check whether the tokens of a text obey rules, and what the rules cost.
 
-    FILES are files, folders and quoted patterns, - for stdin. Says of terms, abbreviations, units,
-    patterns, numbers and forbidden tokens how many there are, how many are not as the rules want
-    them, and the most frequent of these. The exit code is 1 where there are any.
+    FILES are files, folders and quoted patterns, - for stdin. Counts the terms, abbreviations,
+    units, patterns, numbers and forbidden tokens in the text and how many violate the rules, and
+    shows the most frequent violations. The exit code is 1 if there are any.
     """
     import digram
 
-    asked = common.rules_from(rules)
-    source = corpus.texts_in(files, told)[0]
-    found = digram.check_rules(tok, source, asked, threads=threads)
+    given_rules = common.rules_from(rules)
+    source = corpus.texts_in(files, read_options)[0]
+    result = digram.check_rules(tok, source, given_rules, threads=threads)
     if as_json:
-        common.emit_json(found.to_dict())
+        common.emit_json(result.to_dict())
     else:
-        common.emit(f"{found}\n")
-    if found.violated:
+        common.emit(f"{result}\n")
+    if result.violated:
         click.get_current_context().exit(1)

@@ -1,4 +1,4 @@
-"""`digram chunks`: texts in pieces that fit, and where they are."""
+"""`digram chunks`: cut texts into chunks of limited size, with their places."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PLACE = ("tokens", "start", "end")
     type=common.NUMBER,
     default=0,
     metavar="N",
-    help="The most tokens that a chunk shares with the one before.  [default: 0]",
+    help="The maximum number of tokens shared with the previous chunk.  [default: 0]",
 )
 @common.source_options
 @common.json_option
@@ -46,32 +46,32 @@ def chunks(
     files: tuple[str, ...],
     max_length: int,
     overlap: int,
-    told: common.Told,
+    read_options: common.ReadOptions,
     as_json: bool,
 ) -> None:
-    """Cut the texts of files into chunks of at most N tokens, which together cover them.
+    """Cut the texts of files into chunks of at most N tokens that cover all of the text.
 
-    FILES are files, folders and quoted patterns; stdin without any, or for -. Each line is a chunk:
-    its tokens, where it starts and ends in the file, in bytes from 0, and the name of the file, in
-    this order; a terminal shows these titles. With --json each line is an object with the text of
-    the chunk too. A chunk ends where a token ends and never inside a character; special tokens in
-    a text stay text.
+    FILES are files, folders and quoted patterns; without FILES, or for -, stdin is read. Each
+    line is a chunk: its number of tokens, its start and end in the file, in bytes from 0, and the
+    name of the file, in this order; on a terminal there are column titles. With --json each line is
+    an object that also has the text of the chunk. A chunk ends at the end of a token, never inside
+    a character. The text of special tokens is plain text.
 
-    Where files hold several documents (JSON lines, tables, or --separator), start and end are those
-    in the document, and its number in the file, from 0, comes before the name.
+    If files contain several documents (JSON lines, tables, or --separator), start and end are
+    places in the document, and its number in the file, from 0, comes before the name.
     """
-    found = texts.named(files, told, "Cutting")
-    several = found.hold_several
+    sources = texts.named(files, read_options, "Cutting")
+    several = sources.hold_several
     titles = (*_PLACE, "document", "path") if several else (*_PLACE, "path")
     rows: list[tuple[int | str, ...]] = []
-    for name, documents in found:
+    for name, documents in sources:
         for number, data in enumerate(documents):
             document = number if several else None
             if as_json:
                 _check_utf8(data, name, document)
             with texts.where(name, document):
-                cut = tok.chunks(data, max_length, overlap=overlap)
-            for chunk in cut:
+                pieces = tok.chunks(data, max_length, overlap=overlap)
+            for chunk in pieces:
                 place = (chunk.count, chunk.start, chunk.end)
                 row = (*place, number, name) if several else (*place, name)
                 if as_json:
@@ -91,7 +91,7 @@ def _check_utf8(data: bytes, name: str, document: int | None) -> None:
     except UnicodeDecodeError as error:
         with texts.where(name, document):
             raise InvalidTextError(
-                f"byte {error.start} is not UTF-8, and JSON holds characters alone.",
+                f"byte {error.start} is not UTF-8, and JSON can only hold characters.",
                 offset=error.start,
-                hint="Leave out --json to get the places of the chunks.",
+                hint="Without --json the places of the chunks are shown.",
             ) from None

@@ -1,4 +1,4 @@
-"""What the verbs share: their options, the tokenizer, stdin and stdout, JSON and tables."""
+"""Shared by the verbs: options, loading a tokenizer, stdin and stdout, JSON and tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NUMBER",
-    "Told",
+    "ReadOptions",
     "Verbs",
     "allow_loss_option",
     "by_option",
@@ -75,14 +75,19 @@ _DIGITS = ("individual", "threes_from_left", "threes_from_right")
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
 allow_loss_option = click.option(
-    "--allow-loss", is_flag=True, help="Leave out what the format cannot carry."
+    "--allow-loss", is_flag=True, help="Leave out data that the format cannot store."
 )
 format_option = click.option(
-    "--format", "format_", type=OneOf(tokenizer_formats), help="Default: by the name."
+    "--format",
+    "format_",
+    type=OneOf(tokenizer_formats),
+    help="Format of the output.  [default: by its name]",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 color_option = click.option(
-    "--color/--no-color", default=None, help="Colours or brackets. Default: colours on a terminal."
+    "--color/--no-color",
+    default=None,
+    help="Show tokens in colours or in brackets.  [default: colours on a terminal]",
 )
 tokenizer_option = click.option(
     "-t", "--tokenizer", metavar="PATH", required=True, help="A tokenizer's file or folder."
@@ -92,15 +97,15 @@ by_option = click.option(
     type=click.Choice(["text", "id", "hex"]),
     default="text",
     show_default=True,
-    help="What TOKEN is: the token's text, its id, or its bytes in hexadecimal.",
+    help="How TOKEN is given: as text, as an id, or as bytes in hexadecimal.",
 )
 special_option = click.option(
     "--special",
     type=click.Choice(["text", "parse", "raise"]),
     default="text",
     show_default=True,
-    help="What the text of a special token in the input becomes: plain text, that token, or an "
-    "error.",
+    help="How the text of a special token in the input is treated: as plain text, as that token, "
+    "or as an error.",
 )
 
 
@@ -116,15 +121,15 @@ class _Number(click.ParamType):  # type: ignore[type-arg]
 
         match = _NUMBER.fullmatch(value)
         scale = 1 if match is None else 1000 ** " kmb".index((match[2] or " ").lower())
-        found = Fraction("0.5" if match is None else match[1].replace("_", "")) * scale
-        if found.denominator != 1:
+        number = Fraction("0.5" if match is None else match[1].replace("_", "")) * scale
+        if number.denominator != 1:
             self.fail(f"{value!r} is not a whole number, as in 32000, 32k or 1.5M.", param, ctx)
-        return found.numerator
+        return number.numerator
 
 
 _NUMBER = re.compile(r"([+-]?[0-9](?:_?[0-9])*(?:\.[0-9]{1,9})?)([kKmMbB])?", re.ASCII)
 NUMBER = _Number()
-"""What a verb takes where it takes a size: a number of tokens or of merges."""
+"""The type of options for sizes: a number of tokens or of merges."""
 
 
 output_option = click.option(
@@ -132,12 +137,12 @@ output_option = click.option(
     "--output",
     metavar="PATH",
     required=True,
-    help="Where to save the tokenizer; - is stdout. Replaced at once or not at all.",
+    help="Where to save the tokenizer; - is stdout. An existing file is replaced atomically.",
 )
 
 
 def example(*commands: str) -> str:
-    """The end of a help page: how one calls it."""
+    """The end of a help page: example commands."""
     return "\n".join(["\b", "Example:", *(f"  {command}" for command in commands)])
 
 
@@ -153,13 +158,13 @@ def with_tokenizer(verb: _Verb) -> _Verb:
 
 
 def described_options(verb: _Verb) -> _Verb:
-    """The options that say of a tokenizer what its file does not; `load` reads them."""
+    """Add the options for facts that a tokenizer's file may not store; `load` reads them."""
     click.option(
         "--encoding",
         metavar="NAME",
         cls=Naming,
         names=encodings,
-        help="The published encoding that a .tiktoken file holds, with its pattern and special "
+        help="The published encoding that a .tiktoken file contains; names its pattern and special "
         "tokens: {names}.",
     )(verb)
     pretokenizer_options(verb)
@@ -168,16 +173,16 @@ def described_options(verb: _Verb) -> _Verb:
         metavar="NAME",
         cls=Naming,
         names=pretokenizers,
-        help="The pretokenizer of a file that does not carry its own (a .tiktoken file, "
-        "vocab.json with merges.txt): {names}.",
+        help="The pretokenizer of a file that does not store one (a .tiktoken file, vocab.json "
+        "with merges.txt): {names}.",
     )(verb)
 
 
 def load(path: str, options: dict[str, Any]) -> Tokenizer:
-    """The tokenizer at a path; takes what `described_options` gave out of `options`.
+    """Load the tokenizer at a path; removes the options of `described_options` from `options`.
 
-    A path may end with the encoding of its file, as in `cl100k_base.tiktoken:cl100k_base`, which
-    comes before the option: of several files each can have its own.
+    A path may end with the encoding of its file, as in `cl100k_base.tiktoken:cl100k_base`. It
+    overrides the option, so that each of several files can name its own.
     """
     from pathlib import Path
 
@@ -186,15 +191,15 @@ def load(path: str, options: dict[str, Any]) -> Tokenizer:
     given = path
     path, own = with_encoding(path)
     name, regex, digits = (options.pop(key) for key in ("pretokenizer", "regex", "digits"))
-    told: dict[str, Any] = {}
+    keywords: dict[str, Any] = {}
     pretokenizer = pretokenizer_from(name, regex, digits)
     if pretokenizer is not None:
-        told["pretokenizer"] = pretokenizer
+        keywords["pretokenizer"] = pretokenizer
     encoding = options.pop("encoding")
     if own is not None or encoding is not None:
-        told["encoding"] = own or encoding
+        keywords["encoding"] = own or encoding
     try:
-        return digram.load(Path(path), **told)
+        return digram.load(Path(path), **keywords)
     except FileNotFoundError as error:
         if error.filename == path:
             error.filename = f"-t {given}"
@@ -202,7 +207,7 @@ def load(path: str, options: dict[str, Any]) -> Tokenizer:
 
 
 def with_encoding(path: str) -> tuple[str, str | None]:
-    """A path, and the encoding that was named behind it.
+    """Split a path from the encoding named after it.
 
     >>> with_encoding("here/cl100k_base.tiktoken:cl100k_base")
     ('here/cl100k_base.tiktoken', 'cl100k_base')
@@ -219,14 +224,14 @@ def with_encoding(path: str) -> tuple[str, str | None]:
         return file, encoding
     if os.path.lexists(file):
         raise click.UsageError(
-            f"{encoding!r}, behind {file!r}, is not a published encoding. These are: "
+            f"{encoding!r}, after {file!r}, is not a published encoding. Choose from "
             f"{either(known)}."
         )
     return path, None
 
 
 def token_named(value: str, by: str) -> int | str | bytes:
-    """The id, the text or the bytes of a token as `by_option` says they are typed."""
+    """Parse TOKEN as `by_option` says: an id, a text or bytes."""
     import os
 
     if by == "text":
@@ -247,8 +252,8 @@ def named_pretokenizer_option(verb: _Verb) -> _Verb:
     )(verb)
 
 
-class Told(NamedTuple):
-    """What a command line says of its files, beside their names."""
+class ReadOptions(NamedTuple):
+    """The options that say how files are read."""
 
     separator: str | None = None
     field: str = "text"
@@ -257,12 +262,12 @@ class Told(NamedTuple):
 
 
 def source_options(verb: _Verb) -> _Verb:
-    """Give a verb the options that say how a corpus is read, as one value `told`."""
+    """Give a verb the options that say how a corpus is read, as one value `read_options`."""
 
     @functools.wraps(verb)
-    def telling(*args: Any, **rest: Any) -> Any:
+    def with_read_options(*args: Any, **rest: Any) -> Any:
         names = ("separator", "field", "source_format", "on_error")
-        return verb(*args, told=Told(*(rest.pop(name) for name in names)), **rest)
+        return verb(*args, read_options=ReadOptions(*(rest.pop(name) for name in names)), **rest)
 
     for option in (
         click.option(
@@ -270,38 +275,38 @@ def source_options(verb: _Verb) -> _Verb:
             type=click.Choice(["raise", "skip"]),
             default="raise",
             show_default=True,
-            help="A record without a text is an error, or is skipped and counted.",
+            help="Whether a record without a text is an error, or is skipped and counted.",
         ),
         click.option(
             "--field",
             default="text",
             show_default=True,
             metavar="NAME",
-            help="What holds the text in JSON and in tables; meta.text is one inside another, also "
-            "in the items of a list.",
+            help="The field of the text in JSON, or the column in tables; meta.text is a nested "
+            "field, also in the items of a list.",
         ),
         click.option(
             "--source-format",
             callback=_known_format,
             metavar="FORMAT",
-            help="text, jsonl, json, csv, tsv, parquet or arrow, packed as in jsonl.zst.  "
+            help="text, jsonl, json, csv, tsv, parquet or arrow; jsonl.zst is compressed.  "
             "[default: by the names of the files]",
         ),
         click.option(
             "--separator",
             callback=unescaped,
             metavar="TEXT",
-            help=r"Cut files into documents here; \n, \t, \0 and \xHH are understood.",
+            help=r"Split files into documents at TEXT; \n, \t, \0 and \xHH are escapes.",
         ),
     ):
-        option(telling)
-    return telling  # type: ignore[return-value]
+        option(with_read_options)
+    return with_read_options  # type: ignore[return-value]
 
 
 def _known_format(
     _ctx: click.Context, _parameter: click.Parameter, value: str | None
 ) -> str | None:
-    """A click callback: a format that files can have."""
+    """A click callback: check the format of source files."""
     if value is not None:
         from digram.corpus import check_format
         from digram.errors import OptionError
@@ -314,20 +319,20 @@ def _known_format(
 
 
 def pretokenizer_options(verb: _Verb) -> _Verb:
-    """The options that spell a pretokenizer out; `pretokenizer_from` reads them."""
+    """Add the options that describe a pretokenizer; `pretokenizer_from` reads them."""
     for option in (
         click.option(
             "--digits",
             type=click.Choice(_DIGITS),
             metavar="RULE",
-            help=f"Cut runs of digits first, one by one or in groups of three: {either(_DIGITS)}.",
+            help=f"Split numbers first, into digits or groups of three: {either(_DIGITS)}.",
         ),
         click.option(
             "--regex",
             multiple=True,
             metavar="PATTERN",
-            help="A pattern of your own in place of a named pretokenizer; repeat it for several "
-            "splits, one after the other.",
+            help="A pattern of your own instead of a named pretokenizer; repeat it to apply "
+            "several splits in turn.",
         ),
     ):
         option(verb)
@@ -335,7 +340,7 @@ def pretokenizer_options(verb: _Verb) -> _Verb:
 
 
 def rows_option(default: int, text: str) -> Callable[[_Verb], _Verb]:
-    """The option for the number of rows that are shown."""
+    """The option for the number of rows to show."""
     return click.option(
         "-n",
         "--rows",
@@ -348,13 +353,11 @@ def rows_option(default: int, text: str) -> Callable[[_Verb], _Verb]:
 
 def rules_option(text: str) -> Callable[[_Verb], _Verb]:
     """The option that names a file of rules; `rules_from` reads it."""
-    return click.option(
-        "--rules", metavar="PATH", help=f"{text} A file of JSON; see docs/rules.md."
-    )
+    return click.option("--rules", metavar="PATH", help=f"{text} A JSON file; see docs/rules.md.")
 
 
 def rules_from(path: str | None) -> Rules | None:
-    """The rules in a file, if one is named."""
+    """Load the rules of a file; None if no file is named."""
     if path is None:
         return None
     from digram.pretokenizers.rules import Rules
@@ -365,20 +368,20 @@ def rules_from(path: str | None) -> Rules | None:
 def pretokenizer_from(
     name: str | None, regex: Sequence[str], digits: Digits | None
 ) -> Pretokenizer | None:
-    """The pretokenizer that the three options spell; None when none of them is given."""
+    """The pretokenizer of the three options; None if none of them is given."""
     from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
 
     if regex and name is not None:
-        raise click.UsageError("--regex takes the place of --pretokenizer; give one of them.")
+        raise click.UsageError("--regex and --pretokenizer exclude each other; give one of them.")
     if regex:
         return Pretokenizer([Regex(pattern) for pattern in regex], digits=digits)
     if name is None and digits is not None:
-        raise click.UsageError("--digits needs --pretokenizer or --regex beside it.")
+        raise click.UsageError("--digits needs --pretokenizer or --regex.")
     return None if name is None else Pretokenizer(None if name == "none" else name, digits=digits)
 
 
 def pretokenizer_spelled(pretokenizer: Pretokenizer) -> str:
-    """The options that `pretokenizer_from` reads as this pretokenizer."""
+    """The options from which `pretokenizer_from` makes this pretokenizer."""
     import shlex
 
     if pretokenizer.name is None and pretokenizer.patterns:
@@ -391,21 +394,21 @@ def pretokenizer_spelled(pretokenizer: Pretokenizer) -> str:
 
 
 def check_folder(option: str, path: str | None) -> None:
-    """Refuses stdout for what is written as files."""
+    """Raise a usage error if files would be written to stdout."""
     if path == "-":
         raise click.UsageError(
-            f"{option} - would be stdout, and files cannot go there; ./- is a file of that name."
+            f"{option} - means stdout, but several files are written; ./- is a path named -."
         )
 
 
 def check_stdout(output: str | None, as_json: bool) -> None:
-    """Refuses two things that both want stdout."""
+    """Raise a usage error if two outputs would go to stdout."""
     if output == "-" and as_json:
-        raise click.UsageError("-o - and --json both want stdout; give one of them.")
+        raise click.UsageError("-o - and --json both write to stdout; give one of them.")
 
 
 def saved(tok: Tokenizer, output: str | None) -> dict[str, Any]:
-    """What there is to say, in JSON, of a tokenizer that was saved, if it was."""
+    """Facts about a tokenizer for JSON; `output` is the path where it was saved, if it was."""
     return {
         "path": output,
         "vocab_size": tok.vocab_size,
@@ -416,7 +419,7 @@ def saved(tok: Tokenizer, output: str | None) -> dict[str, Any]:
 
 
 def save(tok: Tokenizer, output: str, format_: str | None, allow_loss: bool) -> None:
-    """Save to a path, or to stdout where `output` is `-`."""
+    """Save to a path, or to stdout if `output` is `-`."""
     from pathlib import Path
 
     if output != "-":
@@ -428,23 +431,25 @@ def save(tok: Tokenizer, output: str, format_: str | None, allow_loss: bool) -> 
         saved = Path(folder) / "tokenizer.json"
         tok.save(saved, format=format_, allow_loss=allow_loss)
         if saved.is_dir():
-            raise click.UsageError("this format is a folder of files and cannot go to stdout.")
+            raise click.UsageError(
+                "this format is a folder of files; it cannot be written to stdout."
+            )
         emit_whole(saved.read_bytes(), "the tokenizer")
 
 
 def emit_whole(data: bytes, what: str) -> None:
-    """Write to stdout what is of use as a whole."""
+    """Write data to stdout that is useless when incomplete."""
     try:
         emit_bytes(data, flush=True)
     except BrokenPipeError:
-        # Unlike text, of which a reader may have had enough, a part of it is none.
+        # A reader may stop early in a text, but a part of this data is an error.
         raise OSError(
-            errno.EIO, f"whoever reads it stopped before {what} was written", "stdout"
+            errno.EIO, f"the reader stopped before {what} was written", "stdout"
         ) from None
 
 
 def unescaped(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
-    r"""A click callback: `\n`, `\r`, `\t`, `\0`, `\x1e` and `\\` as in Python; else as is."""
+    r"""A click callback: `\n`, `\r`, `\t`, `\0`, `\x1e` and `\\` as in Python."""
     if value is None:
         return None
     named = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "\\": "\\"}
@@ -467,7 +472,7 @@ def emit_bytes(data: bytes, *, flush: bool = False) -> None:
     if sys.stdout is None:
         raise OSError(errno.EBADF, "stdout is closed")
     rest = memoryview(data)
-    while rest:  # unbuffered (PYTHONUNBUFFERED), a write may take a part only
+    while rest:  # with PYTHONUNBUFFERED a write may be partial
         rest = rest[sys.stdout.buffer.write(rest) :]
     if flush:
         sys.stdout.buffer.flush()
@@ -475,7 +480,7 @@ def emit_bytes(data: bytes, *, flush: bool = False) -> None:
 
 @contextlib.contextmanager
 def open_input(path: str, format: str | None = None) -> Iterator[BufferedReader]:
-    """A text file to read, or stdin where `path` is `-`, unpacked where it is packed."""
+    """Open a text file, or stdin if `path` is `-`; decompressed if it is compressed."""
     from digram.corpus import Stream, check_format, open_text
 
     if path == "-":
@@ -487,7 +492,7 @@ def open_input(path: str, format: str | None = None) -> Iterator[BufferedReader]
 
 @contextlib.contextmanager
 def open_bytes(path: str) -> Iterator[BufferedReader]:
-    """The bytes of a file, or of stdin where `path` is `-`, unpacked where they are packed."""
+    """Open the bytes of a file, or of stdin if `path` is `-`; decompressed if compressed."""
     if path == "-":
         yield stdin()
         return
@@ -503,27 +508,27 @@ def one_file(path: str) -> Path:
 
 
 def one_of(found: Files, path: str) -> Path:
-    """The one file that was found for an argument."""
+    """The only file of `found`; a usage error if there are several or none."""
     if len(found.paths) != 1:
         raise click.UsageError(f"{path!r} names {len(found.paths)} files; this verb reads one.")
     return found.paths[0]
 
 
-def files(*paths: str, told: Told | None = None) -> Files:
-    """`digram.files`, and for what is not a file the command that reads it."""
+def files(*paths: str, read_options: ReadOptions | None = None) -> Files:
+    """`digram.files`; the error for a path that is no regular file names a command to use."""
     from digram import corpus
 
     verb = _verb()
     try:
-        return corpus.files(*paths, **(told or Told())._asdict())
+        return corpus.files(*paths, **(read_options or ReadOptions())._asdict())
     except OSError as error:
         if error.errno == errno.EINVAL:
-            error.strerror = f"not a regular file; pipe what is in it into `digram {verb} -`"
+            error.strerror = f"not a regular file; pipe its content into `digram {verb} -`"
         raise
 
 
 def _verb() -> str:
-    """The verb that is running, with the verb before it where there is one: `counts make`."""
+    """The name of the running verb, including its group: `counts make`."""
     context: click.Context | None = click.get_current_context()
     names = []
     while context is not None and context.parent is not None:
@@ -533,13 +538,13 @@ def _verb() -> str:
 
 
 class Verbs(click.Group):
-    """Verbs in the order in which one meets them, each imported when it is called.
+    """A group of verbs in a fixed order, each imported when it is called.
 
-    `verbs` names for each its file in `room` and what it does.
+    `verbs` maps each verb to its module in `package` and its summary.
     """
 
     verbs: Mapping[str, tuple[str, str]]
-    room: str
+    package: str
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.verbs)
@@ -548,7 +553,7 @@ class Verbs(click.Group):
         if cmd_name not in self.verbs:
             return None
         command = getattr(
-            import_module(f"{self.room}.{self.verbs[cmd_name][0]}"), cmd_name.replace("-", "_")
+            import_module(f"{self.package}.{self.verbs[cmd_name][0]}"), cmd_name.replace("-", "_")
         )
         assert isinstance(command, click.Command)
         return command
@@ -565,7 +570,7 @@ class Verbs(click.Group):
 
 
 def _check_verb(ctx: click.Context, name: str, verbs: Iterable[str]) -> None:
-    """Refuses a verb that there is not, with the nearest that there is."""
+    """Raise a usage error for an unknown verb, with the closest known one."""
     if name not in verbs and not name.startswith("-"):
         import difflib
 
@@ -575,7 +580,7 @@ def _check_verb(ctx: click.Context, name: str, verbs: Iterable[str]) -> None:
 
 
 def emit(text: str, *, flush: bool = False) -> None:
-    """Write text to stdout as UTF-8, whatever the locale; `flush` where more comes much later."""
+    """Write text to stdout as UTF-8 in any locale; `flush` if more output comes much later."""
     emit_bytes(text.encode("utf-8", "backslashreplace"), flush=flush)
 
 
@@ -589,7 +594,7 @@ def emit_json(value: Any) -> None:
 def emit_table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print rows of numbers and a name, aligned; the titles on a terminal only."""
     table = [[str(cell) for cell in row] for row in rows]
-    if sys.stdout is not None and sys.stdout.isatty():  # a program wants numbers alone
+    if sys.stdout is not None and sys.stdout.isatty():  # programs expect only the numbers
         table.insert(0, [*titles])
     widths = [max(map(len, column)) for column in zip(*table, strict=True)][:-1]
     for *cells, name in table:
@@ -598,12 +603,12 @@ def emit_table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
 
 def log(message: str) -> None:
-    """Tell the person at the terminal, not the program that reads stdout."""
+    """Write a message to stderr, for people."""
     click.echo(message, err=True)
 
 
 def heading(text: str) -> str:
-    """A heading for stdout: bold where colours are welcome."""
+    """A heading for stdout: bold if colours are shown."""
     from digram.display.terminal import use_color
 
     return f"\x1b[1m{text}\x1b[0m" if use_color(sys.stdout) else text

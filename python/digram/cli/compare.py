@@ -1,4 +1,4 @@
-"""`digram compare`: two tokenizers on the same text."""
+"""`digram compare`: compare two tokenizers on the same text."""
 
 from __future__ import annotations
 
@@ -41,10 +41,12 @@ __all__ = ["compare"]
     default=10,
     show_default=True,
     metavar="N",
-    help="How many places, and tokens that one has alone, are shown of each sort.",
+    help="How many places, and tokens of one vocabulary only, to show of each sort.",
 )
 @common.source_options
-@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
+@click.option(
+    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
+)
 @common.json_option
 def compare(
     *,
@@ -53,43 +55,43 @@ def compare(
     by_file: bool,
     named: tuple[str, ...],
     top: int,
-    told: common.Told,
+    read_options: common.ReadOptions,
     threads: int | None,
     as_json: bool,
     **described: Any,
 ) -> None:
-    """Say which of two tokenizers needs fewer tokens for a text, and where: by file, by kind of
-    text, place by place; how much of it both cut alike; and what each vocabulary has alone.
+    """Show which of two tokenizers needs fewer tokens for a text, and where: by file, by kind of
+    text and by place; how much of the text both split alike; and the tokens that only one has.
 
-    FILES are files, folders and quoted patterns; stdin without any, or for -. With --by-file or
-    --name each is also compared by itself.
+    FILES are files, folders and quoted patterns; without FILES, or for -, stdin is read. With
+    --by-file or --name the tokenizers are also compared on each corpus.
 
-    THIS and OTHER are files or folders of tokenizers. Options that describe one are for those that
-    do not describe themselves. If neither does and they differ, name the encoding of each behind a
-    colon, or rewrite one with digram convert.
+    THIS and OTHER are files or folders of tokenizers. --encoding, --pretokenizer, --regex and
+    --digits apply to files that do not store their pretokenizer. If neither does and they differ,
+    append the encoding of each after a colon, or convert one with digram convert.
     """
     import digram
 
     if len(tokenizers) != 2:
         raise click.UsageError(
-            f"two tokenizers are compared, and {len(tokenizers)} named; give -t twice."
+            f"compare needs two tokenizers, not {len(tokenizers)}; give -t twice."
         )
     this, other = tokenizers
-    source: Any = naming.by_name(files, by_file, named, told) if by_file or named else None
+    source: Any = naming.by_name(files, by_file, named, read_options) if by_file or named else None
     pair = [_load(path, dict(described)) for path in (this, other)]
     if source is None:
-        source = corpus.texts_in(files or ("-",), told)[0]
+        source = corpus.texts_in(files or ("-",), read_options)[0]
     paths = [Path(common.with_encoding(path)[0]) for path in tokenizers]
     names = (this, other) if as_json else _names(*paths)
-    found = digram.compare(pair[0], pair[1], source, names=names, top=top, threads=threads)
+    comparison = digram.compare(pair[0], pair[1], source, names=names, top=top, threads=threads)
     if as_json:
-        common.emit_json(found.to_dict())
+        common.emit_json(comparison.to_dict())
     else:
-        common.emit(f"{found}\n")
+        common.emit(f"{comparison}\n")
 
 
 def _load(path: str, described: dict[str, Any]) -> Tokenizer:
-    """The tokenizer at a path; what describes one is for files that do not describe themselves."""
+    """Load a tokenizer; `described` applies only if the file does not describe itself."""
     if any(described.values()):
         from digram.formats import describes_itself
 
@@ -99,7 +101,7 @@ def _load(path: str, described: dict[str, Any]) -> Tokenizer:
 
 
 def _names(this: Path, other: Path) -> tuple[str, str]:
-    """What tells two paths apart, for the titles of tables.
+    """Short names that distinguish two paths, for the titles of tables.
 
     >>> _names(Path("vocabs/cl100k_base.tiktoken"), Path("mine.json"))
     ('cl100k_base', 'mine')

@@ -1,4 +1,4 @@
-"""`digram convert`: a tokenizer from one file format to another."""
+"""`digram convert`: convert a tokenizer to another file format."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _formats() -> str:
 @common.output_option
 @common.format_option
 @common.allow_loss_option
-@click.option("-q", "--quiet", is_flag=True, help="No summary.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no summary.")
 @common.json_option
 def convert(
     *,
@@ -40,10 +40,11 @@ def convert(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Write a tokenizer in another format.
+    """Convert a tokenizer to another file format.
 
-    What a format cannot carry is refused, unless --allow-loss leaves it out. Formats without a
-    pattern are the exception: whoever loads them must name the pretokenizer, and is reminded.
+    Data that the format cannot store is an error, unless --allow-loss leaves it out. The exception
+    are formats that store no pattern: their pretokenizer must be named when the file is loaded, and
+    a message says so.
     """
     common.check_stdout(output, as_json)
     common.save(tok, output, format_, allow_loss)
@@ -51,7 +52,7 @@ def convert(
         common.log(f"Saved {output}: {common.several(len(tok), 'token')}, digest {tok.digest[:16]}")
         if not chosen(tok.definition, output, format_).describes_itself:
             common.log(
-                "The file does not say how text is cut: load it with "
+                "The file does not store the pretokenizer: load it with "
                 f"{common.pretokenizer_spelled(tok.pretokenizer)}."
             )
 

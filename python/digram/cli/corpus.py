@@ -1,4 +1,4 @@
-"""What files on the command line hold: texts to learn from or to count, or counts."""
+"""The content of files on the command line: texts, or counts."""
 
 from __future__ import annotations
 
@@ -15,49 +15,53 @@ if TYPE_CHECKING:
     from digram.corpus import CorpusLike, Files, Stream
     from digram.training.counts import Counts
 
-__all__ = ["check_not_in_source", "counts_in", "refuse_told", "stdin", "texts_in"]
+__all__ = ["check_not_in_source", "counts_in", "refuse_read_options", "stdin", "texts_in"]
 
 
-def texts_in(arguments: tuple[str, ...], told: common.Told) -> tuple[CorpusLike, tuple[Path, ...]]:
-    """The texts of files and of stdin, and the files of it; warns of those that look binary.
+def texts_in(
+    arguments: tuple[str, ...], read_options: common.ReadOptions
+) -> tuple[CorpusLike, tuple[Path, ...]]:
+    """The texts of files and of stdin, and the paths of the files; warns of binary files.
 
-    All that was told of how they are read is in the source, the separator too, so that no verb
-    can leave a part of it out.
+    The source carries all of `read_options`, the separator too, so that no verb can ignore one.
     """
     from digram.corpus import Streams
 
     if "-" not in arguments:
-        found = common.files(*arguments, told=told)
+        found = common.files(*arguments, read_options=read_options)
         binary.warn_of_files(found)
         return found, found.paths
-    # All names are looked up before stdin is waited for; it is read in this thread, where Ctrl-C is
-    # served at once.
-    named = [None if name == "-" else common.files(name, told=told) for name in arguments]
+    # Paths are checked before stdin is read. Stdin is read in this thread, so that Ctrl-C works.
+    named = [
+        None if name == "-" else common.files(name, read_options=read_options) for name in arguments
+    ]
     given = [found for found in named if found is not None]
     for found in given:
         binary.warn_of_files(found)
-    streams: list[Files | Stream] = [_watched_stdin(told) if one is None else one for one in named]
+    streams: list[Files | Stream] = [
+        _watched_stdin(read_options) if one is None else one for one in named
+    ]
     paths = tuple(path for found in given for path in found.paths)
     return cast("CorpusLike", Streams(tuple(streams))), paths
 
 
-def stdin(told: common.Told) -> Stream:
-    """What comes in through stdin, read as it is told."""
+def stdin(read_options: common.ReadOptions) -> Stream:
+    """Stdin as a source, read as `read_options` say."""
     from digram import corpus
     from digram.corpus.separators import separator_bytes
     from digram.corpus.tables import column_path
 
-    field = column_path(told.field, "field")
-    kind = corpus.check_format(told.format or "text")
-    cut = separator_bytes(told.separator)
-    return corpus.Stream(common.stdin(), "stdin", kind, field, told.on_error, cut)
+    field = column_path(read_options.field, "field")
+    kind = corpus.check_format(read_options.format or "text")
+    cut = separator_bytes(read_options.separator)
+    return corpus.Stream(common.stdin(), "stdin", kind, field, read_options.on_error, cut)
 
 
-def _watched_stdin(told: common.Told) -> Stream:
-    """The same, with a warning where it looks binary."""
+def _watched_stdin(read_options: common.ReadOptions) -> Stream:
+    """Stdin as a source, with a warning if it looks binary."""
     from digram import corpus
 
-    found = stdin(told)
+    found = stdin(read_options)
     if found.kind != corpus.Kind("text"):
         return found
     start = found.file.read(corpus.BLOCK)
@@ -66,10 +70,10 @@ def _watched_stdin(told: common.Told) -> Stream:
     return replace(found, file=cast("BinaryIO", corpus.AsFile(blocks)))
 
 
-def counts_in(arguments: tuple[str, ...], told: common.Told | None) -> Counts | None:
-    """The counts of files, merged, where files of counts are named; None where they hold text.
+def counts_in(arguments: tuple[str, ...], read_options: common.ReadOptions | None) -> Counts | None:
+    """The merged counts of files of counts; None if the files contain text.
 
-    What is `told` of how text is read is refused beside counts, None where it is for other files.
+    Raises for `read_options` beside counts; pass None if they are for other files.
     """
     from digram.training.counts import Counts
     from digram.training.counts.files import holds_counts
@@ -80,32 +84,32 @@ def counts_in(arguments: tuple[str, ...], told: common.Told | None) -> Counts | 
     if not all(held):
         text = arguments[held.index(False)]
         raise click.UsageError(
-            f"{arguments[held.index(True)]} holds counts and {text} does not; count {text} first, "
-            "with digram counts make."
+            f"{arguments[held.index(True)]} contains counts and {text} does not; count {text} "
+            "first, with digram counts make."
         )
-    refuse_told(told)
+    refuse_read_options(read_options)
     return Counts.merge([Counts.load(Path(name)) for name in arguments])
 
 
-def refuse_told(told: common.Told | None) -> None:
-    """Refuses options that say how text is read, where there are counts alone."""
-    usual = common.Told()
-    for name, value in (told or usual)._asdict().items():
+def refuse_read_options(read_options: common.ReadOptions | None) -> None:
+    """Raises `UsageError` for options on how text is read, since all files hold counts."""
+    usual = common.ReadOptions()
+    for name, value in (read_options or usual)._asdict().items():
         if value != getattr(usual, name):
             option = "--source-format" if name == "format" else f"--{name.replace('_', '-')}"
             raise click.UsageError(
-                f"{option} says how text is read, and these are counts; give it to digram counts "
-                "make."
+                f"{option} applies to text, and these files contain counts; give it to digram "
+                "counts make."
             )
 
 
 def check_not_in_source(output: str, paths: tuple[Path, ...]) -> None:
-    """A second run must not learn from what the first one saved."""
+    """Check that the output is not among the files to learn from."""
     from digram import OptionError
 
     target = Path(output).resolve()
     if any(path.resolve() == target for path in paths):
         raise OptionError(
-            f"{output} is among the files to learn from, and would be replaced.",
-            hint="Save elsewhere with -o, or name the files so that it is left out.",
+            f"the output {output} is one of the files to learn from.",
+            hint="Save to another path with -o, or exclude it from the files.",
         )

@@ -1,4 +1,4 @@
-"""`digram count`: `wc` for tokens."""
+"""`digram count`: count tokens, as `wc` counts words."""
 
 from __future__ import annotations
 
@@ -34,18 +34,23 @@ class _Row(NamedTuple):
 @common.special_option
 @common.json_option
 def count(
-    *, tok: Tokenizer, files: tuple[str, ...], told: common.Told, special: Any, as_json: bool
+    *,
+    tok: Tokenizer,
+    files: tuple[str, ...],
+    read_options: common.ReadOptions,
+    special: Any,
+    as_json: bool,
 ) -> None:
     """Count the tokens, bytes and characters of files, and the total.
 
-    FILES are files, folders and quoted patterns; stdin without any, or for -. The columns are
-    tokens, bytes, characters and the name, in this order, and a terminal shows these titles. Bytes
-    are those of the file: in UTF-8, é is one character of two bytes, 日 one of three. A character
-    is a code point, and bytes that continue one are not counted.
+    FILES are files, folders and quoted patterns; without FILES, or for -, stdin is read. The
+    columns are tokens, bytes, characters and the name, in this order; on a terminal they have
+    titles. A character is a code point of UTF-8, of one to four bytes: é has two bytes, 日 three.
 
-    Of JSON lines and tables the texts of the records are counted, and of text cut by a separator
-    the documents: each is a text of its own, and a file has the sum of them. Of a file that cannot
-    be read, stderr says why, the others are counted, and the exit code is that of the first fault.
+    In JSON lines and tables the texts of the records are counted, and in files split by a separator
+    the documents: each is encoded by itself, and the file's row is the sum. For a file that cannot
+    be read, stderr says why, the other files are counted, and the exit code is that of the first
+    error.
     """
     from digram.errors import DigramError, OptionError
 
@@ -56,14 +61,14 @@ def count(
         failed.append(of_verb(error))
         failed[-1].show()
 
-    found = texts.named(files, told, "Counting", fail)
-    several = found.hold_several
-    for holder in found:
+    sources = texts.named(files, read_options, "Counting", fail)
+    several = sources.hold_several
+    for holder in sources:
         try:
             rows.append(_row(tok, holder, several, special))
         except (DigramError, OSError) as error:
             if isinstance(error, OptionError) and error.path is None:
-                raise  # about what was typed, and so about all files
+                raise  # caused by an option, and so the same for all files
             fail(error)
     total = _Row(
         sum(r.tokens for r in rows),
@@ -102,13 +107,13 @@ def _row(tok: Tokenizer, holder: texts.Holder, several: bool, special: Any) -> _
 def _tokens(
     tok: Tokenizer, batch: Sequence[bytes], name: str, first: int | None, special: Any
 ) -> int:
-    """The tokens of documents of a file, from number `first` on, or of a file that is one."""
+    """The tokens of documents; `first` is the number of the first, None if the file is one."""
     from digram.errors import DigramError
 
     try:
         return sum(tok.count_batch(batch, special=special))
     except DigramError:
-        for number, text in enumerate(batch, first or 0):  # which one it was
+        for number, text in enumerate(batch, first or 0):  # find the document that failed
             with texts.where(name, None if first is None else number):
                 tok.count(text, special=special)
         raise

@@ -1,4 +1,4 @@
-"""`digram encode` and `digram decode`: text to ids and back, in streams or in files."""
+"""`digram encode` and `digram decode`: convert text to ids and back, as streams or files."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 
 __all__ = ["decode", "encode"]
 
-_BLOCK = 1 << 16  # bytes read, or ids written, at once
-_LONGEST_ID = 20  # digits; far beyond any id, and short enough to keep in a message
+_BLOCK = 1 << 16  # bytes per read, or ids per write
+_LONGEST_ID = 20  # digits; more than any id has, and short enough for a message
 _WIDTHS = {"u16": 2, "u32": 4}
 
 _input = click.argument("file", default="-", metavar="[FILE]")
 _raw = click.option(
-    "--raw", type=click.Choice(list(_WIDTHS)), help="Ids as little-endian integers, no separators."
+    "--raw",
+    type=click.Choice(list(_WIDTHS)),
+    help="Ids are little-endian integers without separators.",
 )
 
 
@@ -36,11 +38,13 @@ _raw = click.option(
 )
 @click.argument("files", nargs=-1, metavar="[FILES]...")
 @common.with_tokenizer
-@click.option("--lines", is_flag=True, help="One line of ids for each line of text.")
+@click.option("--lines", is_flag=True, help="Write one line of ids for each line of text.")
 @_raw
 @common.source_options
 @common.special_option
-@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
+@click.option(
+    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
+)
 @training_files.options
 def encode(
     *,
@@ -50,47 +54,49 @@ def encode(
     raw: str | None,
     special: Any,
     threads: int | None,
-    told: common.Told,
+    read_options: common.ReadOptions,
     **options: Any,
 ) -> None:
-    """Turn text into ids: on stdout, or in files that trainers read.
+    """Turn text into ids: on stdout, or in files for training programs.
 
-    To stdout, the text of one file or of stdin becomes one line of ids with spaces between them; it
-    is held in memory. With --lines each line is a text of its own, without its line feed, and
-    memory stays small. So are the records of JSON lines and tables, and documents between
-    separators: a line of ids each. `digram decode` with the same options gives the bytes back; with
-    --lines, the last line ends in a line feed even if it did not before.
+    Without -o, the text of one file or of stdin is written to stdout as one line of ids with spaces
+    between them; the text is held in memory. With --lines each line is encoded by itself, without
+    its line feed, in little memory. Records of JSON lines and tables, and documents between
+    separators, also become a line of ids each. `digram decode` with the same options restores the
+    bytes; with --lines, the last line always ends in a line feed.
 
-    With -o, FILES are files, folders (all below them but hidden ones) and quoted patterns, where **
-    crosses folders; - is stdin. Each file is a document unless it holds several. The folder gets
-    shards of documents, each followed by the end-of-text token, and a manifest of what was made of
-    what; memory stays small. After a kill, the same command with --resume goes on.
+    With -o, FILES are files, folders (with all files below them except hidden ones) and quoted
+    patterns, in which ** matches folders; - is stdin. A file is one document unless it contains
+    several. Shards of documents, each followed by the end-of-text token, and a manifest are written
+    to the folder, in little memory. After a crash, run the same command with --resume.
     """
     if training_files.asked(options):
         if lines or raw:
             flag = "--lines" if lines else "--raw"
-            raise click.UsageError(f"{flag} is for ids on stdout; leave it out beside -o.")
+            raise click.UsageError(f"{flag} applies to ids on stdout; leave it out with -o.")
         given = files or ("-",)
-        training_files.write(tok, given, told, special=special, threads=threads, **options)
+        training_files.write(tok, given, read_options, special=special, threads=threads, **options)
         return
     if len(files) > 1:
-        raise click.UsageError(f"ids of {len(files)} files go to a folder: give -o and --format.")
+        raise click.UsageError(
+            f"the ids of {len(files)} files are written to a folder: give -o and --format."
+        )
     file = files[0] if files else "-"
-    documents = _holds_documents(file, told)
+    documents = _holds_documents(file, read_options)
     if raw and (lines or documents):
-        cause = "leave out --lines" if lines else "documents need them"
-        raise click.UsageError(f"--raw has no place for line ends; {cause}.")
+        cause = "leave out --lines" if lines else "several documents need them"
+        raise click.UsageError(f"--raw cannot represent line ends; {cause}.")
     if lines and documents:
-        raise click.UsageError("each document is a line of ids already; leave out --lines.")
+        raise click.UsageError("each document becomes a line of ids anyway; leave out --lines.")
     if raw == "u16" and tok.vocab_size > 1 << 16:
         raise click.UsageError(
-            f"--raw u16 holds ids below 65,536, and this vocabulary has {tok.vocab_size:,}; "
+            f"--raw u16 holds ids below 65,536, but this vocabulary has {tok.vocab_size:,} ids; "
             "use --raw u32."
         )
     if documents:
-        _encode_documents(tok, file, told, special, threads)
+        _encode_documents(tok, file, read_options, special, threads)
         return
-    with common.open_input(file, told.format) as text:
+    with common.open_input(file, read_options.format) as text:
         if lines:
             _encode_lines(tok, text, special, threads)
             return
@@ -104,26 +110,26 @@ def encode(
     common.emit("\n")
 
 
-def _holds_documents(file: str, told: common.Told) -> bool:
-    """Whether the input holds several texts, other than its lines."""
-    if told.separator is not None:
+def _holds_documents(file: str, read_options: common.ReadOptions) -> bool:
+    """Whether the input is several documents, as opposed to lines."""
+    if read_options.separator is not None:
         return True
     from digram.corpus import check_format
 
     if file == "-":
-        return told.format is not None and check_format(told.format).form != "text"
-    found = common.files(file, told=told)
-    return found.kind(common.one_of(found, file)).form != "text"
+        return read_options.format is not None and check_format(read_options.format).form != "text"
+    source = common.files(file, read_options=read_options)
+    return source.kind(common.one_of(source, file)).form != "text"
 
 
 def _encode_documents(
-    tok: Tokenizer, file: str, told: common.Told, special: Any, threads: int | None
+    tok: Tokenizer, file: str, read_options: common.ReadOptions, special: Any, threads: int | None
 ) -> None:
     from digram._util.progress import progress
     from digram.cli.corpus import texts_in
     from digram.corpus import Corpus
 
-    source, _ = texts_in((file,), told)
+    source, _ = texts_in((file,), read_options)
     corpus = Corpus.of(source)
     done = 0
     with (
@@ -157,15 +163,15 @@ def _encode_lines(tok: Tokenizer, text: BufferedReader, special: Any, threads: i
 )
 @_input
 @common.with_tokenizer
-@click.option("--lines", is_flag=True, help="One line of text for each line of ids.")
+@click.option("--lines", is_flag=True, help="Write one line of text for each line of ids.")
 @click.option("--skip-special-tokens", is_flag=True, help="Leave special tokens out of the text.")
 @_raw
 @click.option(
     "--documents",
     metavar="M:N",
     callback=training_files.numbers,
-    help="Of a folder or file of digram encode -o: the documents from M (0 is the first) to before "
-    "N; one number is that document.",
+    help="For a folder or file of digram encode -o: documents M (0 is the first) up to but not "
+    "including N, or the one document M.",
 )
 def decode(
     *,
@@ -178,18 +184,20 @@ def decode(
 ) -> None:
     """Turn ids from FILE or stdin into text on stdout.
 
-    Ids are decimal, with white space between them, unless --raw says otherwise. The bytes are
-    exact: nothing is replaced where they are no UTF-8. Memory stays small for any length. A folder
-    that digram encode -o wrote is read as such; of its files, --documents says that they are meant.
+    Ids are decimal, with white space between them, unless --raw is given. The bytes are exact:
+    bytes that are not UTF-8 are written unchanged. Input of any length needs little memory. FILE
+    can also be a folder that digram encode -o wrote, or with --documents a file in it.
     """
     if documents is not None or Path(file).is_dir():
         if raw:
-            raise click.UsageError("--raw is for ids without a format; leave it out here.")
+            raise click.UsageError(
+                "--raw is for plain ids, not for a folder or --documents; leave it out."
+            )
         for text in training_files.texts(tok, file, documents, lines, skip_special_tokens):
             common.emit_bytes(text + b"\n" if lines else text)
         return
     if lines and raw:
-        raise click.UsageError("--raw has no place for line ends; leave out --lines.")
+        raise click.UsageError("--raw cannot represent line ends; leave out --lines.")
     done = 0
     with common.open_bytes(file) as stream:
         if raw:
@@ -210,7 +218,7 @@ def _decoded(tok: Tokenizer, ids: list[int], before: int, skip: bool) -> bytes:
     except TokenIdError as error:
         if error.index is None or not before:
             raise
-        index = before + error.index  # counted in the whole input, not in this chunk
+        index = before + error.index  # counted from the start of the input, not of this chunk
         raise TokenIdError(
             f"ids[{index}] = {error.value} is not in this vocabulary (0..{tok.vocab_size - 1}).",
             index=index,
@@ -219,12 +227,12 @@ def _decoded(tok: Tokenizer, ids: list[int], before: int, skip: bool) -> bytes:
 
 
 def _blocks(stream: BufferedReader) -> Iterator[bytes]:
-    """Blocks that end where an id ends."""
+    """Blocks that end at the end of an id."""
     rest = b""
-    while block := stream.read1(_BLOCK):  # what is there now: a pipe is not made to wait
+    while block := stream.read1(_BLOCK):  # returns what a pipe has now, without waiting for more
         block = rest + block
         rest = b"" if block[-1:].isspace() else block.rsplit(None, 1)[-1]
-        if len(rest) > _BLOCK:  # no id is that long; let it be refused before memory runs out
+        if len(rest) > _BLOCK:  # no id is this long: refuse it before memory runs out
             rest = b""
         yield block[: len(block) - len(rest)]
     yield rest
@@ -267,5 +275,5 @@ def _raw_ids(stream: BufferedReader, width: int) -> Iterator[list[int]]:
         raise CorruptFileError(
             f"the input ends at byte {offset + len(rest)}, within an id of {width} bytes.",
             offset=offset,
-            hint="It is truncated, or was written with another width.",
+            hint="It is truncated, or was written with another --raw.",
         )

@@ -1,4 +1,4 @@
-"""`digram estimate-training`: what a training run will need, before it is started."""
+"""`digram estimate-training`: estimate what a training run needs, before it starts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["estimate_training"]
 def _shares(
     _ctx: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
 ) -> str | dict[str, float]:
-    """A click callback: one kind, or shares as in `english=0.8`."""
+    """A click callback: one kind, or shares such as `english=0.8`."""
     if len(values) == 1 and "=" not in values[0]:
         return values[0]
     shares = {}
@@ -24,19 +24,21 @@ def _shares(
             shares[name] = float(share)
         except ValueError:
             raise click.BadParameter(
-                f"{value!r} is not a kind and its share, as in english=0.8."
+                f"{value!r} is not a kind and its share, such as english=0.8."
             ) from None
     return shares
 
 
 @click.command(
     epilog=common.example(
-        "digram estimate-training 500GB --vocab-size 128000 --memory 64GB --cores 16",
+        "digram estimate-training 500GB --vocab-size 128k --memory-limit 64GB",
         "digram estimate-training 2TB --vocab-size 200k --kind code --machines 4",
     ),
 )
 @click.argument("size", metavar="SIZE")
-@click.option("--vocab-size", type=common.NUMBER, required=True, metavar="N", help="Tokens in all.")
+@click.option(
+    "--vocab-size", type=common.NUMBER, required=True, metavar="N", help="Size of the vocabulary."
+)
 @click.option(
     "--kind",
     multiple=True,
@@ -49,8 +51,8 @@ def _shares(
     "--sample",
     multiple=True,
     metavar="PATH",
-    help="Files, folders or patterns with text of the corpus, to see how it grows, in place of a "
-    "kind; repeat it for several.",
+    help="Files, folders or patterns with a sample of the corpus, used instead of a kind; "
+    "repeat it for several.",
 )
 @common.source_options
 @click.option(
@@ -58,17 +60,21 @@ def _shares(
     default="o200k",
     metavar="NAME",
     show_default=True,
-    help="gpt2, cl100k or o200k; any other, or none, with a sample.",
+    help="gpt2, cl100k or o200k; with a sample any other, or none.",
 )
-@click.option("--memory", metavar="SIZE", help="Of a machine.  [default: what this one has]")
-@click.option("--cores", type=int, metavar="N", help="Of a machine.  [default: as this one]")
+@click.option(
+    "--memory-limit", metavar="SIZE", help="Memory of a machine.  [default: that of this one]"
+)
+@click.option(
+    "--cores", type=int, metavar="N", help="Cores of a machine.  [default: those of this one]"
+)
 @click.option(
     "--machines",
     type=int,
     default=1,
     metavar="N",
     show_default=True,
-    help="Count on N machines, merge on one.",
+    help="Count on N machines and merge on one.",
 )
 @click.option(
     "--speed",
@@ -76,31 +82,30 @@ def _shares(
     default=1.0,
     metavar="X",
     show_default=True,
-    help="How many times as fast a core is as the one that was measured.",
+    help="Speed of a core relative to the one that was measured.",
 )
 @common.json_option
 def estimate_training(
     *,
     size: str,
     sample: tuple[str, ...],
-    told: common.Told,
+    read_options: common.ReadOptions,
     pretokenizer: str,
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Say what training on SIZE of text (500GB, 2TiB) will need: distinct pretokens, memory, spill
-    to disk and time, for counting and for merging.
+    """Estimate what training on SIZE of text (500GB, 2TiB) needs: distinct pretokens, memory, disk
+    space and time, for counting and for merging.
 
-    Nothing is read but a sample. The constants are measured, and the page says when and on what
-    machine.
+    Only the sample is read. The rates were measured; the output says when and on which machine.
     """
     import digram
 
     if sample:
-        options["sample"] = corpus.texts_in(sample, told)[0]
+        options["sample"] = corpus.texts_in(sample, read_options)[0]
     options["pretokenizer"] = common.pretokenizer_from(pretokenizer, (), None)
-    found = digram.estimate_training(size, **options)
+    estimate = digram.estimate_training(size, **options)
     if as_json:
-        common.emit_json(found.to_dict())
+        common.emit_json(estimate.to_dict())
     else:
-        common.emit(f"{found}\n")
+        common.emit(f"{estimate}\n")

@@ -1,4 +1,4 @@
-"""`digram evaluate`: how well tokenizers do on text."""
+"""`digram evaluate`: measure how well tokenizers encode text."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ __all__ = ["evaluate"]
     metavar="PATH",
     multiple=True,
     required=True,
-    help="A tokenizer's file or folder; repeat it to see several side by side.",
+    help="A tokenizer's file or folder; repeat it to compare several.",
 )
 @common.described_options
 @naming.options
 @click.option(
     "--reference",
     metavar="NAME",
-    help="The texts are parallel, line by line: say what each name costs beside this one.",
+    help="Compare the cost of each name with this one; the texts must be parallel, line by line.",
 )
 @common.source_options
 @click.option(
@@ -50,7 +50,9 @@ __all__ = ["evaluate"]
     metavar="N",
     help="The order of Rényi's entropy.",
 )
-@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
+@click.option(
+    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
+)
 @common.json_option
 def evaluate(
     *,
@@ -59,50 +61,53 @@ def evaluate(
     by_file: bool,
     named: tuple[str, ...],
     reference: str | None,
-    told: common.Told,
+    read_options: common.ReadOptions,
     alpha: float,
     threads: int | None,
     as_json: bool,
     **described: Any,
 ) -> None:
-    r"""Measure how well a tokenizer does on text: bytes, characters and words per token, fertility,
+    r"""Measure how well tokenizers encode text: bytes, characters and words per token, fertility,
     words kept whole, coverage, entropy, Rényi efficiency, and how much of the vocabulary is used.
 
-    FILES are files, folders and quoted patterns; stdin without any, or for -. With --by-file or
-    --name each is also measured by itself. With --reference, text n of each says the same as text
-    n of the others (--separator '\n' cuts files into lines): the table then has tokens per line
-    and the premium over the reference, and the Gini coefficient of all.
+    FILES are files, folders and quoted patterns; without FILES, or for -, stdin is read. With
+    --by-file or --name each corpus is also measured by itself. With --reference, text n of each
+    corpus must be a translation of text n of the others (--separator '\n' splits files into
+    lines); the table then shows tokens per line, the premium over the reference and the Gini
+    coefficient of all.
     """
     import digram
 
     paths = dict.fromkeys(tokenizers)
     read = {*files, *(one.partition("=")[2] for one in named)} or {"-"}
     if len(paths) > 1 and "-" in read:
-        raise click.UsageError("stdin can be read once, by one tokenizer; name files.")
+        raise click.UsageError("stdin can be read only once, for one tokenizer; name files.")
     if reference is not None and not (by_file or named):
         raise click.UsageError(
-            "--reference names one of several corpora: give --by-file, or --name NAME=FILES."
+            "--reference names one of several corpora; give --by-file, or --name NAME=FILES."
         )
-    source = naming.by_name(files, by_file, named, told) if by_file or named else None
-    found = {}
+    source = naming.by_name(files, by_file, named, read_options) if by_file or named else None
+    evaluations = {}
     for path in paths:
         tok = common.load(path, dict(described))
-        texts = corpus.texts_in(files or ("-",), told)[0] if source is None else source
-        found[path] = digram.evaluate(tok, texts, reference=reference, alpha=alpha, threads=threads)
+        texts = corpus.texts_in(files or ("-",), read_options)[0] if source is None else source
+        evaluations[path] = digram.evaluate(
+            tok, texts, reference=reference, alpha=alpha, threads=threads
+        )
     if as_json:
-        common.emit_json({"tokenizers": {path: one.to_dict() for path, one in found.items()}})
+        common.emit_json({"tokenizers": {path: one.to_dict() for path, one in evaluations.items()}})
         return
-    common.emit("\n".join(_shown(found)))
+    common.emit("\n".join(_shown(evaluations)))
 
 
-def _shown(found: Mapping[str, Evaluation]) -> list[str]:
-    """All of it as parts to print, with what the tokenizers do with all text side by side."""
+def _shown(evaluations: Mapping[str, Evaluation]) -> list[str]:
+    """The output of each tokenizer, and at the end the totals side by side."""
     from digram.analysis.metrics.table import side_by_side
 
-    if len(found) == 1:
-        return [f"{one}\n" for one in found.values()]
-    parts = [f"{common.heading(path)}\n{one}\n" for path, one in found.items()]
-    names = [Path(common.with_encoding(path)[0]).name for path in found]
-    short = names if len({*names}) == len(names) else [*found]
-    totals = dict(zip(short, (one.total for one in found.values()), strict=True))
+    if len(evaluations) == 1:
+        return [f"{one}\n" for one in evaluations.values()]
+    parts = [f"{common.heading(path)}\n{one}\n" for path, one in evaluations.items()]
+    names = [Path(common.with_encoding(path)[0]).name for path in evaluations]
+    short = names if len({*names}) == len(names) else [*evaluations]
+    totals = dict(zip(short, (one.total for one in evaluations.values()), strict=True))
     return [*parts, f"{common.heading('Side by side')}\n{side_by_side(totals)}\n"]

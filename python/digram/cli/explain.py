@@ -1,4 +1,4 @@
-"""`digram explain`: why a text became its tokens."""
+"""`digram explain`: show why a text has its tokens."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def explain(
     file: str,
     text: str | None,
     color: bool | None,
-    told: common.Told,
+    read_options: common.ReadOptions,
     special: Any,
     as_json: bool,
 ) -> None:
-    """Show step by step how the text of FILE or stdin becomes its tokens.
+    """Show step by step how the text of FILE or stdin is encoded.
 
-    First each pretoken, and what cut it out of the text: the part of the pattern between | and |,
-    counted from 1. Then its merges in the order in which they are applied, each with its rank, with
-    the count of its pair in training where that is known, and with the merges that were possible
-    too, but have higher ranks. The last line has the tokens and their ids. The records of JSON
-    and tables and the documents between separators are explained one after the other.
+    Each pretoken is shown with the alternative of the pattern that matched it, counted from 1. Then
+    follow its merges in the order in which they are applied, each with its rank, the count of its
+    pair in training if that is known, and the other possible merges, which have higher ranks. The
+    last line has the tokens and their ids. Records of JSON and tables, and documents between
+    separators, are explained one after the other.
     """
     import digram
     from digram.analysis.explain.lines.explanation import explained
@@ -51,11 +51,11 @@ def explain(
 
     colored = use_color(sys.stdout) if color is None else color
     width = shutil.get_terminal_size().columns
-    for number, (name, document, data) in enumerate(texts.given(file, text, told)):
+    for number, (name, document, data) in enumerate(texts.given(file, text, read_options)):
         with texts.where(name, document):
-            found = digram.explain(tok, data, special=special)
+            explanation = digram.explain(tok, data, special=special)
         if as_json:
-            common.emit_json(found.to_dict())
+            common.emit_json(explanation.to_dict())
             continue
         common.emit("\n" if number else "")
-        common.emit(f"{explained(found, color=colored, width=width)}\n")
+        common.emit(f"{explained(explanation, color=colored, width=width)}\n")

@@ -1,4 +1,4 @@
-"""`digram extend`: more tokens for a domain, and the old ones as they are."""
+"""`digram extend`: add tokens for a domain without changing the old ones."""
 
 from __future__ import annotations
 
@@ -16,52 +16,52 @@ __all__ = ["extend"]
     options_metavar="-t PATH --add N -o PATH [OPTIONS]",
     epilog=common.example("digram extend -t old.json notes/*.txt --add 4000 -o medical.json"),
 )
-@click.option(
-    "--add", type=common.NUMBER, required=True, metavar="N", help="So many tokens at most."
-)
+@click.option("--add", type=common.NUMBER, required=True, metavar="N", help="Add at most N tokens.")
 @click.option(
     "--min-frequency",
     type=common.NUMBER,
     default=1,
     show_default=True,
     metavar="N",
-    help="Merge no pair that occurs less often.",
+    help="Do not merge pairs that occur less often.",
 )
-@click.option("--max-token-length", type=int, metavar="N", help="Make no token of more bytes.")
+@click.option(
+    "--max-token-length", type=int, metavar="N", help="Make no token longer than N bytes."
+)
 @click.option(
     "--whole-characters",
     is_flag=True,
     default=None,
-    help="Learn no token that holds a part of a character beside anything else; the default where "
-    "the tokenizer was trained so.",
+    help="Make no token that joins part of a character with other bytes; the default if the "
+    "tokenizer was trained so.",
 )
 @click.option(
     "--memory-limit",
     metavar="SIZE",
-    help='As in "2 GB"; what does not fit goes to the folder for temporary files.',
+    help='Limit of memory, such as "2 GB"; data beyond it goes to temporary files.',
 )
 @click.option(
     "--checkpoint",
     metavar="FOLDER",
-    help="Note here how far the run is; the same command goes on from there.",
+    help="Save progress here; the same command resumes from it.",
 )
 @changing.options
-def extend(*, asked: changing.Asked, **options: Any) -> None:
-    """Teach a tokenizer the next merges, learned from the text or counts of FILES.
+def extend(*, request: changing.ChangeRequest, **options: Any) -> None:
+    """Add merges to a tokenizer, learned from the text or counts of FILES.
 
-    Every token and every merge stays as it is, and new ids come after the highest one, so a model
-    goes on from the rows that it has. FILES are what digram train takes. Text becomes what it
-    became before, with some neighbours joined. The .npz of --change has the arrays that begin a
-    model's new rows: starts, ids and weights, as digram.EmbeddingPlan explains them.
+    All tokens and merges stay the same, and new ids follow the highest one, so a model keeps its
+    embedding rows. FILES are those of digram train. Text is encoded as before, with some adjacent
+    tokens joined. The .npz of --change has the arrays that initialize a model's new rows: starts,
+    ids and weights, described at digram.EmbeddingPlan.
     """
     import digram
 
     started = time.perf_counter()
     grown, change = digram.extend(
-        asked.tok,
-        asked.source,
-        threads=asked.threads,
-        progress=False if asked.quiet else None,
+        request.tok,
+        request.source,
+        threads=request.threads,
+        progress=False if request.quiet else None,
         **options,
     )
-    asked.save(grown, change, time.perf_counter() - started)
+    request.save(grown, change, time.perf_counter() - started)

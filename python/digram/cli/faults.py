@@ -1,4 +1,4 @@
-"""What went wrong, as one message on stderr and an exit code; never a traceback."""
+"""Turn exceptions into one message on stderr and an exit code, without a traceback."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _USAGE, _INPUT, _IO, _INTERNAL, _INTERRUPTED = 2, 3, 4, 70, 130
 
 
 class Failure(NamedTuple):
-    """A message for stderr, and the exit code that it calls for."""
+    """A message for stderr, and the exit code."""
 
     message: str
     exit_code: int
 
     def show(self) -> int:
-        """Print the message and give the exit code."""
+        """Print the message and return the exit code."""
         click.echo(f"Error: {self.message}", err=True)
         return self.exit_code
 
 
 _TEXT_IN = frozenset({"encode", "count", "truncate", "chunks"})
-"""The verbs that take a text from files or stdin, and of which one may expect a `--text`."""
+"""Verbs without `--text` that read text, and for which users may try `--text`."""
 
 
 def advised(error: click.NoSuchOption) -> click.UsageError:
-    """What to say of an option that there is not: what to write instead, where that is known."""
+    """The error for an unknown option, with what to write instead if that is known."""
     context = error.ctx
     if context is None or error.option_name != "--text" or context.info_name not in _TEXT_IN:
         return error
@@ -48,9 +48,9 @@ def advised(error: click.NoSuchOption) -> click.UsageError:
 
 
 def failure(error: BaseException, options: Mapping[str, Spelling] | None = None) -> Failure:
-    """The message and the exit code that an exception of a verb amounts to.
+    """The message and the exit code for an exception of a verb.
 
-    `options` is how the verb spells what the library's message names.
+    `options` maps argument names in the message to options of the verb.
     """
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return Failure("interrupted.", _INTERRUPTED)
@@ -62,7 +62,7 @@ def failure(error: BaseException, options: Mapping[str, Spelling] | None = None)
     from digram.errors import DigramError, InternalError, OptionError, PatternError
 
     if isinstance(error, DigramError) and not isinstance(error, InternalError):
-        # A pattern with a path stands in a file, any other was typed.
+        # A pattern error with a path comes from a file, any other from an option.
         typed = isinstance(error, PatternError) and error.path is None
         usage = typed or isinstance(error, OptionError)
         error.message = spelled(error.message, options or {})
@@ -70,29 +70,29 @@ def failure(error: BaseException, options: Mapping[str, Spelling] | None = None)
         return Failure(str(error), _USAGE if usage else _INPUT)
     import traceback
 
-    # A panic of the core is a BaseException of its own and ends here as well.
+    # A panic of the core is a BaseException and is handled here too.
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
     return Failure(
-        f"internal fault{place}: {type(error).__name__}: {error}\n"
+        f"internal error{place}: {type(error).__name__}: {error}\n"
         "This should not happen; please report the command and this message.",
         _INTERNAL,
     )
 
 
 def of_verb(error: BaseException) -> Failure:
-    """The same of a fault after which the verb that is running goes on."""
+    """The failure for an error after which the running verb continues."""
     root = click.get_current_context().find_root()
     spellings = getattr(root.command, "spellings", None)
     return failure(error, None if spellings is None else spellings(root))
 
 
 def quiet_stdout() -> None:
-    """Let what stdout still buffers go nowhere, if nobody can take it.
+    """Discard the buffer of stdout if it cannot be written.
 
     Otherwise Python tries again at exit, prints a traceback and changes the exit code.
     """
-    if sys.stdout is None:  # closed by whoever started us
+    if sys.stdout is None:  # closed by the parent process
         return
     try:
         sys.stdout.flush()
@@ -106,6 +106,6 @@ def _system_message(error: OSError, options: Mapping[str, Spelling]) -> str:
         return str(error)
     where = "" if error.filename is None else f"{click.format_filename(error.filename)}: "
     if error.errno == errno.ENOENT and error.strerror == os.strerror(errno.ENOENT):
-        return f"{where}there is no such file or folder."  # as `digram.files` says it
+        return f"{where}there is no such file or folder."  # the words of `digram.files`
     advice = "".join(f" {spelled(note, options)}" for note in getattr(error, "__notes__", ()))
     return f"{where}{spelled(error.strerror, options)}.{advice}"

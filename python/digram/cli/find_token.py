@@ -1,4 +1,4 @@
-"""`digram find-token`: in which words and texts of a corpus a token stands."""
+"""`digram find-token`: find the words and texts of a corpus that contain a token."""
 
 from __future__ import annotations
 
@@ -27,16 +27,18 @@ __all__ = ["find_token"]
 @click.argument("files", nargs=-1, metavar="[FILES]...")
 @common.with_tokenizer
 @common.by_option
-@common.rows_option(20, "Words that are shown.")
+@common.rows_option(20, "The number of words to show.")
 @click.option(
     "--samples",
     type=click.IntRange(min=0),
     metavar="N",
     default=10,
-    help="Places that are shown, in different words first.  [default: 10]",
+    help="The number of places to show, from different words first.  [default: 10]",
 )
 @common.source_options
-@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
+@click.option(
+    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
+)
 @common.color_option
 @common.json_option
 def find_token(
@@ -47,28 +49,28 @@ def find_token(
     by: str,
     rows: int,
     samples: int,
-    told: common.Told,
+    read_options: common.ReadOptions,
     threads: int | None,
     color: bool | None,
     as_json: bool,
 ) -> None:
-    """Show where TOKEN stands in FILES: in which words, how often, and in what context.
+    """Show where TOKEN occurs in FILES: in which words, how often, and in what context.
 
-    FILES are files, folders and quoted patterns; stdin without any, or for -. A word is a pretoken
-    that has TOKEN among its tokens. Where TOKEN is a part of longer tokens alone, it stands
-    nowhere. With --json all words are listed.
+    FILES are files, folders and quoted patterns; without FILES, or for -, stdin is read. A word
+    is a pretoken with TOKEN among its tokens. A longer token that contains TOKEN does not count.
+    With --json all words are listed.
     """
     import digram
     from digram.analysis.explain.lines.places import places
     from digram.display.terminal import use_color
 
-    source, _ = corpus.texts_in(files or ("-",), told)
+    source, _ = corpus.texts_in(files or ("-",), read_options)
     named = common.token_named(token, by)
-    found = digram.find_token(tok, named, source, samples=samples, threads=threads)
+    occurrences = digram.find_token(tok, named, source, samples=samples, threads=threads)
     if as_json:
-        common.emit_json(found.to_dict())
+        common.emit_json(occurrences.to_dict())
         return
     colored = use_color(sys.stdout) if color is None else color
     width = shutil.get_terminal_size().columns
-    lines = places(found, color=colored, rows=rows, width=width)
+    lines = places(occurrences, color=colored, rows=rows, width=width)
     common.emit("".join([f"{line}\n" for line in lines]))

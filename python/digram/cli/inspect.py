@@ -1,4 +1,4 @@
-"""`digram inspect`: what a tokenizer holds."""
+"""`digram inspect`: show the contents of a tokenizer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["inspect", "kind_of"]
 
 _KINDS = {
     "single_byte": "one byte of a character",
-    "partial_character": "ends or starts within a character",
+    "partial_character": "starts or ends inside a character",
     "word_after_space": "space and letters",
     "word": "letters",
     "number": "digits",
@@ -37,15 +37,15 @@ _BAR = 24  # columns
     epilog=common.example("digram inspect -t tokenizer.json"),
 )
 @common.with_tokenizer
-@common.rows_option(10, "Rows of each list.")
+@common.rows_option(10, "The number of rows of each list.")
 @common.json_option
 def inspect(*, tok: Tokenizer, rows: int, as_json: bool) -> None:
-    """Show what a tokenizer's file or folder holds: its size, settings, training record, first and
-    last merges, tokens by length and by kind, the longest tokens, and those that no text can reach.
+    """Show the contents of a tokenizer: its size, settings, training record, first and last merges,
+    tokens by length and by kind, the longest tokens, and the unreachable tokens.
 
-    A merge has its rank, from 0; how often its pair stood in the corpus when it was merged; the id
-    of the token that it makes; and the pair with that token. Of a tokenizer that was trained with
-    --picky the first and last events are shown: what was merged, and what was dropped again.
+    A merge is shown with its rank, from 0; the count of its pair in the corpus when it was merged;
+    the id of the new token; and the pair and the token. For a tokenizer trained with --picky the
+    first and last events are shown: merges, and tokens that were dropped.
     """
     facts = _facts(tok, rows)
     if as_json:
@@ -59,7 +59,7 @@ def inspect(*, tok: Tokenizer, rows: int, as_json: bool) -> None:
 
 
 def kind_of(token: bytes) -> str:
-    r"""What a token is made of, as one of a few kinds.
+    r"""The kind of a token, by its characters.
 
     >>> [kind_of(token) for token in (b" the", b"ing", b"\xe4\xb8", b"2024", b"\n\n", b"):", b"x1")]
     ['word_after_space', 'word', 'partial_character', 'number', 'white_space', 'punctuation',
@@ -92,7 +92,7 @@ def _facts(tok: Tokenizer, rows: int) -> dict[str, Any]:
 
     ordinary = list(_ordinary(tok))
     log = tok.merge_log
-    of_rules = set() if tok.rules is None else {*tok.rules.tokens()}  # these need no merges
+    of_rules = set() if tok.rules is None else {*tok.rules.tokens()}  # reachable without merges
     unreachable = [id_ for id_ in tok.unreachable() if tok.id_to_token(id_) not in of_rules]
     kinds = Counter(kind_of(token) for _, token in ordinary)
     kinds["special"] = len(tok.special_tokens)
@@ -167,7 +167,7 @@ def _sections(
         yield "First events", list(_event_lines(facts["first_events"]))
         if facts["last_events"]:
             yield "Last events", list(_event_lines(facts["last_events"]))
-    yield "Tokens by length", list(_bars("bytes", _folded(facts["by_length"])))
+    yield "Tokens by length", list(_bars("bytes", _by_ranges(facts["by_length"])))
     named = {_KINDS[kind]: number for kind, number in facts["by_kind"].items()}
     yield "Tokens by kind", list(_bars("kind", named))
     if rows:
@@ -223,7 +223,7 @@ def _summary(facts: dict[str, Any]) -> Iterator[str]:
 
 def _training(record: dict[str, Any]) -> Iterator[str]:
     yield f"documents    {record['documents']:,} ({common.several(record['bytes'], 'byte')})"
-    yield f"pretokens    {record['pretokens']:,} ({record['distinct_pretokens']:,} different)"
+    yield f"pretokens    {record['pretokens']:,} ({record['distinct_pretokens']:,} distinct)"
     yield f"ties         {record['ties']}"
     yield f"stopped by   {record['stop_reason']}"
     if "made_for" in record:
@@ -257,10 +257,10 @@ def _event_lines(events: Sequence[dict[str, Any]]) -> Iterator[str]:
     for event in events:
         count = "" if event["count"] is None else f"{event['count']:>12,}"
         names = [f"[{visible(bytes.fromhex(name))}]" for name in (event["hex"], *event["parts"])]
-        told = f"{' + '.join(names[1:])} → {names[0]}"
+        description = f"{' + '.join(names[1:])} → {names[0]}"
         if event["kind"] == "drop":
-            told = f"{names[0]} dropped, and left of it {''.join(names[1:])}"
-        yield f"{event['number']:>7,}{count}  {told}"
+            description = f"{names[0]} dropped, split into {''.join(names[1:])}"
+        yield f"{event['number']:>7,}{count}  {description}"
 
 
 def _token_lines(tokens: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -275,16 +275,16 @@ def _token_lines(tokens: Sequence[dict[str, Any]]) -> Iterator[str]:
         yield f"{token['id']:>7,}  {len(data):>6,}  [{shown}]"
 
 
-def _folded(by_length: dict[int, int]) -> dict[str, int]:
-    """Each length up to 16 by itself, and then sixteen, thirty-two ... of them together."""
-    folded: Counter[str] = Counter()
+def _by_ranges(by_length: dict[int, int]) -> dict[str, int]:
+    """Counts by length: each length up to 16, then ranges of 16, 32, ... lengths."""
+    ranges: Counter[str] = Counter()
     for length, number in by_length.items():
         if length <= 16:
-            folded[f"{length:>2}"] += number
+            ranges[f"{length:>2}"] += number
         else:
             first = 1 << (length - 1).bit_length() - 1
-            folded[f"{first + 1} to {2 * first}"] += number
-    return dict(folded)
+            ranges[f"{first + 1} to {2 * first}"] += number
+    return dict(ranges)
 
 
 def _bars(title: str, counts: dict[str, int]) -> Iterator[str]:

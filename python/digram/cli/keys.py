@@ -1,4 +1,4 @@
-"""A screen of its own on the terminal, and the keys that a person presses there."""
+"""A full-screen page on the terminal, and the keys pressed there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 __all__ = ["Screen", "opened"]
 
-# What terminals send for the keys that have no letter.
+# The sequences that terminals send for keys without a letter.
 _NAMES = {
     "\x1b[C": "right", "\x1bOC": "right", "\x1b[D": "left", "\x1bOD": "left",
     "\x1b[H": "home", "\x1bOH": "home", "\x1b[1~": "home",
@@ -31,17 +31,17 @@ class Screen:
 
     def __init__(self, keyboard: int) -> None:
         self._keyboard = keyboard
-        self._typed = ""  # keys that were pressed while others were looked at
+        self._typed = ""  # keys that were read but not returned yet
 
     def draw(self, lines: Sequence[str]) -> None:
-        """Replace what is shown."""
+        """Replace the page."""
         page = "\r\n".join([line + _REST_OF_LINE for line in lines])
         _write(_TOP + page + _REST)
 
     def key(self, seconds: float | None = None) -> str | None:
-        """The next key: a letter, or the name of another; None when none came within so long.
+        """The next key: a letter or the name of a key; None after `seconds` without a key.
 
-        "escape" also stands for the end of a terminal that went away.
+        A terminal that was closed also gives "escape".
         """
         if not self._typed:
             if not self._is_pressed(seconds):
@@ -55,8 +55,8 @@ class Screen:
         return _NAMES.get(typed, typed)
 
     def _is_pressed(self, seconds: float | None) -> bool:
-        """Waits for a key, in short steps: a signal that comes in the moment before a wait begins
-        would else be served when that ends, and Ctrl-C after the next key.
+        """Wait for a key in short steps. Otherwise a signal just before a long wait would be
+        handled only after it, so that Ctrl-C would take effect at the next key.
         """
         end = None if seconds is None else time.monotonic() + seconds
         while True:
@@ -69,9 +69,9 @@ class Screen:
 
 @contextmanager
 def opened() -> Iterator[Screen | None]:
-    """The screen of this terminal, which afterwards is as it was; None where there is none.
+    """Open a screen on this terminal, and restore the terminal at the end; None without terminal.
 
-    Keys come from the terminal itself, since stdin may be the text.
+    Keys are read from the terminal itself, since stdin may be the text.
     """
     terminal = _keyboard()
     if terminal is None:
@@ -91,7 +91,7 @@ def opened() -> Iterator[Screen | None]:
 
 
 def _keyboard() -> tuple[int, Any, Any] | None:
-    """The terminal's keyboard and the modules that set it; None where there is none."""
+    """The terminal's keyboard and the modules to configure it; None without a terminal."""
     if sys.stdout is None or not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb":
         return None
     try:

@@ -1,4 +1,4 @@
-"""What the verbs that learn a vocabulary share: options, a rehearsal, a summary."""
+"""Shared by the verbs that train: options, a trial run, a summary."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 def _blocks(
     _ctx: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, int]:
-    """A click callback: `image=8192` for each block."""
-    found: dict[str, int] = {}
+    """A click callback: the blocks `NAME=N`, as a dictionary."""
+    blocks: dict[str, int] = {}
     for value in values:
         name, _, number = value.rpartition("=")
         try:
@@ -33,17 +33,17 @@ def _blocks(
         except click.BadParameter:
             size = -1
         if not name or size < 0:
-            raise click.BadParameter(f"{value!r} is not a name and a number, as in image=8192.")
-        if name in found:
-            raise click.BadParameter(f"the block {name!r} is there twice.")
-        found[name] = size
-    return found
+            raise click.BadParameter(f"{value!r} is not a name and a number, such as image=8192.")
+        if name in blocks:
+            raise click.BadParameter(f"the block {name!r} is given twice.")
+        blocks[name] = size
+    return blocks
 
 
 _WHY = {
-    "vocab_size": "the vocabulary has the size asked for",
-    "max_merges": "the merges asked for are made",
-    "min_frequency": "no pair is frequent enough any more",
+    "vocab_size": "the vocabulary has the requested size",
+    "max_merges": "the requested number of merges is made",
+    "min_frequency": "no remaining pair is frequent enough",
     "no_pairs": "no pair is left to merge",
 }
 
@@ -54,34 +54,34 @@ _LIMITS = (
         "--vocab-size",
         type=common.NUMBER,
         metavar="N",
-        help="Stop at N tokens, special tokens and base included.",
+        help="Stop at N tokens, including special tokens and the base.",
     ),
     click.option(
         "--min-frequency",
         type=common.NUMBER,
         metavar="N",
-        help="Stop when no pair occurs N times; at least 2 where it is the only limit.",
+        help="Stop when no pair occurs N times; at least 2 if it is the only limit.",
     ),
     click.option("--max-merges", type=common.NUMBER, metavar="N", help="Stop after N merges."),
     click.option(
-        "--max-token-length", type=int, metavar="BYTES", help="Learn no token longer than this."
+        "--max-token-length", type=int, metavar="BYTES", help="Make no token longer than this."
     ),
     click.option(
         "--whole-characters",
         is_flag=True,
-        help="Learn no token that holds a part of a character beside anything else.",
+        help="Make no token that joins part of a character with other bytes.",
     ),
     click.option(
         "--unit",
         type=click.Choice(["byte", "char"]),
         default="byte",
         show_default=True,
-        help="What merges start from.",
+        help="The unit that merges start from.",
     ),
     click.option(
         "--alphabet",
         metavar="TEXT",
-        help="Unit char: the base characters, in place of all those of the corpus.",
+        help="Unit char: the base characters, instead of all characters of the corpus.",
     ),
     click.option(
         "--limit-alphabet",
@@ -94,7 +94,7 @@ _LIMITS = (
         default="error",
         metavar="error|bytes|TOKEN",
         show_default=True,
-        help="Unit char: an unknown character is an error, its bytes, or this token.",
+        help="Unit char: an unknown character is an error, becomes its bytes, or becomes TOKEN.",
     ),
 )
 
@@ -112,13 +112,13 @@ _IDS = (
         multiple=True,
         callback=_blocks,
         metavar="NAME=N",
-        help="Set N ids aside as <|NAME_0|>, <|NAME_1|>, ...; repeat it for several.",
+        help="Reserve N ids as <|NAME_0|>, <|NAME_1|>, ...; repeat it for several.",
     ),
     click.option(
         "--pad-to-multiple",
         type=int,
         metavar="N",
-        help="End with unused ids, so that the size is a multiple of N.",
+        help="Add unused ids, so that the size is a multiple of N.",
     ),
     click.option(
         "--byte-order",
@@ -132,23 +132,23 @@ _IDS = (
 _SAVING = (
     common.format_option,
     common.allow_loss_option,
-    click.option("-q", "--quiet", is_flag=True, help="No bar and no summary."),
+    click.option("-q", "--quiet", is_flag=True, help="Show no progress bar and no summary."),
     common.json_option,
 )
 
 
 def limit_options(verb: _Verb) -> _Verb:
-    """Give a verb the options that say where to save, when to stop, and what merges start from."""
+    """Give a verb the options for the output, the limits of training and the base."""
     return _with(verb, _LIMITS)
 
 
 def id_options(verb: _Verb) -> _Verb:
-    """Give a verb the options for what has ids beside the merges."""
+    """Give a verb the options for special tokens, reserved ids and the layout of ids."""
     return _with(verb, _IDS)
 
 
 def saving_options(verb: _Verb) -> _Verb:
-    """Give a verb the options for its file, and for what it says."""
+    """Give a verb the options for the format of the output and for messages."""
     return _with(verb, _SAVING)
 
 
@@ -161,7 +161,7 @@ def _with(verb: _Verb, options: Sequence[Callable[[_Verb], _Verb]]) -> _Verb:
 def rehearse(
     learn: Callable[[], Tokenizer], output: str, format_: str | None, allow_loss: bool
 ) -> None:
-    """Learn from nothing and save it elsewhere: what would fail fails now, not after an hour."""
+    """Train on nothing and save to a temporary folder, so that errors show before a long run."""
     import digram
 
     if not Path(output).parent.is_dir():
@@ -176,7 +176,7 @@ def rehearse(
 
 
 def summary(tok: Tokenizer, noted: int, seconds: float) -> str:
-    """What was learned, from what, and why there is no more."""
+    """A summary: what was learned, from how much text, and why training stopped."""
     from digram._util.progress import amount
 
     record = tok.training
@@ -190,23 +190,25 @@ def summary(tok: Tokenizer, noted: int, seconds: float) -> str:
     return (
         f"Learned {learned}, {common.several(tokens, 'token')} in all, "
         f"from {amount(record.bytes)} in {common.several(record.documents, 'document')}, in "
-        f"{seconds:.1f} s.\nStopped because {_WHY[record.stop_reason]}{_asked(tokens, record)}."
+        f"{seconds:.1f} s.\nStopped because {_WHY[record.stop_reason]}{_shortfall(tokens, record)}."
     )
 
 
-def _asked(tokens: int, record: TrainingRecord) -> str:
-    """What was asked for, where it was not reached."""
-    asked = record.options["vocab_size"]
-    return f", short of the {asked:,} tokens asked for" if asked and tokens < asked else ""
+def _shortfall(tokens: int, record: TrainingRecord) -> str:
+    """The requested size, if it was not reached."""
+    requested = record.options["vocab_size"]
+    return (
+        f", short of the requested {requested:,} tokens" if requested and tokens < requested else ""
+    )
 
 
 def merges_of(tok: Tokenizer) -> int:
-    """How many merges were made, also those of tokens that were dropped."""
+    """The number of merges, including those of tokens that were dropped later."""
     return len(tok.merges) or sum(event.kind == "merge" for event in tok.events)
 
 
 def facts(tok: Tokenizer, output: str, seconds: float) -> dict[str, Any]:
-    """What was learned, as JSON has it."""
+    """Facts about what was learned, for JSON."""
     record = tok.training
     assert record is not None
     return {

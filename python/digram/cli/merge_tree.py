@@ -1,4 +1,4 @@
-"""`digram merge-tree`: what a token was merged of."""
+"""`digram merge-tree`: show the merges that a token consists of."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ __all__ = ["merge_tree"]
 @common.color_option
 @common.json_option
 def merge_tree(*, tok: Tokenizer, token: str, by: str, color: bool | None, as_json: bool) -> None:
-    """Show what TOKEN was merged of: its two parts, theirs, and so on down to bytes.
+    """Show the merges that TOKEN consists of: its two parts, their parts, and so on to bytes.
 
-    Each has its id, the rank of its merge, and how often its pair stood in the training corpus when
-    it was merged, where that is known.
+    Each part is shown with its id, the rank of its merge, and, if known, the count of its pair in
+    the training corpus when it was merged.
     """
     import digram
     from digram.analysis.explain.lines.tree import tree_lines
     from digram.display.terminal import use_color
 
-    found = digram.merge_tree(tok, common.token_named(token, by))
+    tree = digram.merge_tree(tok, common.token_named(token, by))
     if as_json:
-        common.emit_json(found.to_dict())
+        common.emit_json(tree.to_dict())
         return
     colored = use_color(sys.stdout) if color is None else color
-    common.emit("".join([f"{line}\n" for line in tree_lines(found, color=colored)]))
+    common.emit("".join([f"{line}\n" for line in tree_lines(tree, color=colored)]))

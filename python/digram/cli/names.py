@@ -1,7 +1,7 @@
-"""Names that the library has a list of, asked for when a page shows them or a value is checked.
+"""Lists of names of the library, loaded only when a help page shows them or a value is checked.
 
-The rooms that hold these lists take longer to import than a help page to show, and most pages show
-none of them.
+Importing the modules that define them takes longer than showing a help page, and most pages do not
+need them.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _Names = Callable[[], Iterable[str]]
 
 
 def tokenizer_formats() -> Iterable[str]:
-    """The formats that tokenizers are saved in."""
+    """The file formats of tokenizers."""
     from digram.formats import FORMATS
 
     return FORMATS
 
 
 def shard_formats() -> Iterable[str]:
-    """The formats of files that trainers read."""
+    """The formats of training files."""
     from digram.shards.formats import FORMATS
 
     return FORMATS
@@ -46,14 +46,14 @@ def encodings() -> Iterable[str]:
 
 
 def pretokenizers() -> Iterable[str]:
-    """The published pretokenizers, and none."""
+    """The published pretokenizers, and `none`."""
     from digram.pretokenizers import NAMED
 
     return [*NAMED, "none"]
 
 
 def either(names: Iterable[str]) -> str:
-    """Names as one says them.
+    """Names as a phrase.
 
     >>> either(["a", "b", "c"])
     'a, b or c'
@@ -63,7 +63,7 @@ def either(names: Iterable[str]) -> str:
 
 
 class OneOf(click.Choice[str]):
-    """A choice among the names of a list."""
+    """A choice among names that are loaded when they are needed."""
 
     def __init__(self, names: _Names) -> None:
         self._names = names
@@ -77,7 +77,7 @@ class OneOf(click.Choice[str]):
 
 
 class Naming(click.Option):
-    """An option whose help has `{names}` where the names of a list stand."""
+    """An option in whose help `{names}` is replaced by a list of names."""
 
     def __init__(self, *args: Any, names: _Names, **more: Any) -> None:
         super().__init__(*args, **more)

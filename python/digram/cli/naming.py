@@ -1,4 +1,4 @@
-"""Named corpora on the command line: a file by itself, or what is named on purpose."""
+"""Named corpora on the command line: each file by itself, or files under a given name."""
 
 from __future__ import annotations
 
@@ -19,47 +19,51 @@ _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
 
 def options(verb: _Verb) -> _Verb:
-    """Give a verb the options that name sources, as `by_file` and `named`."""
+    """Give a verb the options that name corpora, as `by_file` and `named`."""
     click.option(
         "--name",
         "named",
         multiple=True,
         metavar="NAME=FILES",
-        help="A file, folder or pattern by itself, under this name; repeat it.",
+        help="Measure a file, folder or pattern by itself, under this name; repeat it.",
     )(verb)
     return click.option(
-        "--by-file", is_flag=True, help="Each of FILES by itself, under its name, and all."
+        "--by-file",
+        is_flag=True,
+        help="Measure each of FILES by itself, under its name, and all together.",
     )(verb)
 
 
 def by_name(
-    arguments: Sequence[str], by_file: bool, named: Sequence[str], told: common.Told
+    arguments: Sequence[str], by_file: bool, named: Sequence[str], read_options: common.ReadOptions
 ) -> dict[str, CorpusLike]:
     """The corpora of a command line by their names."""
     if arguments and not by_file:
-        raise click.UsageError("FILES have names with --by-file only; give it beside --name.")
+        raise click.UsageError("FILES are measured by name only with --by-file; give it too.")
     if by_file and (not arguments or "-" in arguments):
-        raise click.UsageError("--by-file is for files, and stdin is none; name FILES.")
+        raise click.UsageError("--by-file needs files, and stdin is not a file; name FILES.")
     sources: dict[str, CorpusLike] = {}
     for one in named:
         name, equals, path = one.partition("=")
         if not (name and equals and path):
-            raise click.UsageError(f"--name {one!r} is not NAME=FILES, as in --name en=corpus/en.")
+            raise click.UsageError(
+                f"--name {one!r} is not NAME=FILES, such as --name en=corpus/en."
+            )
         if name in sources:
             raise click.UsageError(f"--name {name!r} is given twice.")
-        sources[name] = corpus.texts_in((path,), told)[0]
+        sources[name] = corpus.texts_in((path,), read_options)[0]
     if by_file:
-        found = common.files(*arguments, told=told)
-        binary.warn_of_files(found)
-        for name, file in names_of(found.paths).items():
+        files = common.files(*arguments, read_options=read_options)
+        binary.warn_of_files(files)
+        for name, file in names_of(files.paths).items():
             if name in sources:
-                raise click.UsageError(f"--name {name!r} is the name of a file too: {file}.")
-            sources[name] = common.files(str(file), told=told)
+                raise click.UsageError(f"--name {name!r} is also the name of a file: {file}.")
+            sources[name] = common.files(str(file), read_options=read_options)
     return sources
 
 
 def names_of(paths: Sequence[Path]) -> Mapping[str, Path]:
-    """Files by their names without what says their kind; in full where two are alike.
+    """Files by their names without suffixes; by their paths if two names are equal.
 
     >>> list(names_of([Path("a/en.jsonl.gz"), Path("a/sw.txt"), Path("b/sw.txt"), Path("GPL-2.0")]))
     ['en', 'a/sw.txt', 'b/sw.txt', 'GPL-2.0']
@@ -69,7 +73,7 @@ def names_of(paths: Sequence[Path]) -> Mapping[str, Path]:
     short = []
     for path in paths:
         bare = path.with_suffix("") if kind_of(path).packing is not None else path
-        is_number = bare.suffix[1:].isdecimal()  # as of a version, which is not a kind
+        is_number = bare.suffix[1:].isdecimal()  # of a version, not of a file type
         short.append(bare.name if is_number else bare.stem)
     return {
         name if short.count(name) == 1 else str(path): path

@@ -1,4 +1,4 @@
-"""`digram prune`: without the tokens that a corpus needs least."""
+"""`digram prune`: remove the tokens that a corpus needs least."""
 
 from __future__ import annotations
 
@@ -13,39 +13,46 @@ __all__ = ["prune"]
     options_metavar="-t PATH -o PATH [OPTIONS]",
     epilog=common.example("digram prune -t large.json notes/*.txt --remove 2000 -o small.json"),
 )
-@click.option("--remove", type=common.NUMBER, metavar="N", help="So many tokens go.")
+@click.option("--remove", type=common.NUMBER, metavar="N", help="Remove N tokens.")
 @click.option(
-    "--vocab-size", type=common.NUMBER, metavar="N", help="Or the number of ids that are to remain."
+    "--vocab-size", type=common.NUMBER, metavar="N", help="Or remove tokens until N ids remain."
 )
 @click.option(
-    "--keep", multiple=True, metavar="TOKEN", help="A token that stays; repeat it for several."
+    "--keep",
+    multiple=True,
+    metavar="TOKEN",
+    help="Do not remove this token; repeat it for several.",
 )
-@click.option("--holes", is_flag=True, help="Leave the ids of what goes free; others keep theirs.")
+@click.option(
+    "--holes",
+    is_flag=True,
+    help="Leave the ids of removed tokens unused; all other ids stay the same.",
+)
 @changing.options
 def prune(
     *,
-    asked: changing.Asked,
+    request: changing.ChangeRequest,
     remove: int | None,
     vocab_size: int | None,
     keep: tuple[str, ...],
     holes: bool,
 ) -> None:
-    """Take from a tokenizer the tokens that the text or counts of FILES need least.
+    """Remove from a tokenizer the tokens that the text or counts of FILES need least.
 
-    Only tokens of which no other is made go, so that all others can still be reached; single bytes
-    or characters and special tokens stay. FILES are what digram train takes.
+    Only tokens that are not part of other tokens are removed, so that the others stay reachable;
+    single bytes or characters and special tokens are kept. FILES are those of digram train.
     """
     import digram
 
     if (remove is None) == (vocab_size is None):
-        raise click.UsageError("say how many: --remove or --vocab-size.")
+        raise click.UsageError("give either --remove or --vocab-size.")
     small, change = digram.prune(
-        asked.tok,
-        asked.source,
+        request.tok,
+        request.source,
         remove=remove,
         vocab_size=vocab_size,
         keep=keep,
         compact=not holes,
-        threads=asked.threads,
+        threads=request.threads,
     )
-    asked.save(small, change)
+    request.save(small, change)

@@ -1,4 +1,4 @@
-"""`digram replay`: training played again on a text."""
+"""`digram replay`: replay training on a text."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _SHORTEST, _LONGEST = 0.02, 10.0
 )
 @click.argument("file", default="-", metavar="[FILE]")
 @common.with_tokenizer
-@click.option("--text", help="Play on this text instead of a file.")
+@click.option("--text", help="Use this text instead of a file.")
 @click.option(
     "--seconds",
     type=click.FloatRange(_SHORTEST, _LONGEST),
     metavar="N",
-    help="Play by itself, one merge each this many seconds.",
+    help="Play automatically, one merge every N seconds.",
 )
 @common.color_option
 @common.source_options
@@ -48,25 +48,25 @@ def replay(
     text: str | None,
     seconds: float | None,
     color: bool | None,
-    told: common.Told,
+    read_options: common.ReadOptions,
     special: Any,
     as_json: bool,
 ) -> None:
-    """Play training again on FILE or stdin, merge by merge: the pairs of the text and their counts,
-    which pair is merged and which came next in training, the text in its new tokens, and how the
-    vocabulary grows.
+    """Replay training on FILE or stdin, merge by merge: the pairs of the text and their counts, the
+    pair that is merged, the pairs that came next in training, the text in its new tokens, and the
+    size of the vocabulary.
 
-    On a terminal the space bar shows the next merge, b the one before, p plays them by itself,
-    + and - faster or slower, g and G show the first and the last, q ends. Elsewhere all merges
-    that the text has a place for are printed, one after the other. Counts of training are known
-    of tokenizers trained here, and what came next of those trained with --runners-up. The records
-    of JSON and tables and the documents between separators are played one after the other.
+    On a terminal the space bar shows the next merge, b the previous one, p plays automatically,
+    + and - change the speed, g and G show the first and the last merge, q quits. Without a
+    terminal, all merges that occur in the text are printed. Counts of training are known for
+    tokenizers trained by digram, the pairs that came next for those trained with --runners-up.
+    Records of JSON and tables, and documents between separators, are played one after the other.
     """
     import digram
     from digram.display.terminal import use_color
 
     colored = use_color(sys.stdout) if color is None else color
-    for name, document, data in texts.given(file, text, told):
+    for name, document, data in texts.given(file, text, read_options):
         with texts.where(name, document):
             found = digram.replay(tok, data, special=special)
         if as_json:
@@ -88,7 +88,7 @@ def _print(found: Replay, colored: bool) -> None:
 
 
 def _play(found: Replay, screen: keys.Screen, colored: bool, seconds: float | None) -> None:
-    """Show frames as keys ask for them, until one asks to end."""
+    """Show frames as keys request them, until the user quits."""
     from digram.analysis.explain.lines.replay import screen as drawn
 
     last = len(found.frames) - 1

@@ -1,4 +1,4 @@
-"""`digram report`: all there is to say of a tokenizer, as one page."""
+"""`digram report`: write a report on a tokenizer as one page."""
 
 from __future__ import annotations
 
@@ -31,32 +31,37 @@ __all__ = ["report"]
     multiple=True,
     required=True,
     metavar="[NAME=]FILES",
-    help="Text to measure: a file, folder or quoted pattern, as one text of this name; without "
-    "NAME each file by its own. Repeat it.",
+    help="Text to measure: a file, folder or quoted pattern, measured as one corpus NAME; without "
+    "NAME= each file is a corpus. Repeat it for several.",
 )
 @click.option(
     "--parallel",
     multiple=True,
     metavar="[NAME=]FILES",
-    help="Text that says the same in several languages, line by line, named as with --corpus.",
+    help="Parallel text in several languages, line by line, named as with --corpus.",
 )
 @click.option(
     "--reference",
     metavar="NAME",
-    help="The parallel text that the others are compared with; without --parallel one of --corpus, "
-    "whose texts are parallel then.",
+    help="The parallel text that the others are compared with. Without --parallel it is one of "
+    "--corpus, and these must be parallel.",
 )
 @click.option(
-    "-o", "--output", metavar="PATH", help="The page to write, as in report.html, or - for stdout."
+    "-o",
+    "--output",
+    metavar="PATH",
+    help="The page to write, such as report.html, or - for stdout.",
 )
 @click.option(
     "--figures",
     metavar="FOLDER",
-    help="Write each figure as SVG and PNG, and its data as CSV, into this folder.",
+    help="Write each figure as SVG and PNG, and its data as CSV, to this folder.",
 )
-@click.option("--title", metavar="TEXT", help="Of the page.  [default: the tokenizer's name]")
+@click.option("--title", metavar="TEXT", help="Title of the page.  [default: the tokenizer's name]")
 @common.source_options
-@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
+@click.option(
+    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
+)
 @common.json_option
 def report(
     *,
@@ -67,18 +72,18 @@ def report(
     output: str | None,
     figures: str | None,
     title: str | None,
-    told: common.Told,
+    read_options: common.ReadOptions,
     threads: int | None,
     as_json: bool,
     **described: Any,
 ) -> None:
-    """Report on a tokenizer: its measures on each text, the curve of smaller vocabularies, what
-    languages cost, the tokens by length and script, an audit, and samples, with figures.
+    """Write a report on a tokenizer: its measures on each text, the curve of vocabulary sizes, the
+    cost of languages, the tokens by length and script, an audit, and samples, with figures.
 
-    The page is one file that needs no network and no script. --figures writes the same figures for
-    a paper, --json prints all numbers. --separator cuts the files of --corpus into documents; those
-    of --parallel are cut where lines end. Drawing needs, in the
-    folder of digram's clone: pip install ".[plots]"
+    The page is one file without scripts that needs no network. --figures writes the same figures
+    for a paper, --json prints all numbers. --separator splits the files of --corpus into documents;
+    those of --parallel are split into lines. Drawing needs additional packages; install them in the
+    folder of digram's clone with pip install ".[plots]"
     """
     import digram
 
@@ -86,58 +91,62 @@ def report(
     common.check_folder("--figures", figures)
     if not (output or figures or as_json):
         raise click.UsageError(
-            "say what to write: a page with -o report.html, --figures FOLDER, or --json."
+            "give an output: a page with -o report.html, --figures FOLDER, or --json."
         )
     if output or figures:
         from digram.reports import check_installed
 
         check_installed()  # before anything is read
     tok = common.load(tokenizer, dict(described))
-    # A reference alone is one of the corpus, which is cut where lines end then.
+    # With --reference but no --parallel, the corpora themselves are parallel, line by line.
     lines = parallel or (corpus if reference is not None else ())
-    found = digram.report(
+    result = digram.report(
         tok,
-        _by_name("--corpus", corpus, told),
-        parallel=_by_name("--parallel", lines, told._replace(separator=None)) or None,
+        _by_name("--corpus", corpus, read_options),
+        parallel=_by_name("--parallel", lines, read_options._replace(separator=None)) or None,
         reference=reference,
         title=title or Path(common.with_encoding(tokenizer)[0]).stem,
         threads=threads,
     )
     if output == "-":
-        common.emit_whole(found.html().encode(), "the page")
+        common.emit_whole(result.html().encode(), "the page")
     elif output is not None:
-        found.save(output)
+        result.save(output)
         common.log(f"Saved {output}")
     if figures is not None:
-        paths = found.save_figures(figures)
+        paths = result.save_figures(figures)
         common.log(f"Saved {common.several(len(paths), 'file')} in {figures}")
     if as_json:
-        common.emit_json(found.to_dict())
+        common.emit_json(result.to_dict())
 
 
-def _by_name(option: str, arguments: Sequence[str], told: common.Told) -> dict[str, CorpusLike]:
+def _by_name(
+    option: str, arguments: Sequence[str], read_options: common.ReadOptions
+) -> dict[str, CorpusLike]:
     """The corpora of an option by their names."""
     sources: dict[str, CorpusLike] = {}
     for one in arguments:
         name, equals, files = one.partition("=")
         if equals and not (name and files):
-            raise click.UsageError(f"{option} {one!r} is not NAME=FILES, as in en=corpus/en.")
+            raise click.UsageError(f"{option} {one!r} is not NAME=FILES, such as en=corpus/en.")
         if "-" in (one, files):
             raise click.UsageError(
-                "stdin can be read once, and a report reads its texts several times; name files."
+                "stdin can be read only once, but a report reads texts several times; name files."
             )
-        found = common.files(files if equals else one, told=told)
-        binary.warn_of_files(found)
+        files_found = common.files(files if equals else one, read_options=read_options)
+        binary.warn_of_files(files_found)
         each = (
-            {name: found}
+            {name: files_found}
             if equals
             else {
-                own: common.files(str(path), told=told)
-                for own, path in naming.names_of(found.paths).items()
+                own: common.files(str(path), read_options=read_options)
+                for own, path in naming.names_of(files_found.paths).items()
             }
         )
         for own, source in each.items():
             if own in sources:
-                raise click.UsageError(f"{option} {own!r} is the name of two texts; name them.")
+                raise click.UsageError(
+                    f"{option} {own!r} is the name of two texts; give each a NAME=."
+                )
             sources[own] = source
     return sources

@@ -1,4 +1,4 @@
-"""`digram serve`: tokenizers in a page of this machine."""
+"""`digram serve`: explore tokenizers on a local web page."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ __all__ = ["serve"]
     "allow_hosts",
     multiple=True,
     metavar="HOST[:PORT]",
-    help="What stands in the browser's address where a port of another machine, or of a container, "
-    "is forwarded to this page. May be repeated.",
+    help="Also accept this host in the browser's address, if a port of another machine or of a "
+    "container is forwarded to the server; repeat it for several.",
 )
 @click.option("--open", "opening", is_flag=True, help="Open the page in the browser.")
 @common.described_options
@@ -57,41 +57,41 @@ def serve(
     opening: bool,
     **described: Any,
 ) -> None:
-    """Serve a page on which one types text and sees its tokens, with one tokenizer or several side
-    by side, searches and sorts the vocabulary, and sees how each token was merged, why a text
-    became its tokens, training played again on it, the curve of vocabulary size, and what
-    languages cost.
+    """Serve a web page that shows the tokens of text as you type, for one tokenizer or several side
+    by side; it also lists the vocabulary, and shows merge trees, explanations, replays of training,
+    the curve of vocabulary sizes and the cost of languages.
 
-    Of .tiktoken files that hold different encodings, each has its own behind a colon. The page is
-    for browsers of this machine alone: open the address that is printed, with all that is after the
-    #. Nothing is loaded from elsewhere, and no text leaves this machine. Ctrl-C stops it.
+    For .tiktoken files of different encodings, append the encoding of each after a colon. Only
+    browsers on this machine can open the page: use the printed address, including the part after
+    the #. The page loads nothing from the network and sends no text anywhere. Ctrl-C stops the
+    server.
     """
     from digram import web
 
     named = {name: common.load(path, dict(described)) for name, path in _names(tokenizers).items()}
     server = web.serve(named, port=port, allow_hosts=allow_hosts)
-    common.emit(f"{server.address}\n", flush=True)  # a program may wait for it
+    common.emit(f"{server.address}\n", flush=True)  # a program may be waiting for the address
     common.log("Open this address in a browser. Ctrl-C stops it.")
     for host in allow_hosts:
-        common.log(f"Where {host} is forwarded to it: {host}/#{server.token}")
+        common.log(f"If {host} is forwarded to it: {host}/#{server.token}")
     if opening:
         click.launch(server.address)
-    with contextlib.suppress(KeyboardInterrupt):  # which is not raised in a shell's background
+    with contextlib.suppress(KeyboardInterrupt):  # not raised in a background job of a shell
         server.run()
     common.log("Stopped.")
 
 
 def _names(paths: Sequence[str]) -> Mapping[str, str]:
-    """Paths as they were given by the names of the files; by themselves where two are alike.
+    """The given paths by the names of their files; by the paths if two names are equal.
 
     >>> _names(["a/low.json", "b/tokenizer.json", "c/tokenizer.json"])
     {'low.json': 'a/low.json', 'b/tokenizer.json': 'b/tokenizer.json', ...}
     """
     names = [Path(common.with_encoding(path)[0]).name for path in paths]
-    found: dict[str, str] = {}
+    paths_by_name: dict[str, str] = {}
     for path, name in zip(paths, names, strict=True):
         shown = click.format_filename(name if names.count(name) == 1 else path)
-        if shown in found:
-            raise click.UsageError(f"{shown} is named twice.")
-        found[shown] = path
-    return found
+        if shown in paths_by_name:
+            raise click.UsageError(f"{shown} is given twice.")
+        paths_by_name[shown] = path
+    return paths_by_name

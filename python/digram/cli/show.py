@@ -1,4 +1,4 @@
-"""`digram show`: a text with its tokens in colour."""
+"""`digram show`: show a text with its tokens in colour."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["show"]
 @click.argument("file", default="-", metavar="[FILE]")
 @common.with_tokenizer
 @click.option("--text", help="Show this text instead of a file.")
-@click.option("--ids", "with_ids", is_flag=True, help="Each id below its token.")
+@click.option("--ids", "with_ids", is_flag=True, help="Show each id below its token.")
 @common.color_option
 @common.source_options
 @common.special_option
@@ -36,20 +36,20 @@ def show(
     text: str | None,
     with_ids: bool,
     color: bool | None,
-    told: common.Told,
+    read_options: common.ReadOptions,
     special: Any,
     as_json: bool,
 ) -> None:
-    """Show the tokens of FILE or stdin: neighbours in different colours, or in brackets.
+    """Show the tokens of FILE or stdin, in alternating colours or in brackets.
 
-    Spaces show as ·, line feeds as ↵, tabs as →, other control characters as their pictures (␀).
-    Of a character that is spread over several tokens each shows its bytes, with dots for those of
-    the others, and the last one what they make: [⟨E4…⟩][⟨…B8 AD=中⟩]. Characters that cannot be
-    seen show as ⟨U+200B⟩. In brackets a token that holds a line feed ends its line. The records of
-    JSON lines and tables and the documents between separators are shown one after the other, with
-    --json a line each.
+    Spaces are shown as ·, line feeds as ↵, tabs as →, other control characters as their pictures
+    (␀), and invisible characters as ⟨U+200B⟩. If a character is split over several tokens, each
+    shows its bytes, with dots for the bytes of the others, and the last one the character:
+    [⟨E4…⟩][⟨…B8 AD=中⟩]. In brackets, a token that contains a line feed ends the line. Records of
+    JSON lines and tables, and documents between separators, are shown one after the other, with
+    --json one per line.
     """
-    for name, document, data in texts.given(file, text, told):
+    for name, document, data in texts.given(file, text, read_options):
         with texts.where(name, document):
             _show(tok, data, with_ids, color, special, as_json)
 

@@ -1,4 +1,4 @@
-"""`digram shrink`: every smaller vocabulary from one run."""
+"""`digram shrink`: make a smaller tokenizer from a trained one."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ __all__ = ["shrink"]
     type=common.NUMBER,
     required=True,
     metavar="N",
-    help="Its tokens in all, reserved ones included, before padding.",
+    help="Number of tokens, including reserved ones, before padding.",
 )
 @common.format_option
 @common.allow_loss_option
-@click.option("-q", "--quiet", is_flag=True, help="No summary.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no summary.")
 @common.json_option
 def shrink(
     *,
@@ -41,10 +41,10 @@ def shrink(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Write the tokenizer that training to N tokens would have given.
+    """Write the tokenizer that training to N tokens would have made.
 
-    It takes one that was trained to a larger size, or a published one whose ids follow its merges.
-    The last merges go; special tokens and reserved ids move down behind those that stay.
+    The input is a tokenizer that was trained to a larger size, or a published one whose ids are in
+    the order of its merges. The last merges are removed; special tokens and reserved ids move down.
     """
     import digram
 

@@ -1,7 +1,7 @@
-r"""The library's words for its options, in the spelling of a shell.
+r"""Rewrite messages of the library for the command line: arguments become options.
 
-Errors and warnings of the library name its arguments as Python writes them. What a verb shows goes
-through here once, at the border, so that no room below needs to know that there is a shell.
+Errors and warnings of the library name arguments as Python writes them. A verb passes each message
+through `spelled`, so that no other package needs to know the command line.
 
 >>> options = {"vocab_size": Spelling("--vocab-size"), "allow_loss": Spelling("--allow-loss", True)}
 >>> spelled("vocab_size=32_000 and allow_loss=True; see vocab_size, not 'vocab_size=1'", options)
@@ -19,38 +19,38 @@ import click
 
 __all__ = ["Spelling", "spelled", "spellings"]
 
-# Messages quote by `repr` what users wrote, and what is quoted stays as it is. A quote after a
-# letter is an apostrophe.
+# Messages quote user input with `repr`; quoted text is not changed. A quote after a letter is an
+# apostrophe.
 _QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _ARGUMENT = re.compile(
     rf"(?<![\w./-])(?:(?P<name>[a-z_]+)=(?P<value>{_QUOTED}|[\w.]+\((?:{_QUOTED}|\.\.\.)\)|-?\w+)?"
     rf"|(?P<bare>[a-z]+(?:_[a-z]+)+)\b(?!=|\(|\.\w)|{_QUOTED})"
 )
-# What a verb reads is named by its arguments, and how it is read by options of the verb itself.
+# A call in a message becomes the verb; the arguments of digram.files become options of the verb.
 _VERB = re.compile(r"\bdigram\.(explain|replay|show|merge_tree|find_token)\(tok, \.\.\.\)")
 _OF_FILES = re.compile(r"digram\.files\(path, ([^()]*)\)")
 
 
 class Spelling(NamedTuple):
-    """How an option is written in a shell, and whether it is a flag without a value."""
+    """How an option is written on the command line, and whether it is a flag without a value."""
 
     option: str
     is_flag: bool = False
 
 
 def spellings(commands: Iterable[click.Command]) -> dict[str, Spelling]:
-    """How the arguments of the library are spelled by verbs, the first one's spelling first."""
-    found: dict[str, Spelling] = {}
+    """The spelling of each argument of the library; the first command that has it decides."""
+    by_name: dict[str, Spelling] = {}
     for command in commands:
         for option in command.params:
             if isinstance(option, click.Option) and option.name is not None:
                 spelling = Spelling(max(option.opts, key=len), option.is_flag)
-                found.setdefault(option.name.rstrip("_"), spelling)
-    return found
+                by_name.setdefault(option.name.rstrip("_"), spelling)
+    return by_name
 
 
 def spelled(message: str, options: Mapping[str, Spelling]) -> str:
-    """A message of the library with the options that it names as one types them.
+    """A message of the library with its arguments spelled as options.
 
     >>> options = {"pretokenizer": Spelling("--pretokenizer"), "regex": Spelling("--regex")}
     >>> spelled('pretokenizer=None, pretokenizer="gpt2", pretokenizer=digram.Regex(...)', options)
@@ -65,7 +65,7 @@ def spelled(message: str, options: Mapping[str, Spelling]) -> str:
     'See what it becomes with digram explain.'
     """
     message = _VERB.sub(lambda match: f"digram {match[1].replace('_', '-')}", message)
-    # Beside the format of what is written, that of what is read has a name of its own.
+    # The format of the source is --source-format, since --format is that of the output.
     message = _OF_FILES.sub(lambda match: match[1].replace("format=", "source_format="), message)
     return _ARGUMENT.sub(functools.partial(_in_shell, options), message)
 
@@ -84,7 +84,7 @@ def _in_shell(options: Mapping[str, Spelling], match: re.Match[str]) -> str:
 
 
 def _value(python: str) -> str:
-    import ast  # only for an error: the command line starts without
+    import ast  # imported here, since only errors need it
     import shlex
 
     quoted = re.search(_QUOTED, python)

@@ -1,4 +1,4 @@
-"""The texts of each file that arguments name, for verbs that tell of files one by one."""
+"""The texts of each named file, for verbs that report each file separately."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Holder(NamedTuple):
     """A file, or stdin."""
 
     name: str
-    """As a table shows it; `-` for stdin."""
+    """The name in tables; `-` for stdin."""
     texts: Iterator[bytes]
-    """One after the other, to be read before those of the next."""
+    """Must be read before the texts of the next file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What arguments name: made by `named`, iterated as `Holder`s."""
+    """The named files and stdin; made by `named`, iterated as `Holder`s."""
 
     sources: tuple[Files | Stream, ...]
     title: str | None
@@ -48,14 +48,14 @@ class Named:
         return cut or any(kind.form != "text" for kind in kinds)
 
     def __iter__(self) -> Iterator[Holder]:
-        """All of it; a bar shows how far it is, and what was skipped is told at the end, once."""
+        """Iterate over the files, with a progress bar; report skipped records at the end."""
         from digram._util.progress import progress
         from digram.corpus import Files, Pass
 
         seen, total = Pass(), 0
         for one in self.sources:
             total += one.size if isinstance(one, Files) else 0
-        # How much comes through stdin is not known.
+        # The size of stdin is not known.
         known = all(isinstance(one, Files) for one in self.sources)
         enabled = None if self.title else False
         with progress(self.title or "", total if known else None, enabled=enabled) as advance:
@@ -71,18 +71,23 @@ class Named:
 
 def named(
     arguments: Sequence[str],
-    told: common.Told,
+    read_options: common.ReadOptions,
     title: str | None = None,
     missing: Callable[[OSError], None] | None = None,
 ) -> Named:
-    """What arguments name, stdin for - or without any; a bar has this title, where there is one.
+    """The files that arguments name, and stdin for `-` or without arguments.
 
-    What is not there is told before anything is read: raised, or given to `missing`.
+    `title` is that of the progress bar; None draws no bar. Missing files are reported before
+    anything is read: passed to `missing`, or raised without it.
     """
     sources: list[Files | Stream] = []
     for name in arguments or ("-",):
         try:
-            sources.append(corpus.stdin(told) if name == "-" else common.files(name, told=told))
+            sources.append(
+                corpus.stdin(read_options)
+                if name == "-"
+                else common.files(name, read_options=read_options)
+            )
         except OSError as error:
             if missing is None:
                 raise
@@ -91,33 +96,33 @@ def named(
 
 
 def given(
-    file: str, text: str | None, told: common.Told
+    file: str, text: str | None, read_options: common.ReadOptions
 ) -> Iterator[tuple[str, int | None, bytes]]:
-    """The texts of the one FILE, of stdin or of `--text`: a name, a number if any, and the text.
+    """The texts of FILE, stdin or `--text`: a name, a document number or None, and the text.
 
-    The one rule of all verbs that show what becomes of a text.
+    Shared by all verbs that show how a text is encoded.
     """
     from digram.corpus import Files
 
     if text is not None:
         if file != "-":
             raise click.UsageError("give a FILE or --text, not both.")
-        if told != common.Told():
+        if read_options != common.ReadOptions():
             raise click.UsageError(
-                "options that say how files are read do nothing beside --text; leave them out."
+                "options for reading files have no effect with --text; leave them out."
             )
-        yield "--text", None, os.fsencode(text)  # the bytes that were typed, UTF-8 or not
+        yield "--text", None, os.fsencode(text)  # the bytes that were typed, even if not UTF-8
         return
     try:
-        found = named((file,), told)
+        sources = named((file,), read_options)
     except FileNotFoundError as error:
-        error.add_note("For these letters as a text, give them with --text.")
+        error.add_note("To use the argument itself as text, pass it with --text.")
         raise
-    for one in found.sources:
+    for one in sources.sources:
         if isinstance(one, Files):
             common.one_of(one, file)
-    several = found.hold_several
-    for name, documents in found:
+    several = sources.hold_several
+    for name, documents in sources:
         for number, data in enumerate(documents):
             yield name, number if several else None, data
 
@@ -137,9 +142,9 @@ def _whole(
 
 @contextmanager
 def where(name: str, document: int | None) -> Iterator[None]:
-    """Let an error about a text say in which file that is, and as which of its documents, from 0.
+    """Add the file and the document number, from 0, to an error about a text.
 
-    An `OptionError` is about what was typed.
+    An `OptionError` is about an option and is not changed.
     """
     from digram.errors import DigramError, OptionError, placed
 

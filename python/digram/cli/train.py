@@ -1,4 +1,4 @@
-"""`digram train`: files in, a tokenizer out."""
+"""`digram train`: train a tokenizer on files."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["train"]
 
 
 def _size_or_share(value: str) -> int | float:
-    """A click type: a whole number is a size, one with a point and no letter a share."""
+    """A click type: a whole number is a size, a decimal number without a suffix is a share."""
     try:
         is_share = value.replace(".", "", 1).isdecimal() and "." in value
         return float(value) if is_share else common.NUMBER.convert(value, None, None)
     except click.BadParameter:
         raise click.BadParameter(
-            f"{value!r} is neither a size nor a share, as in 20000 or 0.9."
+            f"{value!r} is neither a size nor a share, such as 20000 or 0.9."
         ) from None
 
 
@@ -37,11 +37,11 @@ def _size_or_share(value: str) -> int | float:
     "--picky",
     type=float,
     metavar="SHARE",
-    help="Drop a token once one merge takes up this share of its places (PickyBPE), as in 0.9.",
+    help="Drop a token when one merge has used this share of its occurrences (PickyBPE): 0.9.",
 )
 @common.named_pretokenizer_option
 @common.pretokenizer_options
-@common.rules_option("What is one token, and what is never joined.")
+@common.rules_option("Text that is one token, and text that is never joined.")
 @click.option(
     "--ties",
     type=click.Choice(["ids", "first_seen", "lexicographic", "printable"]),
@@ -54,18 +54,18 @@ def _size_or_share(value: str) -> int | float:
 @click.option(
     "--superwords",
     type=click.Choice(["two-stage", "boundless"]),
-    help="Learn tokens of several words: as SuperBPE does, or as BoundlessBPE.",
+    help="Learn tokens of several words, as SuperBPE (two-stage) or BoundlessBPE (boundless).",
 )
 @click.option(
     "--subwords",
     type=_size_or_share,
     metavar="N|SHARE",
-    help="Two-stage: the size at which superwords begin, or its share of the merges (0.9).",
+    help="Two-stage: the size at which superwords begin, or a share of merges.  [default: 0.9]",
 )
 @click.option(
     "--joins",
     type=click.Choice(["letters", "no_digits", "all"]),
-    help="Boundless: which words may join (no_digits).",
+    help="Boundless: which words may join.  [default: no_digits]",
 )
 @common.source_options
 @click.option(
@@ -73,18 +73,20 @@ def _size_or_share(value: str) -> int | float:
     type=int,
     default=0,
     metavar="N",
-    help="Keep with each merge the N pairs that came next, and their counts.",
+    help="Store the N next most frequent pairs, with their counts, for each merge.",
 )
-@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
+@click.option(
+    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
+)
 @click.option(
     "--memory-limit",
     metavar="SIZE",
-    help='As in "2 GB"; what does not fit goes to the folder for temporary files.',
+    help='Limit of memory, such as "2 GB"; data beyond it goes to temporary files.',
 )
 @click.option(
     "--checkpoint",
     metavar="FOLDER",
-    help="Note here how far the run is; the same command goes on from there.",
+    help="Save progress here; the same command resumes from it.",
 )
 @learning.saving_options
 def train(
@@ -99,30 +101,30 @@ def train(
     superwords: str | None,
     subwords: int | float | None,
     joins: Any,
-    told: common.Told,
+    read_options: common.ReadOptions,
     format_: str | None,
     allow_loss: bool,
     quiet: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Learn a tokenizer from text or counts.
+    """Train a tokenizer on text or counts.
 
-    FILES are files, folders (all below them but hidden ones) and quoted patterns, where **
-    crosses folders; - is stdin. Names that end in .jsonl, .ndjson or .json hold JSON, .csv,
-    .tsv, .parquet and .arrow are tables, and .gz, .zst, .bz2 or .xz are unpacked; all else is
-    text. A text file is one document unless --separator cuts it, and so is each record; merges
-    never cross documents. Or they are counts, from digram counts make, which say themselves how
-    their text was cut. Says on stderr what was learned and why training stopped.
+    FILES are files, folders (with all files below them except hidden ones) and quoted patterns, in
+    which ** matches folders; - is stdin. Files named .jsonl, .ndjson or .json contain JSON; .csv,
+    .tsv, .parquet and .arrow are tables; .gz, .zst, .bz2 and .xz are decompressed; all other files
+    are text. A text file is one document unless --separator splits it; each record is one too.
+    Merges never cross documents. FILES can also be counts made by digram counts make, which store
+    their pretokenizer. A summary on stderr says what was learned and why training stopped.
     """
     if options["vocab_size"] is options["max_merges"] is options["min_frequency"] is None:
-        raise click.UsageError("say when to stop: --vocab-size, --max-merges or --min-frequency.")
+        raise click.UsageError("give a limit: --vocab-size, --max-merges or --min-frequency.")
     common.check_stdout(output, as_json)
     import digram
     from digram.training.checkpoint import noted_merges
 
     options["superwords"] = _superwords(superwords, subwords, joins)
-    counts = corpus.counts_in(files, told)
+    counts = corpus.counts_in(files, read_options)
     if counts is not None and superwords is None:
         _as_counted(options, counts)
     elif not regex and pretokenizer is None:
@@ -139,7 +141,7 @@ def train(
     noted = 0 if options["checkpoint"] is None else noted_merges(options["checkpoint"])
     source: Any = counts
     if counts is None:
-        source, paths = corpus.texts_in(files, told)
+        source, paths = corpus.texts_in(files, read_options)
         corpus.check_not_in_source(output, paths)
     started = time.perf_counter()
     tok = digram.train(source, progress=False if quiet else None, **options)
@@ -156,24 +158,24 @@ def train(
 
 
 def _superwords(
-    way: str | None, subwords: int | float | None, joins: Any
+    method: str | None, subwords: int | float | None, joins: Any
 ) -> TwoStage | Boundless | None:
-    """The way to learn superwords, if one is asked for."""
+    """The method for superwords, if one is requested."""
     for name, value, of in (("--subwords", subwords, "two-stage"), ("--joins", joins, "boundless")):
-        if value is not None and way != of:
-            raise click.UsageError(f"{name} is for --superwords {of}.")
-    if way is None:
+        if value is not None and method != of:
+            raise click.UsageError(f"{name} applies only to --superwords {of}.")
+    if method is None:
         return None
     import digram
 
-    if way == "two-stage":
+    if method == "two-stage":
         return digram.TwoStage() if subwords is None else digram.TwoStage(subwords=subwords)
     return digram.Boundless() if joins is None else digram.Boundless(joins=joins)
 
 
 def _as_counted(options: dict[str, Any], counts: Counts) -> None:
-    """What is not asked for is as it was when the text was counted."""
+    """Take the pretokenizer and the unit from the counts, unless they are given."""
     options["pretokenizer"] = counts.pretokenizer
-    asked = click.get_current_context().get_parameter_source("unit")
-    if asked is click.core.ParameterSource.DEFAULT:
+    source = click.get_current_context().get_parameter_source("unit")
+    if source is click.core.ParameterSource.DEFAULT:
         options["unit"] = counts.unit

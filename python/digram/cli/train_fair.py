@@ -1,4 +1,4 @@
-"""`digram train-fair`: a vocabulary for several languages, in which none falls behind."""
+"""`digram train-fair`: train one tokenizer for several languages, fairly."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ _Value = TypeVar("_Value")
     multiple=True,
     required=True,
     metavar="NAME=FILES",
-    help="Learn from a file, folder or pattern, or from counts, under this name; repeat it.",
+    help="Learn from a file, folder or pattern, or from counts, as language NAME; repeat it.",
 )
 @click.option(
     "--dev",
     multiple=True,
     metavar="NAME=FILES",
-    help="Text that is measured: the language for which it is longest has its turn.",
+    help="Text to measure: the next merge is for the language whose text is longest.",
 )
 @click.option(
     "--ratio",
     "ratios",
     multiple=True,
     metavar="NAME=N",
-    help="In place of --dev: how many times as short the language is to become, beside others.",
+    help="Instead of --dev: how much shorter the language should become, relative to the others.",
 )
 @click.option(
     "--global-merges",
@@ -53,19 +53,19 @@ _Value = TypeVar("_Value")
     default=0,
     show_default=True,
     metavar="N",
-    help="First N merges for all languages together.",
+    help="Make the first N merges for all languages together.",
 )
 @click.option(
     "--window",
     type=int,
     metavar="N",
-    help="Look back on N turns: a language that had more than its share waits.",
+    help="Limit turns within the last N: a language with more than its share waits.",
 )
 @click.option(
     "--alpha",
     type=float,
     metavar="N",
-    help="How many times its even share of the window a language may have; 2 by default.",
+    help="How many times an even share of the window a language may take.  [default: 2]",
 )
 @learning.limit_options
 @common.named_pretokenizer_option
@@ -80,7 +80,9 @@ _Value = TypeVar("_Value")
 )
 @learning.id_options
 @common.source_options
-@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
+@click.option(
+    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
+)
 @learning.saving_options
 def train_fair(
     *,
@@ -92,22 +94,23 @@ def train_fair(
     regex: tuple[str, ...],
     digits: Any,
     on_unknown: str,
-    told: common.Told,
+    read_options: common.ReadOptions,
     format_: str | None,
     allow_loss: bool,
     quiet: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Learn a tokenizer for several languages, each merge for the one that is furthest behind.
+    """Train one tokenizer for several languages, with each merge for the language that needs most
+    tokens.
 
-    Parity-aware BPE: at each step the language whose --dev text is longest in tokens has its turn,
-    and its most frequent pair becomes a token. FILES are what digram train takes. Give parallel
-    text to --dev, and its languages come to cost about the same; digram evaluate says what they
-    cost. Says on stderr for whom merges were made.
+    Parity-aware BPE: each step takes the language whose --dev text is longest in tokens, and makes
+    a token of its most frequent pair. FILES are those of digram train. With parallel text as --dev,
+    the languages come to cost about the same; digram evaluate measures the cost. A summary on
+    stderr says for which languages merges were made.
     """
     if options["vocab_size"] is options["max_merges"] is options["min_frequency"] is None:
-        raise click.UsageError("say when to stop: --vocab-size, --max-merges or --min-frequency.")
+        raise click.UsageError("give a limit: --vocab-size, --max-merges or --min-frequency.")
     common.check_stdout(output, as_json)
     import digram
 
@@ -132,10 +135,10 @@ def train_fair(
         format_,
         allow_loss,
     )
-    sources = {name: _source(files, told, output) for name, files in learn.items()}
-    measured = {name: _source(files, told, output) for name, files in steer.items()}
+    sources = {name: _source(files, read_options, output) for name, files in learn.items()}
+    measured = {name: _source(files, read_options, output) for name, files in steer.items()}
     if all(isinstance(one, digram.Counts) for one in (*sources.values(), *measured.values())):
-        corpus.refuse_told(told)
+        corpus.refuse_read_options(read_options)
     started = time.perf_counter()
     tok = digram.train_fair(
         sources,
@@ -161,33 +164,35 @@ def train_fair(
 def _by_name(
     option: str, values: Sequence[str], kind: Callable[[str], _Value]
 ) -> dict[str, _Value]:
-    """What options of the form NAME=VALUE say, each name once."""
-    found: dict[str, _Value] = {}
+    """Parse options of the form NAME=VALUE; each name may be given once."""
+    values_by_name: dict[str, _Value] = {}
     for one in values:
         name, equals, value = one.partition("=")
         if not (name and equals and value):
-            raise click.UsageError(f"{option} {one!r} is not of the form en=VALUE.")
-        if name in found:
+            raise click.UsageError(
+                f"{option} {one!r} is not of the form NAME=VALUE, such as en=VALUE."
+            )
+        if name in values_by_name:
             raise click.UsageError(f"{option} {name!r} is given twice.")
         try:
-            found[name] = kind(value)
+            values_by_name[name] = kind(value)
         except ValueError:
             raise click.UsageError(f"{option} {one!r}: {value!r} is not a number.") from None
-    return found
+    return values_by_name
 
 
-def _source(files: str, told: common.Told, output: str) -> CorpusLike | Counts:
+def _source(files: str, read_options: common.ReadOptions, output: str) -> CorpusLike | Counts:
     counts = corpus.counts_in((files,), None)
     if counts is not None:
         return counts
     if files == "-":
-        raise click.UsageError("stdin has no languages; name files.")
-    source, paths = corpus.texts_in((files,), told)
+        raise click.UsageError("a language cannot be read from stdin; name files.")
+    source, paths = corpus.texts_in((files,), read_options)
     corpus.check_not_in_source(output, paths)
     return source
 
 
 def _turns(made: Counter[str | None], names: Sequence[str]) -> str:
-    """For whom merges were made."""
+    """The number of merges made for each language."""
     together = [f"all {made[None]:,}"] if made[None] else []
     return "Merges made for: " + ", ".join([*together, *(f"{n} {made[n]:,}" for n in names)]) + "."

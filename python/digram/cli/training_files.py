@@ -1,4 +1,4 @@
-"""`digram encode -o FOLDER`: files in, training files out; and the way back."""
+"""`digram encode -o FOLDER`: encode files into training files, and decode these."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["asked", "numbers", "options", "texts", "write"]
 
-_PART = 1 << 16  # ids that are decoded at once, where documents play no part
+_PART = 1 << 16  # ids decoded at a time if documents are not separated
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
 _OPTIONS = (
-    click.option("-o", "--output", metavar="FOLDER", help="Write files that trainers read there."),
+    click.option("-o", "--output", metavar="FOLDER", help="Write training files to this folder."),
     click.option(
         "--format",
         "format_",
@@ -31,53 +31,61 @@ _OPTIONS = (
         metavar="NAME",
         cls=Naming,
         names=shard_formats,
-        help="Their format: {names}.",
+        help="Format of the training files: {names}.",
     ),
     click.option(
         "--end-of-text",
         metavar="TOKEN",
-        help="The special token after each document, or none. Default: the tokenizer's own, where "
-        "it is known by its name.",
+        help="The special token after each document, or none.  [default: that of the tokenizer, if "
+        "it has a known name]",
     ),
     click.option(
-        "--dtype", metavar="TYPE", help="uint16, uint32, ...  Default: the smallest that fits."
+        "--dtype",
+        metavar="TYPE",
+        help="Type of the ids: uint16, uint32, ...  [default: the smallest that fits]",
     ),
     click.option(
         "--shard-tokens",
         type=common.NUMBER,
         metavar="N",
-        help="A shard ends with the document that reaches this many tokens.  [default: 100000000]",
+        help="End a shard with the document that reaches N tokens.  [default: 100000000]",
     ),
-    click.option("--shard-size", metavar="SIZE", help='The same in bytes of ids, as in "1 GB".'),
-    click.option("--resume", is_flag=True, help="Go on with the run that the folder holds."),
-    click.option("-q", "--quiet", is_flag=True, help="No bar and no summary, with -o."),
-    click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON, with -o."),
+    click.option(
+        "--shard-size", metavar="SIZE", help='The same as a size of the ids, such as "1 GB".'
+    ),
+    click.option("--resume", is_flag=True, help="Resume the interrupted run in the folder."),
+    click.option(
+        "-q", "--quiet", is_flag=True, help="With -o: show no progress bar and no summary."
+    ),
+    click.option("--json", "as_json", is_flag=True, help="With -o: print a summary as JSON."),
 )
 
 
 def options(verb: _Verb) -> _Verb:
-    """The options that are for files, but for -o all without effect on stdout."""
+    """Add the options for training files; all of them need -o."""
     for option in reversed(_OPTIONS):
         option(verb)
     return verb
 
 
 def asked(options: dict[str, Any]) -> bool:
-    """Whether ids go to a folder; a usage error for options that need one, where none is given."""
+    """Whether -o is given; a usage error if it is not but an option needs it."""
     if options["output"] is not None:
         return True
     context = click.get_current_context()
     spelled = {one.name: max(one.opts, key=len) for one in context.command.params}
     for name, value in options.items():
-        if value is not None and value is not False:  # 0 is a value, and equal to False
-            raise click.UsageError(f"{spelled[name]} is for files; say where with -o FOLDER.")
+        if (
+            value is not None and value is not False
+        ):  # not `in`, since 0 is a value and equals False
+            raise click.UsageError(f"{spelled[name]} needs -o FOLDER.")
     return False
 
 
 def write(
     tok: Tokenizer,
     files: tuple[str, ...],
-    told: common.Told,
+    read_options: common.ReadOptions,
     *,
     output: str,
     format_: str | None,
@@ -86,16 +94,18 @@ def write(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Encode files into a folder, and say what was written."""
+    """Encode files into a folder, and report what was written."""
     import digram
 
     common.check_folder("-o", output)
     if format_ is None:
-        raise click.UsageError(f"say which files with --format: {', '.join(shard_formats())}.")
+        raise click.UsageError(
+            f"give the format of the files with --format: {', '.join(shard_formats())}."
+        )
     end: Any = ... if end_of_text is None else None if end_of_text == "none" else end_of_text
-    source, _ = corpus.texts_in(files, told)
+    source, _ = corpus.texts_in(files, read_options)
     started = time.perf_counter()
-    found = digram.encode_files(
+    token_files = digram.encode_files(
         tok,
         source,
         output,
@@ -106,16 +116,16 @@ def write(
     )
     seconds = time.perf_counter() - started
     if not quiet:
-        common.log(_summary(found, output, seconds))
+        common.log(_summary(token_files, output, seconds))
     if as_json:
         facts = {
             "path": output,
-            "format": found.format,
-            "dtype": found.dtype.name,
-            "documents": found.documents,
-            "tokens": found.tokens,
-            "skipped": found.skipped,
-            "shards": len(found.paths),
+            "format": token_files.format,
+            "dtype": token_files.dtype.name,
+            "documents": token_files.documents,
+            "tokens": token_files.tokens,
+            "skipped": token_files.skipped,
+            "shards": len(token_files.paths),
             "seconds": round(seconds, 3),
         }
         common.emit_json(facts)
@@ -132,49 +142,49 @@ def numbers(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
         return slice(int(match[3]), int(match[3]) + 1)
     first, stop = int(match[1] or 0), int(match[2]) if match[2] else None
     if stop is not None and stop <= first:
-        raise click.BadParameter(f"{value!r} ends before it begins.")
+        raise click.BadParameter(f"{value!r} ends before it starts.")
     return slice(first, stop)
 
 
 def texts(
     tok: Tokenizer, path: str, chosen: slice | None, lines: bool, skip: bool
 ) -> Iterator[bytes]:
-    """What training files say: a text a document, or any parts where nothing goes between them."""
+    """The texts of training files: one per document, or arbitrary parts if `lines` is false."""
     from digram.shards import read_tokens
 
     decoded = partial(tok.decode_bytes, skip_special_tokens=skip)
-    found = read_tokens(path)
-    _check_whose(found, tok, path)
+    token_files = read_tokens(path)
+    _check_tokenizer(token_files, tok, path)
     if chosen is not None:
-        for number in _numbers(found, chosen, path):
-            yield decoded(found[number])
+        for number in _numbers(token_files, chosen, path):
+            yield decoded(token_files[number])
     elif lines:
-        yield from map(decoded, found)
-    else:  # where documents end is of no matter, and not every file tells
-        for number in range(len(found.paths)):
-            ids = found.shard(number)
+        yield from map(decoded, token_files)
+    else:  # not every file stores the ends of documents, and they are not needed here
+        for number in range(len(token_files.paths)):
+            ids = token_files.shard(number)
             for start in range(0, len(ids), _PART):
                 yield decoded(ids[start : start + _PART])
 
 
-def _check_whose(found: TokenFiles, tok: Tokenizer, path: str) -> None:
-    """Refuses ids of another tokenizer: they would be other text, and nobody would notice."""
+def _check_tokenizer(token_files: TokenFiles, tok: Tokenizer, path: str) -> None:
+    """Raise if the ids are of another tokenizer: they would decode to wrong text unnoticed."""
     from digram.errors import ConfigMismatchError
 
-    if found.tokenizer not in (None, tok.digest):
+    if token_files.tokenizer not in (None, tok.digest):
         raise ConfigMismatchError(
-            f"these ids are of the tokenizer with digest {str(found.tokenizer)[:16]}, and this one "
-            f"has {tok.digest[:16]}.",
+            f"these ids are of the tokenizer with digest {str(token_files.tokenizer)[:16]}, but "
+            f"the digest of this one is {tok.digest[:16]}.",
             path=path,
-            hint="Give the one that encoded them; digram inspect shows the digest of each.",
+            hint="Pass the tokenizer that encoded them; digram inspect shows the digest of each.",
         )
 
 
-def _numbers(found: TokenFiles, chosen: slice, path: str) -> range:
-    """The numbers of the documents that are asked for, of which the first must be there."""
+def _numbers(token_files: TokenFiles, chosen: slice, path: str) -> range:
+    """The numbers of the requested documents; the first must exist."""
     from digram.errors import OptionError
 
-    count = len(found)
+    count = len(token_files)
     if chosen.start >= count and (chosen.start or chosen.stop is not None):
         there = f"they are 0 to {count - 1:,}" if count else "there are none"
         raise OptionError(
@@ -183,9 +193,9 @@ def _numbers(found: TokenFiles, chosen: slice, path: str) -> range:
     return range(count)[chosen]
 
 
-def _summary(found: TokenFiles, output: str, seconds: float) -> str:
+def _summary(token_files: TokenFiles, output: str, seconds: float) -> str:
     return (
-        f"Wrote {common.several(found.tokens, 'token')} of "
-        f"{common.several(found.documents, 'document')}, in "
-        f"{common.several(len(found.paths), 'shard')}, in {seconds:.1f} s.\nSaved {output}"
+        f"Wrote {common.several(token_files.tokens, 'token')} of "
+        f"{common.several(token_files.documents, 'document')}, in "
+        f"{common.several(len(token_files.paths), 'shard')}, in {seconds:.1f} s.\nSaved {output}"
     )

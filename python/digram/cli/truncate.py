@@ -1,4 +1,4 @@
-"""`digram truncate`: `head` and `tail` for tokens."""
+"""`digram truncate`: cut a text to a number of tokens, like `head` and `tail`."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ __all__ = ["truncate"]
     type=click.Choice(["right", "left"]),
     default="right",
     show_default=True,
-    help="Where to cut off: right keeps the beginning, left the end.",
+    help="The side to cut: right keeps the beginning, left the end.",
 )
 @common.special_option
 def truncate(
     *, tok: Tokenizer, file: str, max_length: int, side: Literal["left", "right"], special: Any
 ) -> None:
-    """Cut a text from FILE or stdin down to N tokens.
+    """Cut a text from FILE or stdin to N tokens.
 
-    What goes to stdout is its first N tokens, with --side left its last N; a few less where these
-    have more than N tokens as a text of their own, as digram count tells. It is cut where a token
-    ends and never inside a character; its bytes are those of the input, and no line feed is added.
-    The text is held in memory.
+    The first N tokens of the text are written to stdout, or the last N with --side left; a few less
+    if these would have more than N tokens when encoded by themselves, as digram count does. The cut
+    is at the end of a token, never inside a character. No line feed is added. The text is held in
+    memory.
     """
     with common.open_input(file) as text:
         common.emit_bytes(tok.truncate(text.read(), max_length, side=side, special=special))

@@ -92,13 +92,15 @@ class Files:
     def __repr__(self) -> str:
         shown = ", ".join(repr(str(path)) for path in self.paths[:2])
         more = f", … {len(self.paths):,} in all" if len(self.paths) > 2 else ""
-        told = {
+        options = {
             "separator": self.separator,
             "field": ".".join(self.field) if self.field != ("text",) else None,
             "format": self.format,
             "on_error": self.on_error if self.on_error != "raise" else None,
         }
-        rest = "".join(f", {name}={value!r}" for name, value in told.items() if value is not None)
+        rest = "".join(
+            f", {name}={value!r}" for name, value in options.items() if value is not None
+        )
         return f"<digram.Files: {shown}{more}{rest}>"
 
     @property

@@ -63,8 +63,8 @@ def kind_of(path: str | os.PathLike[str], format: str | None = None) -> Kind:
     if packing is not None:
         name = name.with_suffix("")
     if format is not None:
-        told = check_format(format)
-        return Kind(told.form, told.packing or packing)
+        named = check_format(format)
+        return Kind(named.form, named.packing or packing)
     suffix = name.suffix.lower()
     if suffix in _ARCHIVES:
         raise OptionError(

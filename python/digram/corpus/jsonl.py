@@ -124,12 +124,12 @@ def _texts(
 ) -> Iterator[Item]:
     mark, blocks = without_mark(blocks)
     for block in blocks:
-        yield from _told(reader.push(block), records, mark, hint)
+        yield from _items(reader.push(block), records, mark, hint)
         _check_size(reader.held, records, max_bytes)
-    yield from _told(reader.finish(), records, mark, hint)
+    yield from _items(reader.finish(), records, mark, hint)
 
 
-def _told(found: _Found, records: Records, mark: int, hint: str) -> Iterator[Item]:
+def _items(found: _Found, records: Records, mark: int, hint: str) -> Iterator[Item]:
     """The records that could be read from some bytes, and the first fault."""
     texts, faults, fatal = found
     yield from _given(texts, faults, records, 0, mark)

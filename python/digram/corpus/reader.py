@@ -38,7 +38,7 @@ class Pass:
     """Records that were skipped."""
     faults: list[CorruptFileError] = field(default_factory=list)
     """Why, of the first few."""
-    told: bool = False
+    reported: bool = False
     ended: bool = False
     """Nobody wants more of it."""
     record: int = 0
@@ -63,9 +63,9 @@ class Pass:
 
     def tell(self) -> None:
         """Warn, once, about the records that were skipped."""
-        if not self.skipped or self.told:
+        if not self.skipped or self.reported:
             return
-        self.told = True
+        self.reported = True
         shown = "; ".join(_short(fault) for fault in self.faults)
         more = self.skipped - len(self.faults)
         rest = f"; and {more:,} more" if more else ""

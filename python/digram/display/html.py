@@ -162,10 +162,10 @@ def context(before: bytes, data: bytes, after: bytes) -> str:
 
 
 def _chip(parts: Sequence[Drawn], position: int, title: str, is_framed: bool = False) -> str:
-    said = f' title="{harmless(title)}"' if title else ""
+    tooltip = f' title="{harmless(title)}"' if title else ""
     frame = ";outline:1px dashed currentColor;outline-offset:-1px" if is_framed else ""
     style = f"{_CHIP};background:{color_of(position).css}{frame}"
-    return f'<span{said} style="{style}">{_marked(parts)}</span>'
+    return f'<span{tooltip} style="{style}">{_marked(parts)}</span>'
 
 
 def _marked(parts: Iterable[Drawn]) -> str:

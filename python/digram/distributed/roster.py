@@ -120,7 +120,7 @@ class Roster(Generic[Shard, Value]):
         losses = self._losses[number] = self._losses.get(number, 0) + 1
         if losses > self._retries:
             raise LimitExceededError(
-                f"shard {number} was lost {losses} times, the last time to {_said(why)}",
+                f"shard {number} was lost {losses} times, the last time to {_described(why)}",
                 index=number,
                 value=losses,
                 hint="A worker that is killed mostly had too little memory: make the shards "
@@ -165,6 +165,6 @@ def _check_same(known: tuple[Key, str], result: Result[Value]) -> None:
         )
 
 
-def _said(why: BaseException) -> str:
+def _described(why: BaseException) -> str:
     text = str(why).strip()
     return f"{type(why).__name__}: {text}" if text else f"{type(why).__name__}."

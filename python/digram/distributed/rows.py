@@ -21,7 +21,7 @@ from digram.distributed.columns import pyarrow
 from digram.distributed.tasks import CountTexts
 from digram.errors import OptionError
 from digram.training.counts import Counts, check_made
-from digram.training.counts.settings import Said, said, to_json
+from digram.training.counts.settings import CountsMetadata, from_json, to_json
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -108,7 +108,7 @@ def counts_of(rows: Any, task: CountTexts) -> Counts:
     kinds = table.column("kind")
     # An engine may have done without the rows of no texts.
     for line in table.filter(arrow.compute.equal(kinds, _MADE)).column("piece").to_pylist():
-        made = said(line.decode("utf-8", "replace"))
+        made = from_json(line.decode("utf-8", "replace"))
         check_made(
             (made.pretokenizer, made.unit),
             (task.pretokenizer, task.unit),
@@ -135,7 +135,7 @@ def counts_of(rows: Any, task: CountTexts) -> Counts:
 
 def _made(counts: Counts) -> str:
     """How texts were cut, in the words of a file of counts, without its totals."""
-    return to_json(Said(counts.pretokenizer, counts.unit, 0, 0, 0, None))
+    return to_json(CountsMetadata(counts.pretokenizer, counts.unit, 0, 0, 0, None))
 
 
 def batches_of(tables: Iterable[pa.Table], rows: int = 1 << 16) -> Iterable[pa.RecordBatch]:

@@ -83,12 +83,12 @@ def _scheme(own: dict[str, Any] | None, path: str | None) -> Scheme | None:
     if own is None or "scheme" not in own:
         return None
     where = "model.digram.scheme"
-    said = expect(own["scheme"], dict, where, path)
-    kind = SCHEMES.get(str(said.get("kind")))
+    content = expect(own["scheme"], dict, where, path)
+    kind = SCHEMES.get(str(content.get("kind")))
     if kind is None:
-        raise CorruptFileError(f"{where}.kind {show(said.get('kind'))} is not known.", path=path)
+        raise CorruptFileError(f"{where}.kind {show(content.get('kind'))} is not known.", path=path)
     try:
-        return kind.read(said)
+        return kind.from_dict(content)
     except (KeyError, TypeError, ValueError) as error:
         raise CorruptFileError(f"{where} is no {kind.kind}: {error}.", path=path) from None
 
@@ -106,7 +106,7 @@ def _refuse(definition: Definition) -> None:
 
 def _written(definition: Definition, of: Names) -> dict[str, Any]:
     model, names, unknown = require_bpe(definition.model, "a BPE model"), of.names, of.unknown
-    scheme = {} if model.scheme is None else {"scheme": model.scheme.said()}
+    scheme = {} if model.scheme is None else {"scheme": model.scheme.to_dict()}
     return dict.fromkeys(_KEYS) | {
         "type": _OWN if of.own else "BPE",
         "unk_token": unknown.text if isinstance(unknown, SpecialToken) else None,

@@ -199,10 +199,10 @@ def check_special(
 
 
 def check_input(
-    said: Definition | Settings, special_tokens: Mapping[str, int], path: str | None
+    definition: Definition | Settings, special_tokens: Mapping[str, int], path: str | None
 ) -> None:
     """Raises `VocabError` unless the template and the padding name special tokens."""
-    template, pad = said.template, said.pad_token
+    template, pad = definition.template, definition.pad_token
     named = [] if template is None else [("the template", name) for name in template.tokens]
     for what, name in [*named, *([] if pad is None else [("the pad token", pad)])]:
         if name not in special_tokens:
@@ -212,7 +212,7 @@ def check_input(
                 value=name,
                 hint="Add it to the special tokens.",
             )
-    size = said.context_size
+    size = definition.context_size
     if size is not None and size < 1:
         raise VocabError(f"the context size {show(size)} is not at least 1.", path=path, value=size)
 

@@ -37,13 +37,13 @@ def refuse_special_tokens(definition: Definition, what: str, allow_loss: bool) -
 def refuse_input(definition: Definition, what: str, allow_loss: bool) -> None:
     """Raises `VocabError` for a template, context size or pad token, unless they may be lost."""
     names = ("template", "context_size", "pad_token")
-    said = [name for name in names if getattr(definition, name) is not None]
-    if said and not allow_loss:
+    present = [name for name in names if getattr(definition, name) is not None]
+    if present and not allow_loss:
         raise VocabError(
-            f"{what} cannot carry the {said[0].replace('_', ' ')}.",
-            value=getattr(definition, said[0]),
+            f"{what} cannot carry the {present[0].replace('_', ' ')}.",
+            value=getattr(definition, present[0]),
             hint='Save it with format="huggingface", or pass allow_loss=True to leave it out; in '
-            f"Python, with_{said[0]} names it again after loading.",
+            f"Python, with_{present[0]} names it again after loading.",
         )
 
 

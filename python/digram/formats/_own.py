@@ -92,7 +92,7 @@ def to_section(definition: Definition, of_model: dict[str, Any]) -> dict[str, An
         **of_model,
     }
     ruled = definition.pretokenizer.rules
-    told = {
+    content = {
         "format": VERSION,
         "pretokenizer": {
             "name": definition.pretokenizer.name,
@@ -102,14 +102,14 @@ def to_section(definition: Definition, of_model: dict[str, Any]) -> dict[str, An
         "training": kept or None,
         **news,
     }
-    first = {"format": VERSION, "digest": digest(definition), "seal": _seal(told)}
-    return first | told
+    first = {"format": VERSION, "digest": digest(definition), "seal": _seal(content)}
+    return first | content
 
 
 def _seal(own: dict[str, Any]) -> str:
     """SHA-256, in hexadecimal, of the section but for the two digests, in any order of its keys."""
-    said = {key: value for key, value in own.items() if key not in _UNSEALED}
-    return hashlib.sha256(spelled(said, sort_keys=True)).hexdigest()
+    sealed = {key: value for key, value in own.items() if key not in _UNSEALED}
+    return hashlib.sha256(spelled(sealed, sort_keys=True)).hexdigest()
 
 
 def section(model: dict[str, Any], path: str | None) -> dict[str, Any] | None:
@@ -138,8 +138,8 @@ def digits(
     """The digit policy that the first split stands for; `MISSING` where nothing is said."""
     if own is None:
         return MISSING
-    said = expect(own.get("pretokenizer"), dict, "model.digram.pretokenizer", path)
-    policy = said.get("digits")
+    content = expect(own.get("pretokenizer"), dict, "model.digram.pretokenizer", path)
+    policy = content.get("digits")
     if policy is not None and policy not in get_args(Digits):
         raise CorruptFileError(
             f"model.digram.pretokenizer.digits {show(policy)} is not known.",
@@ -153,8 +153,8 @@ def name(own: dict[str, Any] | None, path: str | None) -> str | Literal[Missing.
     """The name that the pretokenizer had; `MISSING` where nothing is said."""
     if own is None:
         return MISSING
-    said = expect(own.get("pretokenizer"), dict, "model.digram.pretokenizer", path).get("name")
-    return None if said is None else expect(said, str, "model.digram.pretokenizer.name", path)
+    content = expect(own.get("pretokenizer"), dict, "model.digram.pretokenizer", path).get("name")
+    return None if content is None else expect(content, str, "model.digram.pretokenizer.name", path)
 
 
 def rules(own: dict[str, Any] | None, path: str | None) -> Rules | None:
@@ -162,9 +162,9 @@ def rules(own: dict[str, Any] | None, path: str | None) -> Rules | None:
     if own is None or "rules" not in own["pretokenizer"]:
         return None
     where = "model.digram.pretokenizer.rules"
-    said = expect(own["pretokenizer"]["rules"], dict, where, path)
+    content = expect(own["pretokenizer"]["rules"], dict, where, path)
     try:
-        return Rules.from_dict(said)
+        return Rules.from_dict(content)
     except (OptionError, PatternError) as error:
         raise CorruptFileError(f"{where}: {error.message}", path=path, hint=error.hint) from None
     except TypeError as error:
@@ -176,17 +176,17 @@ def given(own: dict[str, Any] | None, path: str | None) -> Given:
     if own is None or "input" not in own:
         return Given()
     where = "model.digram.input"
-    said = expect(own["input"], dict, where, path)
-    if said.keys() != set(Given._fields):
-        wrong = min(said.keys() ^ set(Given._fields))
+    values = expect(own["input"], dict, where, path)
+    if values.keys() != set(Given._fields):
+        wrong = min(values.keys() ^ set(Given._fields))
         problem = "is missing" if wrong in Given._fields else "is not known"
         raise CorruptFileError(f"{where}: the key {show(wrong)} {problem}.", path=path)
     kinds: tuple[tuple[str, type], ...] = (("context_size", int), ("pad_token", str))
     for name, kind in kinds:
-        if said[name] is not None:
-            expect(said[name], kind, f"{where}.{name}", path)
-    expect(said["pairs"], bool, f"{where}.pairs", path)
-    return Given(**said)
+        if values[name] is not None:
+            expect(values[name], kind, f"{where}.{name}", path)
+    expect(values["pairs"], bool, f"{where}.pairs", path)
+    return Given(**values)
 
 
 def reserved(
@@ -220,39 +220,41 @@ def training(
         return None
     merges, what = steps
     where = "model.digram.training"
-    said = expect(own["training"], dict, where, path)
-    fields_ = _FIELDS.keys() - _LATER.keys() | (said.keys() & _LATER.keys())
-    if said.keys() != fields_:
-        wrong = min(said.keys() ^ fields_)
+    content = expect(own["training"], dict, where, path)
+    fields_ = _FIELDS.keys() - _LATER.keys() | (content.keys() & _LATER.keys())
+    if content.keys() != fields_:
+        wrong = min(content.keys() ^ fields_)
         problem = "is missing" if wrong in _FIELDS else "is not known"
         raise CorruptFileError(f"{where}: the key {show(wrong)} {problem}.", path=path)
     for name, kind in _FIELDS.items():
-        if name in said and name not in ("counts", "runners_up", "languages"):
-            value: object = expect(said[name], _KINDS[str(kind)], f"{where}.{name}", path)
+        if name in content and name not in ("counts", "runners_up", "languages"):
+            value: object = expect(content[name], _KINDS[str(kind)], f"{where}.{name}", path)
             if isinstance(value, int) and not 0 <= value < _END:
                 raise CorruptFileError(f"{where}.{name} {show(value)} is not a number.", path=path)
-    if said["stop_reason"] not in get_args(StopReason):
-        shown = show(said["stop_reason"])
+    if content["stop_reason"] not in get_args(StopReason):
+        shown = show(content["stop_reason"])
         raise CorruptFileError(f"{where}.stop_reason {shown} is not known.", path=path)
-    counts = expect(said["counts"], list, f"{where}.counts", path)
+    counts = expect(content["counts"], list, f"{where}.counts", path)
     if len(counts) != merges or not _are_counts(counts):
         raise CorruptFileError(
             f"{where}.counts should be a number from 0 on, or null where it is not known, for each "
             f"of {several(merges, what)}.",
             path=path,
         )
-    if "runners_up" in said:
+    if "runners_up" in content:
         at = f"{where}.runners_up"
-        said = said | {"runners_up": _runners_up(said["runners_up"], merges, tokens(), at, path)}
-    if "languages" in said:
-        languages = expect(said["languages"], list, f"{where}.languages", path)
+        content = content | {
+            "runners_up": _runners_up(content["runners_up"], merges, tokens(), at, path)
+        }
+    if "languages" in content:
+        languages = expect(content["languages"], list, f"{where}.languages", path)
         if len(languages) != merges or not set(map(type, languages)) <= {str, type(None)}:
             raise CorruptFileError(
                 f"{where}.languages should be the name of a language, or null for all of them, for "
                 f"each of {several(merges, 'merge')}.",
                 path=path,
             )
-    return TrainingRecord(**said)
+    return TrainingRecord(**content)
 
 
 def _are_counts(values: list[Any]) -> bool:

@@ -20,8 +20,8 @@ __all__ = [
     "Missing",
     "PretokenizerLike",
     "check_count",
+    "pretokenizer_of",
     "published_at",
-    "told",
 ]
 
 
@@ -75,14 +75,14 @@ ENCODINGS: dict[str, Encoding] = {
 """Facts from github.com/openai/tiktoken, tiktoken_ext/openai_public.py."""
 
 
-def told(
+def pretokenizer_of(
     pretokenizer: PretokenizerLike, encoding: str | None, path: str | None
 ) -> tuple[Pretokenizer, Encoding | None]:
     """What the caller says of a file that carries no pattern; nothing is guessed.
 
-    >>> told("gpt4", None, None)
+    >>> pretokenizer_of("gpt4", None, None)
     (Pretokenizer('cl100k'), None)
-    >>> told(MISSING, "r50k_base", None)[1].special_tokens
+    >>> pretokenizer_of(MISSING, "r50k_base", None)[1].special_tokens
     {'<|endoftext|>': 50256}
 
     Raises `OptionError` if both or neither are said, or the encoding is not known, and

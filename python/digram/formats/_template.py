@@ -94,9 +94,9 @@ def _pieces(value: Any, named: Mapping[str, str], key: str, path: str | None) ->
         kinds = [*expect(piece, dict, at, path).items()]
         if len(kinds) != 1 or kinds[0][0] not in ("SpecialToken", "Sequence"):
             raise _unsupported(f"{at}, {show(piece)},", path)
-        kind, said = kinds[0][0], expect(kinds[0][1], dict, at, path)
-        name = expect(said.get("id"), str, f"{at}.id", path)
-        type_id = expect(said.get("type_id"), int, f"{at}.type_id", path)
+        kind, content = kinds[0][0], expect(kinds[0][1], dict, at, path)
+        name = expect(content.get("id"), str, f"{at}.id", path)
+        type_id = expect(content.get("type_id"), int, f"{at}.type_id", path)
         if kind == "Sequence":
             if f"${name}" not in SEQUENCES:
                 raise _unsupported(f"{at}, {show(piece)},", path)
@@ -111,9 +111,9 @@ def _pieces(value: Any, named: Mapping[str, str], key: str, path: str | None) ->
 
 def _one_token(token: Any, special: Mapping[str, int], path: str | None) -> str:
     where = "post_processor.special_tokens"
-    said = expect(token, dict, where, path)
-    ids = expect(said.get("ids"), list, f"{where}.ids", path)
-    tokens = expect(said.get("tokens"), list, f"{where}.tokens", path)
+    content = expect(token, dict, where, path)
+    ids = expect(content.get("ids"), list, f"{where}.ids", path)
+    tokens = expect(content.get("tokens"), list, f"{where}.tokens", path)
     if len(ids) != 1 or len(tokens) != 1:
         raise _unsupported(f"a special token of the post_processor with the ids {show(ids)}", path)
     return _known(tokens[0], ids[0], where, special, path)

@@ -176,12 +176,12 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
     elif unit == "char" and model.get("unk_token") is not None:
         on_unknown = _unknown_token(model, vocab, special, path)
     ordinary = {name: i for name, i in vocab.items() if name not in special}
-    said = section.model(model, own, ordinary, path)
+    decoded = section.model(model, own, ordinary, path)
     given = _own.given(own, path)
     tokens = _tokens(ordinary, unit, byte_ids, path)
     definition = Definition(
         tokens=tokens,
-        model=said,
+        model=decoded,
         pretokenizer=pretokenizer,
         special_tokens=dict(sorted(special.items(), key=lambda item: item[1])),
         unit=unit,
@@ -191,7 +191,7 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
         context_size=given.context_size,
         pad_token=given.pad_token,
         reserved=_own.reserved(own, special, path),
-        training=_own.training(own, section.steps(model, said.kernel()), lambda: tokens, path),
+        training=_own.training(own, section.steps(model, decoded.kernel()), lambda: tokens, path),
     )
     _own.check_digest(own, check(definition, Place(path)), path)
     return definition

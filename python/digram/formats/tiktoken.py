@@ -23,7 +23,7 @@ from digram.formats._loss import (
     refuse_rules,
     refuse_special_tokens,
 )
-from digram.formats._published import MISSING, PretokenizerLike, check_count, told
+from digram.formats._published import MISSING, PretokenizerLike, check_count, pretokenizer_of
 from digram.formats._show import BOMS, show
 from digram.vocab.model import BpeKernel
 from digram.vocab.packed import Compact, Settings
@@ -42,7 +42,8 @@ def read(
     encoding: str | None = None,
 ) -> Definition:
     """The definition in a `.tiktoken` file; see `loads`. Raises OSError as well."""
-    told(pretokenizer, encoding, fspath(path))  # before the file is read: it cannot help
+    # Checked before the file is read: it names no pretokenizer.
+    pretokenizer_of(pretokenizer, encoding, fspath(path))
     name = fspath(path)
     return loads(read_file(path), name, pretokenizer=pretokenizer, encoding=encoding)
 
@@ -122,7 +123,7 @@ def compact(
     The core reads files that are written as the published ones are. Any other goes through Python,
     which knows the other ways to write the same, and finds the line that is wrong.
     """
-    cut, published = told(pretokenizer, encoding, path)
+    cut, published = pretokenizer_of(pretokenizer, encoding, path)
     ranks = _in_core(data, path)
     if encoding is not None:
         check_count(encoding, len(ranks), path)

@@ -28,7 +28,7 @@ from digram.formats._loss import (
     refuse_rules,
     refuse_special_tokens,
 )
-from digram.formats._published import MISSING, PretokenizerLike, check_count, told
+from digram.formats._published import MISSING, PretokenizerLike, check_count, pretokenizer_of
 from digram.formats._registry import FORMATS
 from digram.formats._show import show
 from digram.vocab.definition import Definition
@@ -50,7 +50,8 @@ def read(
     encoding: str | None = None,
 ) -> Definition:
     """The definition in the two files of a folder; see `loads`. Raises OSError as well."""
-    told(pretokenizer, encoding, fspath(folder))  # before the files are read: they cannot help
+    # Checked before the files are read: they name no pretokenizer.
+    pretokenizer_of(pretokenizer, encoding, fspath(folder))
     names = next(
         (pair for pair in NAMES if os.path.exists(os.path.join(folder, pair[0]))), NAMES[0]
     )
@@ -137,7 +138,7 @@ def loads(
     files and for files of two saves, `VocabError` with the line for a vocabulary that contradicts
     itself.
     """
-    cut, published = told(pretokenizer, encoding, vocab_path)
+    cut, published = pretokenizer_of(pretokenizer, encoding, vocab_path)
     ids = expect(parse(vocab, vocab_path), dict, "the file", vocab_path)
     if not set(map(type, ids.values())) <= {int}:
         for name, token_id in ids.items():

@@ -165,8 +165,9 @@ class Pretokenizer:
         if self.name is None and self.patterns:
             regexes = [Regex(p) for p in self.patterns]
             pattern = regexes[0] if len(regexes) == 1 else regexes
-        said = self.digits is None or (self.rules is not None and self.rules.numbers is not None)
-        digits = "" if said else f", digits={self.digits!r}"
+        by_rules = self.rules is not None and self.rules.numbers is not None
+        is_implied = self.digits is None or by_rules
+        digits = "" if is_implied else f", digits={self.digits!r}"
         rules = "" if self.rules is None else f", rules={self.rules!r}"
         return f"Pretokenizer({pattern!r}{digits}{rules})"
 

@@ -223,8 +223,8 @@ class Rules:
 
     def __repr__(self) -> str:
         held = {one.name: getattr(self, one.name) for one in fields(self)}
-        said = [f"{n}={_short(value)}" for n, value in held.items() if value not in ((), None)]
-        return f"Rules({', '.join(one for one in said if one != 'case=' + repr('exact'))})"
+        parts = [f"{n}={_short(value)}" for n, value in held.items() if value not in ((), None)]
+        return f"Rules({', '.join(one for one in parts if one != 'case=' + repr('exact'))})"
 
     def _compiled(self, digits: bool) -> tuple[list[str], list[str], list[str], bool, bool]:
         """What the core cuts out. `digits` says whether digits are cut by a policy."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Contents", "Entry", "Group", "contents", "length_group"]
 
 _LONGEST, _WORDS, _MOST, _LEAST = 8, 24, 24, 24
-_LISTS = ("longest", "longest_words", "most", "least")
+_LISTS = ("longest", "longest_words", "most_used", "least_used")
 _ALONE = 16  # bytes; longer tokens are put together
 
 
@@ -60,8 +60,8 @@ class Contents:
     longest: list[Entry]
     longest_words: list[Entry]
     """The longest of those that are a word, alone or with a space before it."""
-    most: list[Entry]
-    least: list[Entry]
+    most_used: list[Entry]
+    least_used: list[Entry]
     learned: int
     unused: int
 
@@ -84,7 +84,7 @@ def contents(tok: Tokenizer, times: NDArray[np.uint64]) -> Contents:
     >>> found.by_length
     [Group(name='1', tokens=256, used=3, times=4), Group(name='2', tokens=1, used=0, times=0),
     Group(name='3', tokens=1, used=1, times=3)]
-    >>> found.most[0], found.least[0], found.unused
+    >>> found.most_used[0], found.least_used[0], found.unused
     (Entry(id=257, token=b'low', times=3), Entry(id=256, token=b'lo', times=0), 1)
 
     Takes some 1 µs a token.
@@ -105,8 +105,8 @@ def contents(tok: Tokenizer, times: NDArray[np.uint64]) -> Contents:
         by_kind=nlargest(len(by_kind), by_kind, key=lambda group: group.tokens),
         longest=nsmallest(_LONGEST, learned, key=_by_length),
         longest_words=nsmallest(_WORDS, words, key=_by_length),
-        most=nsmallest(_MOST, (one for one in entries if one.times), key=_by_use),
-        least=nsmallest(_LEAST, learned, key=lambda one: (one.times, one.id)),
+        most_used=nsmallest(_MOST, (one for one in entries if one.times), key=_by_use),
+        least_used=nsmallest(_LEAST, learned, key=lambda one: (one.times, one.id)),
         learned=len(learned),
         unused=sum(one.times == 0 for one in learned),
     )

@@ -173,8 +173,8 @@ def kinds(rows: Sequence[Row]) -> Any:
     joined = plot(pairs).mark_rule(color=FAINT, strokeWidth=0.8)
     joined = joined.encode(alt.X("first:Q"), alt.X2("last"), y)
     legend = alt.Legend(orient="top", title=None, symbolSize=36, labelFontSize=8, offset=2)
-    told = color(names, "of", legend=legend), shape(names, "of", legend=legend)
-    return themed(alt.layer(joined, marked(both, x, y, *told)), (LINE + 2) * len(rows) + 4)
+    encodings = color(names, "of", legend=legend), shape(names, "of", legend=legend)
+    return themed(alt.layer(joined, marked(both, x, y, *encodings)), (LINE + 2) * len(rows) + 4)
 
 
 def _both(rows: Sequence[Row], name: str) -> list[Row]:

@@ -269,6 +269,8 @@ def _sizes(tok: Tokenizer) -> Iterator[int]:
     inside = family(tok.definition)
     if not inside.learned:
         return
-    ratio = (inside.size / inside.least) ** (1 / _STEPS)
-    steps = (round(inside.least * ratio**step) for step in range(_STEPS + 1))
-    yield from sorted({*steps, *(n for n in SIZES if inside.least <= n < inside.size), inside.size})
+    ratio = (inside.size / inside.min_size) ** (1 / _STEPS)
+    steps = (round(inside.min_size * ratio**step) for step in range(_STEPS + 1))
+    yield from sorted(
+        {*steps, *(n for n in SIZES if inside.min_size <= n < inside.size), inside.size}
+    )

@@ -125,8 +125,10 @@ def _training(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "pretokens", f"{record['pretokens']:,}, {record['distinct_pretokens']:,} different"
     yield "ties", f"by {record['ties']}"
     yield "stopped by", record["stop_reason"]
-    told = [f"{name}={value!r}" for name, value in record["options"].items() if value is not None]
-    yield "options", element("code", ", ".join(told))
+    options = [
+        f"{name}={value!r}" for name, value in record["options"].items() if value is not None
+    ]
+    yield "options", element("code", ", ".join(options))
 
 
 def _footer() -> Markup:

@@ -54,8 +54,8 @@ def element(name: str, *inner: str, **attributes: str) -> Markup:
     >>> element("p", "a < b", class_="note")
     '<p class="note">a &lt; b</p>'
     """
-    told = "".join(f' {key.rstrip("_")}="{escape(v)}"' for key, v in attributes.items())
-    return Markup(f"<{name}{told}>{''.join(map(shown, inner))}</{name}>")
+    written = "".join(f' {key.rstrip("_")}="{escape(v)}"' for key, v in attributes.items())
+    return Markup(f"<{name}{written}>{''.join(map(shown, inner))}</{name}>")
 
 
 def paragraph(*inner: str, class_: str = "") -> Markup:
@@ -91,13 +91,13 @@ def table(
     return element("div", element("table", *titled, *inner), class_="scroll")
 
 
-def figure(chart: Chart, number: int, said: str) -> Markup:
+def figure(chart: Chart, number: int, text: str) -> Markup:
     """A figure drawn in the page itself, with what it shows below it."""
     svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", chart.svg())
     label = f'role="img" aria-label="{escape(chart.title)}" '
     drawn = Markup(svg.replace("<svg ", f"<svg {label}", 1))
     title = element("b", f"Figure {number}. {chart.title}.")
-    return element("figure", drawn, element("figcaption", title, " ", said))
+    return element("figure", drawn, element("figcaption", title, " ", text))
 
 
 def key_figures(entries: Iterable[tuple[str, str, str]]) -> Markup:
@@ -111,7 +111,7 @@ def key_figures(entries: Iterable[tuple[str, str, str]]) -> Markup:
 
 def named_list(entries: Iterable[tuple[str, str]]) -> Markup:
     """Names with what is said of them."""
-    pairs = [element("dt", name) + element("dd", said) for name, said in entries]
+    pairs = [element("dt", name) + element("dd", text) for name, text in entries]
     return element("dl", *map(Markup, pairs), class_="words")
 
 

@@ -163,7 +163,7 @@ class Sections:
             "div",
             element("h3", "The most used tokens"),
             paragraph("Below each its share in the tokens of the text.", class_="note"),
-            chips(held.most, lambda one: f"{one.times / total:.2%}"),
+            chips(held.most_used, lambda one: f"{one.times / total:.2%}"),
         )
         yield element("div", self._figure("ranks"), most, class_="beside")
         yield element("h3", "The least used tokens")
@@ -172,7 +172,7 @@ class Sections:
             "Below each how often.",
             class_="note",
         )
-        yield chips(held.least, lambda one: f"{one.times:,}")
+        yield chips(held.least_used, lambda one: f"{one.times:,}")
         yield element("h3", "The longest tokens")
         rows = [
             [chip(one.token, at), f"{one.id:,}", f"{len(one.token):,}", f"{one.times:,}"]
@@ -266,8 +266,8 @@ class Sections:
 
 def _sample(name: str, of: Sample) -> Markup:
     number = several(len(of.ids), "token")
-    told = f", its {number}" if of.is_whole else f", the first {number}"
+    extent = f", its {number}" if of.is_whole else f", the first {number}"
     titles = [f"id {id}" for id in of.ids]
     drawn = element("div", Markup(html.tokens(of.tokens, titles=titles)), class_="text")
-    note = element("span", told, class_="note")
+    note = element("span", extent, class_="note")
     return Markup(element("h3", name, note) + drawn)

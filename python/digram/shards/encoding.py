@@ -116,8 +116,8 @@ def encode_files(
         home.mkdir(parents=True, exist_ok=True)
         with contextlib.ExitStack() as stack:
             _hold(home, stack)
-            said = {**options.as_json(), **inputs.options}
-            new = Manifest(__version__, tok.digest, said, inputs.files)
+            settings = {**options.as_json(), **inputs.options}
+            new = Manifest(__version__, tok.digest, settings, inputs.files)
             tally = Tally(inputs.files)
             _go_on(home, new, inputs, tally, options, resume, progress)
             shards = Shards(home, options, inputs, new, tally, stack.pop_all().close)
@@ -223,14 +223,14 @@ def _run(
                     batch.texts, batch.unfinished, rule_of(options.special), threads
                 )
             except DigramError as error:
-                raise _told(error, tok, inputs, batch, options) from None
+                raise _placed_error(error, tok, inputs, batch, options) from None
             behind.put(Encoded(batch, held))
             advance(batch.done - done)
             done = batch.done
         behind.finish()
 
 
-def _told(
+def _placed_error(
     error: DigramError, tok: Tokenizer, inputs: Inputs, batch: Batch, options: Options
 ) -> DigramError:
     """The error of the first text of a batch that has one, with its place in the corpus."""

@@ -92,11 +92,11 @@ class Manifest:
     documents: int = 0
     tokens: int = 0
     done: bool = False
-    _told: int = 0  # how many inputs the lines have already reported
+    _reported: int = 0  # how many inputs the lines have already reported
 
     def save(self, folder: Path) -> None:
         """Replace the manifest of a folder. It holds all, so the lines beside it go."""
-        said = {
+        content = {
             "digram_tokens": VERSION,
             "digram": self.digram,
             "tokenizer": self.tokenizer,
@@ -108,22 +108,22 @@ class Manifest:
             "inputs": [one.as_json() for one in self.inputs],
             "shards": [asdict(one) for one in self.shards],
         }
-        data = json.dumps(said, indent=1) + "\n"
+        data = json.dumps(content, indent=1) + "\n"
         atomic_write(folder / NAME, data.encode())
         (folder / LINES).unlink(missing_ok=True)
-        self._told = self.shards[-1].end.file if self.shards else 0
+        self._reported = self.shards[-1].end.file if self.shards else 0
 
     def add(self, folder: Path, shard: Shard) -> None:
         """Note one more shard, in a line that is on the disk when this returns.
 
         So a shard costs the same, however many inputs and shards there are.
         """
-        first, self._told = self._told, max(self._told, shard.end.file)
+        first, self._reported = self._reported, max(self._reported, shard.end.file)
         line = {
             "number": len(self.shards),
             "shard": asdict(shard),
             "first": first,
-            "inputs": [one.as_json() for one in self.inputs[first : self._told]],
+            "inputs": [one.as_json() for one in self.inputs[first : self._reported]],
         }
         self._count(shard)
         _append(folder / LINES, json.dumps(line).encode() + b"\n")
@@ -145,20 +145,20 @@ class Manifest:
         except FileNotFoundError:
             return None
         try:
-            said = json.loads(data)
+            content = json.loads(data)
         except (ValueError, RecursionError):
             raise _damaged(path) from None
-        if not isinstance(said, dict) or "digram_tokens" not in said:
+        if not isinstance(content, dict) or "digram_tokens" not in content:
             raise _damaged(path)
-        if said["digram_tokens"] != VERSION:
+        if content["digram_tokens"] != VERSION:
             raise CheckpointError(
-                f"the manifest has version {said['digram_tokens']!r}, and this version of digram "
-                f"reads {VERSION}.",
+                f"the manifest has version {content['digram_tokens']!r}; this version of digram "
+                f"reads version {VERSION}.",
                 path=path,
                 hint="Use the version that wrote it.",
             )
         try:
-            found = _parsed(said)
+            found = _parsed(content)
         except (TypeError, ValueError, KeyError):
             raise _damaged(path) from None
         if not found.done:
@@ -198,17 +198,20 @@ class Manifest:
                 advance(file.bytes)
 
 
-def _parsed(said: dict[str, Any]) -> Manifest:
+def _parsed(content: dict[str, Any]) -> Manifest:
     found = Manifest(
-        digram=_is(said["digram"], str),
-        tokenizer=_is(said["tokenizer"], str),
-        options=_is(said["options"], dict),
-        inputs=list(map(_input, _is(said["inputs"], list))),
-        done=_is(said["done"], bool),
+        digram=_is(content["digram"], str),
+        tokenizer=_is(content["tokenizer"], str),
+        options=_is(content["options"], dict),
+        inputs=list(map(_input, _is(content["inputs"], list))),
+        done=_is(content["done"], bool),
     )
-    for one in _is(said["shards"], list):
+    for one in _is(content["shards"], list):
         found._count(_shard(one, found))
-    if (_number(said["documents"]), _number(said["tokens"])) != (found.documents, found.tokens):
+    if (_number(content["documents"]), _number(content["tokens"])) != (
+        found.documents,
+        found.tokens,
+    ):
         raise ValueError
     return found
 
@@ -220,9 +223,9 @@ def _take_lines(found: Manifest, path: Path) -> None:
     except FileNotFoundError:
         return
     for line in data.split(b"\n")[:-1]:
-        said = _is(json.loads(line), dict)
-        number, shard = _number(said["number"]), _shard(said["shard"], found)
-        inputs, first = list(map(_input, _is(said["inputs"], list))), _number(said["first"])
+        entry = _is(json.loads(line), dict)
+        number, shard = _number(entry["number"]), _shard(entry["shard"], found)
+        inputs, first = list(map(_input, _is(entry["inputs"], list))), _number(entry["first"])
         if number < len(found.shards):
             continue  # the manifest was replaced since, and these lines were to go
         known = found.inputs[first : first + len(inputs)]
@@ -232,8 +235,8 @@ def _take_lines(found: Manifest, path: Path) -> None:
         found.inputs[first : first + len(inputs)] = inputs
 
 
-def _input(said: Any) -> Input:
-    one = Input(**{"path": None, "bytes": None, **_is(said, dict)})
+def _input(value: Any) -> Input:
+    one = Input(**{"path": None, "bytes": None, **_is(value, dict)})
     for text in (one.path, one.source, one.blake3):
         if text is not None:
             _is(text, str)
@@ -243,20 +246,20 @@ def _input(said: Any) -> Input:
     return one
 
 
-def _shard(said: Any, of: Manifest) -> Shard:
-    files = [ShardFile(**file) for file in _is(_is(said, dict)["files"], list)]
+def _shard(value: Any, of: Manifest) -> Shard:
+    files = [ShardFile(**file) for file in _is(_is(value, dict)["files"], list)]
     for file in files:
         _number(file.bytes)
         _is(file.blake3, str)
         if Path(_is(file.name, str)).name != file.name:  # a file of this folder
             raise ValueError
-    end = Place(**said["end"])
+    end = Place(**value["end"])
     _is(end.blake3, str)
     for number in (end.file, end.documents):
         _number(number)
     if end.file >= len(of.inputs):
         raise ValueError
-    return Shard(files, _number(said["documents"]), _number(said["tokens"]), end)
+    return Shard(files, _number(value["documents"]), _number(value["tokens"]), end)
 
 
 def _is(value: Any, kind: type) -> Any:

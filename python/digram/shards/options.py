@@ -65,7 +65,7 @@ class Options:
         kind = _dtype(chosen, dtype, tok.vocab_size)
         end = _end(tok, end_of_text)
         tokens = _tokens(shard_tokens, shard_size, kind.itemsize)
-        return cls(chosen, kind, end, min(tokens, chosen.most), special)
+        return cls(chosen, kind, end, min(tokens, chosen.max_tokens), special)
 
     def as_json(self) -> dict[str, Any]:
         """The options as a manifest has them."""

@@ -168,12 +168,12 @@ class Pieces:
                 Piece(replace(found, paths=(path,), folders=()), cut, path.stat().st_size)
                 for path in found.paths
             ]
-            return pieces, _said(cut, found.field, found.format, found.on_error)
+            return pieces, _read_options(cut, found.field, found.format, found.on_error)
         if isinstance(found, Stream):
             kind = ".".join(filter(None, (found.kind.form, found.kind.packing)))
-            return [Piece(found, cut)], _said(cut, found.field, kind, found.on_error)
+            return [Piece(found, cut)], _read_options(cut, found.field, kind, found.on_error)
         if isinstance(found, Table):
-            return [Piece(found, cut)], _said(cut, found.column, None, found.on_error)
+            return [Piece(found, cut)], _read_options(cut, found.column, None, found.on_error)
         if isinstance(found, Iterable) and not isinstance(found, str | bytes | list | tuple):
             items = iter(found)
             start = list(itertools.islice(items, 1))
@@ -181,7 +181,7 @@ class Pieces:
                 return self._of([*start, *items], separator)
             found = itertools.chain(start, items)
         whole = Corpus(found)
-        return [Piece(whole.documents(), cut, whole.size)], _said(cut)
+        return [Piece(whole.documents(), cut, whole.size)], _read_options(cut)
 
 
 def _weighed(texts: Iterable[Text], seen: Pass) -> Iterator[Text]:
@@ -191,7 +191,7 @@ def _weighed(texts: Iterable[Text], seen: Pass) -> Iterator[Text]:
         yield text
 
 
-def _said(
+def _read_options(
     separator: bytes | None,
     field: tuple[str, ...] = ("text",),
     format: str | None = None,

@@ -57,14 +57,14 @@ def read_tokens(
         return _of_manifest(given, manifest, format, end)
     chosen = None if format is None else named(format)
     paths = [given] if given.is_file() else _shards(given, chosen)
-    chosen = chosen or _told(paths)
+    chosen = chosen or _recognized_format(paths)
     chosen.needs()
     return TokenFiles([chosen.read(one) for one in paths], chosen, end)
 
 
 def _of_manifest(given: Path, manifest: Manifest, asked: str | None, end: int | None) -> TokenFiles:
     folder = given if given.is_dir() else given.parent
-    format, usual = _said(manifest, folder / NAME)
+    format, usual = _named_format(manifest, folder / NAME)
     if asked is not None and not (isinstance(asked, str) and asked == format.name):
         raise OptionError(
             f"format={show(asked)}, and the manifest of these files says {format.name!r}.",
@@ -89,7 +89,7 @@ def _of_manifest(given: Path, manifest: Manifest, asked: str | None, end: int | 
     return TokenFiles(stored, format, usual if end is None else end, manifest, cut=end is not None)
 
 
-def _said(manifest: Manifest, path: Path) -> tuple[Format, int | None]:
+def _named_format(manifest: Manifest, path: Path) -> tuple[Format, int | None]:
     """The format that a manifest names, and the id that ends documents."""
     name, end = manifest.options.get("format"), manifest.options.get("end_of_text")
     if not isinstance(name, str) or name not in FORMATS:
@@ -148,7 +148,7 @@ def _shards(folder: Path, format: Format | None) -> list[Path]:
     return found
 
 
-def _told(paths: list[Path]) -> Format:
+def _recognized_format(paths: list[Path]) -> Format:
     """The one format that all files certainly have."""
     formats = []
     for path in paths:

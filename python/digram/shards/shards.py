@@ -160,12 +160,14 @@ class Shards:
         """How many documents of these the shard takes: up to the one that fills it."""
         options = self._options
         full = int(np.searchsorted(ends, at + options.shard_tokens - shard.tokens)) + 1
-        most = int(np.searchsorted(ends, at + options.format.most - shard.tokens, side="right"))
+        most = int(
+            np.searchsorted(ends, at + options.format.max_tokens - shard.tokens, side="right")
+        )
         stop = min(max(full, done + 1), most, len(ends))
         if stop == done and not shard.tokens:
             error = LimitExceededError(
                 f"the document has {int(ends[done]) - at:,} tokens, and format="
-                f"{options.format.name!r} holds {options.format.most:,} at most.",
+                f"{options.format.name!r} holds {options.format.max_tokens:,} at most.",
                 hint="Cut it with separator=, or choose another format.",
             )
             self._inputs.tell(error, batch, _last_text(batch, first + done))

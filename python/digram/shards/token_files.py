@@ -57,8 +57,8 @@ class TokenFiles:
         """`cut`: documents are what `end` ends, however many the manifest says there are."""
         self._stored, self._format, self._end = stored, format, end
         self._manifest = manifest
-        told = [] if manifest is None else manifest.shards
-        pairs = list(itertools.zip_longest(stored, told))
+        listed = [] if manifest is None else manifest.shards
+        pairs = list(itertools.zip_longest(stored, listed))
         self._documents = [
             _known("documents", one, None if cut and one.documents is None else shard)
             for one, shard in pairs
@@ -195,9 +195,9 @@ class TokenFiles:
                 error.add_note(_COPY)
             raise
         if known is not None and known != len(found.ids):
-            said = "when it was opened" if self._manifest is None else "by its manifest"
+            source = "when it was opened" if self._manifest is None else "by its manifest"
             raise CorruptFileError(
-                f"it holds {len(found.ids):,} ids, and {known:,} {said}.", path=stored.path
+                f"it holds {len(found.ids):,} ids, and {known:,} {source}.", path=stored.path
             )
         self._kept = (found, *kept[: KEPT - 1]) if self._format.maps else (found,)
         return found
@@ -226,11 +226,11 @@ class TokenFiles:
         bounds = np.concatenate(found)
         if bounds[-1] != len(ids):
             bounds = np.append(bounds, len(ids))
-        told = self._documents[shard]
-        if told is not None and told != len(bounds) - 1:
+        expected = self._documents[shard]
+        if expected is not None and expected != len(bounds) - 1:
             raise OptionError(
-                f"where its documents end cannot be told: its manifest counts {told:,}, and by the "
-                f"id {end}, which ends each, there are {len(bounds) - 1:,}. So texts hold it too.",
+                f"its documents cannot be separated: the manifest counts {expected:,}, but the end "
+                f"id {end} divides the ids into {len(bounds) - 1:,}. Some texts contain that id.",
                 path=path,
                 hint=f"`ids` has all of them as they are, and end_of_text={end} cuts at each. To "
                 "have documents, write them in a format that stores where they end, as megatron.",
@@ -249,10 +249,11 @@ class TokenFiles:
 
 def _known(what: str, stored: Stored, shard: Any) -> int | None:
     """A number that a file, its manifest, both or neither tell."""
-    said: int | None = getattr(stored, what)
-    told: int | None = None if shard is None else getattr(shard, what)
-    if said is not None and told is not None and said != told:
+    in_file: int | None = getattr(stored, what)
+    in_manifest: int | None = None if shard is None else getattr(shard, what)
+    if in_file is not None and in_manifest is not None and in_file != in_manifest:
         raise CorruptFileError(
-            f"it holds {said:,} {what} where its manifest says {told:,}.", path=stored.path
+            f"it holds {in_file:,} {what} where its manifest says {in_manifest:,}.",
+            path=stored.path,
         )
-    return told if said is None else said
+    return in_manifest if in_file is None else in_file

@@ -20,7 +20,7 @@ from digram.tokenizer.vocabulary import Vocabulary
 from digram.vocab.definition import Unit, check_record
 from digram.vocab.model import Kernel, picky, require_ranked
 from digram.vocab.packed import Compact, Settings, compacted
-from digram.vocab.picky import Event, single_symbols, told
+from digram.vocab.picky import Event, replayed, single_symbols
 from digram.vocab.reserved_ids import check_reserved, multiple_of, padded, without_padding
 from digram.vocab.rule_tokens import protecting
 from digram.vocab.special_tokens import SpecialToken
@@ -311,7 +311,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         if scheme is None:
             return []
         base = single_symbols(self._model.tokens(), self.unit, self._settings.byte_ids)
-        return told(scheme, base, None if self.training is None else self.training.counts)
+        return replayed(scheme, base, None if self.training is None else self.training.counts)
 
     def _made(self) -> set[int]:
         """The ids of the tokens that its model makes of others, as merges do."""

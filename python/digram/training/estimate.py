@@ -97,13 +97,13 @@ class TrainingEstimate:
     larger, the rougher the estimate.
     """
 
-    corpus: int
+    corpus_bytes: int
     vocab_size: int
     kinds: dict[str, float]
     pretokenizer: str
     machines: int
     cores: int
-    memory: int
+    memory_limit: int
     distinct_pretokens: int
     distinct_bytes: int
     counting: Phase
@@ -128,14 +128,14 @@ class TrainingEstimate:
             kind if share == 1 else f"{share:.0%} {kind}" for kind, share in self.kinds.items()
         )
         one = self.machines == 1
-        cores = f"{several(self.cores, 'core')}, {amount(self.memory)} of memory"
+        cores = f"{several(self.cores, 'core')}, {amount(self.memory_limit)} of memory"
         c, m = self.counting, self.merging
         spill = f", {amount(c.spill)} spilled to disk" if c.spill else ""
         traffic = f", {amount(c.traffic)} sent on" if c.traffic else ""
         rough = f"; {self.beyond:,.0f} times what the laws were checked on" * (self.beyond > 1)
         return "\n".join(
             [
-                f"{amount(self.corpus)} of text ({kinds}), {self.vocab_size:,} tokens, "
+                f"{amount(self.corpus_bytes)} of text ({kinds}), {self.vocab_size:,} tokens, "
                 f"pretokenizer {self.pretokenizer}",
                 f"on {'a machine' if one else f'{self.machines:,} machines'} of {cores}",
                 "",
@@ -163,7 +163,7 @@ def estimate_training(
     kind: str | Mapping[str, float] = "english",
     sample: CorpusLike | None = None,
     pretokenizer: str | Regex | Pretokenizer | None = "o200k",
-    memory: int | float | str | None = None,
+    memory_limit: int | float | str | None = None,
     cores: int | None = None,
     machines: int = 1,
     speed: float = 1.0,
@@ -171,11 +171,11 @@ def estimate_training(
     """Estimate what training on a corpus of a given size needs, before any of it is read.
 
     >>> import digram
-    >>> found = digram.estimate_training("1 TB", 64_000, kind="english", memory="64 GB", cores=16)
+    >>> found = digram.estimate_training("1 TB", 64_000, memory_limit="64 GB", cores=16)
     >>> found.distinct_pretokens
     35031000
     >>> mixed = {"english": 0.7, "code": 0.2, "multilingual": 0.1}
-    >>> found = digram.estimate_training("20 GB", 128_000, kind=mixed, memory="1 GB", cores=8)
+    >>> found = digram.estimate_training("20 GB", 128_000, kind=mixed, memory_limit="1 GB", cores=8)
     >>> found.fits, found.counting.spill > 0, found.counting.memory < 1_000_000_000
     (False, True, True)
 
@@ -190,7 +190,7 @@ def estimate_training(
         random order, are read to see how distinct pretokens grow. The larger, the better.
     pretokenizer: "gpt2", "cl100k" or "o200k", or one that cuts words as they do ("llama3",
         "qwen2"); any other with a `sample`.
-    memory, cores: of each machine; by default what this one has.
+    memory_limit, cores: of each machine; by default what this one has.
     machines: the corpus is counted in as many shares, and one machine merges.
     speed: how many times as fast a core is as the one that was measured (`RATES.machine`).
 
@@ -200,7 +200,7 @@ def estimate_training(
     """
     text, room = (
         size_in_bytes("corpus_size", corpus_size),
-        size_in_bytes("memory", _memory() if memory is None else memory),
+        size_in_bytes("memory_limit", _memory() if memory_limit is None else memory_limit),
     )
     cores = default_threads() if cores is None else cores
     vocab_size = whole_number("vocab_size", vocab_size, 1)
@@ -237,13 +237,13 @@ def estimate_training(
             spill=round(whole.stored + whole.bytes * _ROUND),
         )
     return TrainingEstimate(
-        corpus=round(text),
+        corpus_bytes=round(text),
         vocab_size=vocab_size,
         kinds=shares,
         pretokenizer=_name(pretokenizer),
         machines=machines,
         cores=cores,
-        memory=round(room),
+        memory_limit=round(room),
         distinct_pretokens=_rounded(whole.pretokens),
         distinct_bytes=_rounded(whole.bytes),
         counting=counting,

@@ -318,7 +318,7 @@ def unknown_first() -> OptionError:
     )
 
 
-def _told(corpus: Corpora, weights: Mapping[str, Any] | None) -> list[Any]:
+def _corpus_facts(corpus: Corpora, weights: Mapping[str, Any] | None) -> list[Any]:
     """What a call says of its corpus, beside the text."""
     if isinstance(corpus, Counts):
         return ["counts", corpus.documents]
@@ -336,7 +336,7 @@ def _opened(
     decides: Mapping[str, Any],
 ) -> Checkpoint:
     """The checkpoint in a folder."""
-    counted = [*made_with(cut, unit, corpus), *_told(corpus, weights)]
+    counted = [*made_with(cut, unit, corpus), *_corpus_facts(corpus, weights)]
     stamps = corpus.stamps if isinstance(corpus, Corpus) else None
     kind = "text as its corpus"
     if isinstance(corpus, Counts):
@@ -358,10 +358,10 @@ def _opened(
         **{name: _argument(name, value) for name, value in decides.items()},
         "on_unknown": unknown if decides.get("on_unknown") else f"no {unknown}",
     }
-    return Checkpoint(folder, counted, _told_apart(decides), stamps, options=options)
+    return Checkpoint(folder, counted, _deciding(decides), stamps, options=options)
 
 
-def _told_apart(decides: Mapping[str, Any]) -> list[Any]:
+def _deciding(decides: Mapping[str, Any]) -> list[Any]:
     """What tells runs apart. Of options that came later only those that are used, so that
     checkpoints of before are still known.
     """

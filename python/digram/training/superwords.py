@@ -196,7 +196,7 @@ class _How(NamedTuple):
     run: RunOptions
 
     @property
-    def most(self) -> int | None:
+    def max_merges(self) -> int | None:
         """How many merges there may be."""
         return most_merges(self.start, self.options)
 
@@ -225,8 +225,10 @@ class _How(NamedTuple):
 
     def learned(self, counted: _Counted, found: Any) -> Learned:
         """The same with final ids."""
-        pieces, skipped, most = counted.pieces, counted.skipped, self.most
-        return Learned.of(self.start, self.cut, "byte", found, pieces, skipped, most, self.options)
+        pieces, skipped, max_merges = counted.pieces, counted.skipped, self.max_merges
+        return Learned.of(
+            self.start, self.cut, "byte", found, pieces, skipped, max_merges, self.options
+        )
 
 
 class _Counted(NamedTuple):
@@ -291,12 +293,12 @@ def _counted(
 
 def _two_stages(way: TwoStage, counted: _Counted, how: _How) -> Learned:
     """SuperBPE: what was learned from words goes on to be learned from pieces."""
-    most = how.most
-    first = way.merges_of_words(len(how.start.tokens()), most)
+    max_merges = how.max_merges
+    first = way.merges_of_words(len(how.start.tokens()), max_merges)
     inner = how.merged(counted.words, how.start, first, "Words", how.reporter(how.start))
     tokens, merges, counts, runners_up, _ = inner
     again = Start(_plain(tokens, merges, how.cut), shift=how.start.shift)
-    rest = None if most is None else most - len(merges)
+    rest = None if max_merges is None else max_merges - len(merges)
     outer = how.merged(counted.pieces, again, rest, "Superwords", how.reporter(again, len(merges)))
     tokens, more, more_counts, more_runners_up, stop = outer
     both = tokens, merges + more, counts + more_counts, runners_up + more_runners_up, stop
@@ -305,23 +307,27 @@ def _two_stages(way: TwoStage, counted: _Counted, how: _How) -> Learned:
 
 def _joined(way: Boundless, counted: _Counted, how: _How) -> Learned:
     """BoundlessBPE: words are learned first, since joining changes none; then both take turns."""
-    options, most = how.options, how.most
+    options, max_merges = how.options, how.max_merges
     if options.runners_up:
         raise OptionError(
             "runners_up= is not known where merges of words and of superwords take turns.",
             value=options.runners_up,
         )
-    tokens, merges, counts, _, stop_of_words = how.merged(counted.words, how.start, most, "Words")
-    if most is None:  # as many as can be
-        most = _core.MAX_VOCAB_SIZE - len(how.start.tokens())
-    with progress_bar("Superwords", total=most, unit="merges", enabled=how.run.progress) as advance:
+    tokens, merges, counts, _, stop_of_words = how.merged(
+        counted.words, how.start, max_merges, "Words"
+    )
+    if max_merges is None:  # as many as can be
+        max_merges = _core.MAX_VOCAB_SIZE - len(how.start.tokens())
+    with progress_bar(
+        "Superwords", total=max_merges, unit="merges", enabled=how.run.progress
+    ) as advance:
         made = differences(advance)
         tokens, merges, counts, ranks, stop = _core.join_words(
             counted.pieces,
             _plain(tokens, merges, options.pretokenizer),
             counts,
             _may_join(tokens, way.joins),
-            max_merges=most,
+            max_merges=max_merges,
             min_frequency=options.floor,
             max_token_length=options.max_token_length,
             whole_characters=options.whole_characters,

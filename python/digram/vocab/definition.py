@@ -165,33 +165,33 @@ def digest(definition: Definition) -> str:
 
 
 def digest_of(
-    said: Definition | Settings, kernel: Kernel, special_tokens: dict[str, int], held: Packed
+    definition: Definition | Settings, kernel: Kernel, special_tokens: dict[str, int], held: Packed
 ) -> str:
     """The same of a definition in parts, for who has the tokens and merges packed already."""
     import hashlib
     import json
 
-    unknown = said.on_unknown
+    unknown = definition.on_unknown
     settings: dict[str, Any] = {
-        "unit": said.unit,
+        "unit": definition.unit,
         "on_unknown": {"special": unknown.text} if isinstance(unknown, SpecialToken) else unknown,
-        "byte_ids": said.byte_ids,
-        "patterns": said.pretokenizer.patterns,
-        "digits": said.pretokenizer.digits,
+        "byte_ids": definition.byte_ids,
+        "patterns": definition.pretokenizer.patterns,
+        "digits": definition.pretokenizer.digits,
         "special_tokens": sorted((i, text) for text, i in special_tokens.items()),
         "tokens": held.tokens,
         "merges": held.merges,
         **kernel.to_dict(),
     }
-    if said.template is not None:
-        settings["template"] = [said.template.single, said.template.pair]
-    if said.pretokenizer.rules is not None:
-        settings["rules"] = said.pretokenizer.rules.to_dict()
+    if definition.template is not None:
+        settings["template"] = [definition.template.single, definition.template.pair]
+    if definition.pretokenizer.rules is not None:
+        settings["rules"] = definition.pretokenizer.rules.to_dict()
     for name in ("context_size", "pad_token"):
-        if getattr(said, name) is not None:
-            settings[name] = getattr(said, name)
-    if said.reserved:
-        settings["reserved"] = {n: [ids.start, len(ids)] for n, ids in said.reserved.items()}
+        if getattr(definition, name) is not None:
+            settings[name] = getattr(definition, name)
+    if definition.reserved:
+        settings["reserved"] = {n: [ids.start, len(ids)] for n, ids in definition.reserved.items()}
     sha = hashlib.sha256(json.dumps(settings, sort_keys=True).encode() + b"\n")
     for part in (held.lengths, held.spelled, held.triples):
         sha.update(part)

@@ -251,7 +251,7 @@ class BpeKernel(Kernel):
 
     def to_dict(self) -> dict[str, Any]:
         """Whether merges are ignored; the scheme, where there is one."""
-        scheme = {} if self.scheme is None else {"scheme": self.scheme.said()}
+        scheme = {} if self.scheme is None else {"scheme": self.scheme.to_dict()}
         return {"ignore_merges": self.ignore_merges, **scheme}
 
     def core(self) -> tuple[bool, _core.Scheme | None]:

@@ -46,12 +46,12 @@ class Compact(NamedTuple):
         """The same as plain values, built anew at each call."""
         from digram.vocab.definition import Definition
 
-        said = self.settings._asdict()
+        fields = self.settings._asdict()
         return Definition(
             tokens=self.model.tokens(),
-            model=said.pop("kernel").model(self.model),
+            model=fields.pop("kernel").model(self.model),
             special_tokens=self.special_tokens,
-            **{**said, "reserved": dict(self.settings.reserved or {})},
+            **{**fields, "reserved": dict(self.settings.reserved or {})},
         )
 
     def digest(self) -> str:

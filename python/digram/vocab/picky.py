@@ -12,7 +12,7 @@ from digram.errors import VocabError
 from digram.vocab.definition import StopReason, Unit
 from digram.vocab.schemes import Picky
 
-__all__ = ["Event", "Picked", "learn_events", "made", "single_symbols", "told"]
+__all__ = ["Event", "Picked", "learn_events", "made", "replayed", "single_symbols"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +81,12 @@ def learn_events(
     place = {symbol: number for number, symbol in enumerate(sorted(base))}
     numbers = [*repeat(0, fallback), *(place[symbol] for symbol in base)]
     numbers += range(len(base), len(tokens) - fallback)
-    said = tuple(
+    numbered = tuple(
         (numbers[left],) if right is None else (numbers[left], numbers[right])
         for left, right, _ in events
     )
     left_over = [tokens[number] for number in live]
-    return Picked(left_over, Picky(said), [count for _, _, count in events], stop)
+    return Picked(left_over, Picky(numbered), [count for _, _, count in events], stop)
 
 
 def single_symbols(
@@ -101,7 +101,7 @@ def single_symbols(
 
 
 def made(scheme: Picky, base: Iterable[bytes]) -> set[bytes]:
-    """All tokens that events make, those included that are dropped again; as `told`, but faster."""
+    """All tokens that events make, including those dropped later; faster than `replayed`."""
     tokens = sorted(base)
     known, total = set[bytes](), 0
     try:
@@ -122,7 +122,9 @@ def made(scheme: Picky, base: Iterable[bytes]) -> set[bytes]:
     return known
 
 
-def told(scheme: Picky, base: Iterable[bytes], counts: Sequence[int | None] | None) -> list[Event]:
+def replayed(
+    scheme: Picky, base: Iterable[bytes], counts: Sequence[int | None] | None
+) -> list[Event]:
     """The events by the bytes of tokens. `base` are the base tokens, of one unit.
 
     Raises `VocabError` for events that contradict themselves.

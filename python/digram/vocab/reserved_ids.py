@@ -148,10 +148,10 @@ def shrunk(definition: Definition, vocab_size: int) -> Definition:
 
 def _check_words_first(record: TrainingRecord, merges: int, *, whole: bool) -> None:
     """Refuses a size to which training in two stages would have learned fewer words."""
-    said = record.options.get("superwords")
-    if not isinstance(said, dict) or said.get("kind") != "two-stage":
+    superwords = record.options.get("superwords")
+    if not isinstance(superwords, dict) or superwords.get("kind") != "two-stage":
         return
-    words = said.get("subwords")
+    words = superwords.get("subwords")
     if type(words) is int and merges >= words - 256:
         return
     if type(words) is float and whole and record.stop_reason in ("vocab_size", "max_merges"):
@@ -182,20 +182,20 @@ class Family(NamedTuple):
                 hint=f"Choose at most {self.size}, or train to the larger size.",
             )
         if number >= len(self.learned):
-            least = self.least
+            min_size = self.min_size
             raise OptionError(
                 f"vocab_size={vocab_size} leaves no room for a merge: "
-                f"it has {several(least - 1, 'token')} without one.",
+                f"it has {several(min_size - 1, 'token')} without one.",
                 value=vocab_size,
-                hint=f"It must be at least {least}."
+                hint=f"It must be at least {min_size}."
                 if self.learned
                 else "This vocabulary holds no merges.",
             )
         return self.learned[len(self.learned) - number :]
 
     @property
-    def least(self) -> int:
-        """The size of the smallest."""
+    def min_size(self) -> int:
+        """The size of the smallest vocabulary inside this one."""
         return self.size - max(len(self.learned) - 1, 0)
 
 

@@ -33,23 +33,23 @@ class Superwords:
         cut = self.words.name or " then ".join(self.words.patterns) or "none"
         return f"{several(len(self.ranks), 'merge')} join words, which are cut by {cut}"
 
-    def said(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The same as JSON, for files and digests."""
         words = {"patterns": list(self.words.patterns), "digits": self.words.digits}
         return {"kind": self.kind, "words": words, "ranks": list(self.ranks)}
 
     @classmethod
-    def read(cls, said: dict[str, Any]) -> Superwords:
+    def from_dict(cls, content: dict[str, Any]) -> Superwords:
         """What `said` wrote; KeyError, TypeError and ValueError for anything else."""
-        _check_keys(said, "kind", "words", "ranks")
-        _check_keys(said["words"], "patterns", "digits")
-        patterns, digits = said["words"]["patterns"], said["words"]["digits"]
+        _check_keys(content, "kind", "words", "ranks")
+        _check_keys(content["words"], "patterns", "digits")
+        patterns, digits = content["words"]["patterns"], content["words"]["digits"]
         if type(patterns) is not list or not all(isinstance(one, str) for one in patterns):
             raise TypeError("patterns are texts")
-        if not all(type(rank) is int and 0 <= rank < 1 << 32 for rank in said["ranks"]):
+        if not all(type(rank) is int and 0 <= rank < 1 << 32 for rank in content["ranks"]):
             raise TypeError("ranks are whole numbers below 2^32")
         words = Pretokenizer([Regex(pattern) for pattern in patterns] or None, digits=digits)
-        return cls(words, tuple(said["ranks"]))
+        return cls(words, tuple(content["ranks"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +74,15 @@ class Picky:
         """The same for the core."""
         return _core.Scheme.events([(event[0], [*event, None][1]) for event in self.events])
 
-    def said(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The same as JSON, for files and digests."""
         return {"kind": self.kind, "events": [list(event) for event in self.events]}
 
     @classmethod
-    def read(cls, said: dict[str, Any]) -> Picky:
+    def from_dict(cls, content: dict[str, Any]) -> Picky:
         """What `said` wrote; KeyError, TypeError and ValueError for anything else."""
-        _check_keys(said, "kind", "events")
-        events = tuple(tuple(event) for event in said["events"])
+        _check_keys(content, "kind", "events")
+        events = tuple(tuple(event) for event in content["events"])
         for event in events:
             if not 1 <= len(event) <= 2:
                 raise ValueError("an event is one number or two")
@@ -91,11 +91,11 @@ class Picky:
         return cls(events)
 
 
-def _check_keys(said: dict[str, Any], *known: str) -> None:
+def _check_keys(content: dict[str, Any], *known: str) -> None:
     """Refuses what is not an object, and what says more than is understood."""
-    if not isinstance(said, dict):
-        raise TypeError(f"{said!r} is not an object")
-    for key in said:
+    if not isinstance(content, dict):
+        raise TypeError(f"{content!r} is not an object")
+    for key in content:
         if key not in known:
             raise ValueError(f"the key {key!r} is not known")
 

@@ -256,8 +256,8 @@ async def _whole(request: _Request, receive: Receive) -> Receive:
 
 async def respond(status: int, headers: Mapping[str, str], body: bytes, send: Send) -> None:
     """Send an answer, in parts, so that no more of it is copied than is being taken."""
-    told = {**headers, "content-length": str(len(body))}
-    lines = [(name.encode(), value.encode()) for name, value in told.items()]
+    fields = {**headers, "content-length": str(len(body))}
+    lines = [(name.encode(), value.encode()) for name, value in fields.items()]
     await send({"type": "http.response.start", "status": status, "headers": lines})
     rest = memoryview(body)
     while len(rest) > PART:

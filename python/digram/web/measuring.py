@@ -42,8 +42,8 @@ def curves(toks: Sequence[Tokenizer], text: str) -> list[dict[str, Any]]:
         try:
             if isinstance(one, DigramError):
                 raise one
-            within = {n for n in (*SMALL, *SIZES, *own) if one.least <= n <= one.size}
-            points = curve(tok, [text], sizes=within | {one.least}, progress=False).points
+            within = {n for n in (*SMALL, *SIZES, *own) if one.min_size <= n <= one.size}
+            points = curve(tok, [text], sizes=within | {one.min_size}, progress=False).points
             found.append({"own": one.size, "points": [point.to_dict() for point in points]})
         except DigramError as error:
             found.append(problem(error))

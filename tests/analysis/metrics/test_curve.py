@@ -50,7 +50,7 @@ def check(tok: digram.Tokenizer, batch: list[str], sizes: list[int] | None = Non
 
 def every_size(tok: digram.Tokenizer) -> list[int]:
     inside = family(tok.definition)
-    return list(range(inside.least, inside.size + 1))
+    return list(range(inside.min_size, inside.size + 1))
 
 
 @cases(60)

@@ -159,7 +159,7 @@ def atomic_write(path: StrPath, data: bytes | Iterable[bytes], limit: int | None
             outcome = _UNCONFIRMED
             _sync_folder(folder)
     except OSError as error:
-        raise _told(error, name, outcome) from error
+        raise _with_outcome(error, name, outcome) from error
 
 
 def write_pair(folder: StrPath, first: tuple[str, bytes], second: tuple[str, bytes]) -> None:
@@ -219,7 +219,7 @@ def write_pair(folder: StrPath, first: tuple[str, bytes], second: tuple[str, byt
             with contextlib.suppress(OSError):
                 os.rmdir(name)
         if isinstance(error, OSError):
-            raise _told(error, name, outcome) from error
+            raise _with_outcome(error, name, outcome) from error
         raise
 
 
@@ -428,7 +428,7 @@ class NewFile:
         try:
             yield
         except OSError as error:
-            raise _told(error, self.path, self._outcome) from error
+            raise _with_outcome(error, self.path, self._outcome) from error
 
 
 @contextlib.contextmanager
@@ -566,14 +566,14 @@ class _SaveError(OSError):
         return f"{super().__str__()} ({self.outcome})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _told, (OSError(self.errno, self.strerror), self.filename, self.outcome)
+        return _with_outcome, (OSError(self.errno, self.strerror), self.filename, self.outcome)
 
 
-def _told(error: OSError, path: str, outcome: str) -> OSError:
+def _with_outcome(error: OSError, path: str, outcome: str) -> OSError:
     """The same error, still of the same built-in class, about `path` and with its outcome."""
-    told = _kind(type(error))(error.errno, error.strerror or str(error), path)
-    told.outcome = outcome
-    return told
+    result = _kind(type(error))(error.errno, error.strerror or str(error), path)
+    result.outcome = outcome
+    return result
 
 
 def _kind(builtin: type[OSError]) -> type[_SaveError]:

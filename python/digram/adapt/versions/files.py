@@ -32,7 +32,7 @@ from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.tokenizer.load import load as load_tokenizer
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.training.counts import Counts
-from digram.training.counts.settings import Said, said, to_json
+from digram.training.counts.settings import CountsMetadata, from_json, to_json
 from digram.vocab.definition import Unit
 
 __all__ = ["NAME", "State", "entry_as_json", "held", "load", "save", "write"]
@@ -88,7 +88,7 @@ def write(folder: str | PathLike[str], state: State) -> None:
     home = Path(folder)
     cut, unit, batches, versions, log = state
     plain = {
-        "made_with": json.loads(to_json(Said(cut, unit, 0, 0, 0, None))),
+        "made_with": json.loads(to_json(CountsMetadata(cut, unit, 0, 0, 0, None))),
         "batches": [
             {
                 "name": one.name,
@@ -143,8 +143,8 @@ def load(folder: str | PathLike[str]) -> State:
 
 
 def _counts_file(home: Path, counts: Counts) -> str:
-    told = [counts.fingerprint, counts._held.digest(), counts.documents, counts.skipped]
-    name = f"counts-{sha256(json.dumps(told).encode()).hexdigest()[:32]}.arrow"
+    identity = [counts.fingerprint, counts._held.digest(), counts.documents, counts.skipped]
+    name = f"counts-{sha256(json.dumps(identity).encode()).hexdigest()[:32]}.arrow"
     if not (home / name).exists():
         counts.save(home / name)
     return name
@@ -152,8 +152,8 @@ def _counts_file(home: Path, counts: Counts) -> str:
 
 def _tokenizer_file(home: Path, tok: Tokenizer) -> str:
     training = None if tok.training is None else asdict(tok.training)
-    told = [tok.digest, tok.pretokenizer.name, training]
-    name = f"version-{sha256(json.dumps(told).encode()).hexdigest()[:32]}.json"
+    identity = [tok.digest, tok.pretokenizer.name, training]
+    name = f"version-{sha256(json.dumps(identity).encode()).hexdigest()[:32]}.json"
     if not (home / name).exists():
         definition = tok.definition
         # What is lost for other programs (that unknown characters are refused) digram reads again.
@@ -167,8 +167,8 @@ def _tokenizer_file(home: Path, tok: Tokenizer) -> str:
 def entry_as_json(entry: Entry) -> dict[str, Any]:
     """What a line of the log says, without what it does not say."""
     weight = None if entry.weight is None else str(entry.weight)
-    told = {**asdict(entry), "weight": weight}
-    return {name: value for name, value in told.items() if value is not None}
+    fields = {**asdict(entry), "weight": weight}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _parsed(data: bytes, home: Path) -> State:
@@ -176,7 +176,7 @@ def _parsed(data: bytes, home: Path) -> State:
     try:
         if stated != digest(top):
             raise ValueError("its SHA-256 is another")
-        made = said(json.dumps(top["made_with"]))
+        metadata = from_json(json.dumps(top["made_with"]))
         for part in ("log", "batches", "versions"):
             if not all(isinstance(one, dict) for one in top[part]):
                 raise ValueError(f"{part} holds what is none")
@@ -190,9 +190,9 @@ def _parsed(data: bytes, home: Path) -> State:
     toks = [_tokenizer(log[one.place], path) for one, path in zip(versions, paths, strict=True)]
     changes = [None, *(Change.of(before, after) for before, after in pairwise(toks))]
     return (
-        made.pretokenizer,
-        made.unit,
-        tuple(replace(one, counts=_counts(path, made)) for one, path in batches),
+        metadata.pretokenizer,
+        metadata.unit,
+        tuple(replace(one, counts=_counts(path, metadata)) for one, path in batches),
         tuple(
             replace(one, tokenizer=tok, change=change)
             for one, tok, change in zip(versions, toks, changes, strict=False)
@@ -209,7 +209,7 @@ def _file(home: Path, name: Any) -> Path:
 
 _WORDS, _NUMBERS = ("name", "digest", "how"), ("documents", "bytes", "pretokens", "number")
 # What the log tells of each kind of event, and no other.
-_TOLD: dict[Event, tuple[str, ...]] = {
+_FIELDS: dict[Event, tuple[str, ...]] = {
     "add": ("name", "weight", "documents", "bytes", "pretokens", "digest"),
     "forget": ("name", "documents", "bytes", "pretokens", "digest"),
     "decay": ("weight",),
@@ -217,15 +217,15 @@ _TOLD: dict[Event, tuple[str, ...]] = {
 }
 
 
-def _entry(told: dict[str, Any]) -> Entry:
-    event = told.get("event")
-    needed = _TOLD.get(event) if isinstance(event, str) else None  # type: ignore[call-overload]
-    if needed is None or told.keys() != {"event", *needed}:
+def _entry(content: dict[str, Any]) -> Entry:
+    event = content.get("event")
+    needed = _FIELDS.get(event) if isinstance(event, str) else None  # type: ignore[call-overload]
+    if needed is None or content.keys() != {"event", *needed}:
         raise ValueError("a line of its log is not known")
     found: dict[str, Any] = {"event": event}
     for key in needed:
         kind = str if key in _WORDS or key == "weight" else int
-        found[key] = _weight(told[key]) if key == "weight" else _is(told[key], kind, key)
+        found[key] = _weight(content[key]) if key == "weight" else _is(content[key], kind, key)
     return Entry(**found)
 
 
@@ -240,30 +240,30 @@ def _is(value: Any, kind: type, what: str) -> Any:
     return value
 
 
-def _batch(told: dict[str, Any], log: Sequence[Entry]) -> Batch:
+def _batch(content: dict[str, Any], log: Sequence[Entry]) -> Batch:
     """A batch without its counts."""
     epochs = sum(entry.event in CLOSING for entry in log)
-    epoch, least = _is(told["epoch"], int, "epoch"), _is(told["least"], int, "least")
+    epoch, least = _is(content["epoch"], int, "epoch"), _is(content["least"], int, "least")
     if epoch > epochs or least < 1:
         raise ValueError("a batch contradicts the log")
-    name, weight = _is(told["name"], str, "name"), _weight(told["weight"])
+    name, weight = _is(content["name"], str, "name"), _weight(content["weight"])
     return Batch(name, None, weight, epoch, least)  # type: ignore[arg-type]
 
 
-def _version(told: dict[str, Any], number: int, log: Sequence[Entry]) -> VocabularyVersion:
+def _version(content: dict[str, Any], number: int, log: Sequence[Entry]) -> VocabularyVersion:
     """A version without its tokenizer, as the log tells of it."""
-    place, epoch = _is(told["place"], int, "place"), _is(told["epoch"], int, "epoch")
+    place, epoch = _is(content["place"], int, "place"), _is(content["epoch"], int, "epoch")
     entry = log[place] if place < len(log) else None
     there = sum(one.event in CLOSING for one in log[: place + 1])
-    said = (told["number"], told["digest"])
-    if entry is None or entry.event != "version" or (entry.number, entry.digest) != said:
+    recorded = (content["number"], content["digest"])
+    if entry is None or entry.event != "version" or (entry.number, entry.digest) != recorded:
         raise ValueError("a version is not in the log")
     if (number, there) != (entry.number, epoch):
         raise ValueError("the versions are not in order")
     return VocabularyVersion(number, None, None, place, epoch)  # type: ignore[arg-type]
 
 
-def _counts(path: Path, made: Said) -> Counts:
+def _counts(path: Path, made: CountsMetadata) -> Counts:
     counts = Counts.load(path)
     if (counts.pretokenizer, counts.unit) != (made.pretokenizer, made.unit):
         raise CorruptFileError(

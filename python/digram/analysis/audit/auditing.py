@@ -172,13 +172,13 @@ class _Look:
         never = {*self.reach.unreachable}
         groups = digits.groups(self.tok, never)
         partly = [group for group in groups if group.size > 1 and not group.is_complete]
-        told = tuple(
+        lengths = tuple(
             f"{several(group.size, 'digit')}{' after a space' if group.spaced else ''}: "
             f"{len(group.ids):,} of {10**group.size:,}"
             for group in sorted(groups, key=lambda group: group.is_complete)
         )
         ids = sorted(id for group in partly for id in group.ids)
-        yield Finding("digits", tuple(ids), len(ids), len(self.tokens), told if ids else ())
+        yield Finding("digits", tuple(ids), len(ids), len(self.tokens), lengths if ids else ())
         try:
             splits = digits.splits(self.tok)
         except ValueError:  # a vocabulary of characters may lack a digit: no number to be split
@@ -201,8 +201,8 @@ class _Look:
 
         def of(kind: str, ids: Iterable[int], details: Iterable[str] | None = None) -> Finding:
             some = sorted(ids)
-            told = details if details is not None else (visible(names[i].encode()) for i in some)
-            return Finding(kind, tuple(some), len(some), len(names), tuple(told)[:_EXAMPLES])
+            shown = details if details is not None else (visible(names[i].encode()) for i in some)
+            return Finding(kind, tuple(some), len(some), len(names), tuple(shown)[:_EXAMPLES])
 
         yield of("special_ordinary", found.ordinary)
         pairs = found.overlapping

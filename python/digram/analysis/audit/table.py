@@ -72,8 +72,8 @@ def _what_to_do(findings: Sequence[Finding]) -> list[str]:
         return ["Nothing has to be done: these are notes."]
     lines = ["What to do:"]
     for remedy, these in kinds.items():
-        said = f"{', '.join(these)}: {remedy}"
-        lines += textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="    ")
+        paragraph = f"{', '.join(these)}: {remedy}"
+        lines += textwrap.wrap(paragraph, WIDTH, initial_indent="  ", subsequent_indent="    ")
     return lines
 
 

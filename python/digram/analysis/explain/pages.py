@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from digram.analysis.explain.lines import explanation as words
-from digram.analysis.explain.lines.places import amount, left_out, told
+from digram.analysis.explain.lines.places import amount, left_out, located
 from digram.analysis.explain.lines.replay import colors
 from digram.analysis.explain.lines.tree import branches, made
 from digram.display import html
@@ -90,8 +90,8 @@ def _reason(step: Step) -> str:
     if len(chosen.places) > 1:
         parts.append(html.faint(f", the first of {len(chosen.places):,} places"))
     for number, other in enumerate(others[: words.OTHERS]):
-        said = f"{'; not yet' if number == 0 else ','} rank {other.merge.rank:,} "
-        parts += [html.faint(said), _pair(other.merge.left, other.merge.right)]
+        note = f"{'; not yet' if number == 0 else ','} rank {other.merge.rank:,} "
+        parts += [html.faint(note), _pair(other.merge.left, other.merge.right)]
     if len(others) > words.OTHERS:
         parts.append(html.faint(f" and {several(len(others) - words.OTHERS, 'other')}"))
     return "".join(parts)
@@ -109,14 +109,14 @@ def tree_page(tree: Tree) -> str:
         token = html.token(node.token, len(lefts), title)
         out.append(_NODE.format(token, rank or "&nbsp;"))
     out.append(_END_OF_NODE * levels)
-    said = f"{made(tree)}. Below each token its rank."
-    return html.fragment(html.heading(said), *out)
+    note = f"{made(tree)}. Below each token its rank."
+    return html.fragment(html.heading(note), *out)
 
 
 def places(found: Places) -> str:
     """Where a token stands: its words, and lines of context."""
-    said = f" id {found.id}, stands {several(found.times, 'time')} {amount(found)}"
-    parts = [f"<div>{html.token(found.token)}{html.faint(said)}</div>"]
+    note = f" id {found.id}, stands {several(found.times, 'time')} {amount(found)}"
+    parts = [f"<div>{html.token(found.token)}{html.faint(note)}</div>"]
     entries = [(f"{word.count:,}", html.token(word.word)) for word in found.words[:_WORDS]]
     if entries:
         parts.append(html.table([(html.faint("count"), html.faint("word")), *entries], numbers=[0]))
@@ -142,9 +142,9 @@ def replayed(found: Replay) -> str:
     ]
     for frame in found.frames[: words.STEPS]:
         merge = frame.merge
-        said = f"{words.named(merge)}, {several(frame.vocab_size, 'token')}: "
+        note = f"{words.named(merge)}, {several(frame.vocab_size, 'token')}: "
         after = merge.runners_up[:1]
-        line = html.faint(said) + _pair(merge.left, merge.right)
+        line = html.faint(note) + _pair(merge.left, merge.right)
         for one in after:
             line += html.faint("; next ") + _pair(one.left, one.right)
             line += html.faint(f" with {one.count:,}")
@@ -161,7 +161,7 @@ def _played(found: Replay, number: int) -> str:
 
 
 def _place(sample: Sample) -> str:
-    return told(sample) if sample.path is None else f"{sample.path}, {told(sample)}"
+    return located(sample) if sample.path is None else f"{sample.path}, {located(sample)}"
 
 
 def _state(tokens: Sequence[bytes], ids: Sequence[int] | None = None) -> str:

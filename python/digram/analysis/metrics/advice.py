@@ -167,9 +167,9 @@ def _for(model: str, parameters: float, width: int | None, curve: Curve | None) 
     wanted: float = predicted.middle
     least = None
     if curve is not None:
-        least, times, told = _on_text(curve, parameters, width)
+        least, times, reason = _on_text(curve, parameters, width)
         wanted *= times
-        reasons.append(told)
+        reasons.append(reason)
     # What the law says of a model that was named goes before what is usual; but it is of English.
     low = usual[0] if model == "multilingual" else min(usual[0], *predicted)
     high = max(usual[1], *predicted)
@@ -197,26 +197,26 @@ def _on_text(curve: Curve, parameters: float, width: int) -> tuple[int, float, s
     times = least / theirs
     if least == last:  # there may be less beyond
         times = max(times, 1.0)
-        told = (
+        reason = (
             f"The model reads this text with less and less arithmetic up to {last:,} tokens, where "
             "the curve ends."
         )
     elif least == first:
         times = min(times, 1.0)
-        told = (
+        reason = (
             f"The model reads this text with the least arithmetic under {first:,} tokens, where "
             "the curve begins."
         )
     else:
-        told = (
+        reason = (
             "The model reads this text with the least arithmetic under "
             f"{_rounded(least, 3):,} tokens."
         )
-    told += (
+    reason += (
         f" With the English text of the law that is {_rounded(theirs, 3):,}, so what the law gives "
         f"is multiplied by {times:.2g}."
     )
-    return least, times, told
+    return least, times, reason
 
 
 def _trade(curve: Curve, usual: tuple[int, int], width: int) -> list[str]:

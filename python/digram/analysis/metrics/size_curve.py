@@ -261,7 +261,9 @@ def _of(
 def _sizes(sizes: Iterable[int] | None, inside: Family) -> list[int]:
     """The sizes to look at, falling; `OptionError` for one that is none of the family."""
     if sizes is None:
-        return sorted({inside.size, *(n for n in SIZES if inside.least <= n < inside.size)})[::-1]
+        return sorted({inside.size, *(n for n in SIZES if inside.min_size <= n < inside.size)})[
+            ::-1
+        ]
     asked = sorted({whole_number("vocab_size", size, 1) for size in sizes}, reverse=True)
     if not asked:
         raise OptionError("sizes names no size.", value=sizes)

@@ -46,15 +46,17 @@ def table(found: RulesCheck) -> str:
         lines += ["", first.rstrip()]
         for line, one in zip(heads, found.by_kind.values(), strict=True):
             lines.append(line)
-            lines += [f"    {_told(place)}" for place in one.examples[:_EXAMPLES]]
+            lines += [f"    {_line(place)}" for place in one.examples[:_EXAMPLES]]
     if found.with_rules is None or found.without_rules is None or found.cost is None:
         return "\n".join(lines)
-    told = f"{several(found.with_rules, 'token')} with these rules, {found.without_rules:,} without"
+    totals = (
+        f"{several(found.with_rules, 'token')} with these rules, {found.without_rules:,} without"
+    )
     change = f"{abs(found.cost):.1%} {'more' if found.cost >= 0 else 'fewer'}"
-    return "\n".join([*lines, "", f"{told}: {change}."])
+    return "\n".join([*lines, "", f"{totals}: {change}."])
 
 
-def _told(place: Place) -> str:
+def _line(place: Place) -> str:
     """A place on one line: as many of its tokens as there is room for."""
     where = f"first in text {place.document:,} at byte {place.start:,}"
     end = f", {several(place.times, 'time')}, {where}"

@@ -81,11 +81,11 @@ class RulesCheck:
         """All of it as plain values, as JSON has them; tokens are text."""
         kinds = {}
         for kind, found in self.by_kind.items():
-            told = asdict(found)
-            told["examples"] = [*told["examples"]]
-            for place in told["examples"]:
+            fields = asdict(found)
+            fields["examples"] = [*fields["examples"]]
+            for place in fields["examples"]:
                 place["became"] = [one.decode(errors="replace") for one in place["became"]]
-            kinds[kind] = {**told, "share": found.share}
+            kinds[kind] = {**fields, "share": found.share}
         names = ("documents", "bytes", "tokens", "with_rules", "without_rules", "violated", "cost")
         return {**{name: getattr(self, name) for name in names}, "by_kind": kinds}
 

@@ -1,4 +1,4 @@
-"""`digram counts`: count the pretokens of a corpus, bring counts together, look at them."""
+"""`digram counts`: count the pretokens of a corpus, merge counts, show counts."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ __all__ = ["VERBS", "counts"]
 
 VERBS = {
     "make": ("make", "Count the pretokens of files."),
-    "merge": ("merge", "Bring counts of several files together."),
-    "show": ("show", "Show what a file of counts holds."),
+    "merge": ("merge", "Merge the counts of several files."),
+    "show": ("show", "Show the contents of a file of counts."),
 }
 
 
 class _Verbs(common.Verbs):
     verbs = VERBS
-    room = "digram.cli.counts"
+    package = "digram.cli.counts"
 
 
 @click.group(
@@ -29,9 +29,9 @@ class _Verbs(common.Verbs):
     ),
 )
 def counts() -> None:
-    """Count once, train often: the distinct pretokens of a corpus and how often each stands there.
+    """Count once, train often: the distinct pretokens of a corpus with their counts.
 
-    Counts are much smaller than their text, and all that training needs of it. Those of parts of a
-    corpus, made anywhere, add up to those of the whole. A file of counts is a table that other
-    programs read: Arrow's file format, or Parquet where the name ends in .parquet.
+    Counts are much smaller than the text, and sufficient for training. Counts of parts of a corpus
+    can be made on different machines and merged. A file of counts is a table that other programs
+    can read: in Arrow's file format, or in Parquet if the name ends in .parquet.
     """

@@ -1,4 +1,4 @@
-"""`digram counts make`: files in, counts out."""
+"""`digram counts make`: count the pretokens of files."""
 
 from __future__ import annotations
 
@@ -24,15 +24,19 @@ __all__ = ["make"]
     type=click.Choice(["byte", "char"]),
     default="byte",
     show_default=True,
-    help="What merges will start from; char checks that the text is UTF-8.",
+    help="The unit that merges start from; char requires UTF-8.",
 )
 @common.named_pretokenizer_option
 @common.pretokenizer_options
-@common.rules_option("Cut by these rules.")
+@common.rules_option("Split text by these rules too.")
 @common.source_options
-@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
-@click.option("--memory-limit", metavar="SIZE", help='As in "2 GB"; counting takes no more.')
-@click.option("-q", "--quiet", is_flag=True, help="No bar and no summary.")
+@click.option(
+    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
+)
+@click.option(
+    "--memory-limit", metavar="SIZE", help='Limit of memory for counting, such as "2 GB".'
+)
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress bar and no summary.")
 @common.json_option
 def make(
     *,
@@ -42,18 +46,18 @@ def make(
     regex: tuple[str, ...],
     digits: Any,
     rules: str | None,
-    told: common.Told,
+    read_options: common.ReadOptions,
     quiet: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
     """Count the pretokens of files.
 
-    FILES are files, folders (all below them but hidden ones) and quoted patterns, where ** crosses
-    folders; - is stdin. Names that end in .jsonl, .ndjson or .json hold JSON, .csv, .tsv, .parquet
-    and .arrow are tables, and .gz, .zst, .bz2 or .xz are unpacked; all else is text. A text file is
-    one document unless --separator cuts it, and so is each record. Training on the counts gives
-    what training on the text gives.
+    FILES are files, folders (with all files below them except hidden ones) and quoted patterns, in
+    which ** matches folders; - is stdin. Files named .jsonl, .ndjson or .json contain JSON; .csv,
+    .tsv, .parquet and .arrow are tables; .gz, .zst, .bz2 and .xz are decompressed; all other files
+    are text. A text file is one document unless --separator splits it; each record is one too.
+    Training on the counts gives the same tokenizer as training on the text.
     """
     import digram
     from digram.pretokenizers.pretokenizer import resolve
@@ -61,11 +65,11 @@ def make(
     if not regex and pretokenizer is None:
         pretokenizer = "o200k"
     cut = common.pretokenizer_from(pretokenizer, regex, digits)
-    asked = common.rules_from(rules)
-    if asked is not None:
-        cut = resolve(cut).with_rules(asked)
+    given_rules = common.rules_from(rules)
+    if given_rules is not None:
+        cut = resolve(cut).with_rules(given_rules)
     output.rehearse(output_)
-    source, paths = corpus.texts_in(files, told)
+    source, paths = corpus.texts_in(files, read_options)
     corpus.check_not_in_source(output_, paths)
     started = time.perf_counter()
     counts = digram.count_pretokens(

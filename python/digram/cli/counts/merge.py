@@ -1,4 +1,4 @@
-"""`digram counts merge`: counts of several files, added up."""
+"""`digram counts merge`: add up the counts of several files."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ def _weights(_ctx: click.Context, _parameter: click.Parameter, value: str | None
     "--weights",
     callback=_weights,
     metavar="NUMBERS",
-    help="How much each file counts, such as 2,1 for the first twice. Whole numbers lose nothing; "
-    "others are rounded, a half to the even number.",
+    help="The weight of each file, such as 2,1 to count the first twice. With fractions, counts "
+    "are rounded, half to even.",
 )
 @click.option(
     "--min-count",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Leave out what stands less often than N times, all files together.",
+    help="Leave out pretokens that occur fewer than N times in all files.",
 )
 @click.option(
     "--without-first",
     is_flag=True,
-    help="Leave out where each pretoken first stands, which --ties first_seen needs; then the "
-    "order of FILES does not matter.",
+    help="Leave out the first occurrences, which --ties first_seen needs; then the order of FILES "
+    "does not matter.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="No summary.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no summary.")
 @common.json_option
 def merge(
     *,
@@ -65,10 +65,10 @@ def merge(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Bring counts of several files together, as if the texts came one after the other.
+    """Merge the counts of several files, as if their texts were counted one after the other.
 
-    FILES are counts that were made with the same pretokenizer and unit; one is enough to weigh or
-    to filter it, or to save it in another form.
+    FILES are counts made with the same pretokenizer and unit. A single file can be weighted,
+    filtered or saved in another format.
     """
     from digram import Counts
 

@@ -1,4 +1,4 @@
-"""What the verbs of `counts` share: where counts are saved, and what is said of them."""
+"""Shared by the verbs of `counts`: saving counts and reporting them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ output_option = click.option(
     "output_",
     metavar="PATH",
     required=True,
-    help="Where to save the counts. Replaced at once or not at all.",
+    help="Where to save the counts. An existing file is replaced atomically.",
 )
 
 
 def rehearse(output: str) -> None:
-    """What would fail at the end fails now, not after an hour."""
+    """Check the output before counting, which may take hours."""
     common.check_folder("-o", output)
     parent = Path(output).parent
     if not parent.is_dir():
@@ -38,14 +38,14 @@ def rehearse(output: str) -> None:
 
 
 def save(counts: Counts, output: str, seconds: float, quiet: bool, as_json: bool) -> None:
-    """Save counts, and say what they are."""
+    """Save counts, and report them."""
     from digram._util.progress import amount
 
     counts.save(Path(output))
     if not quiet:
         common.log(
             f"Counted {common.several(counts.pretokens, 'pretoken')}, {len(counts):,} of them "
-            f"different, in {amount(counts.bytes)} of "
+            f"distinct, in {amount(counts.bytes)} of "
             f"{common.several(counts.documents, 'document')}, in {seconds:.1f} s.\n"
             f"Saved {output}"
         )
@@ -54,7 +54,7 @@ def save(counts: Counts, output: str, seconds: float, quiet: bool, as_json: bool
 
 
 def facts(counts: Counts) -> dict[str, Any]:
-    """What there is to say of counts, but for the pretokens themselves."""
+    """Facts about counts, without the pretokens themselves."""
     return {
         "distinct_pretokens": len(counts),
         "pretokens": counts.pretokens,

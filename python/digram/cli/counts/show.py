@@ -1,4 +1,4 @@
-"""`digram counts show`: what a file of counts holds."""
+"""`digram counts show`: show the contents of a file of counts."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ __all__ = ["show"]
 
 @click.command(epilog=common.example("digram counts show counts.arrow"))
 @click.argument("file", metavar="FILE")
-@common.rows_option(20, "How many pretokens.")
+@common.rows_option(20, "The number of pretokens to show.")
 @common.json_option
 def show(*, file: str, rows: int, as_json: bool) -> None:
-    """Show what the file of counts FILE holds: totals, how its text was cut, and the most frequent
+    """Show the contents of FILE, a file of counts: totals, the pretokenizer, and the most frequent
     pretokens with their counts.
     """
     from digram import Counts
 
     counts = Counts.load(Path(file))
     facts = output.facts(counts)
-    most = counts.most_common(rows)
+    most_common = counts.most_common(rows)
     if as_json:
-        common.emit_json({**facts, "most_common": [_row(*row) for row in most]})
+        common.emit_json({**facts, "most_common": [_row(*row) for row in most_common]})
         return
     common.emit(f"{common.heading(common.several(len(counts), 'distinct pretoken'))}\n")
     for line in _summary(facts):
         common.emit(f"  {line}\n")
-    if most:
+    if most_common:
         common.emit(f"\n{common.heading('Most frequent')}\n")
-        for line in _lines(most):
+        for line in _lines(most_common):
             common.emit(f"  {line}\n")
 
 
@@ -55,12 +55,12 @@ def _summary(facts: dict[str, Any]) -> Iterator[str]:
     yield f"fingerprint  {facts['fingerprint']}"
 
 
-def _lines(most: list[tuple[bytes, int]]) -> Iterator[str]:
+def _lines(most_common: list[tuple[bytes, int]]) -> Iterator[str]:
     from digram.display.terminal import visible
 
-    width = max(5, *(len(f"{count:,}") for _, count in most))
+    width = max(5, *(len(f"{count:,}") for _, count in most_common))
     yield f"{'count':>{width}}  pretoken"
-    for piece, count in most:
+    for piece, count in most_common:
         shown = visible(piece)
         shown = shown if len(shown) <= 56 else shown[:55] + "…"
         yield f"{count:>{width},}  [{shown}]"

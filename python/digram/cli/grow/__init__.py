@@ -1,4 +1,4 @@
-"""`digram grow`: a vocabulary that follows a stream of text, kept in a folder."""
+"""`digram grow`: versions of a vocabulary for a stream of text, kept in a folder."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from digram.cli import common
 __all__ = ["VERBS", "grow"]
 
 VERBS = {
-    "add": ("add", "Count text, and add it; begin a folder."),
-    "forget": ("forget", "Take text away again that was added."),
-    "drift": ("drift", "Say how far recent text is, and whether an update pays."),
+    "add": ("add", "Count text and add it to a folder."),
+    "forget": ("forget", "Remove text that was added."),
+    "drift": ("drift", "Measure how much recent text differs."),
     "next": ("next_", "Make the next version of the vocabulary."),
-    "save": ("save", "Save a version, and the change since another."),
-    "log": ("log", "Show the versions, and what was done."),
+    "save": ("save", "Save a version as a tokenizer file."),
+    "log": ("log", "Show the versions and the log."),
 }
 
 
 class _Verbs(common.Verbs):
     verbs = VERBS
-    room = "digram.cli.grow"
+    package = "digram.cli.grow"
 
 
 @click.group(
@@ -35,10 +35,10 @@ class _Verbs(common.Verbs):
     ),
 )
 def grow() -> None:
-    """Follow a stream of text: count what comes, let go what fades, and make the next tokenizer
-    with old ids kept, when that pays.
+    """Update a vocabulary as new text arrives: count new text, give old text less weight, and make
+    a new version of the tokenizer, with the same ids for old tokens, when it pays.
 
-    All of it is kept in a folder, as digram.VocabularyHistory saves it: counts, versions and a log,
-    never text. A crash leaves what was there before or what came of the call, and one call at a
-    time may change it.
+    The folder contains counts, versions and a log, as digram.VocabularyHistory saves them, but no
+    text. A change is complete or has no effect, even after a crash; only one command at a time can
+    change the folder.
     """

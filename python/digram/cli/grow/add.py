@@ -1,4 +1,4 @@
-"""`digram grow add`: files in, and a history that counts them."""
+"""`digram grow add`: count files and add them to a history."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["add"]
 
 
 def number(_ctx: click.Context, parameter: click.Parameter, value: str | None) -> Any:
-    """A click callback: a decimal number or a fraction, exact."""
+    """A click callback: an exact decimal number or fraction."""
     if value is None:
         return None
     from digram._util.validation import fraction_in
@@ -42,7 +42,7 @@ def number(_ctx: click.Context, parameter: click.Parameter, value: str | None) -
     default="text",
     show_default=True,
     metavar="NAME",
-    help="What it can be forgotten by.",
+    help="The name under which the text can be removed again.",
 )
 @click.option(
     "--weight",
@@ -50,36 +50,40 @@ def number(_ctx: click.Context, parameter: click.Parameter, value: str | None) -
     show_default=True,
     callback=number,
     metavar="NUMBER",
-    help="How much it counts.",
+    help="The weight of the text.",
 )
 @click.option(
     "--decay",
     callback=number,
     metavar="NUMBER",
-    help="First multiply all earlier counts by this factor: 0.9, or 1/2.",
+    help="First multiply all earlier counts by this factor, such as 0.9 or 1/2.",
 )
 @click.option(
     "-t",
     "--tokenizer",
     metavar="PATH",
-    help="Begin a new folder with this tokenizer as its first version.",
+    help="Start a new folder with this tokenizer as the first version.",
 )
 @click.option(
     "--encoding",
     metavar="NAME",
-    help="The published encoding that its .tiktoken file holds, as cl100k_base.",
+    help="The published encoding of its .tiktoken file, such as cl100k_base.",
 )
 @common.named_pretokenizer_option
 @common.pretokenizer_options
 @click.option(
     "--unit",
     type=click.Choice(["byte", "char"]),
-    help="What merges of a new folder start from.  [default: byte]",
+    help="The unit that merges of a new folder start from.  [default: byte]",
 )
 @common.source_options
-@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
-@click.option("--memory-limit", metavar="SIZE", help='As in "2 GB"; counting takes no more.')
-@click.option("-q", "--quiet", is_flag=True, help="No bar and no summary.")
+@click.option(
+    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
+)
+@click.option(
+    "--memory-limit", metavar="SIZE", help='Limit of memory for counting, such as "2 GB".'
+)
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress bar and no summary.")
 @common.json_option
 def add(
     *,
@@ -90,35 +94,38 @@ def add(
     decay: Any,
     tokenizer: str | None,
     unit: Any,
-    told: common.Told,
+    read_options: common.ReadOptions,
     threads: int | None,
     memory_limit: str | None,
     quiet: bool,
     as_json: bool,
     **described: Any,
 ) -> None:
-    """Count the text of FILES, and add it to the history in FOLDER, which is begun where there is
-    none.
+    """Count the text of FILES and add it to the history in FOLDER; a missing folder is created.
 
-    FILES are what digram train takes, counts too. How text is cut is said for a new folder, with
-    --pretokenizer, --regex and --digits (by default o200k), or by a tokenizer to go on from.
+    FILES are those of digram train, including counts. For a new folder, choose the pretokenizer
+    with --pretokenizer, --regex and --digits (by default o200k), or take that of --tokenizer.
     """
     from digram.adapt.versions import edited
 
-    counts = corpus.counts_in(files, told)
-    source: Any = counts if counts is not None else corpus.texts_in(files, told)[0]
-    begins = {name: value for name, value in described.items() if value}
-    asked = [*begins, *(["unit"] if unit else []), *(["tokenizer"] if tokenizer else [])]
-    new: list[str] = []
+    counts = corpus.counts_in(files, read_options)
+    source: Any = counts if counts is not None else corpus.texts_in(files, read_options)[0]
+    pretokenizer_options = {name: value for name, value in described.items() if value}
+    for_new = [
+        *pretokenizer_options,
+        *(["unit"] if unit else []),
+        *(["tokenizer"] if tokenizer else []),
+    ]
+    created: list[str] = []
 
-    def begin() -> VocabularyHistory:
-        new.append(folder)
-        return _begun(tokenizer, unit, described, counts)
+    def create() -> VocabularyHistory:
+        created.append(folder)
+        return _new_history(tokenizer, unit, described, counts)
 
     def change(history: VocabularyHistory) -> VocabularyHistory:
-        if asked and not new:
+        if for_new and not created:
             raise click.UsageError(
-                f"{folder} holds a history already, and --{asked[0]} is for a new one."
+                f"{folder} already contains a history; --{for_new[0]} applies only to a new one."
             )
         if decay is not None:
             history = history.decay(decay)
@@ -131,29 +138,29 @@ def add(
             progress=False if quiet else None,
         )
 
-    after = edited(Path(folder), change, begin)
+    after = edited(Path(folder), change, create)
     if not quiet:
         entry = after.log[-1]
-        common.log(f"{'Began' if new else 'Changed'} {folder}: {entry}.")
+        common.log(f"{'Began' if created else 'Changed'} {folder}: {entry}.")
     if as_json:
         from digram.adapt.versions.files import entry_as_json
 
         entry = after.log[-1]
-        common.emit_json({"folder": folder, "began": bool(new), **entry_as_json(entry)})
+        common.emit_json({"folder": folder, "began": bool(created), **entry_as_json(entry)})
 
 
-def _begun(
+def _new_history(
     tokenizer: str | None, unit: Any, described: dict[str, Any], counts: Any
 ) -> VocabularyHistory:
-    """A new history, and how it cuts text."""
+    """A new history with its pretokenizer and unit."""
     import digram
 
     if tokenizer is not None:
         if unit is not None:
-            raise click.UsageError("--unit is that of the tokenizer; leave it out.")
+            raise click.UsageError("--tokenizer determines the unit; leave out --unit.")
         return digram.VocabularyHistory.of(common.load(tokenizer, described))
     if described["encoding"] is not None:
-        raise click.UsageError("--encoding says what a --tokenizer holds, and there is none.")
+        raise click.UsageError("--encoding applies to --tokenizer, which is missing.")
     name, regex, digits = (described[key] for key in ("pretokenizer", "regex", "digits"))
     if counts is not None and name is None and not regex:
         return digram.VocabularyHistory(pretokenizer=counts.pretokenizer, unit=unit or counts.unit)

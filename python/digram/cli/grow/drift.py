@@ -1,4 +1,4 @@
-"""`digram grow drift`: recent text beside what a version was made on."""
+"""`digram grow drift`: compare recent text with the text of the newest version."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ __all__ = ["drift"]
     default=1_000,
     show_default=True,
     metavar="N",
-    help="How many tokens more the update has that is tried.",
+    help="The number of tokens that the tested update adds.",
 )
 @click.option(
     "--on",
     metavar="FILE",
-    help="Other text of the kind, to measure the gain on; else it is the text learned from.",
+    help="Similar text to measure the gain on, instead of the text that the update learns from.",
 )
 @click.option(
     "--parameters",
     default="7B",
     show_default=True,
     metavar="N",
-    help="Those of your model, the vocabulary's left out.",
+    help="The model's parameters, without those of the vocabulary.",
 )
 @click.option(
     "--width",
     type=int,
     metavar="N",
-    help="Of the model's embeddings.  [default: as models of its size have it]",
+    help="Width of the model's embeddings.  [default: typical for its size]",
 )
 @click.option(
     "--horizon",
@@ -52,11 +52,13 @@ __all__ = ["drift"]
     default=100.0,
     show_default=True,
     metavar="N",
-    help="How many tokens are read or written for each that the update is trained on.",
+    help="Tokens that the model reads or writes per token of training on the update.",
 )
-@click.option("--check", is_flag=True, help="End with exit code 1 where an update pays.")
+@click.option("--check", is_flag=True, help="Exit with code 1 if an update pays.")
 @common.source_options
-@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
+@click.option(
+    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
+)
 @common.json_option
 def drift(
     *,
@@ -64,33 +66,33 @@ def drift(
     files: tuple[str, ...],
     on: str | None,
     check: bool,
-    told: common.Told,
+    read_options: common.ReadOptions,
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Say how far recent text is from what the newest version in FOLDER was made on, what an update
-    would save, and after how many tokens it pays.
+    """Show how much recent text differs from the text that the newest version in FOLDER was made
+    on, what an update would save, and after how many tokens it pays.
 
-    Recent is what was added since that version, or FILES, which are not added. docs/growing.md
-    says what the measures are.
+    Recent text is the text added since that version, or FILES, which are not added to the folder.
+    docs/growing.md describes the measures.
     """
     import digram
 
     history = digram.VocabularyHistory.load(Path(folder))
-    found = history.drift(
-        _source(files, told) if files else None,
-        on=None if on is None else _source((on,), told),
+    result = history.drift(
+        _source(files, read_options) if files else None,
+        on=None if on is None else _source((on,), read_options),
         progress=False,
         **options,
     )
     if as_json:
-        common.emit_json(found.to_dict())
+        common.emit_json(result.to_dict())
     else:
-        common.emit(f"{found}\n")
-    if check and found.pays:
+        common.emit(f"{result}\n")
+    if check and result.pays:
         raise SystemExit(1)
 
 
-def _source(files: tuple[str, ...], told: common.Told) -> Any:
-    counts = corpus.counts_in(files, told)
-    return corpus.texts_in(files, told)[0] if counts is None else counts
+def _source(files: tuple[str, ...], read_options: common.ReadOptions) -> Any:
+    counts = corpus.counts_in(files, read_options)
+    return corpus.texts_in(files, read_options)[0] if counts is None else counts

@@ -1,4 +1,4 @@
-"""`digram grow forget`: what was added, taken away again."""
+"""`digram grow forget`: remove text that was added."""
 
 from __future__ import annotations
 
@@ -20,35 +20,39 @@ __all__ = ["forget"]
 )
 @click.argument("folder", metavar="FOLDER")
 @click.argument("files", nargs=-1, metavar="[FILES]...")
-@click.option("--name", metavar="NAME", help="What it was added under.  [default: text]")
+@click.option("--name", metavar="NAME", help="The name under which it was added.  [default: text]")
 @common.source_options
-@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
-@click.option("-q", "--quiet", is_flag=True, help="No bar and no summary.")
+@click.option(
+    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
+)
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress bar and no summary.")
 @common.json_option
 def forget(
     *,
     folder: str,
     files: tuple[str, ...],
     name: str | None,
-    told: common.Told,
+    read_options: common.ReadOptions,
     threads: int | None,
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Take away from the history in FOLDER the text of FILES, or all that was added under a name.
+    """Remove from the history in FOLDER the text of FILES, or all text added under a name.
 
-    FILES must have been added under the name, together with others or alone; counts of them do as
-    well. Versions that learned from them stay as they are.
+    FILES must have been added under that name, alone or with other files; counts of the files can
+    be given instead. Versions that were trained on them do not change.
     """
     from digram.adapt.versions import edited
 
     if not files and name is None:
-        raise click.UsageError("name the files to forget, or with --name all that has that name.")
+        raise click.UsageError(
+            "name the files to remove, or give --name to remove all text of that name."
+        )
     source: Any = None
     if files:
-        source = corpus.counts_in(files, told)
+        source = corpus.counts_in(files, read_options)
         if source is None:
-            source = corpus.texts_in(files, told)[0]
+            source = corpus.texts_in(files, read_options)[0]
     after = edited(
         Path(folder),
         lambda history: history.forget(

@@ -1,4 +1,4 @@
-"""`digram grow log`: the versions of a vocabulary, and what was done."""
+"""`digram grow log`: show the versions of a vocabulary and its log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["log"]
 @click.argument("folder", metavar="FOLDER")
 @common.json_option
 def log(*, folder: str, as_json: bool) -> None:
-    """Show the versions of the vocabulary in FOLDER, what counts there, and all that was done."""
+    """Show the versions of the vocabulary in FOLDER, its current counts and its log."""
     import digram
     from digram.adapt.versions.files import entry_as_json
 
@@ -27,15 +27,15 @@ def log(*, folder: str, as_json: bool) -> None:
             {"number": one.number, "digest": one.digest, "vocab_size": one.vocab_size}
             for one in history.versions
         ]
-        told: dict[str, Any] = {"versions": versions}
-        told["parts"] = {
+        facts: dict[str, Any] = {"versions": versions}
+        facts["parts"] = {
             name: {"bytes": of.bytes, "distinct": len(of)} for name, of in parts.items()
         }
-        told["log"] = [entry_as_json(entry) for entry in history.log]
-        common.emit_json(told)
+        facts["log"] = [entry_as_json(entry) for entry in history.log]
+        common.emit_json(facts)
         return
     lines = [common.heading("Versions"), *(f"  {version}" for version in history.versions)]
-    lines += ["", common.heading("What counts")]
+    lines += ["", common.heading("Current counts")]
     lines += [
         f"  {name}: {common.several(of.bytes, 'byte')}, {len(of):,} distinct pretokens"
         for name, of in parts.items()

@@ -1,4 +1,4 @@
-"""`digram grow next`: the next version of a vocabulary."""
+"""`digram grow next`: make the next version of a vocabulary."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["next"]
     "--vocab-size",
     type=common.NUMBER,
     metavar="N",
-    help="Learn the first version of N tokens; extend or prune a later one to that size.",
+    help="Train a first version of N tokens; extend or prune a later one to that size.",
 )
 @click.option("--add", type=common.NUMBER, metavar="N", help="Add N tokens; every old id stays.")
 @click.option("--swap", type=common.NUMBER, metavar="N", help="Replace the N least used tokens.")
@@ -42,10 +42,16 @@ __all__ = ["next"]
     help="A special token of the first version; repeat it for several.",
 )
 @click.option(
-    "--min-frequency", type=common.NUMBER, metavar="N", help="Merge no pair that occurs less often."
+    "--min-frequency",
+    type=common.NUMBER,
+    metavar="N",
+    help="Do not merge pairs that occur less often.",
 )
 @click.option(
-    "-o", "--output", metavar="PATH", help="Save the tokenizer here too, as digram train does."
+    "-o",
+    "--output",
+    metavar="PATH",
+    help="Also save the tokenizer to this path, as digram train does.",
 )
 @common.format_option
 @common.allow_loss_option
@@ -53,10 +59,12 @@ __all__ = ["next"]
     "--change",
     "change_path",
     metavar="PATH",
-    help="Save the map of ids from the version before to this .npz file.",
+    help="Save the map of ids from the previous version to this .npz file.",
 )
-@click.option("--threads", type=int, metavar="N", help="Default: one for each core.")
-@click.option("-q", "--quiet", is_flag=True, help="No bar and no summary.")
+@click.option(
+    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
+)
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress bar and no summary.")
 @common.json_option
 def next(
     *,
@@ -97,7 +105,7 @@ def next(
 
     def change(history: VocabularyHistory) -> VocabularyHistory:
         if change_path is not None and not history.versions:
-            raise click.UsageError("--change needs a version before, and this is the first.")
+            raise click.UsageError("--change needs a previous version, but this is the first.")
         return history.next(**how, **options)
 
     after = edited(Path(folder), change)
@@ -109,10 +117,10 @@ def next(
         version.change.save(change_path)
     seconds = time.perf_counter() - started
     if as_json:
-        told = {"folder": folder, "version": version.number, **common.saved(tok, output)}
+        facts = {"folder": folder, "version": version.number, **common.saved(tok, output)}
         if version.change is not None:
-            told |= changing.facts(tok, version.change, output)
-        common.emit_json({**told, "seconds": round(seconds, 3)})
+            facts |= changing.facts(tok, version.change, output)
+        common.emit_json({**facts, "seconds": round(seconds, 3)})
     if not quiet:
         common.log(f"Made {version}, in {seconds:.1f} s.")
         if output is not None and output != "-":

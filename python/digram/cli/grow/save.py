@@ -1,4 +1,4 @@
-"""`digram grow save`: a version as a file, and what became of the ids since another."""
+"""`digram grow save`: save a version, and the change of the ids from another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["check_folder", "save"]
 
 
 def check_folder(output: str) -> None:
-    """What would fail at the end fails now."""
+    """Raise `FileNotFoundError` if the folder of the output does not exist."""
     parent = Path(output).parent
     if output != "-" and not parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(parent))
@@ -31,24 +31,26 @@ def check_folder(output: str) -> None:
     "--output",
     required=True,
     metavar="PATH",
-    help="The tokenizer's file, or folder, as of digram train; - is stdout.",
+    help="Where to save the tokenizer, as for digram train; - is stdout.",
 )
-@click.option("--number", type=int, metavar="N", help="The version's.  [default: the newest]")
+@click.option(
+    "--number", type=int, metavar="N", help="The number of the version.  [default: the newest]"
+)
 @common.format_option
 @common.allow_loss_option
 @click.option(
     "--change",
     "change_path",
     metavar="PATH",
-    help="Write what becomes of the ids to this .npz: id_map, and the rows of embeddings.",
+    help="Write the change of the ids to this .npz: id_map, and the rows of embeddings.",
 )
 @click.option(
     "--since",
     type=int,
     metavar="N",
-    help="From which version on --change tells it.  [default: the one before]",
+    help="The version from which --change starts.  [default: the previous one]",
 )
-@click.option("-q", "--quiet", is_flag=True, help="No summary.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no summary.")
 @common.json_option
 def save(
     *,
@@ -62,9 +64,9 @@ def save(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Save a version of the vocabulary in FOLDER, and what became of the ids since another one.
+    """Save a version of the vocabulary in FOLDER, and optionally the change of ids from another.
 
-    --since may be a later version too: then the change leads back.
+    --since may also name a later version: then the change leads back to the earlier one.
     """
     import digram
 
@@ -73,7 +75,7 @@ def save(
     if change_path is not None:
         changing.check_change(change_path, output, ())
     elif since is not None:
-        raise click.UsageError("--since says where --change begins, and there is none.")
+        raise click.UsageError("--since applies to --change, which is missing.")
     history = digram.VocabularyHistory.load(Path(folder))
     last = len(history.versions) if number is None else number
     after = history.map(last, last).after
@@ -87,7 +89,7 @@ def save(
         if output != "-":
             common.log(f"Saved {output}")
     if as_json:
-        told = {"folder": folder, "version": last, **common.saved(after, output)}
+        facts = {"folder": folder, "version": last, **common.saved(after, output)}
         if change is not None:
-            told |= changing.facts(after, change, output)
-        common.emit_json(told)
+            facts |= changing.facts(after, change, output)
+        common.emit_json(facts)

@@ -29,10 +29,10 @@ _KEYS = {"name", "start", "size", "room", "codebooks", "names", "tokenizer", "be
 
 def save(space: IdSpace, path: str | PathLike[str]) -> None:
     """Write a file; see `IdSpace.save`."""
-    said = {"digram_id_space": VERSION, "sha256": digest(space), **_said(space)}
+    content = {"digram_id_space": VERSION, "sha256": digest(space), **_content(space)}
     with advise_on_full_disk("Make room, and save again."):
         atomic_write(
-            path, (json.dumps(said, indent=1, ensure_ascii=False) + "\n").encode(), LARGEST
+            path, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode(), LARGEST
         )
 
 
@@ -49,10 +49,10 @@ def load(
 
 def digest(space: IdSpace) -> str:
     """SHA-256 of what a file says of the space."""
-    return json_files.digest(_said(space))
+    return json_files.digest(_content(space))
 
 
-def _said(space: IdSpace) -> dict[str, Any]:
+def _content(space: IdSpace) -> dict[str, Any]:
     return {
         "size": space.size,
         "align": space.align,
@@ -77,17 +77,17 @@ def _plain(one: IdRange) -> dict[str, Any]:
 def _parsed(data: bytes, tokenizers: Mapping[str, Tokenizer | SequenceTokenizer]) -> IdSpace:
     from digram.multimodal.id_space.space import IdSpace
 
-    said, stated = json_files.unsealed(data, "digram_id_space", "an id space", VERSION, _COPY)
+    content, stated = json_files.unsealed(data, "digram_id_space", "an id space", VERSION, _COPY)
     try:
-        if stated != json_files.digest(said):
+        if stated != json_files.digest(content):
             raise ValueError("its SHA-256 is another")
         space = IdSpace._of(
-            [_range(one) for one in said["ranges"]],
-            whole("align", said["align"], 1),
+            [_range(one) for one in content["ranges"]],
+            whole("align", content["align"], 1),
         )
-        _check(space, said["size"])
+        _check(space, content["size"])
     except (DigramError, KeyError, TypeError, ValueError) as error:
-        what = _told(error)
+        what = _reason(error)
         raise CorruptFileError(f"the id space is damaged: {what}.", hint=_COPY) from None
     return _with_tokenizers(space, tokenizers)
 
@@ -110,38 +110,38 @@ def _check(space: IdSpace, size: Any) -> None:
         raise ValueError("its ranges contradict themselves")
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """What is wrong, in words."""
     if isinstance(error, KeyError):
         return f"the key {error} is missing"
     return str(error).rstrip(".")
 
 
-def _range(said: Any) -> IdRange:
-    if not isinstance(said, dict) or said.keys() != _KEYS:
-        raise ValueError(f"{show(said)} is not a range")
-    names, wanted = said["names"], said["tokenizer"]
+def _range(content: Any) -> IdRange:
+    if not isinstance(content, dict) or content.keys() != _KEYS:
+        raise ValueError(f"{show(content)} is not a range")
+    names, wanted = content["names"], content["tokenizer"]
     if not isinstance(names, list | None):
         raise TypeError(f"{show(names)} are not names")
     return IdRange(
-        name=_text(said["name"]),
-        start=whole("start", said["start"], 0),
-        size=whole("size", said["size"], 1),
-        room=whole("room", said["room"], 0),
-        codebooks=whole("codebooks", said["codebooks"], 1),
+        name=_text(content["name"]),
+        start=whole("start", content["start"], 0),
+        size=whole("size", content["size"], 1),
+        room=whole("room", content["room"], 0),
+        codebooks=whole("codebooks", content["codebooks"], 1),
         names=None if names is None else tuple(map(_text, names)),
         wanted=None if wanted is None else _text(wanted),
-        begin=_marker(said["begin"]),
-        end=_marker(said["end"]),
+        begin=_marker(content["begin"]),
+        end=_marker(content["end"]),
     )
 
 
-def _marker(said: Any) -> Marker | None:
-    if said is None:
+def _marker(content: Any) -> Marker | None:
+    if content is None:
         return None
-    if not isinstance(said, list) or len(said) != 2:
-        raise ValueError(f"{show(said)} is not a marker")
-    name, id = said
+    if not isinstance(content, list) or len(content) != 2:
+        raise ValueError(f"{show(content)} is not a marker")
+    name, id = content
     return Marker(_text(name), whole("a marker", id, 0))
 
 

@@ -52,7 +52,7 @@ def encode(
             ids = to_global(of, local, lookup)
             _check_no_marker(of, ids, lookup)
             if of.begin is None or of.end is None:
-                _check_told_apart(of, ids, before)
+                _check_distinguishable(of, ids, before)
                 before = of.name
                 pieces.append(ids)
             else:
@@ -224,7 +224,7 @@ def _check_no_marker(of: IdRange, ids: Ids, lookup: Lookup) -> None:
         )
 
 
-def _check_told_apart(of: IdRange, ids: Ids, before: str | None) -> None:
+def _check_distinguishable(of: IdRange, ids: Ids, before: str | None) -> None:
     if len(ids) and before != of.name:
         return
     what = "follows another part of it" if len(ids) else "is empty"

@@ -132,10 +132,10 @@ def check_overlap(ranges: Sequence[IdRange]) -> None:
         raise OptionError(f"there are {last:,} ids, and {MOST:,} are the most.", value=last)
 
 
-def check_replaced(ranges: Sequence[IdRange], told: Collection[str]) -> None:
+def check_replaced(ranges: Sequence[IdRange], replaced: Collection[str]) -> None:
     """`OptionError` for a range in place of tokens of a text that it was not told to replace."""
     for one, other in permutations(ranges, 2):
-        found = None if other.name in told else _replaced(one, other)
+        found = None if other.name in replaced else _replaced(one, other)
         if found is not None:
             id, token = found
             raise OptionError(

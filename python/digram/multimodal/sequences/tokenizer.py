@@ -159,8 +159,8 @@ class SequenceTokenizer:
         """A digest of the symbols and the merges."""
         import hashlib
 
-        said = [self.tokenizer.digest, self.alphabet.size or self.alphabet.numbers.tolist()]
-        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+        identity = [self.tokenizer.digest, self.alphabet.size or self.alphabet.numbers.tolist()]
+        return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write it as one JSON file, so that a crash leaves the old file or the new one.

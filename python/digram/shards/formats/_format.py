@@ -99,7 +99,7 @@ class Format:
     `beside` are the suffixes of the other files that a shard has.
     `dtypes` are the types of ids that it can have, each with the largest vocabulary for which it
     is chosen; 0 for one that has to be asked for. `recognizes` says whether a file is certainly of
-    this format. Neither a file nor a document has more tokens than `most`. `maps` says that ids are
+    this format. A file and a document have at most `max_tokens` tokens. `maps` says that ids are
     read where they lie on the disk; else all of a shard is in memory when it is loaded.
     """
 
@@ -109,7 +109,7 @@ class Format:
     begin: Callable[[Open, About], Writer]
     read: Callable[[Path], Stored]
     recognizes: Callable[[Path], bool]
-    most: int = (1 << 63) - 1
+    max_tokens: int = (1 << 63) - 1
     beside: tuple[str, ...] = ()
     maps: bool = True
     needs: Callable[[], object] = lambda: None

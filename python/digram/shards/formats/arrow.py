@@ -64,7 +64,7 @@ FORMAT = Format(
     begin=_Writer,
     read=_read,
     recognizes=_recognizes,
-    most=(1 << 31) - 1,
+    max_tokens=(1 << 31) - 1,
     maps=False,  # groups are put together in memory
     needs=_columns.pyarrow,
 )

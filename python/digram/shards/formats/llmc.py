@@ -80,5 +80,5 @@ FORMAT = Format(
     begin=_Writer,
     read=_read,
     recognizes=_recognizes,
-    most=(1 << 31) - 1,
+    max_tokens=(1 << 31) - 1,
 )

@@ -40,9 +40,9 @@ class _Writer:
 
     def finish(self) -> None:
         kind, shape = self._dtype.newbyteorder("<").str, (self._tokens,)
-        said = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}"
+        header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}"
         start = MAGIC + b"\x01\x00" + (SIZE - 10).to_bytes(2, "little")
-        self._file.write_start(start + said.ljust(SIZE - 11).encode() + b"\n")
+        self._file.write_start(start + header.ljust(SIZE - 11).encode() + b"\n")
 
 
 def _recognizes(path: Path) -> bool:

@@ -57,7 +57,7 @@ FORMAT = Format(
     begin=_Writer,
     read=_read,
     recognizes=lambda path: path.suffix == ".parquet",
-    most=(1 << 31) - 1,
+    max_tokens=(1 << 31) - 1,
     maps=False,
     needs=_columns.pyarrow,
 )

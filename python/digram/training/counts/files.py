@@ -17,7 +17,7 @@ from digram._util.storage import LARGEST, atomic_write, read_file
 from digram._util.validation import path_name
 from digram.corpus import arrow_checks
 from digram.errors import CorruptFileError, DigramError, OptionError
-from digram.training.counts.settings import COLUMNS, Said, said
+from digram.training.counts.settings import COLUMNS, CountsMetadata, from_json
 
 if TYPE_CHECKING:
     from digram.training.counts.value import Counts
@@ -39,7 +39,7 @@ def save(counts: Counts, path: str | PathLike[str]) -> None:
         atomic_write(path, to_bytes(counts))
 
 
-def load(path: str | PathLike[str]) -> tuple[_core.Counts, Said]:
+def load(path: str | PathLike[str]) -> tuple[_core.Counts, CountsMetadata]:
     """What a file holds, whose form its first bytes tell; see `Counts.load`."""
     _check_ends(path_name(path))
     data = read_file(path, None)
@@ -79,7 +79,7 @@ def to_bytes(counts: Counts) -> Iterator[bytes]:
     """The bytes of the file, a batch of rows at a time."""
     import hashlib
 
-    writer = _core.CountsWriter(counts._held, counts._said())
+    writer = _core.CountsWriter(counts._held, counts._metadata())
     digest = hashlib.sha256()
     while (part := writer.next()) is not None:
         digest.update(part)
@@ -87,7 +87,7 @@ def to_bytes(counts: Counts) -> Iterator[bytes]:
     yield writer.footer(digest.hexdigest())
 
 
-def from_bytes(data: bytes) -> tuple[_core.Counts, Said]:
+def from_bytes(data: bytes) -> tuple[_core.Counts, CountsMetadata]:
     """What the bytes of a file hold."""
     import hashlib
 
@@ -101,19 +101,19 @@ def from_bytes(data: bytes) -> tuple[_core.Counts, Said]:
             value=reader.digest,
             hint=_COPY,
         )
-    what = said(reader.metadata())
-    return _checked(reader.counts(what.documents, what.end), what)
+    metadata = from_json(reader.metadata())
+    return _checked(reader.counts(metadata.documents, metadata.end), metadata)
 
 
-def _checked(counts: _core.Counts, what: Said) -> tuple[_core.Counts, Said]:
+def _checked(counts: _core.Counts, metadata: CountsMetadata) -> tuple[_core.Counts, CountsMetadata]:
     """Refuses rows that do not add up to what is said of them."""
     for name in ("bytes", "pretokens", "end"):
-        found, told = getattr(counts, name), getattr(what, name)
-        if found != told:
+        found, stated = getattr(counts, name), getattr(metadata, name)
+        if found != stated:
             raise CorruptFileError(
-                f"the rows add up to {name}={found}, and the file says {told}.", hint=_COPY
+                f"the rows add up to {name}={found}, and the file says {stated}.", hint=_COPY
             )
-    return counts, what
+    return counts, metadata
 
 
 def _to_parquet(counts: Counts) -> bytes:
@@ -132,7 +132,7 @@ def _to_parquet(counts: Counts) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _from_parquet(data: bytes) -> tuple[_core.Counts, Said]:
+def _from_parquet(data: bytes) -> tuple[_core.Counts, CountsMetadata]:
     reader = pyarrow("Parquet")
     try:
         table = reader.parquet.read_table(
@@ -146,16 +146,16 @@ def _from_parquet(data: bytes) -> tuple[_core.Counts, Said]:
             "the file says nothing of how its text was cut.",
             hint="Read it with pyarrow, and pass the table to digram.Counts.from_arrow.",
         )
-    what = said(line.decode("utf-8", "replace"))
+    metadata = from_json(line.decode("utf-8", "replace"))
     try:
         counts, _ = _core.Counts.from_arrow(arrow_checks.whole(table, COLUMNS))
     except ValueError as error:  # an OptionError, or what pyarrow raises
         raise CorruptFileError(str(error), hint=_COPY) from None
-    counts = counts.of_corpus(what.documents, what.end)
+    counts = counts.of_corpus(metadata.documents, metadata.end)
     # Files of before have none.
     if table.schema.metadata.get(_DIGEST, digest := _digest(counts, line).encode()) != digest:
         raise CorruptFileError("the counts do not fit the digest that the file tells.", hint=_COPY)
-    return _checked(counts, what)
+    return _checked(counts, metadata)
 
 
 def _digest(counts: _core.Counts, line: bytes) -> str:
@@ -165,14 +165,14 @@ def _digest(counts: _core.Counts, line: bytes) -> str:
     return hashlib.sha256(line + b"\n" + counts.digest().encode()).hexdigest()
 
 
-def pyarrow(what: str) -> Any:
+def pyarrow(purpose: str) -> Any:
     """pyarrow, with its Parquet; an `OptionError` with the remedy where it is not installed."""
     try:
         import pyarrow
         import pyarrow.parquet
     except ModuleNotFoundError:
         raise OptionError(
-            f"{what} needs pyarrow, which is not installed.",
+            f"{purpose} needs pyarrow, which is not installed.",
             hint='Install it in the folder of digram\'s clone: pip install ".[arrow]". Files in '
             "Arrow's own format, with any name but *.parquet, need nothing more.",
         ) from None

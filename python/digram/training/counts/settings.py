@@ -11,7 +11,7 @@ from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
 from digram.pretokenizers.rules import Digits, Rules
 from digram.vocab.definition import Unit
 
-__all__ = ["COLUMNS", "Said", "fingerprint", "said", "spelled", "to_json"]
+__all__ = ["COLUMNS", "CountsMetadata", "fingerprint", "from_json", "spelled", "to_json"]
 
 VERSION = 1
 """The version of what a file says. A reader refuses later ones."""
@@ -21,7 +21,7 @@ COLUMNS = ("piece", "count", "first")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CountsMetadata:
     """What a file says beside its rows.
 
     `end` is where the corpus ends, for first occurrences, and `skipped` counts the records that
@@ -67,32 +67,32 @@ def spelled(pretokenizer: Pretokenizer) -> str:
     )
 
 
-def to_json(what: Said) -> str:
+def to_json(metadata: CountsMetadata) -> str:
     """A line of JSON, the same for equal counts."""
-    cut = what.pretokenizer
+    cut = metadata.pretokenizer
     return json.dumps(
         {
             "format": VERSION,
-            "fingerprint": fingerprint(cut, what.unit),
+            "fingerprint": fingerprint(cut, metadata.unit),
             "pretokenizer": {
                 "name": cut.name,
                 "patterns": cut.patterns,
                 "digits": cut.digits,
                 **({} if cut.rules is None else {"rules": cut.rules.to_dict()}),
             },
-            "unit": what.unit,
-            "documents": what.documents,
-            "bytes": what.bytes,
-            "pretokens": what.pretokens,
-            "end": what.end,
+            "unit": metadata.unit,
+            "documents": metadata.documents,
+            "bytes": metadata.bytes,
+            "pretokens": metadata.pretokens,
+            "end": metadata.end,
             # What came later is there only where it says something.
-            **({"skipped": what.skipped} if what.skipped else {}),
+            **({"skipped": metadata.skipped} if metadata.skipped else {}),
         },
         sort_keys=True,
     )
 
 
-def said(line: str) -> Said:
+def from_json(line: str) -> CountsMetadata:
     """What such a line says; `CorruptFileError` where it is none."""
     try:
         found = json.loads(line)
@@ -105,7 +105,7 @@ def said(line: str) -> Said:
             value=version,
             hint="Install a newer digram.",
         )
-    what = Said(
+    metadata = CountsMetadata(
         pretokenizer=_pretokenizer(_expect(found.get("pretokenizer"), dict, "pretokenizer")),
         unit=_one_of(found.get("unit"), get_args(Unit), "unit"),
         documents=_number(found.get("documents"), "documents"),
@@ -114,12 +114,12 @@ def said(line: str) -> Said:
         end=None if found.get("end") is None else _number(found["end"], "end"),
         skipped=_number(found.get("skipped", 0), "skipped"),
     )
-    if found.get("fingerprint") != fingerprint(what.pretokenizer, what.unit):
+    if found.get("fingerprint") != fingerprint(metadata.pretokenizer, metadata.unit):
         raise CorruptFileError(
             "the fingerprint does not fit the pretokenizer and the unit.",
             value=found.get("fingerprint"),
         )
-    return what
+    return metadata
 
 
 def _pretokenizer(found: dict[str, Any]) -> Pretokenizer:

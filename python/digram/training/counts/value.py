@@ -17,7 +17,14 @@ from digram.pretokenizers.pretokenizer import (
     Regex,
     resolve,
 )
-from digram.training.counts.settings import COLUMNS, Said, fingerprint, said, spelled, to_json
+from digram.training.counts.settings import (
+    COLUMNS,
+    CountsMetadata,
+    fingerprint,
+    from_json,
+    spelled,
+    to_json,
+)
 from digram.vocab.definition import Unit
 
 __all__ = ["Counts", "check_same"]
@@ -228,7 +235,7 @@ class Counts:
         0
         """
         # A count has 64 bits, all of which tell one from another.
-        least = whole_number("min_count", min_count, 1, most=_MOST)
+        least = whole_number("min_count", min_count, 1, maximum=_MOST)
         return self._with(self._held.filter(least))
 
     def scale(self, weight: Any) -> Self:
@@ -313,27 +320,29 @@ class Counts:
             instance("like", like, Counts)
         documents = whole_number("documents", documents, 0)
         core, line = _core.Counts.from_arrow(arrow_checks.whole(table, COLUMNS))
-        what = None if line is None else said(line)
+        metadata = None if line is None else from_json(line)
         if like is not None:
             cut, of = like._pretokenizer, like._unit
         elif pretokenizer is not MISSING:
             cut, of = resolve(pretokenizer), check_unit(unit or "byte")
-        elif what is not None:
-            cut, of = what.pretokenizer, what.unit
+        elif metadata is not None:
+            cut, of = metadata.pretokenizer, metadata.unit
         else:
             raise OptionError(
                 "the table does not say how its text was cut.",
                 hint='Pass pretokenizer="o200k" (or what it was), or like= with counts made alike.',
             )
-        if what is None:
+        if metadata is None:
             # A place is an offset in bytes of the text.
             return cls._of(core.of_corpus(documents, core.bytes), cut, of)
-        told = (what.pretokenizer, what.unit)
-        check_made(told, (cut, of), "the counts of the table", "from_arrow was told")
+        stated = (metadata.pretokenizer, metadata.unit)
+        check_made(stated, (cut, of), "the counts of the table", "from_arrow was told")
         # Of a part of a table of ours nobody knows from how many documents it is.
-        whole = (what.bytes, what.pretokens) == (core.bytes, core.pretokens)
-        number = documents or (what.documents if whole else 0)
-        return cls._of(core.of_corpus(number, what.end), cut, of, what.skipped if whole else 0)
+        whole = (metadata.bytes, metadata.pretokens) == (core.bytes, core.pretokens)
+        number = documents or (metadata.documents if whole else 0)
+        return cls._of(
+            core.of_corpus(number, metadata.end), cut, of, metadata.skipped if whole else 0
+        )
 
     def to_arrow(self) -> Any:
         """A `pyarrow.Table` of these counts; others take the counts themselves, as they are."""
@@ -342,15 +351,15 @@ class Counts:
         return files.pyarrow("a table of pyarrow").table(self)
 
     def __arrow_c_schema__(self) -> object:
-        return self._held.arrow_schema(self._said())
+        return self._held.arrow_schema(self._metadata())
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows as a stream of Arrow, sorted by piece. Its types are what they are."""
-        return self._held.arrow_stream(self._said())
+        return self._held.arrow_stream(self._metadata())
 
-    def _said(self) -> str:
+    def _metadata(self) -> str:
         return to_json(
-            Said(
+            CountsMetadata(
                 self._pretokenizer,
                 self._unit,
                 self.documents,

@@ -12,7 +12,7 @@ from digram.errors import several
 if TYPE_CHECKING:
     from digram.analysis.explain.places import Places, Sample
 
-__all__ = ["amount", "left_out", "places", "told"]
+__all__ = ["amount", "left_out", "located", "places"]
 
 _WORDS = 20
 
@@ -62,7 +62,7 @@ def left_out(found: Places) -> str:
     return f"rare words were left out; counts may be up to {found.missed:,} too low"
 
 
-def told(sample: Sample) -> str:
+def located(sample: Sample) -> str:
     """In which text a sample stands, and where; in which record of its file, which is not told."""
     byte = f"byte {sample.offset:,}"
     if sample.path is None:
@@ -72,7 +72,7 @@ def told(sample: Sample) -> str:
 
 def _samples(samples: Sequence[Sample], color: bool, width: int) -> Iterator[str]:
     """Lines of context, below the names of their files."""
-    places = [told(sample) for sample in samples]
+    places = [located(sample) for sample in samples]
     wide = max(map(len, places), default=0)
     path = None
     for number, (sample, place) in enumerate(zip(samples, places, strict=True)):

@@ -116,8 +116,8 @@ def _pairs(frame: Frame, color: bool, rows: int) -> Iterator[str]:
         shown = [*shown[: rows - 1], *_chosen(frame)]
     for one in shown:
         mark = ">" if (one.left, one.right) == chosen else " "
-        told = "never merged" if one.rank is None else f"rank {one.rank:,}"
-        yield f"{mark}{one.count:>6,} {_bar(one.count / most)} {_pair(one, color)}  {told}"
+        rank = "never merged" if one.rank is None else f"rank {one.rank:,}"
+        yield f"{mark}{one.count:>6,} {_bar(one.count / most)} {_pair(one, color)}  {rank}"
 
 
 def _chosen(frame: Frame) -> list[PairCount]:
