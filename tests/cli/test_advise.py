@@ -56,7 +56,7 @@ def test_without_a_tokenizer(run: Run) -> None:
         (["--sizes", "300"], "FILES are measured with a tokenizer: give one with -t"),
         (["--sizes", "many"], "'many' is not a list of sizes, as in 8000,16000,32000"),
         (["--parameters", "big"], "--parameters big is not a number of parameters"),
-        (["--multilingual"], "--multilingual is for one model, and --parameters is not given"),
+        (["--multilingual"], "--multilingual needs --parameters, which is not given"),
         (["-t", "TOK", "FILE", "--sizes", "9999"], "--vocab-size 9999 is more than the 300"),
     ],
 )

@@ -24,7 +24,7 @@ def test_explain(run: Run, tok: digram.Tokenizer, tok_path: str) -> None:
 
 def test_explain_special_tokens_and_bytes(run: Run, tok_path: str) -> None:
     parsed = run("explain", "-t", tok_path, "--text", "a<|end|>", "--special", "parse").stdout
-    assert "A special token, which nothing is merged with." in parsed
+    assert "A special token, which takes part in no merge." in parsed
     refused = run("explain", "-t", tok_path, "--text", "a<|end|>", "--special", "raise")
     assert refused.exit_code == 3
     told = json.loads(run("explain", "-t", tok_path, "--json", input=b"a\xff").stdout)
@@ -59,7 +59,7 @@ def test_no_such_token(run: Run, tok_path: str) -> None:
     missing = run("merge-tree", "-t", tok_path, "xyzzy")
     assert missing.exit_code == 3
     assert (
-        "'xyzzy' is not a token of this vocabulary. See what it becomes with digram explain."
+        "'xyzzy' is not a token of this vocabulary. See how it is encoded with digram explain."
         in (missing.stderr)
     )
     assert run("merge-tree", "-t", tok_path, "--by", "id", "9999").exit_code == 3

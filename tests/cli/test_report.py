@@ -78,7 +78,7 @@ def test_wrong_usage(run: Run, files: Path, tok_path: str) -> None:
         (["-t", tok_path, "--corpus", "=x", "--json"], "is not NAME=FILES"),
         (["-t", tok_path, "--corpus", "x=", "--json"], "is not NAME=FILES"),
         (["-t", tok_path, *corpus, *corpus, "--json"], "name of two texts"),
-        (["-t", tok_path, *corpus, "--reference", "en", "--json"], "none of the corpora"),
+        (["-t", tok_path, *corpus, "--reference", "en", "--json"], "not the name of a corpus"),
         (["-t", tok_path, *corpus, "-o", "-", "--json"], "stdout"),
         (["-t", tok_path, *corpus, "--figures", "-"], "several files are written"),
         (["-t", tok_path, *corpus, "--parallel", files / "lines", "--json"], "Pass --reference"),

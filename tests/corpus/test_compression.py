@@ -136,7 +136,7 @@ def test_a_window_that_is_too_large_is_refused(tmp_path: Path) -> None:
         with pytest.raises(LimitExceededError) as caught:
             list(digram.files(tmp_path / name))
         assert (caught.value.path, caught.value.offset) == (str(tmp_path / name), 0)
-        assert f"needs more memory to unpack than is allowed: {most} MiB." in str(caught.value)
+        assert f"needs more memory to unpack than the limit of {most} MiB." in str(caught.value)
         assert caught.value.hint is not None
         assert remedy in caught.value.hint
 

@@ -124,7 +124,7 @@ def test_the_header_names_the_column(tmp_path: Path) -> None:
         list(digram.files(path, on_error="skip"))
     assert str(caught.value) == (
         f'{path}: there is no column "text". The first line names the columns: "meta.text", '
-        '"body". Name the one that holds the text with field=.'
+        '"body". Pass the name of the text column as field=.'
     )
     path.write_text("text,text\na,b\n")
     with pytest.raises(OptionError, match='the header names 2 columns "text"'):
@@ -164,7 +164,7 @@ def test_hostile_files_cost_no_memory(tmp_path: Path) -> None:
     reason = "has more than 67108864 bytes. The quote at byte 8 may not be closed."
     with pytest.raises(CorruptFileError, match=re.escape(reason)):
         list(digram.files(path, field="id"))
-    with pytest.raises(OptionError, match=r"a record of more than .* memory_limit= leaves room"):
+    with pytest.raises(OptionError, match=r"a record of more than .* exceeds memory_limit="):
         digram.count_pretokens(digram.files(path, field="id"), memory_limit="24 MiB")
     for data in (b"a" * (2 << 20), b"," * (2 << 20), b'"' + b"\n" * (2 << 20)):
         path.write_bytes(data)

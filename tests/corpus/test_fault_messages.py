@@ -85,9 +85,9 @@ FAULTS = [
         "bomb.txt.gz",  # of zeros, a gigabyte: one word without an end
         lambda: packed(bytes(1 << 24)) * 64,
         "OptionError: bomb.txt.gz: there are 8,4.. kB without a place where the "
-        "pretokenizer is certain to cut: more than memory_limit= leaves room for. Cut the file "
+        "pretokenizer always splits, which exceeds memory_limit=. Split the file "
         "into documents with separator=, raise the limit, or choose another pretokenizer; "
-        '"gpt2" or "o200k" cut at nearly every space.',
+        '"gpt2" and "o200k" split at nearly every space.',
         options={"separator": "\n", "most": 8 << 20},
     ),
 ]

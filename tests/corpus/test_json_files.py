@@ -165,5 +165,5 @@ def test_deep_and_long_records(tmp_path: Path) -> None:
         list(digram.files(path))
     path.write_text('[{"text": "' + "word " * 2_000_000 + '"}]')
     assert digram.count_pretokens(path).documents == 1
-    with pytest.raises(OptionError, match=r"a record of more than .* memory_limit= leaves room"):
+    with pytest.raises(OptionError, match=r"a record of more than .* exceeds memory_limit="):
         digram.count_pretokens(path, memory_limit="24 MiB")

@@ -223,7 +223,7 @@ def test_a_line_longer_than_the_limit_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "one"}\n{"text": "' + "word " * 2_000_000 + '"}\n')
     assert digram.count_pretokens(path).documents == 2
-    with pytest.raises(OptionError, match=r"a record of more than .* memory_limit= leaves room"):
+    with pytest.raises(OptionError, match=r"a record of more than .* exceeds memory_limit="):
         digram.count_pretokens(path, memory_limit="24 MiB")
 
 

@@ -90,7 +90,7 @@ def test_an_iterator_is_read_as_it_is_asked_for() -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (None, "a corpus is a text, a Path"),
+        (None, "a corpus must be a text, a Path"),
         (7, "of type int"),
         ({"en": "text"}, "of type dict"),
         (["a", 7], r"corpus\[1\] is of type int, expected str or bytes"),

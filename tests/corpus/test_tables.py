@@ -288,7 +288,7 @@ except digram.OptionError as error:
     assert done.stdout.splitlines() == [
         "[b'one']",
         "[b'one']",
-        "a.parquet: Parquet files are read by pyarrow, which is not installed. Install it in "
+        "a.parquet: Parquet files need pyarrow, which is not installed. Install it in "
         'the folder of digram\'s clone: pip install ".[arrow]".',
     ]
 

@@ -185,9 +185,9 @@ def test_what_is_no_list_of_shards(pool: Executor, shards: Any) -> None:
 
 
 def test_what_is_no_shard(pool: Executor) -> None:
-    with pytest.raises(TypeError, match="a shard is a text"):
+    with pytest.raises(TypeError, match="a shard must be a text"):
         executor.count(pool, [["a"], 7])  # type: ignore[list-item]
-    with pytest.raises(TypeError, match="pool is an Executor"):
+    with pytest.raises(TypeError, match="pool must be an Executor"):
         executor.count(7, [["a"]])  # type: ignore[arg-type]
     wrong: list[dict[str, Any]] = [{"at_once": 0}, {"retries": -1}, {"patience": -1}]
     for options in wrong:

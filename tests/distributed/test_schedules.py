@@ -144,7 +144,11 @@ def roster(retries: int = 0) -> Roster[str, int]:
 @pytest.mark.parametrize(
     ("other", "kind", "message"),
     [
-        (replace(DONE, key=replace(DONE.key, content="?")), digram.ConfigMismatchError, "not what"),
+        (
+            replace(DONE, key=replace(DONE.key, content="?")),
+            digram.ConfigMismatchError,
+            "has changed",
+        ),
         (
             replace(DONE, key=replace(DONE.key, configuration="?")),
             digram.ConfigMismatchError,

@@ -1,9 +1,9 @@
 """Damages files of every kind, reads each in a process of its own, and says what became of them.
 
 `python tests/faults/mutate_files.py --cases 20000` takes minutes; the suite takes a share. A case
-is told by its kind and number, and is the same each time: `--kind history.json --only 17` shows
-one. Fails where a process crashed, panicked, aborted, hung or took too much memory, where an error
-is none of `DigramError`, and where files are read as what they do not say.
+is identified by its kind and number, and is the same each time: `--kind history.json --only 17`
+shows one. Fails where a process crashed, panicked, aborted, hung or took too much memory, where an
+error is none of `DigramError`, and where files are read as what they do not say.
 """
 
 from __future__ import annotations

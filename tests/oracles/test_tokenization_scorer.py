@@ -23,7 +23,7 @@ def score(tokens: list[str], metric: str, **options: float) -> float:
 
 
 def compare(tokens: list[str], power: float) -> None:
-    """Their base is the number of tokens that occur, unless they are told the vocabulary's."""
+    """Their base is the number of tokens that occur, unless they are given the vocabulary's."""
     times = [tokens.count(one) for one in set(tokens)]
     assert entropy(times) == pytest.approx(score(tokens, "shannon_entropy"), rel=1e-9, abs=1e-9)
     theirs = score(tokens, "shannon_efficiency", vocab=1000)

@@ -34,10 +34,10 @@ def test_the_figures() -> None:
 
 def test_the_curve_is_that_of_smaller_tokenizers() -> None:
     rows = FOUND.charts["curve"].data
-    assert {row["source"] for row in rows} == {"prose", "rest", "all text"}
+    assert {row["corpus"] for row in rows} == {"prose", "rest", "all text"}
     assert max(row["vocab_size"] for row in rows) == TOK.vocab_size
     for row in rows[:: len(rows) // 12]:
-        name = row["source"]
+        name = row["corpus"]
         texts = [*TEXTS["prose"], *TEXTS["rest"]] if name == "all text" else TEXTS[name]
         small = digram.shrink(TOK, row["vocab_size"])
         tokens = sum(small.count_batch(texts))
@@ -59,7 +59,7 @@ def test_ranks_are_those_of_the_tokens() -> None:
     for name, texts in TEXTS.items():
         counted = Counter(id for text in texts for id in TOK.encode(text))
         falling = [count for _, count in counted.most_common()]
-        own = [row for row in rows if row["source"] == name]
+        own = [row for row in rows if row["corpus"] == name]
         assert own[0]["rank"] == 1
         assert own[-1]["rank"] == len(falling)
         for row in own:
@@ -103,7 +103,7 @@ def test_what_a_figure_shows() -> None:
         assert row["language"] in drawn["premium"]
     for row in FOUND.charts["curve"].data:
         if row["vocab_size"] == TOK.vocab_size:
-            assert f"{row['source']} {row['bytes_per_token']:.2f}" in drawn["curve"]
+            assert f"{row['corpus']} {row['bytes_per_token']:.2f}" in drawn["curve"]
     assert f"{TOK.vocab_size:,} tokens" in drawn["curve"]
     assert {row["kind"] for row in FOUND.charts["kinds"].data} <= {*drawn["kinds"]}
     assert {"prose", "rest"} <= {*drawn["ranks"]}
@@ -131,7 +131,7 @@ def test_names_of_all_kinds_are_spelled() -> None:
     texts = {name: ["low lower", "low"] for name in names}
     found = digram.report(TOK, texts, parallel=texts, reference=names[0])
     spelled = [harmless(name) for name in names]
-    for name, field in (("curve", "source"), ("ranks", "source"), ("premium", "language")):
+    for name, field in (("curve", "corpus"), ("ranks", "corpus"), ("premium", "language")):
         chart = found.charts[name]
         assert set(spelled) <= {row[field] for row in chart.data}
         drawn = "".join(ET.fromstring(chart.svg()).itertext())
@@ -152,7 +152,7 @@ def test_more_texts_than_colours() -> None:
     assert "all text" in drawn
     assert "t0" in drawn
     assert "t8" not in drawn
-    assert {row["source"] for row in found.charts["curve"].data} >= {"t0", "t8", "all text"}
+    assert {row["corpus"] for row in found.charts["curve"].data} >= {"t0", "t8", "all text"}
 
 
 def test_another_ending_is_refused(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_a_table_an_iterator_and_a_dictionary_of_all(tmp_path: Path) -> None:
     kept = [text for text in TEXTS if text]  # as with a separator everywhere
     assert decoded(found) == [*kept, *kept, "one", "two", "three", *kept]
     said = manifest(tmp_path / "all")
-    assert [one["source"] for one in said["inputs"]] == [*source]
+    assert [one["corpus"] for one in said["inputs"]] == [*source]
     assert [one["documents"] for one in said["inputs"]] == [26, 26, 3, 0, 26]
     assert said["inputs"][2]["blake3"] == digest(["one", "two", "three"])
     assert said["options"]["corpora"]["table"]["field"] == ["body"]

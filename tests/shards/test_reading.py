@@ -1,4 +1,4 @@
-"""`TokenFiles`: many shards, several threads, and documents that cannot be told apart."""
+"""`TokenFiles`: many shards, several threads, and documents whose ends are unknown."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_everybody_is_answered(
         else:
             assert one.headers["retry-after"] == "2"
             assert one.json["error"]["message"]
-            assert "Ask again in some seconds" in one.json["error"]["remedy"]
+            assert "Retry in some seconds" in one.json["error"]["remedy"]
     # 64 bodies of 0.8 MB, what is held of two answers, and 32 MB of such as are being taken.
     assert more < 400 << 20
     assert ask(server, question(server, "encode", SMALL)).status == 200

@@ -65,7 +65,7 @@ def test_the_lines_go_through_the_table(opened: Open, server: Server) -> None:
         assert marks.count() == number
         assert "own" in (marks.last.get_attribute("class") or "")
         assert page.locator(f".plot g.s{series} .own").count() == 1
-    # A logarithmic axis: what stands at x is told by the log of the size.
+    # A logarithmic axis: the log of the size gives the place x.
     places = page.evaluate(
         """[...document.querySelectorAll('.plot g.s0 .mark-of')]
         .map((one) => parseFloat(one.getAttribute('transform').slice(10)))"""

@@ -19,7 +19,7 @@ TEXTS = {
     "naïve": "naïve naïve naïve\n🙂🙂\n",
 }
 ROWS = ".texts li"
-NONE = "none: texts of their own"
+NONE = "none: not parallel"
 NAMES = "JSON.stringify([...document.querySelectorAll('.bars dt')].map((one) => one.textContent))"
 
 
@@ -139,7 +139,7 @@ def test_what_is_wrong_is_told(opened: Open, server: Server) -> None:
     page.wait_for_selector(".problem:visible")
     told = page.text_content(".problem:visible") or ""
     assert "the same line by line" in told
-    assert told.endswith("Give each text as many lines, or choose none.")
+    assert told.endswith("Give all texts the same number of lines, or choose none.")
     page.select_option("label:has-text('Line by line') select", label=NONE)
     page.wait_for_selector(".results:visible")
     page.fill(f"{ROWS} >> nth=1 >> input", "the")
@@ -169,4 +169,4 @@ def test_files(opened: Open, server: Server, tok: digram.Tokenizer, tmp_path: Pa
     ]
     assert counts[2] == counts[3] > 20_000
     said = page.text_content("#said")
-    assert said == f"Of each file the first {counts[2]} lines were taken."
+    assert said == f"The first {counts[2]} lines of each file are used."

@@ -85,7 +85,7 @@ def test_each_merge_by_the_keys(opened: Open, server: Server, tok: digram.Tokeni
     page.keyboard.press("Home")
     is_shown(page, found, 0)
     note = seen(page, "[role=status]")[0]
-    assert note == f"{len(found.frames)} of {found.merges} merges have a place in this text"
+    assert note == f"{len(found.frames)} of {found.merges} merges apply to this text"
 
 
 def test_by_the_slider_and_buttons(opened: Open, server: Server, tok: digram.Tokenizer) -> None:

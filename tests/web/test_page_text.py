@@ -176,9 +176,9 @@ def test_disagreements_are_ringed(
         wanted = differently_cut(sizes)
         assert [ringed(page, card) for card in range(2)] == wanted
         has_any = any(wanted)
-        assert page.locator("[aria-label='Next place cut differently']").is_enabled() == has_any
+        assert page.locator("[aria-label='Next place split differently']").is_enabled() == has_any
         if not has_any:
-            assert page.text_content(".differences") == "‹All cut alike›"
+            assert page.text_content(".differences") == "‹All split alike›"
 
 
 def test_from_difference_to_difference(opened: Open, server: Server) -> None:
@@ -188,15 +188,15 @@ def test_from_difference_to_difference(opened: Open, server: Server) -> None:
     assert total > 1
     first = None
     for step in range(total + 1):
-        page.click("[aria-label='Next place cut differently']")
+        page.click("[aria-label='Next place split differently']")
         told = page.text_content(".differences span")
-        assert told == f"{step % total + 1} of {total} places cut differently"
+        assert told == f"{step % total + 1} of {total} places split differently"
         stretches = [" ".join(marked(page, "bytes", "there", card)) for card in range(2)]
         assert stretches[0] == stretches[1] != ""
         first = first or stretches
     assert stretches == first
-    page.click("[aria-label='Previous place cut differently']")
-    assert page.text_content(".differences span") == f"{total} of {total} places cut differently"
+    page.click("[aria-label='Previous place split differently']")
+    assert page.text_content(".differences span") == f"{total} of {total} places split differently"
 
 
 def test_what_others_have_in_its_place(opened: Open, server: Server) -> None:

@@ -77,7 +77,7 @@ def test_searching_by_id_and_by_bytes(opened: Open, server: Server) -> None:
     assert 0xE4 in ids(page)
     page.fill("#search", "e4b")
     page.wait_for_selector(".problem:visible")
-    assert "two digits a byte" in (page.text_content(".problem") or "")
+    assert "two digits per byte" in (page.text_content(".problem") or "")
     page.fill("#search", "E4 B8")
     page.wait_for_selector(".problem", state="hidden")
 
@@ -171,9 +171,9 @@ def test_a_search_without_hits(opened: Open, server: Server) -> None:
     page = opened(server, "vocabulary")
     page.wait_for_selector(".rows .cell")
     for by, search, told in [
-        ("text", "no such thing", "No token holds the text no·such·thing. A longer text is"),
+        ("text", "no such thing", "No token contains the text no·such·thing. See under Text"),
         ("id", "99999", "No token has the id 99999."),
-        ("hex", "00 00", "No token holds the bytes 00·00."),
+        ("hex", "00 00", "No token contains the bytes 00·00."),
     ]:
         page.select_option("select >> nth=1", by)
         page.fill("#search", search)

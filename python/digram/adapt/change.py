@@ -43,14 +43,15 @@ class EmbeddingPlan:
     >>> change.added, tok.tokens(change.added)
     ([257], [b'low'])
     >>> plan = change.embedding_plan()
-    >>> plan.row(257)  # of `lo` and `w`
+    >>> plan.row(257)  # the mean of `lo` and `w`
     [(256, 0.5), (119, 0.5)]
     >>> old = np.arange(257 * 2).reshape(257, 2) / 1.0
     >>> plan.apply(old)[257].tolist()
     [375.0, 376.0]
 
     The rows are compressed: new id n is a sum over `ids[starts[n]:starts[n + 1]]`, each with its
-    weight; the weights of a row sum to 1. A row without a source, as that of a hole, is empty.
+    weight; the weights of a row sum to 1. A row without a source, such as that of an unused id, is
+    empty.
     """
 
     old_size: int
@@ -66,7 +67,7 @@ class EmbeddingPlan:
     def row(self, id: int) -> list[tuple[int, float]]:
         """The old ids that a new id is a sum of, with weights; `TokenIdError` for an unknown id."""
         if not 0 <= id < self.new_size:
-            raise TokenIdError(f"{show(id)} is none of the {self.new_size:,} new ids.", value=id)
+            raise TokenIdError(f"{show(id)} is not one of the {self.new_size:,} new ids.", value=id)
         part = slice(self.starts[id], self.starts[id + 1])
         return [*zip(self.ids[part].tolist(), self.weights[part].tolist(), strict=True)]
 
@@ -74,8 +75,8 @@ class EmbeddingPlan:
         """The new matrix, a row for each new id, in the type of the old one.
 
         `embeddings` has a row for each old id; further rows, with which models pad their matrices,
-        are left out. Rows without a source are `unknown`, by default the mean of all old ones. Sums
-        are of 64-bit floats; rows that stay are copied as they are. Raises `OptionError` for a
+        are left out. Rows without a source become `unknown`, by default the mean of all old rows.
+        Sums use 64-bit floats; rows that stay are copied unchanged. Raises `OptionError` for a
         matrix with too few rows.
         """
         import numpy as np
@@ -86,13 +87,13 @@ class EmbeddingPlan:
             raise OptionError(
                 f"embeddings has the shape {embeddings.shape}, and there are {self.old_size} old "
                 "ids.",
-                hint="Give a matrix with a row for each old id.",
+                hint="Pass a matrix with a row for each old id.",
             )
         old = embeddings[: self.old_size]
         if unknown is not None and np.shape(unknown) != old.shape[1:]:
             raise OptionError(
-                f"unknown has the shape {np.shape(unknown)}, and a row {old.shape[1:]}.",
-                hint="Give one row.",
+                f"unknown has the shape {np.shape(unknown)}, and a row has {old.shape[1:]}.",
+                hint="Pass one row.",
             )
         lengths = np.diff(self.starts)
         new = np.empty((self.new_size, old.shape[1]), old.dtype)
@@ -107,7 +108,7 @@ class EmbeddingPlan:
     def matrix(self) -> Any:
         """The same as a `scipy.sparse.csr_matrix` of new by old ids: `plan.matrix() @ old`.
 
-        Raises `ImportError` where SciPy is not installed. Rows without a source are 0.
+        Raises `ImportError` if SciPy is not installed. Rows without a source are 0.
         """
         from scipy.sparse import csr_matrix
 
@@ -117,10 +118,10 @@ class EmbeddingPlan:
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """A change from one tokenizer to another, with the map of ids, as `extend` returns it.
+    """A change from one tokenizer to another, with the map of ids; `extend` and others return it.
 
-    `id_map[id]` is the new id with the meaning of an old one, or -1 where there is none. `print`
-    shows a summary.
+    `id_map[id]` is the new id with the meaning of an old one, or -1 if there is none. `print` shows
+    a summary.
     """
 
     before: Tokenizer
@@ -129,7 +130,7 @@ class Change:
 
     @classmethod
     def of(cls, before: Tokenizer, after: Tokenizer) -> Change:
-        """The change between any two tokenizers, in which tokens of the same bytes are the same.
+        """The change between any two tokenizers; tokens with the same bytes are the same.
 
         >>> import digram
         >>> tok = digram.train("low low lower", max_merges=3)
@@ -152,7 +153,7 @@ class Change:
     def then(self, next: Change) -> Change:
         """Compose this change with the next one.
 
-        Raises `ConfigMismatchError` where the next one does not begin with the tokenizer that this
+        Raises `ConfigMismatchError` if the next change does not begin with the tokenizer that this
         one ends with.
         """
         import numpy as np
@@ -177,24 +178,24 @@ class Change:
         >>> print(change.inverse())
         258 ids became 257, 0 tokens added, 1 removed
 
-        Where two old ids became one, it maps back to the lower of them.
+        If two old ids became one, it maps back to the lower of them.
         """
         import numpy as np
 
         map = np.full(self.after.vocab_size, -1, np.int64)
-        stays = np.flatnonzero(self.id_map >= 0)[::-1]  # of equal places the last is kept
+        stays = np.flatnonzero(self.id_map >= 0)[::-1]  # the last assignment to an index is kept
         map[self.id_map[stays]] = stays
         return Change(self.after, self.before, map)
 
     @cached_property
     def added(self) -> list[int]:
-        """The new ids without an old one, in rising order."""
+        """The new ids without an old one, in ascending order."""
         stayed = set(self.id_map.tolist())
         return [id for id, token in enumerate(_spelled(self.after)) if token and id not in stayed]
 
     @cached_property
     def removed(self) -> list[int]:
-        """The old ids without a new one, in rising order."""
+        """The old ids without a new one, in ascending order."""
         map, old = self.id_map.tolist(), _spelled(self.before)
         return [id for id, token in enumerate(old) if token and map[id] < 0]
 
@@ -203,7 +204,7 @@ class Change:
 
         A token that stays keeps its row. A new token starts as the mean of the rows of the tokens
         that its bytes were encoded to before [1]. New special tokens, and tokens that the old
-        tokenizer could not encode, have no row. Takes some µs for each new token.
+        tokenizer could not encode, have no row. Takes some µs per new token.
 
         1. Gee et al. 2022, "Fast Vocabulary Transfer for Language Model Compression".
         """
@@ -222,7 +223,7 @@ class Change:
         for id, token in zip(new, self.after.tokens(new), strict=True):
             try:
                 parts = self.before.encode(token)
-            except DigramError:  # a character that it has no token for
+            except DigramError:  # a character without a token
                 continue
             if missing is None or missing not in parts:
                 rows[id] = parts
@@ -244,7 +245,7 @@ class Change:
         ...     arrays["id_map"].shape
         (257,)
 
-        A crash leaves the old file or the new one.
+        The write is atomic: the file is always the old one or the new one.
         """
         import io
 
@@ -280,26 +281,26 @@ class Change:
 
 
 def _matrix(name: str, values: Any) -> NDArray[Any]:
-    """Numbers as an array; `TypeError` for what is none."""
+    """Numbers as an array; `TypeError` for other values."""
     import numpy as np
 
     try:
         found = np.asarray(values)
-    except ValueError as error:  # rows of several lengths
+    except ValueError as error:  # rows of different lengths
         raise TypeError(f"{name} is not a matrix of numbers: {error}") from None
     if found.dtype.kind not in "biufc" and found.dtype.kind != "V":  # bfloat16 is of kind V
-        raise TypeError(f"{name} holds {found.dtype}, which are not numbers")
+        raise TypeError(f"{name} contains {found.dtype}, which are not numbers")
     return found
 
 
 def _spelled(tok: Tokenizer) -> list[tuple[str, bytes] | None]:
-    """What each id is and stands for, None for a hole and for what only pads the size."""
+    """The kind and the bytes of each id; None for an unused id and for padding."""
     tokens: list[tuple[str, bytes] | None] = [
         None if token is None else ("text", token) for token in tok._model.tokens()
     ]
     tokens += [None] * (tok.vocab_size - len(tokens))
     for byte, id in enumerate(tok._settings.byte_ids or ()):
-        tokens[id] = ("byte", bytes([byte]))  # a character may have the same
+        tokens[id] = ("byte", bytes([byte]))  # a character may have the same bytes
     for text, id in tok.special_tokens.items():
         tokens[id] = ("special", text.encode())
     for id in tok.reserved.get(PADDING, ()):

@@ -52,18 +52,18 @@ def extend(
 
     This is continued BPE: the corpus is encoded with this tokenizer, and merging continues from
     there, with new ids after the highest one. So the new encoding of a text is the old one with
-    some neighbours joined, and every new token is reachable, unlike tokens that are only appended
-    to a list. A merge whose token would have the bytes of an existing one is skipped. Ids that pad
-    the size (`pad_to_multiple`) are used first, and the new size is padded again. `add` is the
-    maximum number of new tokens; there are fewer where no pair is left that occurs `min_frequency`
-    times. `whole_characters` is by default that of the training of this tokenizer. The other
-    arguments are those of `digram.train`.
+    some adjacent tokens merged, and every new token is reachable, unlike tokens that are only
+    appended to a list. A merge whose token would have the bytes of an existing one is skipped.
+    Padding ids (`pad_to_multiple`) are used first, and the new size is padded again. `add` is the
+    maximum number of new tokens; there are fewer if no remaining pair occurs `min_frequency` times.
+    `whole_characters` is by default that of the training of this tokenizer. The other arguments are
+    those of `digram.train`.
 
-    Published vocabularies can be extended too; where rank and id are the same, as in `.tiktoken`
+    Published vocabularies can be extended too; if rank and id are the same, as in `.tiktoken`
     files, they stay the same. Returns the new tokenizer, and a `Change` with the map of ids and the
-    plan for a model's embeddings. Raises what `train` raises, and what
-    `encode` raises for text that this tokenizer has no tokens for. Cost: training on the
-    corpus, and encoding its distinct pretokens.
+    plan for a model's embeddings. Raises what `train` raises, and what `encode` raises for text
+    that this tokenizer has no tokens for. Takes as long as training on the corpus and encoding its
+    distinct pretokens.
     """
     instance("tok", tok, Tokenizer)
     require_ranked(tok._settings.kernel, "extend")
@@ -113,7 +113,7 @@ def extend(
 
 
 def keeps_characters(tok: Tokenizer, asked: bool | None) -> bool:
-    """Whether new merges keep characters whole: as is asked, or as the tokenizer was trained."""
+    """Whether new merges keep characters whole: the option, or else as in training."""
     if asked is not None:
         return flag("whole_characters", asked)
     record = tok.training
@@ -121,7 +121,7 @@ def keeps_characters(tok: Tokenizer, asked: bool | None) -> bool:
 
 
 def _grown(whole: Definition, found: Learned, options: dict[str, Any]) -> Definition:
-    """The definition with what was learned after its highest id."""
+    """The definition with the learned tokens after its highest id."""
     model = require_ranked(whole.model, "extend")
     size = len(found.tokens) - len(found.merges)
     holes: list[bytes | None] = [None] * (size - len(whole.tokens))
@@ -134,7 +134,7 @@ def _grown(whole: Definition, found: Learned, options: dict[str, Any]) -> Defini
 
 
 def _record(whole: Definition, found: Learned, options: dict[str, Any]) -> TrainingRecord:
-    """That of the new merges; of those before them the counts stay as they were known."""
+    """The training record with the new merges; the known counts of earlier merges stay."""
     before = whole.training
     unknown = len(require_ranked(whole.model, "extend").merges)
     counts: list[int | None] = [None] * unknown if before is None else [*before.counts]

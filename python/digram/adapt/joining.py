@@ -34,11 +34,10 @@ def union(tok: Tokenizer, other: Tokenizer, *, add: int | None = None) -> tuple[
 
     They are added in the order in which the other tokenizer learned them, at most `add` of them.
     Each is one further merge at the end, so old ids, old merges and old encodings stay, as with
-    `extend`. A token that no single merge makes of the tokens so far, or that the pretokenizer
-    cuts, would be unreachable and is left out, as is one that the rules forbid. The pretokenizer
-    and the special tokens are those of `tok`. Raises
-    `ConfigMismatchError` for another unit. Where you have text to learn from,
-    `extend` learns better tokens. Takes some µs for each token of the other.
+    `extend`. A token is left out if it would be unreachable, because no single merge of the tokens
+    so far makes it or the pretokenizer splits it, and if the rules forbid it. The pretokenizer and
+    the special tokens are those of `tok`. Raises `ConfigMismatchError` for another unit. If you
+    have text to learn from, `extend` learns better tokens. Takes some µs per token of the other.
     """
     instance("tok", tok, Tokenizer)
     instance("other", other, Tokenizer)
@@ -49,7 +48,7 @@ def union(tok: Tokenizer, other: Tokenizer, *, add: int | None = None) -> tuple[
             f'one tokenizer has unit="{tok.unit}" and the other unit="{other.unit}".',
             hint="Unite tokenizers of the same unit.",
         )
-    most = None if add is None else whole_number("add", add, 0)
+    maximum = None if add is None else whole_number("add", add, 0)
     whole, multiple = unpadded(tok)
     definition, size = whole.definition, whole.vocab_size
     tokens = [*definition.tokens, *[None] * (size - len(definition.tokens))]
@@ -61,10 +60,10 @@ def union(tok: Tokenizer, other: Tokenizer, *, add: int | None = None) -> tuple[
     alone = whole._uncut()
     learned: dict[tuple[int, int], int] = {}
     for token, word in zip(wanted, alone.encode_batch(wanted), strict=True):
-        if len(learned) == most:
+        if len(learned) == maximum:
             break
         parts = _merged(word, learned)
-        if len(parts) == 2:  # one merge more makes it, and comes after all that are before it
+        if len(parts) == 2:  # one more merge makes it, after all merges before it
             left, right = (tokens[part] or b"" for part in parts)
             if forbidden and forbidden.holds(left, right):
                 continue
@@ -83,10 +82,10 @@ def union(tok: Tokenizer, other: Tokenizer, *, add: int | None = None) -> tuple[
 
 
 def _is_spelled(token: bytes, tok: Tokenizer, known: set[bytes]) -> bool:
-    """Whether the tokenizer has all base symbols of a token, and does not cut its text."""
+    """Whether the tokenizer has all base symbols of a token, and does not split its text."""
     try:
         text = token.decode()
-    except UnicodeDecodeError:  # what it is cut like, the rest of its characters decides
+    except UnicodeDecodeError:  # its whole characters decide
         return tok.unit == "byte"
     if len(tok.pretokenize(text)) != 1:
         return False
@@ -94,22 +93,22 @@ def _is_spelled(token: bytes, tok: Tokenizer, known: set[bytes]) -> bool:
 
 
 def _merged(word: Sequence[int], learned: dict[tuple[int, int], int]) -> list[int]:
-    """What more merges make of ids: the first learned first, the leftmost first."""
+    """Apply further merges to ids: those learned first come first, then the leftmost place."""
     ids: list[int | None] = [*word]
     before, after = [*range(-1, len(ids) - 1)], [*range(1, len(ids) + 1)]
-    # The made ids follow the order in which they were learned.
-    queue = [(learned[pair], at) for at, pair in enumerate(pairwise(word)) if pair in learned]
+    # The merged ids are in the order in which they were learned.
+    queue = [(learned[pair], index) for index, pair in enumerate(pairwise(word)) if pair in learned]
     heapq.heapify(queue)
     while queue:
-        made, at = heapq.heappop(queue)
-        right = after[at]
-        if right == len(ids) or learned.get((ids[at], ids[right])) != made:  # type: ignore[arg-type]
+        made, index = heapq.heappop(queue)
+        right = after[index]
+        if right == len(ids) or learned.get((ids[index], ids[right])) != made:  # type: ignore[arg-type]
             continue
-        ids[at], ids[right] = made, None
-        after[at] = after[right]
-        if after[at] < len(ids):
-            before[after[at]] = at
-        for left in (before[at], at):
+        ids[index], ids[right] = made, None
+        after[index] = after[right]
+        if after[index] < len(ids):
+            before[after[index]] = index
+        for left in (before[index], index):
             if left >= 0 and after[left] < len(ids):
                 id = learned.get((ids[left], ids[after[left]]))  # type: ignore[arg-type]
                 if id is not None:
@@ -120,7 +119,7 @@ def _merged(word: Sequence[int], learned: dict[tuple[int, int], int]) -> list[in
 def _longer(
     record: TrainingRecord | None, merges: int, options: dict[str, Any]
 ) -> TrainingRecord | None:
-    """A record of training with more merges, of which no counts are known."""
+    """A training record with more merges, whose counts are unknown."""
     if record is None:
         return None
     runners_up = record.runners_up and [*record.runners_up, *[[]] * merges]
@@ -157,22 +156,22 @@ def replace_tokens(
     (29, 17)
 
     This is `prune`, then `extend`, and the new tokens take the ids of the removed ones. So the
-    vocabulary keeps its size: a model's matrices keep theirs, and the rows of tokens that stay keep
-    their places.
+    vocabulary keeps its size: a model's matrices keep their shape, and the rows of remaining tokens
+    stay.
 
-    `number` is the maximum number of tokens to replace. Where the corpus has fewer pairs that occur
-    `min_frequency` times, only as many tokens are removed as there are new ones; where it has none,
-    the tokenizer stays as it is. A token that is removed and learned again is not
-    replaced. `len(change.added)` is the number of replaced tokens.
+    `number` is the maximum number of tokens to replace. If the corpus has fewer pairs that occur
+    `min_frequency` times, only as many tokens are removed as there are new ones; if it has none,
+    the tokenizer does not change. A token that is removed and learned again is not replaced.
+    `len(change.added)` is the number of replaced tokens.
 
     >>> same, change = digram.replace_tokens(tok, "at at", 6)
     >>> print(change)
     268 ids became 268, 0 tokens added, 0 removed
 
-    The order of ids is then no longer that of merges, so `shrink` and `.tiktoken` files refuse the
-    result. The arguments are those of `prune` and `extend`. The corpus is counted
-    once. Where fewer are replaced than `number`, what remains of the cost comes again for each
-    number that is tried, most often once or twice.
+    The order of ids is then no longer the order of merges, so `shrink` and `.tiktoken` files refuse
+    the result. The arguments are those of `prune` and `extend`. The corpus is counted once. If
+    fewer tokens are replaced than `number`, the other steps are repeated for each number that is
+    tried, mostly once or twice.
     """
     instance("tok", tok, Tokenizer)
     require_ranked(tok._settings.kernel, "swap")
@@ -197,8 +196,8 @@ def replace_tokens(
         )
         if len(change.added) == number:
             break
-        # There is less to learn: fewer may go, or ids were left without tokens. Some of what was
-        # learned may have been tokens that went, so fewer gone may be fewer learned again.
+        # There is less to learn: remove fewer, since ids were left without tokens. Some learned
+        # tokens may be removed ones, so removing fewer may mean learning fewer again.
         number = len(change.added)
     swapped = _at_free_ids(whole, grown.definition, change.added)
     if swapped.training is not None:
@@ -213,7 +212,7 @@ def replace_tokens(
 
 
 def _unpadded(definition: Definition) -> Definition:
-    """The definition without what pads it, and without a record that says to pad."""
+    """The definition without padding, and with a record that does not request any."""
     if multiple_of(definition) is None:
         return definition
     bare = without_padding(definition)
@@ -227,8 +226,9 @@ def _unpadded(definition: Definition) -> Definition:
 
 
 def _at_free_ids(old: Definition, grown: Definition, added: Sequence[int]) -> Definition:
-    """The definition with new tokens at the ids of those that went: a token that came back at its
-    own, the others at the lowest.
+    """The definition with new tokens at the ids of removed ones.
+
+    A token that was learned again gets its old id, the others the lowest free ids.
     """
     start = min(added, default=len(grown.tokens))
     tokens = [*grown.tokens[:start], *[None] * (len(old.tokens) - start)][: len(old.tokens)]

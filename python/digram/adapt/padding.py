@@ -1,4 +1,4 @@
-"""What pads a vocabulary's size goes before a change, and comes again after it."""
+"""Padding is removed before a change of a vocabulary, and added again after it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["unpadded"]
 
 
 def unpadded(tok: Tokenizer) -> tuple[Tokenizer, int | None]:
-    """The tokenizer without the ids that pad it, and what its size is to be a multiple of."""
+    """The tokenizer without padding ids, and the multiple that its size is padded to."""
     definition = tok.definition
     multiple = multiple_of(definition)
     return (tok if multiple is None else Tokenizer(without_padding(definition))), multiple

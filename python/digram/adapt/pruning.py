@@ -66,24 +66,24 @@ def prune(
     (4, 3)
 
         corpus: text as for `evaluate`, or counts made with this pretokenizer.
-        remove, vocab_size: how many tokens to remove, or how many ids to keep. Pass one of them.
-        keep: tokens, or their ids, that stay whatever they are used for.
-        compact: whether higher ids move down; otherwise removed tokens leave holes, and every
+        remove, vocab_size: the number of tokens to remove, or of ids to keep. Pass one of them.
+        keep: tokens, or their ids, to keep whatever their use.
+        compact: whether higher ids move down; otherwise removed tokens leave unused ids, and every
             other token keeps its id.
 
     Only leaves are removed: tokens that are part of no other one, so every remaining token stays
-    reachable. The least used leaf goes first, of equals the last learned, and its uses become those
-    of its parts. Single symbols and special tokens stay. Uses are counted once, under this
-    tokenizer; a text with a removed token may be split differently nearby, so measure the outcome
-    (`change.compare`). Raises `OptionError` where fewer tokens can be removed. Cost:
-    encoding the corpus, and some µs a token.
+    reachable. The least used leaf is removed first, of equal ones the last learned, and its uses
+    are added to those of its parts. Single symbols and special tokens stay. Uses are counted once,
+    under this tokenizer; a text with a removed token may be split differently nearby, so measure
+    the outcome (`change.compare`). Raises `OptionError` if fewer tokens can be removed. Takes as
+    long as encoding the corpus, and some µs per token.
     """
     instance("tok", tok, Tokenizer)
     require_ranked(tok._settings.kernel, "prune")
     if (remove is None) == (vocab_size is None):
         raise OptionError(
             "prune takes one of remove= and vocab_size=.",
-            hint="Pass how many tokens to remove, or how many ids to keep.",
+            hint="Pass the number of tokens to remove, or the number of ids to keep.",
         )
     whole, multiple = unpadded(tok)
     definition = whole.definition
@@ -94,9 +94,9 @@ def prune(
         remove = size_of(definition) - size
         if remove < 0:
             raise OptionError(
-                f"vocab_size={size} is more than the {size_of(definition)} there are.",
+                f"vocab_size={size} is more than the {size_of(definition)} ids there are.",
                 value=vocab_size,
-                hint="Choose a smaller one; digram.extend adds tokens.",
+                hint="Pass a smaller size; digram.extend adds tokens.",
             )
     else:
         remove = whole_number("remove", remove, 0)
@@ -134,7 +134,7 @@ def uses(
     separator: str | bytes | None = None,
     threads: int | None = None,
 ) -> NDArray[np.uint64]:
-    """How often each id stands in a corpus, which may be counts."""
+    """The count of each id in a corpus, which may be counts."""
     import numpy as np
 
     times = np.zeros(tok.vocab_size, np.uint64)
@@ -159,16 +159,16 @@ def uses(
 
 
 def _ids(tok: Tokenizer, keep: Iterable[str | bytes | int]) -> set[int]:
-    """The ids of the tokens that are named."""
+    """The ids of the named tokens."""
     if isinstance(keep, str | bytes):
-        raise TypeError("keep is several tokens; put a single one in a list")
+        raise TypeError("keep must be several tokens; put a single one in a list")
     named = set()
     for number, token in enumerate(keep):
         if isinstance(token, str | bytes):
             id = tok.token_to_id(token)
         else:
             id = operator.index(token)
-            tok.id_to_token(id)  # refuses what is not an id
+            tok.id_to_token(id)  # raises for an invalid id
         if id is None:
             raise OptionError(
                 f"keep[{number}]: {show(token)} is not a token of this vocabulary.",
@@ -180,10 +180,10 @@ def _ids(tok: Tokenizer, keep: Iterable[str | bytes | int]) -> set[int]:
 
 
 def _of_rules(tok: Tokenizer) -> set[int]:
-    """The ids of what is a token because rules want it so."""
+    """The ids of tokens that rules require."""
     if tok.rules is None:
         return set()
-    # What a preferred token is made of stays with it.
+    # The parts of a preferred token stay too.
     preferred = ["".join(one).encode() for one in tok.rules.prefer]
     tokens = [*tok.rules.tokens(), *preferred]
     return {id for id in map(tok.token_to_id, tokens) if id is not None}
@@ -192,15 +192,15 @@ def _of_rules(tok: Tokenizer) -> set[int]:
 def _least_used(
     definition: Definition, times: Sequence[int], number: int, keep: Collection[int]
 ) -> list[int]:
-    """So many ids of tokens that nothing is made of, each the least used when it goes, rising.
+    """The ids of a number of leaves, each the least used when it is removed, in ascending order.
 
-    What stood for a token that goes are its parts then, so its uses are theirs. Of tokens that are
-    used as often the last learned goes first.
+    Text with a removed token is encoded to its parts, so its uses are added to theirs. Of tokens
+    with equal uses the last learned is removed first.
     """
     made: dict[int, list[tuple[int, int]]] = {}
     for left, right, id in require_ranked(definition.model, "prune").merges:
         made.setdefault(id, []).append((left, right))
-    # How many merges a token is a part of.
+    # The number of merges that each token is a part of.
     parts = Counter(part for pairs in made.values() for pair in pairs for part in {*pair})
     fixed = base_ids(definition, set(made)) | {*keep}
     uses = {id: times[id] for id, token in enumerate(definition.tokens) if token is not None}
@@ -220,7 +220,7 @@ def _least_used(
                 heapq.heappush(leaves, (uses[part], -part))
     if len(gone) < number:
         raise OptionError(
-            f"{several(number, 'token')} cannot go: "
+            f"{several(number, 'token')} cannot be removed: only "
             f"{len(gone):,} are neither single symbols, nor special, nor kept.",
             value=number,
             hint="Remove fewer, or keep fewer.",
@@ -229,9 +229,9 @@ def _least_used(
 
 
 def _without(definition: Definition, gone: Sequence[int], compact: bool, before: str) -> Definition:
-    """The definition without tokens that nothing else is made of.
+    """The definition without tokens that are part of no other one.
 
-    With `compact` what stood above them closes up, else their ids are holes.
+    With `compact` higher ids move down, otherwise the ids of removed tokens are unused.
     """
     if not gone:
         return definition

@@ -23,14 +23,14 @@ def shrink(tok: Tokenizer, vocab_size: int) -> Tokenizer:
 
     So one training run gives every smaller vocabulary. The last merges are removed, and higher ids
     (special tokens, reserved blocks) move down, with their gaps. The training record is that of the
-    smaller run, so the saved bytes are the same too. Where the size was padded, the smaller one is
+    smaller run, so the saved bytes are the same too. If the size was padded, the smaller one is
     padded to the same multiple.
 
-    Loaded vocabularies can be shrunk where ids follow the order of merges, as in
-    `.tiktoken` files. Raises `VocabError` where they do not, and where training in two stages
-    (`superwords="two-stage"`) would have learned fewer words for the smaller size;
-    `OptionError` for a size that is larger than this one's (before padding) or leaves no merge.
-    Linear in the vocabulary.
+    Loaded vocabularies can be shrunk if their ids follow the order of merges, as in `.tiktoken`
+    files. Raises `VocabError` if they do not, and if training in two stages
+    (`superwords="two-stage"`) would have learned fewer words for the smaller size; `OptionError`
+    for a size that is larger than this one's (before padding) or leaves no merge. Takes time linear
+    in the vocabulary.
     """
     instance("tok", tok, Tokenizer)
     return Tokenizer(shrunk(tok.definition, vocab_size))

@@ -4,18 +4,18 @@
 command line all read through it. A `str` or `bytes` is always a text, never the name of a
 file.
 
-corpus            `Corpus`: from any corpus to texts, whole, in parts, in batches
+corpus            `Corpus`: from any corpus to texts, whole, in parts, or in batches
 file_source       `Files`: which files, and how each is read
 paths             paths, folders and glob patterns
 file_types        the kind of a file
-text              what a text is, whole, in parts or not read yet
-separators        where texts are cut into documents
-compression       .gz, .zst, .bz2 and .xz, unpacked block by block
+text              texts: whole, in parts, or unread
+separators        splitting texts into documents
+compression       unpacking .gz, .zst, .bz2 and .xz block by block
 byte_order_marks  UTF-16 and UTF-32
 jsonl             lines and lists of JSON, rows of CSV
 tables            Parquet and Arrow files, and tables in memory
-arrow_checks      checks of Arrow data of pyarrow before it is used
-reader            one pass over a corpus: its progress, and the records that were skipped
+arrow_checks      checks of pyarrow's data before it is used
+reader            one pass over a corpus: its progress, and the skipped records
 prefetch          a thread that reads ahead
 """
 

@@ -1,7 +1,7 @@
 """Check Arrow data of pyarrow in full before any of it is used.
 
-pyarrow reads a file without checking it. Offsets, views and keys are then what the file holds, and
-may point anywhere in the memory of the process: a damaged file would yield text that is not in it.
+pyarrow reads a file without checking it. Offsets, views and keys come from the file, and may point
+anywhere in the memory of the process: a damaged file could yield text that it does not contain.
 Only pyarrow knows the length of each buffer, and an exported array no longer has it. So the check
 comes before the export.
 """
@@ -27,22 +27,22 @@ __all__ = [
 
 
 def is_pyarrow(data: object) -> bool:
-    """Whether a value is of pyarrow, or of pandas, which may hold data of pyarrow."""
-    return bool({"pyarrow", "pandas"} & _rooms(data))
+    """Whether a value is from pyarrow, or from pandas, which may hold data of pyarrow."""
+    return bool({"pyarrow", "pandas"} & _packages(data))
 
 
 def invalid() -> tuple[type[Exception], ...]:
     """The exceptions that pyarrow raises for invalid data."""
     import pyarrow
 
-    # The last is for the name of a column that is not UTF-8.
+    # The last is raised for the name of a column that is not UTF-8.
     return (pyarrow.ArrowException, OSError, MemoryError, UnicodeDecodeError)
 
 
 def pieces(data: Any, names: tuple[str, ...]) -> tuple[Any, Iterator[Any]]:
-    """An empty array of the type of some data of pyarrow, and the rows of the data in pieces.
+    """An empty array with the type of pyarrow's data, and the rows of the data in pieces.
 
-    Where the data has columns, the pieces have those of these names, and no other.
+    If the data has columns, the pieces have only the columns with these names.
 
     >>> import pyarrow
     >>> rows = pyarrow.table({"id": [1, 2], "text": ["one", "two"]})
@@ -52,8 +52,8 @@ def pieces(data: Any, names: tuple[str, ...]) -> tuple[Any, Iterator[Any]]:
     """
     import pyarrow
 
-    if "pandas" in _rooms(data):
-        # As its own __arrow_c_stream__ does.
+    if "pandas" in _packages(data):
+        # The same as its own __arrow_c_stream__.
         frame = hasattr(data, "columns")
         data = pyarrow.Table.from_pandas(data) if frame else pyarrow.array(data)
     if isinstance(data, pyarrow.Array | pyarrow.ChunkedArray):
@@ -63,7 +63,7 @@ def pieces(data: Any, names: tuple[str, ...]) -> tuple[Any, Iterator[Any]]:
     batches: Iterable[Any]
     if isinstance(data, pyarrow.Table):
         batches = _selected(data, names).to_batches()
-    else:  # a reader, or one batch
+    else:  # a reader, or a single batch
         batches = [data] if isinstance(data, pyarrow.RecordBatch) else data
         batches = (_selected(batch, names) for batch in batches)
     return empty, iter(batches)
@@ -82,7 +82,7 @@ def leaf(rows: Any, column: tuple[str, ...]) -> Any:
     >>> leaf(pyarrow.record_batch({"meta": [{"text": "one"}, None]}), ("meta", "text")).to_pylist()
     ['one', None]
 
-    Of the outer arrays the lengths are checked; the array itself is not. Raises an exception of
+    The lengths of the outer arrays are checked; the array itself is not. Raises an exception of
     pyarrow (`invalid`).
     """
     import pyarrow
@@ -94,7 +94,7 @@ def leaf(rows: Any, column: tuple[str, ...]) -> Any:
     for name in column:
         rows = _plain(rows)
         if not pyarrow.types.is_struct(rows.type):
-            break  # an array without a name, which is its own column
+            break  # an array without a name, which is the column itself
         rows.validate()
         names = [field.name for field in rows.type]
         rows = pyarrow.compute.struct_field(rows, [names.index(name)])
@@ -139,7 +139,7 @@ def _checked(rows: Any) -> Any:
 def refused(error: Exception) -> OptionError:
     """The error for inconsistent data that a program passed through Arrow."""
     return OptionError(
-        f"what came through Arrow cannot be read: {reason(error)}.",
+        f"Arrow data cannot be read: {reason(error)}.",
         hint="Read the data again, with a program that checks it.",
     )
 
@@ -156,7 +156,7 @@ def as_bytes(array: Any) -> Any:
     >>> as_bytes(pyarrow.array([b"\xff", None]).view(pyarrow.string())).to_pylist()
     [b'\xff', None]
 
-    The caller checks whether it is UTF-8. Nothing is copied. Raises an exception of pyarrow.
+    The caller checks for UTF-8. Nothing is copied. Raises an exception of pyarrow.
     """
     import pyarrow
 
@@ -176,7 +176,7 @@ def as_bytes(array: Any) -> Any:
     return array
 
 
-def _rooms(data: object) -> set[str]:
+def _packages(data: object) -> set[str]:
     """The packages of the class of a value and of its base classes."""
-    rooms = {kind.__module__.partition(".")[0] for kind in type(data).__mro__}
-    return rooms if "pyarrow" in sys.modules else rooms - {"pyarrow", "pandas"}
+    packages = {kind.__module__.partition(".")[0] for kind in type(data).__mro__}
+    return packages if "pyarrow" in sys.modules else packages - {"pyarrow", "pandas"}

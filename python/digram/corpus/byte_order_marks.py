@@ -11,7 +11,7 @@ from digram.errors import CorruptFileError
 
 __all__ = ["as_utf8", "may_have_mark", "without_mark"]
 
-# Those of UTF-32 first: one of them begins with the mark of UTF-16.
+# The marks of UTF-32 come first: one of them begins with a mark of UTF-16.
 _ENCODINGS = {
     codecs.BOM_UTF32_LE: "utf-32-le",
     codecs.BOM_UTF32_BE: "utf-32-be",
@@ -29,8 +29,8 @@ def as_utf8(blocks: Iterable[bytes], path: str | os.PathLike[str]) -> Iterator[b
     >>> list(as_utf8([b"\xff\xfe"], "a.txt")), list(as_utf8([b"\xffas it is"], "a.txt"))
     ([], [b'\xffas it is'])
 
-    Any other text is returned as it is, including a mark of UTF-8. Raises `CorruptFileError`, with
-    the byte, for what is not text in the encoding of the mark.
+    Other text is returned unchanged, including a mark of UTF-8. Raises `CorruptFileError`, with the
+    byte, if the content does not have the encoding of the mark.
     """
     start, blocks = _start(blocks)
     mark = next((mark for mark in _ENCODINGS if start.startswith(mark)), None)
@@ -38,13 +38,13 @@ def as_utf8(blocks: Iterable[bytes], path: str | os.PathLike[str]) -> Iterator[b
         yield from blocks
         return
     decoder = codecs.getincrementaldecoder(_ENCODINGS[mark])()
-    at = len(mark)  # where the block begins in the file
+    block_start = len(mark)  # the offset of the block in the file
     for block in itertools.chain(_behind(mark, blocks), [b""]):
-        held = decoder.getstate()[0]
+        pending = decoder.getstate()[0]
         try:
             text = decoder.decode(block, final=not block)
         except UnicodeDecodeError as error:
-            offset = at - len(held) + error.start
+            offset = block_start - len(pending) + error.start
             name = _ENCODINGS[mark].rpartition("-")[0].upper()
             raise CorruptFileError(
                 f"the file begins with the mark of {name}, but is not {name} at byte {offset:,}: "
@@ -53,7 +53,7 @@ def as_utf8(blocks: Iterable[bytes], path: str | os.PathLike[str]) -> Iterator[b
                 offset=offset,
                 hint="Write it in UTF-8. If it is not text, leave it out.",
             ) from None
-        at += len(block)
+        block_start += len(block)
         if text:
             yield text.encode()
 
@@ -74,11 +74,11 @@ def without_mark(blocks: Iterable[bytes]) -> tuple[int, Iterator[bytes]]:
 def _start(blocks: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
     """The first bytes, enough to recognise a mark, and all blocks."""
     blocks = iter(blocks)
-    held, start = [], b""
+    pending, start = [], b""
     while len(start) < _LONGEST and (block := next(blocks, None)) is not None:
-        held.append(block)
+        pending.append(block)
         start += block[:_LONGEST]
-    return start, itertools.chain(held, blocks)
+    return start, itertools.chain(pending, blocks)
 
 
 def _behind(mark: bytes, blocks: Iterable[bytes]) -> Iterator[bytes]:

@@ -17,10 +17,10 @@ from digram.errors import CorruptFileError, DigramError, LimitExceededError
 
 __all__ = ["PACKED", "unpacked"]
 
-PACKED = 1 << 18  # bytes read of a packed file at once; with 64 KiB it takes half as long again
+PACKED = 1 << 18  # bytes of a packed file to read at a time; with 64 KiB it takes 1.5 times as long
 FIRST = 1 << 12
-"""Bytes that a member is begun with; each time it gets twice as many. What it leaves over is copied
-by its unpacker, which would cost the square of a block where many small members are in one."""
+"""The input of a new member in bytes, which is doubled at each step. The unpacker copies what it
+leaves over, which would take quadratic time for a block of many small members."""
 WINDOW = 1 << 27
 """The maximum window of a decompressor in bytes: 128 MiB, as in `zstd` itself."""
 
@@ -54,7 +54,7 @@ class _Gunzip:
 
     def decompress(self, data: bytes | memoryview, max_length: int = -1) -> bytes:
         found: bytes = self._zlib.decompress(self._zlib.unconsumed_tail + data, max(0, max_length))
-        # A block that is full may have left more behind, even where all input was taken.
+        # A full block may have left more behind, even if all input was consumed.
         self.needs_input = not self._zlib.unconsumed_tail and len(found) != max_length
         return found
 
@@ -92,9 +92,9 @@ def _xz() -> tuple[_Make, _Damaged]:
     return make, (lzma.LZMAError, EOFError)
 
 
-# What makes an unpacker of each kind, and what it raises. Imported where it is needed.
+# The constructor of each unpacker, and the exceptions that it raises. Imported when needed.
 _KINDS = {"gz": _gz, "zst": _zst, "bz2": _bz2, "xz": _xz}
-# What they say of a file that is sound and asks for more than they may keep.
+# Their messages for a valid file that needs more memory than allowed.
 _TOO_LARGE = {"zst": "too much memory", "xz": "Memory usage limit"}
 _ALLOWED = {"zst": WINDOW, "xz": 2 * WINDOW}
 _REPACK = {
@@ -114,8 +114,8 @@ def unpacked(
     >>> b"".join(unpacked([twice], "gz", "a.gz", 1 << 16))
     b'one two'
 
-    Raises `CorruptFileError`, with the position, where the stream is damaged or ends early, and
-    `LimitExceededError` where unpacking it takes more memory than the maximum window.
+    Raises `CorruptFileError`, with the position, if the stream is damaged or ends early, and
+    `LimitExceededError` if unpacking it takes more memory than the maximum window.
     """
     make, damaged = _KINDS[packing]()
     at = 0  # where the block begins in the stream
@@ -155,8 +155,8 @@ def _refused(packing: str, path: Any, offset: int, error: Exception) -> DigramEr
     """The digram error for an error of a decompressor."""
     if _TOO_LARGE.get(packing, "\0") in str(error):
         return LimitExceededError(
-            f"the {packing} data at or after byte {offset:,} needs more memory to unpack than is "
-            f"allowed: {_ALLOWED[packing] >> 20} MiB.",
+            f"the {packing} data at or after byte {offset:,} needs more memory to unpack than the "
+            f"limit of {_ALLOWED[packing] >> 20} MiB.",
             path=path,
             offset=offset,
             hint=_REPACK[packing],

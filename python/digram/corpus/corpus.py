@@ -27,14 +27,14 @@ CorpusLike: TypeAlias = (
 )
 
 AHEAD = 4 << 20
-"""Bytes of a batch that is read ahead; there are three of them at most. Counting is as fast with
+"""Bytes of a batch that is read ahead; there are at most three of them. Counting is as fast with
 batches of 4 MiB as with larger ones."""
-PER_TEXT = 64  # bytes that a Python object takes beside its text, so that tiny texts count too
+PER_TEXT = 64  # bytes of overhead of a Python object per text, so that tiny texts count too
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    r"""The texts that a user passes, and how they are cut into documents.
+    r"""A corpus as the user passes it, with the separator of its documents.
 
     >>> path = getfixture("tmp_path") / "a.txt"
     >>> _ = path.write_text("one\n\ntwo")
@@ -45,26 +45,26 @@ class Corpus:
     """
 
     source: Any
-    """What was passed; paths are turned into `Files`."""
+    """The corpus; paths are turned into `Files`."""
     separator: bytes | None = None
     """The separator, from the call or from the files."""
 
     @classmethod
     def of(cls, corpus: CorpusLike | Streams, separator: str | bytes | None = None) -> Corpus:
-        """Read a corpus, cut at a separator.
+        """Read a corpus, split at a separator.
 
         A `str` or `bytes` is one text; a `Path` (file or folder), a list of them or `files(...)`
-        are files, read as `files` says; `table(...)` is a column of a table; any other iterable
-        gives texts. Folders and patterns are listed here and never again: sizes, stamps and texts
-        are of the same files. An iterator is read once, also one of paths. `separator` cuts every
-        text and file at each occurrence, from the left; the separator itself and empty documents
-        are dropped.
+        are files, read as `files` describes; `table(...)` is a column of a table; any other
+        iterable yields texts. Folders and patterns are listed once, here: sizes, timestamps and
+        texts are those of the same files. An iterator is read once, also one of paths. `separator`
+        splits every text and file at each occurrence, from the left; the separator itself and empty
+        documents are dropped.
 
         Raises `OSError` and `OptionError` as `files`; `OptionError` for an empty separator, or one
-        other than that of `files(..., separator=...)`.
+        that differs from that of `files(..., separator=...)`.
         """
         cut = separator_bytes(separator)
-        if isinstance(corpus, Streams):  # a command line has one separator for all
+        if isinstance(corpus, Streams):  # the command line has one separator for all
             corpus = replace(corpus, sources=tuple(with_separator(s, cut) for s in corpus.sources))
             return cls(corpus, corpus.sources[0].separator)
         if isinstance(corpus, os.PathLike):
@@ -82,7 +82,7 @@ class Corpus:
 
     @property
     def stamps(self) -> list[list[int]] | None:
-        """The sizes of files, in bytes, and when each was changed; None for another corpus.
+        """The sizes of files, in bytes, and their modification times; None for another corpus.
 
         >>> Corpus.of("a text").stamps is None
         True
@@ -101,8 +101,8 @@ class Corpus:
         >>> Corpus.of(iter(["a", "b"])).size is None
         True
 
-        None for an iterator or a table. A `str` counts its characters, files what they take on the
-        disk (see `Reading.done`). Reads no file, only the sizes.
+        None for an iterator or a table. A `str` counts its characters, files their size on disk
+        (see `Reading.done`). Reads no file, only the sizes.
         """
         corpus = self.source
         if isinstance(corpus, str | bytes):
@@ -121,11 +121,12 @@ class Corpus:
         >>> list(Corpus.of(["one", b"two"]).documents())
         ['one', b'two']
 
-        Text files are read as bytes, so that nothing is lost. Without a separator, texts stay as
-        they are given. The documents never join.
+        Text files are read as bytes, so that nothing is lost. Without a separator, texts are
+        returned unchanged. Documents are never joined.
 
-        Raises `TypeError` for an item that is neither text nor path, or that mixes the two, with
-        its index. Holds one text at a time; with a separator, one document and a block of its file.
+        Raises `TypeError`, with the index, for an item that is neither a text nor a path, and for a
+        mix of the two. Holds one text at a time; with a separator, one document and a block of its
+        file.
         """
         seen = Pass()
         found = _texts(self._found(), seen)
@@ -141,9 +142,9 @@ class Corpus:
         >>> [type(part).__name__ for part in found], b"".join(found) == path.read_bytes()
         (['bytes', 'Further'], True)
 
-        All parts but the first of a document are `Further`. A file is cut where `last_border`
-        allows it; `OptionError` where there is no such place within `max_bytes` bytes, or where a
-        line of JSON is longer.
+        All parts but the first of a document are `Further`. A file is split where `last_border`
+        allows it; `OptionError` if there is no such place within `max_bytes` bytes, or if a line of
+        JSON is longer.
         """
         seen = Pass()
         return Reading(_parts(self._found(), seen, last_border, max_bytes), seen)
@@ -173,7 +174,7 @@ class Corpus:
         return Reading(batches(texts), seen)
 
     def _found(self) -> _Found:
-        """The texts, or the object that holds them."""
+        """The texts, or the object that provides them."""
         corpus, cut = self.source, self.separator
         if isinstance(corpus, Files | Streams):
             return corpus
@@ -184,8 +185,8 @@ class Corpus:
         if isinstance(corpus, Mapping) or not isinstance(corpus, Iterable) or is_frame(corpus):
             hint = _OF_A_TABLE if is_table(corpus) or is_frame(corpus) else ""
             raise TypeError(
-                "a corpus is a text, a Path, digram.files(...), digram.table(...), or an iterable "
-                f"of texts or Paths, not {kind_name(corpus)}{hint}."
+                "a corpus must be a text, a Path, digram.files(...), digram.table(...), or an "
+                f"iterable of texts or Paths, not {kind_name(corpus)}{hint}."
             )
         items = iter(corpus)
         start: list[Any] = list(itertools.islice(items, 1))
@@ -204,7 +205,7 @@ def batches(texts: Iterable[Text], size: int = 8 << 20) -> Iterator[list[Text]]:
     [['aaa...', 'bbb...'], ['ccc...'], ['d']]
 
     A list ends with the text that reaches the size (a `str` counts its characters, and every text
-    its 64 bytes of overhead), so it is never empty and holds a longer text alone or last.
+    64 bytes of overhead), so it is never empty, and a longer text is alone or last.
     """
     batch: list[Text] = []
     held = 0
@@ -222,9 +223,9 @@ _Found: TypeAlias = "Files | Streams | Table | Iterator[Text | Unread]"
 
 
 def _characters(texts: Iterable[Text], name: str | None = None) -> Iterator[Text]:
-    """Refuse lone surrogates in texts before they are cut into documents.
+    """Refuse lone surrogates in texts before they are split into documents.
 
-    The core would refuse them with the number of the document, and not with that of the text.
+    The core would report the number of the document, and not the number of the text.
     """
     for number, text in enumerate(texts):
         if isinstance(text, str) and not text.isascii():
@@ -232,7 +233,7 @@ def _characters(texts: Iterable[Text], name: str | None = None) -> Iterator[Text
         yield text
 
 
-_OF_A_TABLE = '; of a table name the column, as in digram.table(data, "text")'
+_OF_A_TABLE = '; for a table pass the column, as in digram.table(data, "text")'
 
 
 def _checked(

@@ -49,20 +49,19 @@ __all__ = [
     "with_separator",
 ]
 
-PART = 1 << 20  # bytes of a file that are read at once where the file is one document
+PART = 1 << 20  # bytes to read at a time of a file that is one document
 _DELIMITERS: dict[str, bytes] = {"csv": b",", "tsv": b"\t"}
 _AS_TEXT = ', or digram.files(path, format="text") to read the file as one text'
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files as a corpus; made by `digram.files`, iterated as documents.
+    """Files as a corpus; returned by `digram.files`, iterated as documents.
 
-    `paths` are in the order in which they are read. With a `separator` (bytes) each text is cut
+    `paths` are in the order in which they are read. With a `separator` (bytes) each text is split
     into documents; without one, a text file is one document, and so is a record of other files.
-    `field` is the name of the field or column that holds the text, by parts; `format` and
-    `on_error` are those of `files`. Iterating gives a `digram.corpus.Reading`, which counts what
-    was skipped.
+    `field` is the path of the field or column that contains the text; `format` and `on_error` are
+    those of `files`. Iterating gives a `digram.corpus.Reading`, which counts the skipped records.
     """
 
     paths: tuple[Path, ...]
@@ -75,7 +74,7 @@ class Files:
 
     def __post_init__(self) -> None:
         if not isinstance(self.paths, tuple) or not all(isinstance(p, Path) for p in self.paths):
-            raise TypeError("paths is a tuple of Paths; digram.files(...) makes one")
+            raise TypeError("paths must be a tuple of Paths; use digram.files(...)")
         for path in self.paths:
             path_name(path)
         check_own_separator(self.separator)
@@ -113,9 +112,9 @@ class Files:
         return kind_of(path, self.format)
 
     def texts(self, seen: Pass, max_bytes: int | None = None) -> Iterator[bytes | Unread]:
-        """The texts; a text file that is one document, or a long document, is not read yet.
+        """The texts; a text file that is one document, or a long document, is yielded unread.
 
-        `seen` records the progress of the pass. A line of JSON of more than `max_bytes` is refused.
+        `seen` records the progress of the pass. Raises for a line of JSON of more than `max_bytes`.
         """
         for path in self.paths:
             yield from self.texts_of(path, seen, max_bytes)
@@ -125,7 +124,7 @@ class Files:
     ) -> Iterator[bytes | Unread]:
         """The texts of one of the files; `seen.record` is the record of the last one.
 
-        Raises `CorruptFileError` where the file changed while it was read.
+        Raises `CorruptFileError` if the file changed while it was read.
         """
         with path.open("rb") as file:
             before = os.fstat(file.fileno())
@@ -137,7 +136,7 @@ class Files:
             raise changed(path, before.st_size, after.st_size)
 
     def start_of(self, path: Path, record: int) -> int | None:
-        """The byte of the unpacked text at which a record starts; None where it is unknown.
+        """The offset in the unpacked text at which a record starts; None if it is unknown.
 
         Reads the file up to there.
         """
@@ -222,7 +221,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """Files and streams in a row, as a command line names them, each with its separator."""
+    """Files and streams in sequence, as on a command line, each with its separator."""
 
     sources: tuple[Files | Stream, ...]
 
@@ -240,7 +239,7 @@ def files(
     format: str | None = None,
     on_error: OnError = "raise",
 ) -> Files:
-    r"""The regular files that a path, a folder or a glob pattern names, sorted.
+    r"""The regular files of a path, a folder or a glob pattern, sorted.
 
     >>> folder = getfixture("tmp_path")
     >>> for name in ("b.txt", "a.txt", "deep/c.txt", ".hidden"):
@@ -256,34 +255,34 @@ def files(
     >>> list(files(folder / "d.jsonl", field="meta.text"))
     [b'one', b'two']
 
-    A folder means all files below it. In a pattern `*`, `?` and `[...]` stay within a name, `**`
-    stands for any number of folders. As in a shell, names that start with a dot are left out
-    unless the pattern writes the dot; links to files are followed, links to folders are not below
-    `**` or a folder, and one that leads nowhere is an error. What exists under exactly the given
-    name is never taken for a pattern. With several patterns the files come in that order, each file
-    once: under the first of its names, where links give it several.
+    A folder means all files below it. In a pattern `*`, `?` and `[...]` match within a name, `**`
+    matches any number of folders. As in a shell, names that start with a dot are left out unless
+    the pattern writes the dot. Links to files are followed, links to folders are not followed below
+    `**` or a folder, and a dangling link is an error. A file or folder with exactly the given name
+    is never taken for a pattern. With several patterns the files come in that order, and each file
+    once: under the first of its names, if links give it several.
 
-    How a file is read goes by its name: `.jsonl` and `.ndjson` are lines of JSON, `.json` is a list
-    of records, or one, `.csv` and `.tsv` are tables with a header, `.parquet` is Parquet, `.arrow`,
-    `.feather` and `.ipc` are Arrow's (both by pyarrow), and all others are text. `.gz`, `.zst` (or
-    `.zstd`), `.bz2` and `.xz` after that are unpacked while they are read, all members and frames.
-    `format` says it for all files in place of the name: "text", "jsonl", "json", "csv", "tsv",
-    "parquet", "arrow", or with a packing as in "jsonl.zst". What begins with the mark of UTF-16 or
-    UTF-32 is read as such, and gives UTF-8.
+    The name of a file decides how it is read: `.jsonl` and `.ndjson` are lines of JSON, `.json` is
+    a list of records, or one, `.csv` and `.tsv` are tables with a header, `.parquet` is Parquet,
+    `.arrow`, `.feather` and `.ipc` are Arrow files (both need pyarrow), and all others are text. A
+    further `.gz`, `.zst` (or `.zstd`), `.bz2` or `.xz` is unpacked while reading, all members and
+    frames. `format` overrides the names of all files: "text", "jsonl", "json", "csv", "tsv",
+    "parquet", "arrow", or with a packing as in "jsonl.zst". Content that begins with the mark of
+    UTF-16 or UTF-32 is converted to UTF-8.
 
-    `field` names what holds the text in JSON and in tables: "text", or "meta.text" for one inside
-    another, or a list of names where a name holds a dot. In JSON lists are gone through: of
-    "messages.content" each text is a document. A line that is no JSON, a field or row that is
-    missing, null or no string is a `CorruptFileError` with file, record and byte;
-    `on_error="skip"` skips and counts such records (`Reading.skipped`), as it does strings of a
+    `field` is the field or column that contains the text in JSON and in tables: "text", or
+    "meta.text" for a nested one, or a list of names if a name contains a dot. JSON lists are
+    flattened: for "messages.content" each text is a document. A line that is not JSON, and a field
+    or row that is missing, null or not a string, is a `CorruptFileError` with file, record and
+    byte; `on_error="skip"` skips and counts such records (`Reading.skipped`), and strings of a
     table that are not UTF-8. A damaged file is always an error.
 
-    `separator` cuts each text into documents; see `documents`. Raises FileNotFoundError when a
-    pattern matches nothing, OSError for what is not a regular file or may not be looked at,
-    `OptionError` for an archive (.zip, .tar) and what is packed in another way (.lz4, .br). Looks
-    at names only: nothing is read before the result is iterated. Memory: a text file that is one
-    document is held as a whole; of other files a few megabytes, the longest record, and what one
-    batch of an Arrow file takes.
+    `separator` splits each text into documents; see `documents`. Raises FileNotFoundError if a
+    pattern matches nothing, OSError for a path that is not a regular file or not accessible, and
+    `OptionError` for an archive (.zip, .tar) and for other compression (.lz4, .br). Only names are
+    examined here: nothing is read before you iterate. Memory: a text file that is one document is
+    held as a whole; for other files a few megabytes, the longest record, and a batch of an Arrow
+    file.
     """
     found = each_once(path for one in (pattern, *more) for path in matches(path_name(one)))
     for path in found:
@@ -299,7 +298,7 @@ def files(
 
 
 def _looked_through(pattern: str | os.PathLike[str]) -> Path | None:
-    """The folder below which a pattern takes all files; None where it selects some of them."""
+    """The folder below which a pattern matches all files; None if it selects some of them."""
     path = Path(pattern)
     if path.is_dir():
         return path
@@ -310,20 +309,19 @@ def _looked_through(pattern: str | os.PathLike[str]) -> Path | None:
 
 @contextlib.contextmanager
 def open_text(path: Path, format: str | None = None, as_is: bool = False) -> Iterator[BinaryIO]:
-    """Open a text file for reading from beginning to end, unpacked where it is packed.
+    """Open a text file for reading from beginning to end, unpacked if it is compressed.
 
-    With `as_is` a byte order mark is not interpreted, since the file does not hold text.
-
-    Raises `OptionError` for a file of records.
+    With `as_is` a byte order mark is not interpreted, since the file does not contain text. Raises
+    `OptionError` for a file of records.
     """
     kind = kind_of(path, format)
     if kind.form != "text":
         raise OptionError(
-            f"{path.suffix} files hold records, and here text is read.",
+            f"{path.suffix} files contain records, and a text file is needed here.",
             path=path,
             value=path.suffix,
-            hint="Save the texts of the records as a text file first; what comes through stdin is "
-            "read as it is.",
+            hint="Save the texts of the records as a text file first; the content of stdin is "
+            "used unchanged.",
         )
     with path.open("rb") as file:
         yield Stream(file, path, kind).opened(as_is)
@@ -334,7 +332,7 @@ def changed(path: Path, before: int, after: int) -> CorruptFileError:
     return CorruptFileError(
         f"the file changed while it was read: it had {before:,} bytes, and has {after:,}.",
         path=path,
-        hint="Call again when no program writes to it any more.",
+        hint="Call again when no program writes to it anymore.",
     )
 
 
@@ -342,13 +340,13 @@ Holds = TypeVar("Holds", bound=Files | Stream)
 
 
 def with_separator(source: Holds, separator: bytes | None) -> Holds:
-    """The same files or stream with a separator; refuses two different ones."""
+    """The same files or stream with a separator; raises for two different ones."""
     if separator is None or separator == source.separator:
         return source
     if source.separator is not None:
         raise OptionError(
             f"separator={separator!r} contradicts files(..., separator={source.separator!r}).",
             value=separator,
-            hint="Give it once.",
+            hint="Pass it only once.",
         )
     return replace(source, separator=separator)

@@ -30,9 +30,9 @@ _FORM_OF: dict[str, Form] = {
 }
 _PACKING_OF: dict[str, Packing] = {f".{packing}": packing for packing in PACKINGS}
 _PACKING_OF[".zstd"] = "zst"
-# Several files in one; their bytes would train nonsense.
+# Archives of several files; their bytes are not text.
 _ARCHIVES = {".zip", ".tar", ".tgz", ".tbz2", ".txz", ".7z", ".rar"}
-# Packed in a way that is not read here, and as text they would train nonsense too.
+# Unsupported compression; the packed bytes are not text either.
 _UNREAD = {".lz4", ".lzma", ".lz", ".lzo", ".br", ".z", ".snappy", ".sz"}
 
 
@@ -50,7 +50,7 @@ _TOLD = {form: Kind(form) for form in FORMS} | {
 
 
 def kind_of(path: str | os.PathLike[str], format: str | None = None) -> Kind:
-    """The kind of a file, by the end of its name or by `format`.
+    """The kind of a file, by the suffixes of its name or by `format`.
 
     >>> kind_of("a.jsonl.zst"), kind_of("notes.gz"), kind_of("c4.json.gz", "jsonl")
     (Kind(form='jsonl', packing='zst'), Kind(form='text', packing='gz'),
@@ -68,7 +68,7 @@ def kind_of(path: str | os.PathLike[str], format: str | None = None) -> Kind:
     suffix = name.suffix.lower()
     if suffix in _ARCHIVES:
         raise OptionError(
-            f"{suffix} files hold several files, and their bytes are not their text.",
+            f"{suffix} files are archives, and their bytes are not text.",
             path=path,
             value=suffix,
             hint="Unpack it into a folder first, or leave it out with a pattern like "
@@ -76,7 +76,7 @@ def kind_of(path: str | os.PathLike[str], format: str | None = None) -> Kind:
         )
     if suffix in _UNREAD:
         raise OptionError(
-            f"{suffix} files are packed in a way that is not read here.",
+            f"the compression of {suffix} files is not supported.",
             path=path,
             value=suffix,
             hint=f"Unpack it first, or pack it as .{', .'.join(PACKINGS[:-1])} or .{PACKINGS[-1]}; "
@@ -86,7 +86,7 @@ def kind_of(path: str | os.PathLike[str], format: str | None = None) -> Kind:
 
 
 def check_format(format: str) -> Kind:
-    """The kind that `format=` names, with its compression.
+    """The kind for a value of `format=`, with its compression.
 
     >>> check_format("jsonl.zst")
     Kind(form='jsonl', packing='zst')
@@ -94,8 +94,8 @@ def check_format(format: str) -> Kind:
     if format in _TOLD:
         return _TOLD[format]
     raise OptionError(
-        f"format={show(format)} is not known.",
+        f"format={show(format)} is unknown.",
         value=format,
-        hint=f"Choose from {', '.join(FORMS)}, with .{' or .'.join(PACKINGS)} after it where the "
-        "name of a packed file does not end so.",
+        hint=f"Choose from {', '.join(FORMS)}, with .{' or .'.join(PACKINGS)} after it if the "
+        "file is packed but its name does not say so.",
     )

@@ -1,4 +1,4 @@
-"""Read records that hold texts: lines of JSON, a file of JSON, and rows of CSV."""
+"""Read records that contain texts: lines of JSON, a file of JSON, and rows of CSV."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def flat(items: Iterable[Item]) -> Iterator[bytes]:
 def json_lines(
     blocks: Iterable[bytes], field: tuple[str, ...], records: Records, max_bytes: int | None = None
 ) -> Iterator[Item]:
-    """Read the texts of lines of JSON that come in blocks.
+    """Read the texts of lines of JSON, which come in blocks.
 
-    A line is held as a whole; `OptionError` for one of more than `max_bytes` bytes. Empty lines are
-    no records, and a byte order mark at the very beginning is none of them either.
+    Each line is held as a whole; `OptionError` for one of more than `max_bytes` bytes. Empty lines
+    and a byte order mark at the beginning of the file are not records.
     """
-    number, offset = 0, 0  # of records, and bytes, before the lines that come next
+    number, offset = 0, 0  # records and bytes before the current lines
     mark, blocks = without_mark(blocks)
     offset += mark
     for lines in _whole_lines(blocks, records, max_bytes):
@@ -52,13 +52,13 @@ def json_lines(
 def json_values(
     blocks: Iterable[bytes], field: tuple[str, ...], records: Records, max_bytes: int | None = None
 ) -> Iterator[Item]:
-    """Read the texts of a file of JSON: a list of records, one record, or several in a row.
+    """Read the texts of a file of JSON: a list of records, one record, or several in sequence.
 
-    A record is held as a whole; `OptionError` for one of more than `max_bytes` bytes.
+    Each record is held as a whole; `OptionError` for one of more than `max_bytes` bytes.
     """
     hint = (
-        "What is behind it cannot be told apart. Mend the file; or pass digram.files(path, "
-        'format="jsonl") where each line is a record, digram.files(path, format="text") for one '
+        "The rest of the file cannot be parsed. Correct the file; or pass digram.files(path, "
+        'format="jsonl") if each line is a record, or digram.files(path, format="text") for one '
         "text."
     )
     yield from _texts(_core.JsonTexts(list(field)), blocks, records, max_bytes, hint)
@@ -73,11 +73,11 @@ def csv_rows(
 ) -> Iterator[Item]:
     """Read the texts in a column of a file of CSV, whose first row names the columns.
 
-    `OptionError` where no column has this name, and for a text of more than `max_bytes` bytes.
+    `OptionError` if there is no column of this name, and for a text of more than `max_bytes` bytes.
     """
     reader = _core.CsvTexts(".".join(field), ord(delimiter))
     hint = (
-        'Mend the file: a field in quotes ends with a quote, and a quote in it is written "". Or '
+        'Correct the file: a quoted field ends with a quote, and a quote in it is written "". Or '
         'pass digram.files(path, format="text") to read it as one text.'
     )
     try:
@@ -85,12 +85,12 @@ def csv_rows(
     except OptionError as error:
         if error.path is None:
             error.path = None if records.path is None else os.fspath(records.path)
-            error.hint = f"{error.hint} Name the one that holds the text with field=."
+            error.hint = f"{error.hint} Pass the name of the text column as field=."
         raise
 
 
 def line_of(number: int, blocks: Iterable[bytes], records: Records) -> int | None:
-    """The byte at which a record starts, by its number from 1 as in `json_lines`."""
+    """The offset at which a record starts, by its number from 1 as in `json_lines`."""
     mark, blocks = without_mark(blocks)
     at, found = mark, 0
     for block in _whole_lines(blocks, records, None):
@@ -103,9 +103,9 @@ def line_of(number: int, blocks: Iterable[bytes], records: Records) -> int | Non
 
 
 def place_of(number: int, blocks: Iterable[bytes], delimiter: bytes | None) -> int | None:
-    """The same for what `json_values` gives, or `csv_rows` with a delimiter.
+    """The same for `json_values`, or for `csv_rows` with a delimiter.
 
-    The field plays no part; no column is looked for that a file cannot have.
+    The field does not matter, since no column is searched for.
     """
     mark, blocks = without_mark(blocks)
     reader: _Reader = _core.JsonTexts([""], number)
@@ -130,7 +130,7 @@ def _texts(
 
 
 def _items(found: _Found, records: Records, mark: int, hint: str) -> Iterator[Item]:
-    """The records that could be read from some bytes, and the first fault."""
+    """The records that could be read from some bytes, and the first fatal fault."""
     texts, faults, fatal = found
     yield from _given(texts, faults, records, 0, mark)
     if fatal is not None:
@@ -151,7 +151,7 @@ def _given(
     number: int,
     offset: int,
 ) -> Iterator[Item]:
-    """The texts of records, and each fault at its place."""
+    """The texts of records, with each fault reported at its place."""
     given = 0
     for before, record, start, reason, detail in faults:
         yield from texts[given:before]
@@ -181,8 +181,7 @@ def _whole_lines(
 def _check_size(size: int, records: Records, max_bytes: int | None) -> None:
     if max_bytes is not None and size > max_bytes:
         raise OptionError(
-            f"there is a record of more than {size:,} bytes: more than memory_limit= leaves "
-            "room for.",
+            f"there is a record of more than {size:,} bytes, which exceeds memory_limit=.",
             path=records.path,
             value=size,
             hint="Raise the limit, or leave the file out.",

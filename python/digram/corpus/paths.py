@@ -15,7 +15,7 @@ __all__ = ["each_once", "matches"]
 
 
 def matches(pattern: str) -> list[Path]:
-    """The regular files that a path, a folder or a glob pattern names, sorted.
+    """The regular files of a path, a folder or a glob pattern, sorted.
 
     A dangling link is an error and is not left out: its target may be on a disk that is not
     mounted.
@@ -51,14 +51,14 @@ def each_once(paths: Iterable[Path]) -> list[Path]:
     found: dict[object, Path] = {}
     for path in paths:
         about = path.stat()
-        # Some file systems give no numbers to tell files by.
+        # Some file systems provide no numbers that identify files.
         same = (about.st_dev, about.st_ino) if about.st_ino else path.resolve()
         found.setdefault(same, path)
     return list(found.values())
 
 
 def _mode(path: str) -> int | None:
-    """The status of a path, with links followed; None where there is nothing."""
+    """The mode of a path, following links; None if it does not exist."""
     try:
         return os.stat(path).st_mode
     except ValueError:  # a name with a NUL
@@ -74,7 +74,7 @@ def _mode(path: str) -> int | None:
 def _leads_nowhere(path: str) -> FileNotFoundError:
     return FileNotFoundError(
         errno.ENOENT,
-        f"this link leads to {os.readlink(path)!r}, which does not exist; mount or restore it, or "
+        f"this link points to {os.readlink(path)!r}, which does not exist; mount or restore it, or "
         "remove the link",
         path,
     )
@@ -92,8 +92,8 @@ def _simplified(parts: Iterable[str]) -> list[str]:
 
 
 def _expand(folder: str, parts: list[str]) -> Iterator[str]:
-    # Not `glob`: it follows links to folders below `**`, so a link to a parent gives each file
-    # up to forty times, and two such links never end.
+    # Not `glob`: it follows links to folders below `**`, so a link to a parent returns each file up
+    # to forty times, and two such links never end.
     head, rest = parts[0], parts[1:]
     if head == "**":
         yield from _expand(folder, rest)
@@ -110,7 +110,7 @@ def _expand(folder: str, parts: list[str]) -> Iterator[str]:
 
 
 def _children(folder: str, name: str) -> Iterator[str]:
-    """The entries of a folder that have a name, or that a pattern matches."""
+    """The entries of a folder with a name, or that match a pattern."""
     if not _is_magic(name):
         yield os.path.join(folder, name)
         return

@@ -17,10 +17,10 @@ __all__ = ["Ahead", "End", "put"]
 
 T = TypeVar("T")
 
-_CLOSING = 0.15  # seconds that closing waits for the thread; it is at a block of a megabyte at most
+_CLOSING = 0.15  # seconds that closing waits for the thread, which is reading at most one block
 _SOON = 0.05
-"""Seconds after which a thread that waits looks whether it still should. Python serves a Ctrl-C
-that another thread received only when the main thread runs."""
+"""Seconds after which a waiting thread checks whether to stop. Python handles a Ctrl-C that another
+thread received only when the main thread runs."""
 
 _running: weakref.WeakSet[Ahead[Any]] = weakref.WeakSet()
 
@@ -33,7 +33,7 @@ class End:
 
 
 class Ahead(Iterator[T], Generic[T]):
-    """Take the items of an iterator in a thread of their own, one ahead.
+    """Take the items of an iterator in a separate thread, one ahead.
 
     >>> with Ahead(iter([1, 2, 3])) as items:
     ...     list(items)
@@ -41,9 +41,9 @@ class Ahead(Iterator[T], Generic[T]):
 
     At most three items are held: the one that was returned, one that waits, and one that is being
     read. The order is kept, and an error is raised at its place. `close` stops the thread at its
-    next item, or sooner where `on_close` can stop the iterator; the end of the block and of the
-    process do the same. The child of a fork has no such thread, and gets an error. Use it for files
-    only: your own iterators, and what may wait forever, are read in the calling thread.
+    next item, or sooner if `on_close` can stop the iterator; leaving the `with` block and the end
+    of the process do the same. A forked child has no such thread, and gets an error. Use it only
+    for files: your own iterators, and streams that may block, are read in the calling thread.
     """
 
     def __init__(self, items: Iterator[T], on_close: Callable[[], None] | None = None) -> None:
@@ -60,11 +60,11 @@ class Ahead(Iterator[T], Generic[T]):
 
     def __next__(self) -> T:
         if self._process != os.getpid():
-            # The queue may have been locked at that moment, so it is not touched.
+            # The queue may have been locked when the process forked, so do not touch it.
             raise DigramError(
                 "this corpus was being read when the process forked, and its reader is in the "
                 "parent.",
-                hint="Start to read after the fork.",
+                hint="Start reading after the fork.",
             )
         if self._ended:
             raise StopIteration
@@ -88,7 +88,7 @@ class Ahead(Iterator[T], Generic[T]):
         if self._on_close is not None:
             self._on_close()
         with contextlib.suppress(queue.Empty):
-            self._ready.get_nowait()  # the thread may wait for room
+            self._ready.get_nowait()  # the thread may wait for space in the queue
         self._thread.join(_CLOSING)
         _running.discard(self)
 
@@ -103,7 +103,7 @@ class Ahead(Iterator[T], Generic[T]):
             self._stop.set()
 
     def _start(self) -> None:
-        # A daemon, since one that is waited for keeps a process alive that gave up its iterator.
+        # A daemon: the process would otherwise wait for the thread of an abandoned iterator.
         self._thread = threading.Thread(
             target=_take,
             args=(self._items, self._ready, self._stop),
@@ -148,6 +148,6 @@ def _taken(ready: queue.Queue[T | End]) -> T | End:
 
 @atexit.register
 def _stop_all() -> None:
-    """No thread of ours is in the midst of a library's code when the interpreter goes away."""
+    """Stop all threads, so that none runs library code while the interpreter shuts down."""
     for one in list(_running):
         one.close()

@@ -16,7 +16,7 @@ __all__ = ["OnError", "Pass", "Reading", "Records", "check_on_error"]
 
 OnError = Literal["raise", "skip"]
 
-_NAMED = 5  # skipped records that a pass keeps by their places
+_NAMED = 5  # the number of skipped records that a pass keeps with their places
 
 Some = TypeVar("Some")
 T_co = TypeVar("T_co", covariant=True, bound=Text | list[Text])
@@ -33,14 +33,14 @@ class Pass:
     """The progress of a pass over a corpus."""
 
     done: int = 0
-    """Bytes on disk that were read."""
+    """Bytes on disk that have been read."""
     skipped: int = 0
-    """Records that were skipped."""
+    """The number of skipped records."""
     faults: list[CorruptFileError] = field(default_factory=list)
-    """Why, of the first few."""
+    """The faults of the first few of them."""
     reported: bool = False
     ended: bool = False
-    """Nobody wants more of it."""
+    """Set when the pass was closed early."""
     record: int = 0
     """The number, from 1, of the last record of its file."""
 
@@ -58,7 +58,7 @@ class Pass:
             yield text
 
     def end(self) -> None:
-        """Reads no further."""
+        """Stop reading."""
         self.ended = True
 
     def tell(self) -> None:
@@ -83,16 +83,16 @@ def _short(fault: CorruptFileError) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Records of one file, or of a table, which has no path; faults are raised or noted."""
+    """The records of one file, or of a table, which has no path; faults are raised or noted."""
 
     path: str | os.PathLike[str] | None
     on_error: OnError
     seen: Pass
     remedy: str = ""
-    """The remedy beside skipping them."""
+    """The hint besides skipping them."""
 
     def fault(self, record: int, offset: int | None, reason: str, value: object = None) -> None:
-        """Report that record number `record`, from 1, at a byte of the text, has no text."""
+        """Report that record number `record`, from 1, at an offset of the text, has no text."""
         maker = "table(data" if self.path is None else "files(path"
         error = CorruptFileError(
             reason,
@@ -128,10 +128,10 @@ class Reading(Iterator[T_co], Generic[T_co]):
     1 record was skipped: ...a.jsonl, record 2 (byte 16): the field "text" is a number, not a
     string.
 
-    `skipped` counts the records that were passed over under `on_error="skip"`, `faults` holds the
-    errors of the first five of them, and `done` is how many bytes on disk were read (0 where the
-    texts are not on disk). At the end a warning names them as well. `close` ends the pass and
-    closes its files.
+    `skipped` counts the records skipped under `on_error="skip"`, `faults` holds the errors of the
+    first five of them, and `done` is the number of bytes read from disk (0 if the texts are not on
+    disk). At the end a warning names the skipped records as well. `close` ends the pass and closes
+    its files.
     """
 
     def __init__(self, texts: Iterable[T_co], seen: Pass | None = None) -> None:
@@ -140,17 +140,17 @@ class Reading(Iterator[T_co], Generic[T_co]):
 
     @property
     def done(self) -> int:
-        """The bytes on disk that were read so far."""
+        """The bytes read from disk so far."""
         return self._seen.done
 
     @property
     def skipped(self) -> int:
-        """The number of records that were skipped so far."""
+        """The number of records skipped so far."""
         return self._seen.skipped
 
     @property
     def faults(self) -> list[CorruptFileError]:
-        """Why, of the first few."""
+        """The faults of the first few skipped records."""
         return list(self._seen.faults)
 
     def __iter__(self) -> Self:

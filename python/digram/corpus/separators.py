@@ -1,4 +1,4 @@
-"""Separators: cut texts and streams into documents."""
+"""Separators: split texts and streams into documents."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 Some = TypeVar("Some", bound=Text)
 
 BLOCK = 1 << 16  # bytes; 200 MB in lines took 0.6 s with 64 KiB, 1.2 s with 1 MiB
-LONG = 1 << 20  # bytes; a document of more may be read in parts
+LONG = 1 << 20  # bytes; a longer document may be read in parts
 
 
 def read(stream: BinaryIO, separator: str | bytes | None = None) -> Iterator[bytes]:
@@ -33,8 +33,8 @@ def read(stream: BinaryIO, separator: str | bytes | None = None) -> Iterator[byt
     >>> list(read(io.BytesIO(b"one--two----three"), "--"))
     [b'one', b'two', b'three']
 
-    Without a separator the whole stream is one document; with one, memory is bounded by the
-    longest document and a block of 64 KiB. Linear in the stream.
+    Without a separator the whole stream is one document; with one, memory is bounded by the longest
+    document and a block of 64 KiB. Takes linear time.
     """
     ends = separator_bytes(separator)
     if ends is None:
@@ -45,7 +45,7 @@ def read(stream: BinaryIO, separator: str | bytes | None = None) -> Iterator[byt
 
 
 def cut_texts(texts: Iterable[Some], separator: bytes | None) -> Iterator[Some]:
-    """Cut texts at each separator; empty documents are dropped."""
+    """Split texts at each separator; empty documents are dropped."""
     if separator is None:
         yield from texts
         return
@@ -60,21 +60,21 @@ def cut_texts(texts: Iterable[Some], separator: bytes | None) -> Iterator[Some]:
             yield from filter(None, text.split(as_str))
         else:
             raise OptionError(
-                f"separator={show(separator)} is not UTF-8 and cannot cut a str.",
+                f"separator={show(separator)} is not UTF-8 and cannot split a str.",
                 value=separator,
-                hint="Give the texts as bytes.",
+                hint="Pass the texts as bytes.",
             )
 
 
 def start_of(number: int, blocks: Iterable[bytes], separator: bytes) -> int | None:
-    """The byte of a stream at which a document starts, by its number from 1 in `cut_blocks`.
+    """The offset in a stream at which a document starts, by its number from 1 in `cut_blocks`.
 
     >>> start_of(2, [b"one----two"], b"--")
     7
     """
-    begun, at, found = -1, 0, 0  # of the document, of what is held, how many were passed
+    begun, at, found = -1, 0, 0  # offsets of the document and of `held`; the documents passed
     held = b""
-    for block in itertools.chain(blocks, [separator]):  # the end is one too
+    for block in itertools.chain(blocks, [separator]):  # the end of the stream ends a document
         held += block
         while (end := held.find(separator)) >= 0:
             if end or begun >= 0:
@@ -84,7 +84,7 @@ def start_of(number: int, blocks: Iterable[bytes], separator: bytes) -> int | No
             begun = -1
             at += end + len(separator)
             held = held[end + len(separator) :]
-        kept = len(separator) - 1  # may be the beginning of a separator
+        kept = len(separator) - 1  # bytes that may begin a separator
         if len(held) > kept:
             begun = begun if begun >= 0 else at
             at += len(held) - kept
@@ -97,11 +97,11 @@ def cut_blocks(
 ) -> Iterator[bytes | Unread]:
     """The documents of a stream that comes in blocks.
 
-    A document that does not end within `long` bytes is returned before it is read, with the name of
-    the stream. Read it before you take the next one.
+    A document that does not end within `long` bytes is yielded unread, with the name of the stream.
+    Read it before you take the next one.
     """
     blocks = iter(blocks)
-    pending = bytearray()  # searched: a document of many blocks costs its length, not its square
+    pending = bytearray()  # already searched, so that a document of many blocks takes linear time
     for block in blocks:
         rest = block
         while rest:
@@ -113,7 +113,7 @@ def cut_blocks(
                 yield from documents
                 pending = bytearray(memoryview(rest)[end:])
             rest = b""
-            # What is as long as the separator may be its beginning, and no document at all.
+            # A remainder as long as the separator may be its beginning, and not a document.
             if len(pending) > max(long, len(separator)):
                 document = _Long(pending, blocks, separator)
                 yield Unread(document, name)
@@ -126,7 +126,7 @@ class _Long(Iterator[bytes]):
     """A document of many blocks, up to its separator."""
 
     def __init__(self, start: bytes | bytearray, blocks: Iterator[bytes], separator: bytes) -> None:
-        self._held = bytes(start)  # and searched: no separator is in it
+        self._held = bytes(start)  # already searched: it contains no separator
         self._blocks = blocks
         self._separator = separator
         self._after: bytes | None = None
@@ -134,7 +134,7 @@ class _Long(Iterator[bytes]):
     def __next__(self) -> bytes:
         if self._after is not None:
             raise StopIteration
-        # A separator may begin in what is held back.
+        # A separator may begin in the bytes that are kept.
         keep = len(self._separator) - 1
         given, held = self._held[: len(self._held) - keep], self._held[len(self._held) - keep :]
         while not given and self._after is None:
@@ -150,18 +150,18 @@ class _Long(Iterator[bytes]):
         return given
 
     def after(self) -> bytes:
-        """The bytes that were read after its separator, once the document is read or skipped."""
+        """The bytes that were read after the separator, once the document was read or skipped."""
         for _ in self:
             pass
         return self._after or b""
 
 
 def separator_bytes(separator: str | bytes | None) -> bytes | None:
-    """A separator as bytes; refuses an empty one."""
+    """A separator as bytes; raises for an empty one."""
     if separator is None:
         return None
     if not isinstance(separator, str | bytes):
-        raise TypeError(f"separator is {kind_name(separator)}, expected str, bytes or None.")
+        raise TypeError(f"separator must be str, bytes or None, and is {kind_name(separator)}.")
     if not separator:
         raise OptionError(
             "the separator is empty.",
@@ -174,10 +174,10 @@ def separator_bytes(separator: str | bytes | None) -> bytes | None:
         return separator.encode()
     except UnicodeEncodeError as error:
         raise OptionError(
-            f"separator={show(separator)} holds a lone surrogate.",
+            f"separator={show(separator)} contains a lone surrogate.",
             value=separator,
             index=error.start,
-            hint="Give it as bytes.",
+            hint="Pass it as bytes.",
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""Tables with a text in each row of a column: Parquet and Arrow files, and tables in memory."""
+"""Tables with a column of texts: Parquet and Arrow files, and tables in memory."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ from digram.errors import CorruptFileError, DigramError, OptionError, show
 
 __all__ = ["Table", "arrow_texts", "column_path", "is_table", "parquet_texts", "table"]
 
-_AT_ONCE = 1 << 20  # bytes of texts that are made Python objects together
-_DECODED = 1 << 22  # bytes of a column that are decoded together, about
-_FIRST_ROWS = 16  # of a Parquet file; from then on as many as those before let expect
-_ROWS = 1 << 16  # of a column that is a dictionary, which is copied each time and its texts are not
+_AT_ONCE = 1 << 20  # bytes of texts to convert to Python objects at a time
+_DECODED = 1 << 22  # approximate bytes of a column to decode at a time
+_FIRST_ROWS = 16  # of a Parquet file; the later number depends on the size of the rows so far
+_ROWS = 1 << 16  # of a dictionary column: the dictionary is copied each time, its texts are not
 _MOST_ROWS = 256
-"""Rows that are decoded together at most, however short those before were: where a long row stands
-in a dictionary once, nothing tells how often it comes. 1,024 are no faster, 64 are slower."""
-_FLATTEN = "Lists in tables are not read: flatten them, or write the rows as lines of JSON."
-_MAGIC = b"ARROW1\0\0"  # of Arrow's file format; after it comes what the format for streams has
-_TAIL = 10  # bytes after its footer: how long that is, and the same without the zeros
+"""The maximum number of rows to decode at a time, however short the previous ones were: a long text
+occurs once in a dictionary, and nothing says how many rows use it. 1,024 are no faster, 64 are
+slower."""
+_FLATTEN = "Lists in tables are not supported: flatten them, or write the rows as lines of JSON."
+_MAGIC = b"ARROW1\0\0"  # of Arrow's file format; the content of its stream format follows
+_TAIL = 10  # bytes after the footer: its length, and the magic without zeros
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A column of a table in memory as a corpus; made by `digram.table`."""
+    """A column of a table in memory as a corpus; returned by `digram.table`."""
 
     data: Any
     column: tuple[str, ...] = ("text",)
@@ -71,7 +72,7 @@ class Table:
 
 
 def _advised(texts: Iterator[bytes]) -> Iterator[bytes]:
-    """The same texts; a column of lists is refused with a remedy."""
+    """The same texts; an error for a column of lists gets a hint."""
     try:
         yield from texts
     except OptionError as error:
@@ -92,17 +93,17 @@ def table(data: Any, column: str | Iterable[str] = "text", *, on_error: OnError 
 
     `data` is any object with `__arrow_c_stream__` or `__arrow_c_array__`; no other library is
     needed. Data sets of `datasets` have neither and are read too, in order, 256 rows at a time. The
-    column is one of strings or bytes, of any of Arrow's types for these, or a dictionary of such;
-    "meta.text" is a field of a struct, and so is ["meta", "text"], for names that hold a dot. Where
-    the data is one column without a name, as a series of polars is, the name is ignored.
+    column contains strings or bytes, of any of Arrow's types for these, or a dictionary of them;
+    "meta.text" is a field of a struct, and so is ["meta", "text"], for names that contain a dot. If
+    the data is one column without a name, such as a series of polars, the name is ignored.
 
     A row that is null, or a string that is not UTF-8, is an error; `on_error="skip"` skips and
     counts it (`Reading.skipped`). A column is checked in full before it is read, since the offsets
-    of a damaged file in memory may point anywhere. Only pyarrow knows the length of its buffers;
-    for other libraries, the last offset is trusted. One pass uses up data that can be read only
-    once, such as a reader of record batches. Raises TypeError for data that is not a table, and,
-    when it is read, `OptionError` for a column that is missing, holds no texts or is inconsistent.
-    Memory: about a megabyte beside the table.
+    of damaged data may point anywhere in memory. Only pyarrow knows the length of its buffers; for
+    other libraries, the last offset is trusted. Data that can be read only once, such as a reader
+    of record batches, is used up by one pass. Raises TypeError for data that is not a table, and,
+    when it is read, `OptionError` for a column that is missing, contains no texts or is
+    inconsistent. Memory: about a megabyte in addition to the table.
     """
     return Table(data, column_path(column, "column"), on_error)
 
@@ -126,9 +127,11 @@ def _rows(data: Any, column: tuple[str, ...]) -> Iterator[Any]:
         return
     if isinstance(data, Mapping):
         names = ", ".join(map(repr, data))
-        raise TypeError(f"data {kind_name(data)} holds several tables; give one of them: {names}.")
-    if data.features is not None:  # of those that are streamed it may not be known
-        yield data.features.arrow_schema.empty_table()  # refuses a column that is none of texts
+        raise TypeError(
+            f"data {kind_name(data)} contains several tables; pass one of them: {names}."
+        )
+    if data.features is not None:  # unknown for some streamed data sets
+        yield data.features.arrow_schema.empty_table()  # raises for a column without texts
         data = data.select_columns([column[0]])
     yield from data.with_format("arrow").iter(_MOST_ROWS)
 
@@ -137,7 +140,7 @@ def column_path(name: str | Iterable[str], argument: str) -> tuple[str, ...]:
     """The parts of a name: those between dots, or those of a list."""
     parts = tuple(name.split(".")) if isinstance(name, str) else tuple(name)
     if not all(isinstance(part, str) for part in parts):
-        raise TypeError(f"{argument} is a name or a list of names, not {show(name)}.")
+        raise TypeError(f"{argument} must be a name or a list of names, not {show(name)}.")
     for part in parts:
         word(argument, part)
     if not all(parts) or not parts:
@@ -157,24 +160,24 @@ def _texts(
 
     try:
         empty, pieces = arrow_checks.pieces(data, column[:1])
-        _core.ArrowTexts(empty, list(column))  # refuses a column that is none of texts
+        _core.ArrowTexts(empty, list(column))  # raises for a column without texts
         for rows in pieces:
             yield from _sound(rows, column, records, numbered)
-    except (pyarrow.ArrowException, UnicodeDecodeError) as error:  # of a reader, of a name
+    except (pyarrow.ArrowException, UnicodeDecodeError) as error:  # of a reader, or of a name
         raise arrow_checks.refused(error) from None
 
 
 def _sound(
     rows: Any, column: tuple[str, ...], records: Records, numbered: Iterator[int]
 ) -> Iterator[bytes]:
-    """The texts in rows of pyarrow's, all of which are looked at before the first is given."""
+    """The texts in pyarrow's rows, all of which are checked before the first is yielded."""
     name = _named(column, records)
     try:
         array = arrow_checks.leaf(rows, column)
         try:
             array.validate(full=True)
         except arrow_checks.invalid():
-            array, is_utf8 = arrow_checks.as_bytes(array), False  # or more than that is wrong
+            array, is_utf8 = arrow_checks.as_bytes(array), False  # or it is invalid in another way
         else:
             is_utf8 = True
     except arrow_checks.invalid() as error:
@@ -190,8 +193,8 @@ def _sound(
             try:
                 text.decode()
             except UnicodeDecodeError as error:
-                at = f"byte {error.start} of its text"
-                records.fault(number, None, f"the column {name} is not UTF-8 at {at}.")
+                offset = f"byte {error.start} of its text"
+                records.fault(number, None, f"the column {name} is not UTF-8 at {offset}.")
             else:
                 yield text
 
@@ -209,12 +212,12 @@ def _column(
 
 
 def _named(column: tuple[str, ...], records: Records) -> str:
-    """What messages call a column."""
+    """The name of a column in messages."""
     return f'"{".".join(column)}"' + (" of the table" if records.path is None else "")
 
 
 def _damaged(name: str, number: int, records: Records, error: Exception) -> DigramError:
-    """What is wrong with the rows from a number on."""
+    """The error for damaged rows, from a row number on."""
     message = (
         f"the column {name} is damaged in row {number:,} or later: {arrow_checks.reason(error)}."
     )
@@ -233,10 +236,10 @@ def parquet_texts(
     column: tuple[str, ...],
     records: Records,
 ) -> Iterator[bytes]:
-    """The texts in a Parquet file. `blocks` are its bytes where it is packed.
+    """The texts in a Parquet file. `blocks` are its bytes if it is packed.
 
-    Parquet is read from its end. So a packed file, or one from a pipe, is first brought into a file
-    without a name in the folder for temporary files.
+    Parquet is read from its end. So a packed or piped file is first copied to an unnamed file in
+    the folder for temporary files.
     """
     pyarrow = _pyarrow("Parquet", path)
     from pyarrow import parquet
@@ -261,18 +264,18 @@ def parquet_texts(
             if grows:
                 rows = _next_rows(rows, batch.nbytes / max(1, batch.num_rows))
                 found.reader.set_batch_size(rows)
-            if blocks is None:  # only a part of the file is read, so its rows tell how far it is
+            if blocks is None:  # only a part of the file is read, so rows measure the progress
                 seen.done = before + size * done // max(1, about.num_rows)
         if done != about.num_rows:
             raise CorruptFileError(
-                f"the file declares {about.num_rows:,} rows and holds {done:,}.", path=path
+                f"the file declares {about.num_rows:,} rows and contains {done:,}.", path=path
             )
     if blocks is None:
         seen.done = before + size
 
 
 def _is_dictionary(pyarrow: Any, schema: Any, column: tuple[str, ...]) -> bool:
-    """Whether a column that is there holds each of its texts once."""
+    """Whether a column exists and stores each text once."""
     kind = schema.field(column[0]).type
     for name in column[1:]:
         kind = kind.field(name).type
@@ -280,10 +283,10 @@ def _is_dictionary(pyarrow: Any, schema: Any, column: tuple[str, ...]) -> bool:
 
 
 def _next_rows(rows: int, of_a_row: float) -> int:
-    """How many rows to decode together, by the number and the bytes of those before.
+    """The number of rows to decode next, from the number and the bytes of the previous rows.
 
-    By what came and not by the sizes that a file declares: these count a text that stands in a
-    dictionary, or is as the one before it, once for all its rows.
+    The sizes that a file declares are not used: they count a text of a dictionary, or one equal to
+    the previous one, once for all its rows.
     """
     return max(1, min(2 * rows, _MOST_ROWS, int(_DECODED / max(1, of_a_row))))
 
@@ -294,14 +297,14 @@ def arrow_texts(
     column: tuple[str, ...],
     records: Records,
 ) -> Iterator[bytes]:
-    """The texts in a file of Arrow's: its format for files (as feather is too), or for streams."""
+    """The texts in an Arrow file: in the file format (also feather), or in the stream format."""
     _pyarrow("Arrow", path)
     from pyarrow import ipc
 
     with _readable(path):
         stream = AsFile(blocks)
         start = stream.read(len(_MAGIC))
-        # A file in the format for streams begins with its first message.
+        # A file in the stream format begins with its first message.
         is_file = start == _MAGIC
         stream = stream if is_file else AsFile(itertools.chain([start], stream.rest()))
         reader = ipc.open_stream(stream)
@@ -313,9 +316,9 @@ def arrow_texts(
 
 
 def _check_end(stream: AsFile, path: str | os.PathLike[str], *, footer: bool) -> None:
-    """Refuses a file in which something else than its footer follows its last batch.
+    """Raise an error if something other than the footer follows the last batch of a file.
 
-    A message whose length was lost looks like the end of all of them, and rows would be missing.
+    A message whose length was lost looks like the end of the stream, and rows would be missing.
     """
     size, end = 0, b""
     while block := stream.read(_AT_ONCE):
@@ -332,7 +335,7 @@ def _check_end(stream: AsFile, path: str | os.PathLike[str], *, footer: bool) ->
 
 @contextlib.contextmanager
 def _seekable(file: BinaryIO, blocks: Iterable[bytes] | None) -> Iterator[BinaryIO]:
-    """A file to read from anywhere: the one that is open, or what is in blocks."""
+    """A seekable file: the open one, or a copy of the blocks."""
     if blocks is None:
         yield file
         return
@@ -344,7 +347,7 @@ def _seekable(file: BinaryIO, blocks: Iterable[bytes] | None) -> Iterator[Binary
 
 @contextlib.contextmanager
 def _readable(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Tells in digram's way that pyarrow cannot read a file."""
+    """Convert pyarrow's errors about a file to errors of digram."""
     try:
         yield
     except arrow_checks.invalid() as error:
@@ -358,12 +361,12 @@ def _readable(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _check_columns(schema: Any, column: tuple[str, ...], path: str | os.PathLike[str]) -> None:
-    """Refuses a file without the column, or with one that holds no texts, before any row."""
+    """Raise an error if the column is missing or contains no texts, before any row is read."""
     try:
         _core.ArrowTexts(schema.empty_table(), list(column))
     except OptionError as error:
         error.path = os.fspath(path)
-        remedy = "Name a column of strings or bytes with field=."
+        remedy = "Pass a column of strings or bytes as field=."
         if "List(" in error.message:
             remedy = _FLATTEN
         error.hint = f"{error.hint or ''} {remedy}".lstrip()
@@ -375,7 +378,7 @@ def _pyarrow(what: str, path: str | os.PathLike[str]) -> Any:
         import pyarrow
     except ImportError:
         raise OptionError(
-            f"{what} files are read by pyarrow, which is not installed.",
+            f"{what} files need pyarrow, which is not installed.",
             path=path,
             hint='Install it in the folder of digram\'s clone: pip install ".[arrow]".',
         ) from None

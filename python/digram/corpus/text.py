@@ -1,4 +1,4 @@
-"""Texts: whole, in parts, or not read yet."""
+"""Texts: whole, in parts, or unread."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ __all__ = ["AsFile", "Further", "LastBorder", "Text", "Unread", "in_parts", "kin
 Text: TypeAlias = str | bytes
 
 LastBorder: TypeAlias = Callable[[bytes, int], int]
-"""The last place, at or after some, where a text may be cut into parts; 0 where none is known."""
+"""The last offset, at or after a given one, where a text may be split; 0 if none is known."""
 
 
 class Further(bytes):
-    """A part of a text that continues the part before it."""
+    """A part of a text that continues the previous part."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A text that is not read yet, with its name; an iterator may yield it in place of a text."""
+    """An unread text, with its name; an iterator may yield it in place of a text."""
 
     blocks: Iterable[bytes]
     name: str
 
     def whole(self) -> bytes:
-        """The text, read."""
-        # Joining a list of blocks would hold all of it twice.
+        """Read the whole text."""
+        # Joining a list of blocks would hold the text twice.
         text = io.BytesIO()
         for block in self.blocks:
             text.write(block)
@@ -42,7 +42,7 @@ class Unread:
 
 
 class AsFile(io.RawIOBase):
-    """A binary file object over blocks of bytes; a read allocates no more than there is.
+    """A binary file object over blocks of bytes; a read allocates only as much as there is.
 
     >>> file = AsFile([b"one ", b"two"])
     >>> file.read(2), file.read(100), file.read(1)
@@ -58,7 +58,7 @@ class AsFile(io.RawIOBase):
         return True
 
     def rest(self) -> Iterator[bytes]:
-        """What was not read, block by block."""
+        """The unread blocks."""
         return itertools.chain([self._rest] if self._rest else [], self._blocks)
 
     def read(self, size: int | None = -1, /) -> bytes:
@@ -75,28 +75,28 @@ class AsFile(io.RawIOBase):
         return b"".join(held)
 
     def readall(self) -> bytes:
-        """All that is left."""
+        """Read all remaining bytes."""
         return self.read()
 
     def readinto(self, buffer: Any, /) -> int:
-        """The next bytes, as many as the buffer holds."""
+        """Read the next bytes into a buffer."""
         found = self.read(len(buffer))
         buffer[: len(found)] = found
         return len(found)
 
 
 def in_parts(text: Unread, last_border: LastBorder, max_bytes: int | None) -> Iterator[bytes]:
-    """Read a text in parts, cut at the places that `last_border` finds.
+    """Read a text in parts, split at the places that `last_border` finds.
 
-    All parts but the first are `Further`. `OptionError` where more than `max_bytes` bytes cannot be
-    cut.
+    All parts but the first are `Further`. `OptionError` if more than `max_bytes` bytes cannot be
+    split.
     """
-    held: list[bytes] = []  # what is read and in no part yet
+    held: list[bytes] = []  # bytes that are read and not yet in a part
     size = 0
-    end = b""  # the last bytes of it: what is before them was searched
+    end = b""  # their last bytes; the ones before were searched
     kind: type[bytes] = bytes
     for block in text.blocks:
-        # A place is told by the characters around it, of at most four bytes each.
+        # The characters around a place decide, each of which has at most four bytes.
         cut = last_border(end + block, 4 if size >= 8 else 0)
         held.append(block)
         if cut:
@@ -112,17 +112,17 @@ def in_parts(text: Unread, last_border: LastBorder, max_bytes: int | None) -> It
             end = (end + block)[-8:]
         if max_bytes is not None and size > max_bytes:
             raise OptionError(
-                f"there are {size:,} bytes without a place where the pretokenizer is certain to "
-                "cut: more than memory_limit= leaves room for.",
+                f"there are {size:,} bytes without a place where the pretokenizer always splits, "
+                "which exceeds memory_limit=.",
                 path=text.name,
                 value=size,
-                hint="Cut the file into documents with separator=, raise the limit, or choose "
-                'another pretokenizer; "gpt2" or "o200k" cut at nearly every space.',
+                hint="Split the file into documents with separator=, raise the limit, or choose "
+                'another pretokenizer; "gpt2" and "o200k" split at nearly every space.',
             )
     if held or kind is bytes:
         yield kind(b"".join(held))
 
 
 def kind_name(value: object) -> str:
-    """What an error says of a value of the wrong type."""
+    """The type of a value, for an error message."""
     return f"of type {type(value).__name__}"

@@ -1,9 +1,11 @@
-"""How tokens are drawn, wherever that is: in a terminal, in a notebook, in a page.
+"""How tokens are displayed: in a terminal, in a notebook, and on a page.
 
-spelling   what stands for each character, so that nothing is hidden and nothing does harm
-colors     backgrounds that stay apart side by side
-cells      how many columns of a terminal a text takes
-html       tokens as markup that is safe anywhere and needs nothing else
+symbols    the symbol for each character: nothing is hidden, and nothing does harm
+colors     background colours that differ between adjacent tokens
+width      the number of terminal columns of a text
+terminal   tokens as text for a terminal
+html       tokens as self-contained HTML that is safe on any page
+notebook   output in a notebook
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Backgrounds of tokens, in an order in which neighbours stay apart."""
+"""Background colours of tokens, in an order that keeps adjacent tokens distinct."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ __all__ = ["COLORS", "Color", "color_of"]
 
 
 class Color(NamedTuple):
-    """One background, for terminals and for pages."""
+    """One background colour, for terminals and for pages."""
 
     terminal: int
-    """Its number in the palette of 256: light, so that black text reads well on it."""
+    """Its number in the 256-colour palette: light enough for black text."""
     red: int
     green: int
     blue: int
 
     @property
     def css(self) -> str:
-        """A veil of the hue: the text keeps its own colour, on a light page as on a dark one.
+        """A transparent fill: the text keeps its own colour, on light and dark pages.
 
         >>> COLORS[0].css
         'rgba(0,70,200,.3)'
@@ -26,8 +26,8 @@ class Color(NamedTuple):
         return f"rgba({self.red},{self.green},{self.blue},.3)"
 
 
-# Found by a search: neighbours in this ring stay apart in a terminal, on paper and on a dark page,
-# for eyes that tell red from green badly as well. The tests measure it.
+# Chosen by a search: adjacent colours in this ring are distinct in a terminal, on paper and on a
+# dark page, also with red-green colour blindness. The tests measure it.
 COLORS = (
     Color(153, 0, 70, 200),
     Color(222, 255, 200, 0),
@@ -39,7 +39,7 @@ COLORS = (
 
 
 def color_of(position: int) -> Color:
-    """The background of the token at a position: unlike those of its neighbours.
+    """The background of the token at a position; it differs from those of adjacent tokens.
 
     >>> color_of(0) != color_of(1), color_of(0) == color_of(6)
     (True, True)

@@ -1,7 +1,7 @@
-"""Tokens as markup: safe whatever they hold, readable on paper and in the dark, without a script.
+"""Tokens as HTML: safe for any content, readable on paper and in dark mode, without scripts.
 
-Notebooks and the sites that show them leave out style sheets, so each element brings its own style.
-Colours are veils over whatever background there is, and text keeps the colour of the page.
+Notebooks and the sites that show them strip style sheets, so each element has its style inline.
+Colours are transparent fills over any background, and text keeps the colour of the page.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ __all__ = [
 ]
 
 MOST = 2000
-"""Tokens of a text that are drawn; a notebook with more of them is slow to scroll."""
+"""The maximum number of tokens to display; a notebook with more scrolls slowly."""
 
 _MONO = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace"
 _CHIP = (
     "display:inline-block;max-width:100%;border-radius:3px;padding:0 2px;margin:1px;"
     f"white-space:pre-wrap;overflow-wrap:anywhere;direction:ltr;unicode-bidi:isolate;{_MONO}"
 )
-# Pages have fonts of their own for what is preformatted, under which columns would not stand.
+# A page's own font for preformatted text might not align the columns.
 _REPORT = (
     "background:none;color:inherit;margin:0;line-height:1.35;white-space:pre;overflow-x:auto;"
     f"text-align:left;direction:ltr;{_MONO}"
@@ -49,13 +49,13 @@ _NUMBER = f"{_CELL};text-align:right;font-variant-numeric:tabular-nums"
 
 
 def fragment(*parts: str) -> str:
-    """Markup as one piece, to stand in any page."""
+    """Join markup to one fragment that fits into any page."""
     style = "color:inherit;background:none;line-height:1.5;overflow-x:auto"
     return f'<div class="digram" style="{style}">{"".join(parts)}</div>'
 
 
 def harmless(text: str) -> str:
-    r"""A text of several lines as markup: what cannot be seen is spelled as in tokens.
+    r"""A text of several lines as HTML; invisible characters are shown as in tokens.
 
     >>> harmless("<b> a\u202eb")
     '&lt;b&gt; a⟨U+202E⟩b'
@@ -64,12 +64,12 @@ def harmless(text: str) -> str:
 
 
 def report_page(found: object) -> str:
-    """What prints as tables: evaluations, comparisons, curves, advice, estimates."""
+    """A result that prints as tables: an evaluation, comparison, curve, advice or estimate."""
     return fragment(report(str(found)))
 
 
 def report(text: str) -> str:
-    r"""A text of aligned columns, in which what is written from right to left keeps its column.
+    r"""Text in aligned columns; right-to-left text stays in its column.
 
     >>> report("a  אב")
     '<pre style="...">a  <bdi dir="ltr">אב</bdi></pre>'
@@ -88,12 +88,12 @@ def heading(text: str) -> str:
 
 
 def faint(text: str) -> str:
-    """A remark."""
+    """A remark in a faint colour."""
     return f'<span style="opacity:.7">{harmless(text)}</span>'
 
 
 def table(rows: Iterable[Sequence[str]], numbers: Iterable[int] = ()) -> str:
-    """Rows of markup; the columns of these numbers stand at the right."""
+    """A table of cells that are HTML; the columns of these indices are right-aligned."""
     right = set(numbers)
     lines = []
     for row in rows:
@@ -120,10 +120,10 @@ def tokens(
     most: int = MOST,
     positions: Sequence[int] | None = None,
 ) -> str:
-    """Tokens side by side, with a word below each, a title to point at, and a frame around some.
+    """Adjacent tokens, with optional labels below, tooltips, and frames around some.
 
-    A line feed ends a line. Those after the first `most` are counted. `positions` are the numbers
-    of their colours.
+    A line feed ends a line. Tokens after the first `most` are only counted. `positions` are the
+    numbers of the colours.
     """
     out = []
     every = in_context(data)
@@ -147,13 +147,13 @@ def tokens(
 
 
 def pair(left: bytes, right: bytes) -> str:
-    """Two tokens that a merge makes one."""
+    """The two parts of a merge."""
     first, second = in_context([left, right])
     return f"{_chip(first, 0, '')} + {_chip(second, 1, '')}"
 
 
 def context(before: bytes, data: bytes, after: bytes) -> str:
-    """A token in the text around it."""
+    """A token within the text around it."""
     left, own, right = in_context([before, data, after])
     return (
         f'<span style="direction:ltr;unicode-bidi:isolate">{_marked(left)}{_chip(own, 0, "")}'
@@ -169,7 +169,7 @@ def _chip(parts: Sequence[Drawn], position: int, title: str, is_framed: bool = F
 
 
 def _marked(parts: Iterable[Drawn]) -> str:
-    """Each run in a direction of its own, signs faint, and what tokens share underlined."""
+    """Each run isolated in its direction, symbols faint, and shared characters underlined."""
     out = []
     for text, kind in joined(parts):
         if kind == "text":

@@ -1,4 +1,4 @@
-"""Whether Python runs in a notebook, and how that is given markup."""
+"""Detecting a notebook, and displaying HTML in it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ __all__ = ["display", "in_notebook"]
 
 
 def in_notebook() -> bool:
-    """Whether what is shown goes to a notebook, which has colours unless `NO_COLOR` is set.
+    """Whether output goes to a notebook in colour: there is one, and `NO_COLOR` is not set.
 
     >>> in_notebook()
     False
 
-    Asked of IPython, where that is loaded: its shell in a terminal has no kernel.
+    Checks IPython, if it is loaded: its terminal shell has no kernel.
     """
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return getattr(shell, "kernel", None) is not None and not os.environ.get("NO_COLOR")
 
 
 def display(markup: str) -> None:
-    """Show markup below the cell that runs."""
+    """Display HTML below the running cell."""
     notebook = import_module("IPython.display")
     notebook.display(notebook.HTML(markup))

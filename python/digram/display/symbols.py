@@ -1,4 +1,4 @@
-r"""What stands for each character of a token, so that nothing is hidden and nothing does harm.
+r"""The symbol for each character of a token: nothing is hidden, and nothing does harm.
 
 >>> visible("naïve\t☕\n".encode()), visible(b" \xff\x00")
 ('naïve→☕↵', '·⟨FF⟩␀')
@@ -24,45 +24,46 @@ _SPACE = "·"
 _SIGNS = {"\r": "␍", "\t": "→"}
 _JOINERS = "\u200c\u200d"
 _MARKS_AT_MOST = 8
-"""Marks on one character; a pile of a hundred would cover the lines above."""
+"""The maximum number of marks on one character; a hundred would cover the lines above."""
 _REACH = 3
-"""Bytes of a character that may stand in other tokens, at either side."""
-# What Unicode calls letters, marks or symbols, and no font draws.
+"""The maximum number of bytes of a character that other tokens may hold, at either side."""
+# Letters, marks and symbols of Unicode that no font displays.
 _UNSEEN = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
     + "".join(map(chr, [*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)]))
 )
 _STYLES_OF_EMOJI = "\ufe0e\ufe0f"
-_PICTURES = ("So", "Sm", "Po", "Pd")  # what there are emoji among
+_PICTURES = ("So", "Sm", "Po", "Pd")  # the categories that contain emoji
 _KEYS = frozenset("#*0123456789")
 _FIRST_JOINED = "\u0590"  # no script before Hebrew joins letters
 
 
 class Drawn(NamedTuple):
-    """What is drawn as one, in one place: a character with its marks, or a sign."""
+    """A unit of display: a character with its marks, or a symbol for something invisible."""
 
     text: str
     kind: Literal["text", "sign", "break", "part"]
-    """The text itself; a sign for something unseen; that of a line feed; bytes of a character that
-    other tokens have the rest of."""
+    """The text itself; a symbol for something invisible; the symbol of a line feed; or bytes of a
+    character that is shared with other tokens.
+    """
 
 
 def visible(token: bytes) -> str:
-    r"""A token as one line of harmless text.
+    r"""A token as one line of text that is safe to print.
 
     >>> visible("naïve\t☕\n".encode()), visible(b"\xff\x00"), visible(b" a")
     ('naïve→☕↵', '⟨FF⟩␀', '·a')
 
-    A space stands as `·`, a line feed as `↵`, a tab as `→`. Bytes that are not whole character
-    stand as `⟨FF⟩`, characters that cannot be seen or that would rearrange the line (bidi
-    controls, odd spaces, unassigned ones) as `⟨U+202E⟩`, half a flag as `⟨RI-D⟩`, control
-    characters as their pictures. A combining mark that starts the token sits on `◌`.
+    A space is shown as `·`, a line feed as `↵`, a tab as `→`. Bytes that are not a whole character
+    are shown as `⟨FF⟩`, characters that are invisible or would rearrange the line (bidi controls,
+    unusual spaces, unassigned ones) as `⟨U+202E⟩`, half a flag as `⟨RI-D⟩`, and control characters
+    as their pictures. A combining mark at the start of the token is placed on `◌`.
     """
     return "".join([one.text for one in drawn(token)])
 
 
 def harmless(text: str) -> str:
-    r"""A text that is not a token, as a name or a pattern: spaces stay, all else is as in tokens.
+    r"""A text that is not a token, such as a name or a pattern: as `visible`, but spaces stay.
 
     >>> harmless("my \x1b[31mfile\u202e")
     'my ␛[31mfile⟨U+202E⟩'
@@ -71,27 +72,27 @@ def harmless(text: str) -> str:
 
 
 def drawn(token: bytes, before: bytes = b"", after: bytes = b"") -> list[Drawn]:
-    r"""What to draw for a token that stands between others.
+    r"""What to display for a token between others.
 
     >>> drawn(b"a\xe4\xb8", after=b"\xad")
     [Drawn(text='a', kind='text'), Drawn(text='⟨E4 B8…⟩', kind='part')]
     >>> drawn(b"\xad", before=b"a\xe4\xb8")
     [Drawn(text='⟨…AD=中⟩', kind='part')]
 
-    `before` and `after` are the bytes around it, of which three at each side say all. Of a
-    character that the token shares with its neighbours it shows its own bytes, dots where the
-    others are, and with the last byte what they make.
+    `before` and `after` are the bytes around the token, of which three on each side are enough. For
+    a character that the token shares with its neighbours it shows its own bytes, dots for the
+    others, and with the last byte the character.
     """
-    if token.isascii():  # no byte of it can be one of a character with others
+    if token.isascii():  # its bytes belong to no shared character
         return list(_drawn(token.decode()))
     before, after = before[-_REACH:], after[:_REACH]
     start, end = len(before), len(before) + len(token)
     whole = before + token + after
     found: list[Drawn] = []
-    own: list[str] = []  # characters that are the token's alone
+    own: list[str] = []  # characters that belong to this token alone
     at = 0
-    # UTF-8 never takes part of one character for another, so bytes that were cut out are harmless;
-    # surrogateescape turns each byte that is not a whole character into one lone surrogate.
+    # In UTF-8 no part of a character can be mistaken for another character, so cutting bytes out is
+    # safe; surrogateescape turns each byte that is not a whole character into one lone surrogate.
     for character in whole.decode("utf-8", "surrogateescape"):
         size = 1 if "\udc80" <= character <= "\udcff" else len(character.encode())
         first, at = at, at + size
@@ -109,12 +110,12 @@ def drawn(token: bytes, before: bytes = b"", after: bytes = b"") -> list[Drawn]:
 
 
 def in_context(tokens: Iterable[bytes]) -> Iterator[list[Drawn]]:
-    """What to draw for each of the tokens of a text; looks three bytes ahead."""
+    """What to display for each token of a text; looks three bytes ahead."""
     return (drawn(*one) for one in around(tokens))
 
 
 def around(tokens: Iterable[bytes]) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Each token of a text with some bytes before and after it, as `drawn` takes them."""
+    """Each token of a text with some bytes before and after it, as arguments of `drawn`."""
     ahead: deque[bytes] = deque()
     before = b""
     for token in tokens:
@@ -131,19 +132,19 @@ def around(tokens: Iterable[bytes]) -> Iterator[tuple[bytes, bytes, bytes]]:
 
 
 def runs(parts: Iterable[Drawn]) -> Iterator[Drawn]:
-    r"""The same with all text that stands together as one, and each in a direction of its own.
+    r"""The same with adjacent text joined, and each run isolated in its own direction.
 
     >>> [one.text for one in runs(drawn("ab עב".encode()))]
     ['ab', '·', '\u2068עב\u2069']
 
-    So letters of Arabic join, while signs and tokens stay in the order of the bytes.
+    So Arabic letters join, while symbols and tokens keep the order of the bytes.
     """
     for text, kind in joined(parts):
         yield Drawn(isolated(text, "own" if kind == "text" else "left to right"), kind)
 
 
 def joined(parts: Iterable[Drawn]) -> Iterator[Drawn]:
-    """The same with neighbours of one kind as one."""
+    """The same with adjacent units of one kind joined."""
     for kind, together in groupby(parts, key=attrgetter("kind")):
         yield Drawn("".join([one.text for one in together]), kind)
 
@@ -154,10 +155,10 @@ def _part(character: str, goes_on: bool, is_unfinished: bool, own: bytes) -> Dra
 
 
 def _drawn(text: str) -> Iterator[Drawn]:
-    """What to draw for characters, and for bytes that are surrogates here."""
-    held = Drawn("", "text")  # what marks may still join
+    """What to display for characters, and for bytes, which are surrogates here."""
+    held = Drawn("", "text")  # the unit that marks may still join
     marks = 0
-    joins = False  # whether the next character belongs to it, as in a family
+    joins = False  # whether the next character belongs to the unit, as in a family emoji
     for i, character in enumerate(text):
         following = text[i + 1] if i + 1 < len(text) else ""
         if joins or (held.text and _adds(character, held.text, following)):
@@ -178,19 +179,19 @@ def _drawn(text: str) -> Iterator[Drawn]:
 
 
 def _settled(held: Drawn) -> Drawn:
-    """What is drawn as one, now that nothing more joins it: half a flag has no picture."""
+    """A unit that is complete: half a flag has no picture and becomes a symbol."""
     first, rest = held.text[0], held.text[1:]
     if not _is_letter_of_flag(first) or (rest and _is_letter_of_flag(rest[0])):
         return held
-    # Bare, it would make a flag with the half in the next token.
+    # Unchanged, it would form a flag with the other half in the next token.
     return Drawn(f"⟨RI-{chr(ord(first) - 0x1F1E6 + ord('A'))}⟩{rest}", "sign")
 
 
 def _adds(character: str, held: str, following: str) -> bool:
-    """Whether a character is drawn in the place of the one before it."""
+    """Whether a character is displayed in the same place as the one before it."""
     if character < "\u0300":
         return False
-    if character in _JOINERS:  # of use in some scripts and in emoji, elsewhere unseen
+    if character in _JOINERS:  # used in some scripts and in emoji, invisible elsewhere
         of_use = held[-1] >= _FIRST_JOINED and following >= _FIRST_JOINED
         return of_use and unicodedata.category(following)[0] in "LMS"
     if character in _STYLES_OF_EMOJI:
@@ -207,7 +208,7 @@ def _adds(character: str, held: str, following: str) -> bool:
 
 
 def _alone(character: str) -> tuple[Drawn, bool]:
-    """What to draw for a character that starts a place, and whether marks may join it."""
+    """What to display for a character that starts a unit, and whether marks may join it."""
     if " " < character < "\x7f":
         return Drawn(character, "text"), True
     if character == " ":
@@ -222,7 +223,7 @@ def _alone(character: str) -> tuple[Drawn, bool]:
 
 
 def _sign(character: str) -> str | None:
-    """The sign for what cannot be seen, or would change what stands around it."""
+    """The symbol for a character that is invisible, or would change the text around it."""
     if character < " ":
         return _SIGNS.get(character, chr(0x2400 + ord(character)))
     if character == "\x7f":

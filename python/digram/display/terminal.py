@@ -1,4 +1,4 @@
-r"""Tokens as a person reads them in a terminal.
+r"""Tokens as text for a terminal.
 
 >>> print(render([b"It", b"'s", b" 2", b"\n"], color=False))
 [It]['s][·2][↵]
@@ -40,16 +40,16 @@ __all__ = [
 ]
 
 WIDTH = 80
-"""Columns, where nobody says how many there are."""
-_TEXT, _FAINT = 16, 241  # black, and a grey for what is not the text itself
+"""The default number of columns."""
+_TEXT, _FAINT = 16, 241  # black, and a grey for symbols
 _RESET = "\x1b[0m"
 _UNDERLINED, _PLAIN = "\x1b[4m", "\x1b[24m"
 _BREAK = "\n"
-_LEAST = 12  # columns; in fewer, signs are cut off at the edge
+_LEAST = 12  # columns; in fewer, symbols are cut off at the edge
 
 
 def use_color(stream: TextIO | None) -> bool:
-    """Whether to colour what goes to `stream`: a terminal, and `NO_COLOR` not set.
+    """Whether to colour output to `stream`: it is a terminal, and `NO_COLOR` is not set.
 
     None is the stdout of a process that was started with it closed.
     """
@@ -64,7 +64,7 @@ def chip(token: bytes, position: int = 0, *, color: bool = True) -> str:
     >>> chip(b" the\n", color=False), chip(b"a")
     ('[·the↵]', '\x1b[48;5;153;38;5;16ma\x1b[0m')
 
-    A token that is written from right to left stays in its place among the others.
+    A right-to-left token stays in its place among the others.
     """
     return _chip(drawn(token), position, color)
 
@@ -72,7 +72,7 @@ def chip(token: bytes, position: int = 0, *, color: bool = True) -> str:
 def chips(
     tokens: Iterable[bytes], *, color: bool = True, positions: Iterable[int] | None = None
 ) -> list[str]:
-    r"""Tokens that stand side by side, each on one line, with the colours of these positions.
+    r"""Adjacent tokens, each on one line, with the colours of these positions.
 
     >>> chips([b"a", b"\xe4\xb8", b"\xad\n"], color=False)
     ['[a]', '[⟨E4 B8…⟩]', '[⟨…AD=中⟩↵]']
@@ -88,7 +88,7 @@ def chips(
 
 @lru_cache(maxsize=1 << 14)
 def _of_ascii(token: bytes, position: int, color: bool) -> str:
-    """A chip for which it plays no part what stands around it; these come again and again."""
+    """A chip that does not depend on the tokens around it; cached, since these repeat."""
     return _chip(drawn(token), position, color)
 
 
@@ -107,14 +107,13 @@ def render(
     [It] ['s] [·fine]
     1026 338  3734
 
-    With `color` neighbours have different backgrounds, and the signs for white space are faint;
-    without, each token stands in brackets. Line feeds show as `↵` and break the line: in colour
-    where they stand, in brackets after the token, so that each line closes what it opens. With
-    `ids` each id stands below its token, in lines of at most `width` columns (12 at least), and a
-    token that is longer goes on in the next lines. White space and what cannot be seen are drawn as
-    in `visible`. The bytes of a character that several tokens share are told in each, dots stand
-    for those of the others, and the last has the character; in colour they are underlined. Linear
-    in the tokens.
+    With `color`, adjacent tokens have different backgrounds, and symbols for white space are faint;
+    without, each token is in brackets. Line feeds are shown as `↵` and break the line: at their
+    position in colour, after the token in brackets, so that each line closes its brackets. With
+    `ids` each id is printed below its token, in lines of at most `width` columns (12 at least); a
+    longer token continues on the next lines. White space and invisible characters are shown as in
+    `visible`. If several tokens share a character, each shows its own bytes of it, dots for the
+    others, and the last one the character; in colour they are underlined. Takes linear time.
     """
     return "".join(rendered(tokens, ids, color=color, width=width))
 
@@ -126,7 +125,7 @@ def rendered(
     color: bool = True,
     width: int = WIDTH,
 ) -> Iterator[str]:
-    """The string of `render` piece by piece, for texts of any length."""
+    """The string of `render` in parts, for texts of any length."""
     if ids is not None:
         yield from _with_ids(tokens, ids, color, max(width, _LEAST))
         return
@@ -141,7 +140,7 @@ def shown(
     color: bool = True,
     width: int = WIDTH,
 ) -> Iterator[str]:
-    r"""The same as whole lines: the last one is ended too.
+    r"""The same in whole lines: the last line ends too.
 
     >>> "".join(shown([b"a", b"b"], color=False)), "".join(shown([b"a\n"], color=False))
     ('[a][b]\n', '[a↵]\n')
@@ -162,15 +161,15 @@ def _chip(parts: Sequence[Drawn], position: int, color: bool) -> str:
 
 def _flowing(parts: Sequence[Drawn], position: int, color: bool) -> str:
     if not color:
-        # A token is never cut in two: it would look like two, or like a bracket in the text.
+        # A token is never split: it would look like two, or like a bracket in the text.
         return _chip(parts, position, color) + (_BREAK if _breaks(parts) else "")
-    # The background ends before each line break: terminals would paint the rest of the line.
+    # End the background before each line break: terminals would paint the rest of the line.
     lines = _BREAK.join(_chip(line, position, color) for line in _lines(parts))
     return lines + _BREAK if parts and parts[-1].kind == "break" else lines
 
 
 def _lines(parts: Sequence[Drawn]) -> Iterator[Sequence[Drawn]]:
-    """The lines of one token, each with the sign of its line feed."""
+    """The lines of one token, each with the symbol of its line feed."""
     start = 0
     for at, part in enumerate(parts, 1):
         if part.kind == "break":
@@ -237,7 +236,7 @@ def _breaks(parts: Iterable[Drawn]) -> bool:
 
 
 def _styled(parts: Iterable[Drawn]) -> str:
-    """Signs in grey, and what tokens share underlined."""
+    """Symbols in grey, and shared characters underlined."""
     out: list[str] = []
     is_faint = is_shared = False
     for text, kind in runs(parts):

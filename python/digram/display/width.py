@@ -1,7 +1,7 @@
-r"""How many columns of a terminal a text takes, and how its order is kept.
+r"""The number of terminal columns of a text, and isolating its direction.
 
-The library that draws our bars measures cells too, but its older versions add up the parts of a
-family of emoji. What is asked here is asked of text that `spelling` made, which has no controls.
+The library of the progress bars also measures cells, but its older versions add up the parts of a
+family emoji. The texts measured here come from `symbols` and contain no control characters.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Literal
 __all__ = ["columns", "is_inner_jamo", "isolated"]
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
-# Unicode's isolates: of the direction of the first letter, from left to right, and their end.
+# Unicode's isolates: with the direction of the first letter, left to right, and the end of one.
 _OWN, _LEFT_TO_RIGHT, _END = "\u2068", "\u2066", "\u2069"
 _JOINER = "\u200d"
 _AS_EMOJI = "\ufe0f"
 
 
 def columns(text: str) -> int:
-    r"""How many terminal columns a text takes: two for a wide character, none for a mark.
+    r"""The number of terminal columns of a text: two for a wide character, none for a mark.
 
     >>> columns("abc"), columns("中文"), columns("e\u0301"), columns("\x1b[1mbold\x1b[0m")
     (3, 4, 1, 4)
     >>> columns("👨\u200d👩\u200d👧"), columns("🇩🇪"), columns("👍🏽"), columns("❤\ufe0f")
     (2, 2, 2, 2)
 
-    A family, a flag and a face with its colour of skin take two, as terminals of today draw them.
+    A family, a flag, and a face with a skin tone take two, as in current terminals.
     """
     if text.isascii() and "\x1b" not in text:
         return len(text)
@@ -36,7 +36,8 @@ def columns(text: str) -> int:
         if character == _AS_EMOJI and last == 1:
             total, last = total + 1, 2
         elif before == _JOINER or "\U0001f3fb" <= character <= "\U0001f3ff":
-            # The next member of a family, and a colour of skin, stand in the cells before them.
+            # The next member of a family, and a skin tone, share the cells of the previous
+            # character.
             pass_by = last == 2
             last = last if pass_by else _width(character)
             total += 0 if pass_by else last
@@ -49,13 +50,14 @@ def columns(text: str) -> int:
 
 
 def isolated(text: str, direction: Literal["own", "left to right"] = "own") -> str:
-    r"""A text whose direction moves nothing around it.
+    r"""Isolate a text, so that its direction does not move the text around it.
 
     >>> isolated("abc"), isolated("שלום"), isolated("A2=ע", "left to right")
     ('abc', '\u2068שלום\u2069', '\u2066A2=ע\u2069')
 
-    Terminals that order letters by direction would else lay a line of Arabic tokens, brackets and
-    all, from the right, and the ids below it from the left. `direction` is that inside of it.
+    Terminals that reorder text by direction would otherwise lay out a line of Arabic tokens,
+    brackets included, from the right, but the ids below it from the left. `direction` is the
+    direction inside the text.
     """
     if text.isascii() or not any(
         unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in text
@@ -73,5 +75,5 @@ def _width(character: str) -> int:
 
 
 def is_inner_jamo(character: str) -> bool:
-    """Vowels and ends of Korean syllables that stand in the cells of their beginning."""
+    """Whether it is a vowel or final of a Korean syllable, which shares the cell of the initial."""
     return "\u1160" <= character <= "\u11ff" or "\ud7b0" <= character <= "\ud7fb"

@@ -1,17 +1,17 @@
-"""Clusters: counting and encoding by engines that are there already, with one machine's result.
+"""Clusters: counting and encoding by existing engines, with the result of one machine.
 
 spark     data frames of Apache Spark
 ray       data sets of Ray
-executor  any `concurrent.futures.Executor`: pools of processes, Dask's workers
+executor  any `concurrent.futures.Executor`: process pools, Dask's workers
 
-tasks     what a worker does, as values that travel there: count texts, encode texts
+tasks     the work of a worker, as picklable values: count texts, encode texts
 rows      counts as rows that any engine can add up, and back
-columns   texts out of a column, and ids into one
-shards    the parts of a corpus for an executor, and what a worker does with one
-roster    which shards are out, back, lost or there twice; no engine is needed to try it
-pools     the shards through a pool of workers, as the roster says
-training  from counts that a cluster makes to a tokenizer, options checked before it starts
-complaints  what engines say of a worker without digram, in digram's words
+columns   texts from a column, and ids into one
+shards    the parts of a corpus for an executor, and the work of a worker on one
+roster    the state of the shards: handed out, done, lost or duplicated; independent of engines
+pools     the shards through a pool of workers, as the roster decides
+training  from a cluster's counts to a tokenizer; options are checked before it starts
+complaints  errors of engines about workers without digram, as errors of digram
 
 Each of the first three imports its engine when it is first called.
 """

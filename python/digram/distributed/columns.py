@@ -1,4 +1,4 @@
-"""Texts out of a column of Arrow, and ids into one."""
+"""Texts from an Arrow column, and ids into one."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 __all__ = ["check_column", "check_into", "pyarrow", "texts", "with_ids"]
 
 _AT_ONCE = 32 << 20  # bytes of text; their ids take up to four times as much
-_OBJECTS = 1 << 10  # texts made into Python objects together
-_NAME_IT = "Name the column that holds the text with column=."
+_OBJECTS = 1 << 10  # texts to convert to Python objects at a time
+_NAME_IT = "Pass the name of the text column as column=."
 
 
 def pyarrow() -> Any:
-    """pyarrow; an `OptionError` with the remedy where it is not installed."""
+    """pyarrow; an `OptionError` with the remedy if it is not installed."""
     from digram.training.counts.files import pyarrow
 
     return pyarrow("work on a cluster's tables")
 
 
 def texts(batches: Iterable[pa.RecordBatch | pa.Table], column: str) -> Iterator[bytes]:
-    r"""The texts of a column, as bytes of UTF-8.
+    r"""The texts of a column, as UTF-8 bytes.
 
     >>> batch = pyarrow().record_batch({"text": ["a", "é"]})
     >>> list(texts([batch], "text"))
     [b'a', b'\xc3\xa9']
 
-    Raises `OptionError` for a column that is not there or holds no text, `InvalidTextError` for a
-    null, whose `.index` is the row.
+    Raises `OptionError` if there is no such column or it has no text, and `InvalidTextError` for a
+    null, with the row as `.index`.
     """
     row = 0
     for batch in batches:
@@ -44,7 +44,7 @@ def texts(batches: Iterable[pa.RecordBatch | pa.Table], column: str) -> Iterator
             raise InvalidTextError(
                 f"row {index} of this task: {column!r} is null, which is not text.",
                 index=index,
-                hint="Leave such rows out before counting.",
+                hint="Remove such rows before counting.",
             )
         row += len(values)
         for start in range(0, len(values), _OBJECTS):
@@ -54,9 +54,9 @@ def texts(batches: Iterable[pa.RecordBatch | pa.Table], column: str) -> Iterator
 def with_ids(
     batch: pa.RecordBatch | pa.Table, column: str, into: str, task: EncodeTexts, type: pa.DataType
 ) -> Iterator[pa.Table]:
-    """The rows of a batch, in order, with a column more: the ids of their texts, of this type.
+    """The rows of a batch, in order, with a further column of this type: the ids of their texts.
 
-    A null stays one. Comes in parts of some 32 MiB of text, or of one row.
+    Nulls stay null. Yields parts of some 32 MiB of text, or of one row.
     """
     arrow = pyarrow()
     if into in batch.schema.names:
@@ -75,7 +75,7 @@ def with_ids(
 
 
 def check_column(column: str, columns: Iterable[str]) -> None:
-    """Refuses a name that no column has."""
+    """Raise an error if there is no such column."""
     if column not in columns:
         raise OptionError(
             f"there is no column {column!r} among {list(columns)}.", value=column, hint=_NAME_IT
@@ -83,22 +83,22 @@ def check_column(column: str, columns: Iterable[str]) -> None:
 
 
 def check_into(into: str, columns: Iterable[str]) -> None:
-    """Refuses a name that a column has already."""
+    """Raise an error if there is such a column already."""
     if into in columns:
         raise _there_already(into)
 
 
 def _there_already(into: str) -> OptionError:
     return OptionError(
-        f"there is a column {into!r} already.", value=into, hint="Name another with into=."
+        f"there is already a column {into!r}.", value=into, hint="Pass another name as into=."
     )
 
 
 def _ids(values: pa.Array, task: EncodeTexts, type: pa.DataType) -> pa.Array:
-    """Lists of ids in the type of an engine, which may count them with a sign or in 32 bits."""
+    """Lists of ids in an engine's type, which may be signed or have 32-bit offsets."""
     arrow = pyarrow()
     ids = arrow.array(task.to_arrow([text or b"" for text in values.to_pylist()]))
-    # The numbers stay where they are: no id reaches 2^31, and no batch holds 2^31 tokens.
+    # The ids are not copied: no id reaches 2^31, and no batch holds 2^31 tokens.
     numbers = ids.flatten().view(type.value_type)
     offsets = ids.offsets.cast(arrow.int32())
     mask = values.is_null() if values.null_count else None
@@ -106,9 +106,10 @@ def _ids(values: pa.Array, task: EncodeTexts, type: pa.DataType) -> pa.Array:
 
 
 def _binary(batch: pa.RecordBatch | pa.Table, column: str) -> pa.Array:
-    """A column of text as one array of bytes, all of which was looked at.
+    """A text column as one array of bytes, fully validated.
 
-    One chunk costs no copy. Strings need not be UTF-8, as those of engines are not always.
+    A single chunk is not copied. Strings may be invalid UTF-8, since those of engines sometimes
+    are.
     """
     arrow = pyarrow()
     names = batch.schema.names
@@ -116,7 +117,7 @@ def _binary(batch: pa.RecordBatch | pa.Table, column: str) -> pa.Array:
     values = batch.column(names.index(column))
     type = values.type
     known = (
-        arrow.types.is_null,  # what an engine makes of a batch of nulls
+        arrow.types.is_null,  # an engine's type for a batch of nulls
         arrow.types.is_string,
         arrow.types.is_large_string,
         arrow.types.is_string_view,

@@ -1,6 +1,6 @@
-"""What engines say when a worker has another Python, no digram or another one, in digram's words.
+"""Errors of engines about workers with another Python, or without this digram, as digram's errors.
 
-An engine brings an error from a worker to the caller as text, inside of one of its own.
+An engine brings an error of a worker to the caller as text within an error of its own.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ def without_digram(text: str, remedy: str = "") -> DigramError | None:
     return ConfigMismatchError(
         f"a worker's Python has {what}.",
         value=None if missing is None else missing[1],
-        hint=f"Install digram {_core.__version__} there, for Python {python} as here, with what "
-        f"the engine needs{remedy}.",
+        hint=f"Install digram {_core.__version__} there, for Python {python} as here, with the "
+        f"engine's requirements{remedy}.",
     )
 
 
 def own_error(text: str) -> DigramError | None:
-    r"""The last error of digram's own in the text of a traceback, or None.
+    r"""The last error of digram in the text of a traceback, or None.
 
     >>> found = own_error("...\ndigram.errors.OptionError: no column 'a'.\n")
     >>> found

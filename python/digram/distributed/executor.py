@@ -1,7 +1,7 @@
-"""Counting and encoding by any `concurrent.futures.Executor`: pools of processes, Dask's workers.
+"""Counting and encoding by any `concurrent.futures.Executor`: process pools, Dask's workers.
 
-A corpus comes in shards, of which each worker takes one at a time. The result is that of one
-machine, bit for bit, whatever was lost or came twice (`digram.distributed.roster`).
+A corpus is given as shards, and each worker takes one at a time. The result is that of one machine,
+bit for bit, even if work is lost or done twice (`digram.distributed.roster`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def count(
     patience: float | None = None,
     progress: bool | None = None,
 ) -> Counts:
-    """Count the pretokens of a corpus by the workers of an executor.
+    """Count the pretokens of a corpus with the workers of an executor.
 
     >>> import digram
     >>> from concurrent.futures import ThreadPoolExecutor
@@ -50,29 +50,30 @@ def count(
     >>> counts == digram.count_pretokens(["low low", "lower", "lowest"])
     True
 
-    What comes in:
-        pool: an executor, or a function without arguments that makes one, such as
-            `lambda: ProcessPoolExecutor(8)`. Then it is shut down at the end, and one that breaks
-            because a worker was killed is replaced.
-        shards: `digram.files(...)` or a `Path`, each file of which is a shard; or any iterable of
-            sources, taken as needed: lists of texts, Paths, `digram.files(...)`. Workers read
+    Input:
+        pool: an executor, or a function without arguments that creates one, such as
+            `lambda: ProcessPoolExecutor(8)`. In that case the executor is shut down at the end, and
+            replaced if it breaks because a worker was killed.
+        shards: `digram.files(...)` or a `Path`, where each file is a shard; or any iterable of
+            corpora, consumed as needed: lists of texts, Paths, `digram.files(...)`. Workers read
             the files themselves, so they must see them under the same names.
         pretokenizer, unit, separator: as for `digram.count_pretokens`.
 
-    What to bear:
-        at_once: how many shards are with the pool or wait for one before them; twice the cores of
-            this machine by default, so give more for a cluster.
+    Limits:
+        at_once: the maximum number of shards that are with the pool or wait for an earlier one; the
+            default is twice the cores of this machine, so pass more for a cluster.
         retries: how often one shard may be lost; it is then done again.
-        patience: where no shard comes back for this many seconds, all that are out are handed out a
-            second time, and the first to come counts.
+        patience: if no shard comes back for this many seconds, all shards that are handed out are
+            handed out a second time, and the first result counts.
 
-    The counts are those of the texts in the order of the shards, first occurrences included.
-    Errors of a shard name it, and are not tried again; `LimitExceededError` for a shard that is
-    lost too often, or a pool that broke and cannot be replaced. Memory here: the shards that are
-    out, and the counts of some of them, no more than the logarithm of their number beside
-    `at_once`; on a worker, as `digram.count_pretokens` of a shard with one thread. A worker reads
-    a file twice, once for its digest. Processes of a `ProcessPoolExecutor` leave what they make in
-    a folder under `tempfile.gettempdir()`, since a killed one can otherwise stop the whole pool.
+    The counts are those of the texts in the order of the shards, including first occurrences.
+    Errors of a shard name it, and are not retried; raises `LimitExceededError` for a shard that is
+    lost too often, and for a pool that breaks and cannot be replaced. Memory here: the shards that
+    are handed out, and the counts of some of them, at most the logarithm of their number in
+    addition to `at_once`; on a worker, as `digram.count_pretokens` of a shard with one thread. A
+    worker reads a file twice, once for its digest. Processes of a `ProcessPoolExecutor` write their
+    results to a folder under `tempfile.gettempdir()`, since a killed process could otherwise block
+    the whole pool.
     """
     task = CountTexts.of(pretokenizer, unit, separator)
     each = over(pool, CountShard(task), shards, at_once, retries, patience, progress)
@@ -93,7 +94,7 @@ def train(
     progress: bool | None = None,
     **options: Any,
 ) -> Tokenizer:
-    """Learn a tokenizer: the workers count, this process merges.
+    """Train a tokenizer: the workers count, this process merges.
 
     >>> import digram
     >>> from concurrent.futures import ThreadPoolExecutor
@@ -102,8 +103,9 @@ def train(
     >>> tok == digram.train(["low low", "lower"], max_merges=2)
     True
 
-    The first arguments are those of `count`, `options` those of `digram.train`, checked before
-    anything is counted. What is saved is what `digram.train` of the same texts saves, bit for bit.
+    The first arguments are those of `count`, `options` those of `digram.train`, which are checked
+    before anything is counted. The saved tokenizer is that of `digram.train` on the same texts, bit
+    for bit.
     """
     cut = cut_of(pretokenizer, options)
 
@@ -136,7 +138,7 @@ def encode(
     patience: float | None = None,
     progress: bool | None = None,
 ) -> Iterator[FlatIds]:
-    """The ids of each shard, in their order: `tok.encode_batch(texts, out="numpy")`.
+    """The ids of each shard, in order: `tok.encode_batch(texts, out="numpy")`.
 
     >>> import digram
     >>> from concurrent.futures import ThreadPoolExecutor
@@ -148,18 +150,18 @@ def encode(
     [98] [0, 1]
 
     The arguments are those of `count` and of `Tokenizer.encode_batch`. A worker holds the texts of
-    its shard and their ids; here are those of at most `at_once` shards.
+    its shard and their ids; this process holds those of at most `at_once` shards.
     """
     work = EncodeShard(EncodeTexts.of(tok, special), separator)
     return over(pool, work, shards, at_once, retries, patience, progress)
 
 
 def _added_up(parts: Iterator[Counts], task: CountTexts) -> Counts:
-    """The sum of the parts, in their order, each added to one of like size.
+    """The sum of the parts, in order; each is added to one of similar size.
 
-    So a pretoken is copied as often as the logarithm of the number of parts says.
+    So a pretoken is copied at most as often as the logarithm of the number of parts.
     """
-    sums: list[tuple[int, Counts]] = []  # how often something was added, the largest first
+    sums: list[tuple[int, Counts]] = []  # the number of additions of each, the largest first
     for part in parts:
         times, added = 0, part
         while sums and sums[-1][0] == times:

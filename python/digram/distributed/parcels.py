@@ -1,8 +1,9 @@
-"""Results of processes on this machine, left in files.
+"""Results of processes on this machine, passed in files.
 
-Such a pool takes results from one pipe. A process that is killed while it writes one leaves a part
-of it there, and the pool waits for the rest for ever, since other processes hold the pipe open
-(seen in every second run with three workers killed). A name is written at once or not at all.
+A process pool reads results from one pipe. A process that is killed while it writes leaves a
+partial result there, and the pool waits forever for the rest, since other processes hold the pipe
+open (seen in every second run with three killed workers). The name of a file is short enough to be
+written at once.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Parcel(Generic[Value]):
-    """A file with what came of a shard: the result, or what is wrong with the shard."""
+    """A file with the result for a shard: the value, or the error of the shard."""
 
     path: str
 
     def opened(self) -> Result[Value] | Exception:
-        """What is in it; the file is gone then."""
+        """Read the content; this deletes the file."""
         with open(self.path, "rb") as file:
             found: Result[Value] | Exception = pickle.load(file)
         os.unlink(self.path)
@@ -39,12 +40,12 @@ class Parcel(Generic[Value]):
 def left(
     folder: str, work: ShardWork[Any], number: int, source: CorpusLike
 ) -> Parcel[Any] | OSError:
-    """Do the work on a shard, and leave what comes of it in a new file of the folder."""
+    """Do the work on a shard, and write the result to a new file in the folder."""
     found = work(number, source)
     try:
         handle, path = tempfile.mkstemp(dir=folder)
         with open(handle, "wb") as file:
             pickle.dump(found, file, pickle.HIGHEST_PROTOCOL)
-    except OSError as error:  # no room, or the run is over
+    except OSError as error:  # the disk is full, or the run is over
         return error
     return Parcel(path)

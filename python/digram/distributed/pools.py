@@ -1,4 +1,4 @@
-"""The work on shards through a pool: given out, waited for, done again where it was lost."""
+"""The work on shards with a pool: submitted, awaited, and repeated if it was lost."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from digram.errors import LimitExceededError, OptionError, placed, several
 __all__ = ["Pool", "over"]
 
 Pool: TypeAlias = Executor | Callable[[], Executor]
-"""An executor, or a function that makes one: then one that breaks is replaced."""
+"""An executor, or a function that creates one, which replaces a broken one."""
 
 Value = TypeVar("Value")
 
@@ -44,15 +44,15 @@ def over(
     patience: float | None,
     progress: bool | None,
 ) -> Generator[Value]:
-    """What comes of each shard, in their order; see `digram.distributed.executor.count`.
+    """The result for each shard, in order; see `digram.distributed.executor.count`.
 
-    What is wrong with an argument is said by the call itself.
+    Errors in the arguments are raised by the call itself.
     """
     if not isinstance(pool, Executor) and not callable(pool):
-        raise TypeError(f"pool is an Executor or makes one, and not {pool!r}")
+        raise TypeError(f"pool must be an Executor or a function that creates one, not {pool!r}")
     out = 2 * (os.cpu_count() or 1) if at_once is None else whole_number("at_once", at_once, 1)
     if patience is not None and not patience > 0:
-        raise OptionError(f"patience={patience} is not a time in seconds.", value=patience)
+        raise OptionError(f"patience={patience} is not a number of seconds.", value=patience)
     total, sources = each_shard(shards)
     roster: Roster[CorpusLike, Value] = Roster(
         sources, at_once=out, retries=whole_number("retries", retries, 0)
@@ -94,14 +94,14 @@ def _values(
     if skipped:
         warnings.warn(
             f"{several(sum(skipped.values()), 'record')} skipped, the first in shard "
-            f"{min(skipped)}; the workers say which.",
+            f"{min(skipped)}; the workers' warnings name them.",
             stacklevel=1,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class _Lost:
-    """A shard of which nobody will say anything, and why."""
+    """A shard without a result, and the reason."""
 
     shard: int
     why: BaseException
@@ -109,10 +109,10 @@ class _Lost:
 
 @dataclass(frozen=True, slots=True)
 class _Call(Generic[Value]):
-    """Work that is done when it is unpacked.
+    """Work that is done when it is unpickled.
 
-    So `pickle.loads` is all that a pool is given, and the task fails where a worker has no digram.
-    A function of ours would fail while the pool itself unpacks it: Dask then waits for ever, and a
+    So the pool only gets `pickle.loads`, and the task raises an error if a worker has no digram. A
+    function of digram would fail while the pool itself unpickles it: Dask then waits forever, and a
     process ends.
     """
 
@@ -120,7 +120,7 @@ class _Call(Generic[Value]):
     number: int
     source: CorpusLike
     folder: str | None
-    """Where the result is to be left, if not with the pool."""
+    """The folder for the result, if it is not returned through the pool."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.folder is None:
@@ -129,7 +129,7 @@ class _Call(Generic[Value]):
 
 
 class _Workers(Generic[Value]):
-    """The pool: what is given to it, what comes back, and another one for one that breaks."""
+    """The pool: submits work, returns results, and replaces the pool if it breaks."""
 
     def __init__(self, pool: Pool, work: ShardWork[Value]) -> None:
         self._work = work
@@ -142,7 +142,7 @@ class _Workers(Generic[Value]):
             self._folder = tempfile.TemporaryDirectory(prefix="digram-", ignore_cleanup_errors=True)
 
     def submit(self, number: int, source: CorpusLike) -> None:
-        """Give a shard to the pool."""
+        """Submit a shard to the pool."""
         pool = self._pool
         folder = None if self._folder is None else self._folder.name
         packed = pickle.dumps(_Call(self._work, number, source, folder))
@@ -156,7 +156,7 @@ class _Workers(Generic[Value]):
         future.add_done_callback(lambda done: self._came.put((number, pool, done)))
 
     def wait(self, seconds: float | None) -> Result[Value] | _Lost | None:
-        """What comes back next; None if that takes longer. Raises what is wrong with a shard."""
+        """The next result; None if that takes longer. Raises the error of a shard."""
         try:
             came = self._came.get(timeout=seconds)
         except Empty:
@@ -183,19 +183,19 @@ class _Workers(Generic[Value]):
         return result
 
     def _replace(self, broken: Executor, why: BaseException) -> None:
-        if broken is not self._pool:  # many shards tell of the same
+        if broken is not self._pool:  # several shards report the same pool
             return
         if self._make is None:
             raise LimitExceededError(
-                "the pool is broken, since a worker ended without a word.",
-                hint="Pass a function that makes the pool, as in `lambda: ProcessPoolExecutor(8)`, "
-                "so that it can be replaced. A worker that is killed mostly had too little memory.",
+                "the pool is broken, because a worker ended unexpectedly.",
+                hint="Pass a function that creates the pool, as in lambda: ProcessPoolExecutor(8), "
+                "so that it can be replaced. Workers are mostly killed because memory ran out.",
             ) from why
         broken.shutdown(wait=False)
         self._pool = self._make()
 
     def close(self) -> None:
-        """Take back what is still out, and end a pool that was made here."""
+        """Cancel outstanding work, and shut down a pool that was created here."""
         for future in self._out:
             future.cancel()
         if self._make is not None:

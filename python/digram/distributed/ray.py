@@ -1,7 +1,7 @@
 """Counting, training and encoding of data sets of Ray.
 
-The workers count, Ray's own shuffle adds up, and the driver merges. Ray runs a task again where a
-worker is lost; a task gives the same each time, and Ray takes one of its results.
+The workers count, Ray's own shuffle adds up the counts, and the driver merges. Ray repeats a task
+if a worker is lost; a task always gives the same result, and Ray uses one of them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["count", "encode", "train"]
 
-_TEXT = 64 << 20  # bytes of text that a task counts before it gives its rows
+_TEXT = 64 << 20  # bytes of text to count before a task emits rows
 
 
 def count(
@@ -49,14 +49,14 @@ def count(
     >>> digram.distributed.ray.count(ds, column="text", pretokenizer="whitespace")
     <digram.Counts: 3 distinct pretokens, 3 in all, of 2 documents, pretokenizer="whitespace">
 
-    The arguments are those of `digram.count_pretokens`; `partitions` is how many parts the sum is
-    made in, two for each core of the cluster by default: fewer take less time for little text, more
-    take less memory each. What comes is equal to the result of `digram.count_pretokens`, without
+    The arguments are those of `digram.count_pretokens`; `partitions` is the number of parts in
+    which the counts are summed, by default two per core of the cluster: fewer are faster for little
+    text, more take less memory each. The result equals that of `digram.count_pretokens`, without
     first occurrences, since rows have no order.
 
-    Raises `OptionError` for a column that is not there or holds no text, `InvalidTextError` for a
-    null, `ConfigMismatchError` for workers without this digram. Memory: on a worker some hundreds
-    of MB a task beside its block; on the driver the distinct pretokens, twice.
+    Raises `OptionError` if there is no such column or it has no text, `InvalidTextError` for a
+    null, and `ConfigMismatchError` for workers without this digram. Memory: on a worker some
+    hundreds of MB per task in addition to its block; on the driver twice the distinct pretokens.
     """
     return _count(ds, column, CountTexts.of(pretokenizer, unit, separator), partitions)
 
@@ -71,7 +71,7 @@ def train(
     partitions: int | None = None,
     **options: Any,
 ) -> Tokenizer:
-    """Learn a tokenizer from a column of text: the workers count, the driver merges.
+    """Train a tokenizer on a column of text: the workers count, the driver merges.
 
     >>> import digram, ray
     >>> ds = ray.data.from_items([{"text": "low low"}, {"text": "lower"}])
@@ -79,9 +79,10 @@ def train(
     >>> tok == digram.train(["low low", "lower"], max_merges=2)
     True
 
-    The first arguments are those of `count`, which raises the same; `options` are those of
-    `digram.train`, checked before Ray starts. What is saved is what `digram.train` saves of the
-    same texts, bit for bit. `ties="first_seen"` is refused, since it needs an order of the texts.
+    The first arguments are those of `count`, which raises the same errors; `options` are those of
+    `digram.train`, which are checked before Ray starts. The saved tokenizer is that of
+    `digram.train` on the same texts, bit for bit. `ties="first_seen"` is refused, since it needs an
+    order of the texts.
     """
     task = CountTexts.of(cut_of(pretokenizer, options), unit, separator)
     return trained(lambda: _count(ds, column, task, partitions), task, options, ordered=False)
@@ -95,7 +96,7 @@ def encode(
     into: str = "ids",
     special: OnSpecial = "text",
 ) -> Dataset:
-    """The data set with a column more, the ids of the texts: lists of uint32.
+    """Add a column with the ids of the texts to the data set: lists of uint32.
 
     >>> import digram, ray
     >>> ds = ray.data.from_items([{"text": "a"}, {"text": "ab"}])
@@ -104,9 +105,9 @@ def encode(
     >>> sorted((row["text"], list(row["ids"])) for row in encoded.take_all())
     [('a', [97]), ('ab', [97, 98])]
 
-    Nothing runs before the result is asked for; errors come then, from Ray, as its own. A null
-    stays one. `special` is as for `Tokenizer.encode_batch`. Memory: on a worker its block, and the
-    ids of 32 MiB of text at a time.
+    Nothing runs until the result is used; errors are raised then, by Ray. Nulls stay null.
+    `special` is as for `Tokenizer.encode_batch`. Memory: on a worker its block, and the ids of 32
+    MiB of text at a time.
     """
     schema = ds.schema(fetch_if_missing=False)
     check_into(into, [] if schema is None else schema.names)
@@ -162,7 +163,7 @@ def _count(ds: Dataset, column: str, task: CountTexts, partitions: int | None) -
 
 
 def _partitions() -> int:
-    """Two for each core: what is summed is small, and each part costs a task (Ray takes 200)."""
+    """Two per core: the sums are small, and each part costs a task (Ray's default is 200)."""
     import ray
 
     return max(1, 2 * int(ray.cluster_resources().get("CPU", 1)))
@@ -170,11 +171,11 @@ def _partitions() -> int:
 
 @contextmanager
 def _in_our_words() -> Iterator[None]:
-    """Raises what Ray says of an error of digram's own, or of a worker without it, as such."""
+    """Raise Ray's errors that stem from digram, or from a worker without it, as digram's errors."""
     try:
         yield
     except Exception as error:
-        cause = getattr(error, "cause", None)  # as it was raised on the worker
+        cause = getattr(error, "cause", None)  # the exception on the worker
         found = cause if isinstance(cause, DigramError) else own_error(str(error))
         found = found or without_digram(str(error), _REMEDY)
         if found is None:

@@ -1,8 +1,8 @@
-"""Which shards are out, back, lost or there twice: the rules, without any engine.
+"""The state of the shards: handed out, done, lost or duplicated; independent of engines.
 
-A result is known by its shard's number, the digest of the content that the worker saw, and the
-digest of the task's configuration. The first result of a shard counts. Whatever comes for it later
-is held against that one: it must be the same, and changes nothing.
+A result is identified by the number of its shard, the digest of the content that the worker read,
+and the digest of the task's configuration. The first result of a shard counts. Later ones must
+equal it, and change nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What a result is the result of: content and configuration as SHA-256."""
+    """Identifies a result: content and configuration as SHA-256."""
 
     shard: int
     content: str
@@ -30,9 +30,9 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Result(Generic[Value]):
-    """What a worker gives back; `digest` is the SHA-256 of the value.
+    """The result of a worker; `digest` is the SHA-256 of the value.
 
-    `skipped` counts the records of the shard that hold no text, where they may be passed over.
+    `skipped` counts the records of the shard without text, if they may be skipped.
     """
 
     key: Key
@@ -42,7 +42,7 @@ class Result(Generic[Value]):
 
 
 class Roster(Generic[Shard, Value]):
-    """Hands out shards, takes results, and gives their values in the order of the shards.
+    """Hands out shards, takes results, and returns their values in the order of the shards.
 
     >>> roster: Roster[str, int] = Roster(["a", "bb"], at_once=2, retries=1)
     >>> roster.next(), roster.next(), roster.next()
@@ -58,35 +58,35 @@ class Roster(Generic[Shard, Value]):
     >>> roster.next(), roster.done
     (None, True)
 
-    At most `at_once` shards are handed out or wait for one before them, so that this many shards
-    and values are held, and the digests of all. A shard that is lost is handed out again, up to
-    `retries` times.
+    At most `at_once` shards are handed out or wait for an earlier one, so that many shards and
+    values are held, plus the digests of all. A lost shard is handed out again, up to `retries`
+    times.
     """
 
     def __init__(self, shards: Iterable[Shard], *, at_once: int, retries: int) -> None:
         self._shards = enumerate(shards)
         self._at_once = at_once
         self._retries = retries
-        self._held: dict[int, Shard] = {}  # handed out and not back
+        self._held: dict[int, Shard] = {}  # handed out and not done
         self._again: list[int] = []  # to be handed out again
         self._losses: dict[int, int] = {}
         self._late: set[int] = set()
         self._known: dict[int, tuple[Key, str]] = {}  # the key and digest of each result
-        self._values: dict[int, Value] = {}  # which wait for one before them
-        self._given = 0  # values that were given
-        self._taken = 0  # shards that were taken
+        self._values: dict[int, Value] = {}  # values that wait for an earlier one
+        self._given = 0  # values returned
+        self._taken = 0  # shards taken from the iterable
         self._ended = False
 
     @property
     def done(self) -> bool:
-        """Whether all values were given; `next` finds out that there are no more shards."""
+        """Whether all values were returned; only `next` notices that there are no more shards."""
         return self._ended and self._given == self._taken
 
     def next(self) -> tuple[int, Shard] | None:
-        """The number of a shard that is to be handed out, and the shard; None if none is now."""
+        """The next shard to hand out, with its number; None if there is none now."""
         while self._again:
             number = self._again.pop()
-            if number in self._held:  # and not back since
+            if number in self._held:  # it has not come back since
                 return number, self._held[number]
         if self._ended or self._taken - self._given >= self._at_once:
             return None
@@ -98,9 +98,9 @@ class Roster(Generic[Shard, Value]):
         return None
 
     def back(self, result: Result[Value]) -> bool:
-        """Take a result; False for one that is known already.
+        """Take a result; returns False if the shard had one already.
 
-        Raises where it contradicts what is known: the content of a shard changed, a worker has
+        Raises if it contradicts the known result: the content of a shard changed, a worker has
         another configuration, or the same work had two results.
         """
         number = result.key.shard
@@ -114,8 +114,8 @@ class Roster(Generic[Shard, Value]):
         return True
 
     def lost(self, number: int, why: BaseException) -> None:
-        """A shard will not come back; raises `LimitExceededError` if it was lost too often."""
-        if number not in self._held:  # another worker did it
+        """A shard is lost; raises `LimitExceededError` if that happened too often."""
+        if number not in self._held:  # another worker has done it
             return
         losses = self._losses[number] = self._losses.get(number, 0) + 1
         if losses > self._retries:
@@ -123,19 +123,19 @@ class Roster(Generic[Shard, Value]):
                 f"shard {number} was lost {losses} times, the last time to {_described(why)}",
                 index=number,
                 value=losses,
-                hint="A worker that is killed mostly had too little memory: make the shards "
+                hint="Workers are mostly killed because memory ran out: make the shards "
                 "smaller, or run fewer workers; retries= allows more losses.",
             ) from why
         self._again.insert(0, number)
 
     def late(self) -> None:
-        """Nothing comes back: all that is out is to be handed out again, but each shard once."""
+        """No result arrives: hand out all outstanding shards again, but each only once more."""
         slow = self._held.keys() - self._late
         self._late |= slow
         self._again = sorted(slow.union(self._again), reverse=True)
 
     def ready(self) -> Iterator[Value]:
-        """The values that are next in order."""
+        """The next values, in order."""
         while self._given in self._values:
             value = self._values.pop(self._given)
             self._given += 1
@@ -147,13 +147,13 @@ def _check_same(known: tuple[Key, str], result: Result[Value]) -> None:
     number = key.shard
     if key.content != result.key.content:
         raise ConfigMismatchError(
-            f"shard {number} is not what it was when it was read before.",
+            f"shard {number} has changed since it was read before.",
             index=number,
-            hint="Leave the files alone until the run is over, and show all workers the same.",
+            hint="Do not change the files during the run, and let all workers read the same files.",
         )
     if key.configuration != result.key.configuration:
         raise ConfigMismatchError(
-            f"shard {number} was worked on with two configurations.",
+            f"shard {number} was done with two configurations.",
             index=number,
             hint="Install the same version of digram on every worker.",
         )

@@ -1,14 +1,14 @@
 """Counts as rows that any engine can add up, and back.
 
     kind       piece                     count
-    pretoken   low                           7    how often a pretoken stands in the texts
-    total      documents                     2    how many texts there are
-    total      bytes                        42    how many bytes they have
-    made       {"pretokenizer": ...          1    how they were cut
+    pretoken   low                           7    the count of a pretoken in the texts
+    total      documents                     2    the number of texts
+    total      bytes                        42    their number of bytes
+    made       {"pretokenizer": ...          1    how they were split
 
-Whoever groups such rows by kind and piece and adds up the counts, in whatever order and in
-however many steps, has the rows of the whole. What belongs to all of them stands in rows too,
-since the metadata of a table are lost in a shuffle, and a column would be there for each pretoken.
+Grouping such rows by kind and piece and adding up the counts, in any order and in any number of
+steps, gives the rows of all texts. Facts about all rows are rows too, since a shuffle loses the
+metadata of a table, and a column would repeat them for each pretoken.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DDL = "kind string, piece binary, count bigint"
 """The columns as SQL declares them."""
 
 _PRETOKEN, _TOTAL, _MADE = "pretoken", "total", "made"
-_KEPT = "Keep all rows, group them by kind and piece, and add up the counts, once."
+_KEPT = "Keep all rows, group them by kind and piece, and add up the counts only once."
 
 
 def schema() -> pa.Schema:
@@ -51,7 +51,7 @@ def schema() -> pa.Schema:
 
 
 def rows_of(counts: Counts) -> pa.Table:
-    """The rows of some texts.
+    """The rows of the counts of some texts.
 
     >>> counts = CountTexts.of("whitespace")(["low low", "lower"])
     >>> for row in rows_of(counts).drop_columns("kind").to_pylist()[:-1]:
@@ -84,15 +84,16 @@ def rows_of(counts: Counts) -> pa.Table:
 
 
 def counts_of(rows: Any, task: CountTexts) -> Counts:
-    """The counts that rows stand for, whether equal ones were added up or not.
+    """The counts that rows represent, whether equal ones were added up or not.
 
     >>> task = CountTexts.of("whitespace")
     >>> parts = [rows_of(task([text])) for text in ("low low", "lower low")]
     >>> counts_of(pyarrow().concat_tables(parts), task)
     <digram.Counts: 3 distinct pretokens, 4 in all, of 2 documents, pretokenizer="whitespace">
 
-    `rows` is a table of anything that speaks Arrow. Raises `ConfigMismatchError` where one of
-    them was made otherwise than `task` says, `OptionError` where columns or rows are missing.
+    `rows` is a table of any library that supports Arrow. Raises `ConfigMismatchError` if one of
+    them was made with other settings than those of `task`, and `OptionError` if columns or rows are
+    missing.
     """
     arrow = pyarrow()
     wanted = (*KEYS, "count")
@@ -106,7 +107,7 @@ def counts_of(rows: Any, task: CountTexts) -> Counts:
         )
     table = arrow_checks.whole(table, wanted).select(wanted).cast(schema())
     kinds = table.column("kind")
-    # An engine may have done without the rows of no texts.
+    # An engine may omit the rows of partitions without texts.
     for line in table.filter(arrow.compute.equal(kinds, _MADE)).column("piece").to_pylist():
         made = from_json(line.decode("utf-8", "replace"))
         check_made(
@@ -134,11 +135,11 @@ def counts_of(rows: Any, task: CountTexts) -> Counts:
 
 
 def _made(counts: Counts) -> str:
-    """How texts were cut, in the words of a file of counts, without its totals."""
+    """How texts were split, in the form of a file of counts, without its totals."""
     return to_json(CountsMetadata(counts.pretokenizer, counts.unit, 0, 0, 0, None))
 
 
 def batches_of(tables: Iterable[pa.Table], rows: int = 1 << 16) -> Iterable[pa.RecordBatch]:
-    """The tables in batches of a maximum number of rows: what an engine holds beside them."""
+    """The tables in batches of a maximum number of rows, which bounds the engine's memory."""
     for table in tables:
         yield from table.to_batches(max_chunksize=rows)

@@ -1,6 +1,6 @@
-"""Shards: the parts of a corpus that a worker takes one at a time, and what it does with one.
+"""Shards: the parts of a corpus that a worker takes one at a time, and its work on one.
 
-What comes back says of itself what it is the result of (`digram.distributed.roster.Key`).
+Each result identifies itself (`digram.distributed.roster.Key`).
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ Value = TypeVar("Value")
 
 
 def each_shard(shards: Shards) -> tuple[int | None, Iterator[CorpusLike]]:
-    """How many shards there are, where that is known, and each as a value that can travel.
+    """The number of shards, if known, and each shard as a picklable value.
 
     >>> number, found = each_shard([["a", "b"], (text for text in "cd")])
     >>> number, list(found)
     (2, [['a', 'b'], ['c', 'd']])
 
-    Raises TypeError for what is not a list of shards, and, as it is taken, for what is not a shard.
+    Raises TypeError if `shards` is not a list of shards, and, while iterating, for an invalid
+    shard.
     """
     if isinstance(shards, os.PathLike):
         shards = files(shards)
@@ -44,8 +45,8 @@ def each_shard(shards: Shards) -> tuple[int | None, Iterator[CorpusLike]]:
         return len(each), iter(each)
     if isinstance(shards, str | bytes | Mapping) or not isinstance(shards, Iterable):
         raise TypeError(
-            "shards is digram.files(...), a Path, or an iterable of corpora, not of type "
-            f"{type(shards).__name__}; put one source into a list"
+            "shards must be digram.files(...), a Path, or an iterable of corpora, not of type "
+            f"{type(shards).__name__}; put a single corpus into a list"
         )
     return len(shards) if isinstance(shards, Sized) else None, map(_shard, shards)
 
@@ -57,7 +58,7 @@ def _shard(source: CorpusLike) -> CorpusLike:
         return source
     if isinstance(source, Mapping) or not isinstance(source, Iterable):
         raise TypeError(
-            "a shard is a text, a Path, digram.files(...), or several texts or Paths, "
+            "a shard must be a text, a Path, digram.files(...), or several texts or Paths, "
             f"not of type {type(source).__name__}"
         )
     items: list[Any] = list(source)
@@ -67,24 +68,24 @@ def _shard(source: CorpusLike) -> CorpusLike:
 
 
 class ShardWork(ABC, Generic[Value]):
-    """What a worker does with a shard."""
+    """The work of a worker on a shard."""
 
     __slots__ = ()
 
     title: ClassVar[str]
-    """What it is called while it goes on."""
+    """The title of the progress bar."""
 
     @property
     @abstractmethod
     def configuration(self) -> str:
-        """SHA-256 of what decides the result beside the content."""
+        """SHA-256 of everything but the content that decides the result."""
 
     @abstractmethod
     def result(self, source: CorpusLike) -> tuple[Value, str, int]:
-        """What comes of a shard, its SHA-256, and how many records were skipped."""
+        """The value for a shard, its SHA-256, and the number of skipped records."""
 
     def __call__(self, number: int, source: CorpusLike) -> Result[Value] | Exception:
-        """The result, or what is wrong with the shard: all that is raised here is a lost worker."""
+        """The result, or the error of the shard; an exception raised here means a lost worker."""
         try:
             content = _content_digest(source)
             value, digest, skipped = self.result(source)

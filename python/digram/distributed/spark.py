@@ -1,7 +1,7 @@
 """Counting, training and encoding of data frames of Apache Spark.
 
-The workers count, Spark's own shuffle adds up, and the driver merges. Spark may run a task twice
-or again; a task gives the same each time, and Spark takes one of its results.
+The workers count, Spark's own shuffle adds up the counts, and the driver merges. Spark may run a
+task twice or repeat it; a task always gives the same result, and Spark uses one of them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Counter", "check", "count", "counter", "encode", "train"]
 
-_TEXT = 64 << 20  # bytes of text that a task counts before it gives its rows
+_TEXT = 64 << 20  # bytes of text to count before a task emits rows
 _TYPES = {"string", "binary", "char", "varchar"}
 
 
@@ -55,13 +55,13 @@ def count(
     <digram.Counts: 3 distinct pretokens, 3 in all, of 2 documents, pretokenizer="whitespace">
 
     `column` may be a path into a struct ("meta.text"); the other arguments are those of
-    `digram.count_pretokens`. What comes is equal to its result, without first occurrences, since
+    `digram.count_pretokens`. The result equals that function's, without first occurrences, since
     the rows of a data frame have no order.
 
     Raises `InvalidTextError` for a null, `ConfigMismatchError` for workers with another Python or
-    without this digram (see `check`), `LimitExceededError` where the driver's memory or
+    without this digram (see `check`), and `LimitExceededError` if the driver's memory or
     `spark.driver.maxResultSize` is too small for the counts. Memory: on a worker some hundreds of
-    MB a task, however large the partition; on the driver the distinct pretokens, twice.
+    MB per task, whatever the size of the partition; on the driver twice the distinct pretokens.
     """
     count = counter(pretokenizer=pretokenizer, column="text", unit=unit, separator=separator)
     return _count(df, column, count)
@@ -76,7 +76,7 @@ def train(
     separator: str | bytes | None = None,
     **options: Any,
 ) -> Tokenizer:
-    """Learn a tokenizer from a column of text: the workers count, the driver merges.
+    """Train a tokenizer on a column of text: the workers count, the driver merges.
 
     >>> import digram
     >>> from pyspark.sql import SparkSession
@@ -86,9 +86,10 @@ def train(
     >>> tok == digram.train(["low low", "lower"], max_merges=2)
     True
 
-    The first arguments are those of `count`, which raises the same; `options` are those of
-    `digram.train`, checked before Spark starts. What is saved is what `digram.train` saves of the
-    same texts, bit for bit. `ties="first_seen"` is refused, since it needs an order of the texts.
+    The first arguments are those of `count`, which raises the same errors; `options` are those of
+    `digram.train`, which are checked before Spark starts. The saved tokenizer is that of
+    `digram.train` on the same texts, bit for bit. `ties="first_seen"` is refused, since it needs an
+    order of the texts.
     """
     cut = cut_of(pretokenizer, options)
     count = counter(pretokenizer=cut, column="text", unit=unit, separator=separator)
@@ -103,7 +104,7 @@ def encode(
     into: str = "ids",
     special: OnSpecial = "text",
 ) -> DataFrame:
-    """The data frame with a column more, the ids of the texts: `array<int>`.
+    """Add a column with the ids of the texts to the data frame: `array<int>`.
 
     >>> import digram
     >>> from pyspark.sql import SparkSession
@@ -113,10 +114,10 @@ def encode(
     >>> digram.distributed.spark.encode(df, tok, column="text", into="ids").collect()
     [Row(text='a', ids=[97]), Row(text='ab', ids=[97, 98])]
 
-    Nothing runs before the result is asked for. A null stays one. `special` is as for
-    `Tokenizer.encode_batch`. All columns pass through the workers' Python: select those that are
-    needed first. Errors come from Spark, as its own, when the result is asked for; `check` finds
-    out before whether the workers can do it. Memory: on a worker a batch of rows of Spark's
+    Nothing runs until the result is used. Nulls stay null. `special` is as for
+    `Tokenizer.encode_batch`. All columns pass through the workers' Python, so select the columns
+    you need first. Errors are raised by Spark when the result is used; `check` tests beforehand
+    whether the workers are ready. Memory: on a worker a batch of Spark's rows
     (`spark.sql.execution.arrow.maxRecordsPerBatch`), and the ids of 32 MiB of text.
     """
     from pyspark.sql.types import ArrayType, IntegerType, StructField, StructType
@@ -130,15 +131,15 @@ def encode(
 
 
 def check(spark: SparkSession) -> None:
-    """Ask the workers for their Python and their digram, and say what is wrong with them.
+    """Check the Python and the digram of the workers.
 
     >>> import digram
     >>> from pyspark.sql import SparkSession
     >>> digram.distributed.spark.check(SparkSession.builder.getOrCreate())
 
-    `ConfigMismatchError` says what to install, or that `PYSPARK_PYTHON` names another Python than
-    the driver's. Runs a job of as many small tasks as Spark runs at a time, so that it most likely
-    reaches every worker: some seconds where no worker runs yet.
+    Raises `ConfigMismatchError`, which says what to install, or that `PYSPARK_PYTHON` names another
+    Python than the driver's. Runs as many small tasks as Spark runs at a time, so that it most
+    likely reaches every worker: some seconds if no worker runs yet.
     """
     with _in_our_words():
         tasks = int(spark.conf.get("spark.default.parallelism", None) or _parallelism(spark))
@@ -153,7 +154,7 @@ def counter(
     unit: Unit = "byte",
     separator: str | bytes | None = None,
 ) -> Counter:
-    """What `count` gives to `mapInArrow`, for a job of one's own.
+    """The function that `count` passes to `mapInArrow`, for your own jobs.
 
     >>> import digram, pyarrow
     >>> counter = digram.distributed.spark.counter(pretokenizer="whitespace", column="text")
@@ -163,7 +164,7 @@ def counter(
     >>> counter.counts(pyarrow.Table.from_batches(rows))
     <digram.Counts: 3 distinct pretokens, 3 in all, of 2 documents, pretokenizer="whitespace">
 
-    In a job its rows are grouped, added up and brought to the driver:
+    In a job, group its rows, add up the counts, and collect them on the driver:
 
         rows = df.mapInArrow(counter, counter.schema)
         sums = rows.groupBy("kind", "piece").agg(F.sum("count").alias("count"))
@@ -181,7 +182,7 @@ class Counter:
 
     @property
     def schema(self) -> str:
-        """The columns of what comes out, as SQL declares them."""
+        """The columns of the output, as SQL declares them."""
         return DDL
 
     def __call__(self, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -190,10 +191,11 @@ class Counter:
         yield from batches_of(found)
 
     def counts(self, rows: Any) -> Counts:
-        """The counts that rows stand for, added up or not: a table of anything that speaks Arrow.
+        """The counts that rows represent, added up or not: a table of any library that supports
+        Arrow.
 
-        Raises `ConfigMismatchError` for rows that were made otherwise, `OptionError` where some
-        are missing or come twice.
+        Raises `ConfigMismatchError` for rows that were made with other settings, and `OptionError`
+        if some are missing or duplicated.
         """
         return counts_of(rows, self.task)
 
@@ -215,7 +217,7 @@ class _Encoder:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """Says that all is well with a worker, or what is not."""
+    """Reports that a worker is ready, or what is wrong with it."""
 
     version: str
 
@@ -237,13 +239,13 @@ def _count(df: DataFrame, column: str, counter: Counter) -> Counts:
 
 
 def _check_type(df: DataFrame, column: str) -> None:
-    """Refuses a column without text; one that is not there is refused by Spark, which knows."""
+    """Raise an error for a column without text; Spark itself refuses a missing column."""
     type = df.select(column).schema.fields[0].dataType
     if type.typeName() not in _TYPES:
         raise OptionError(
             f"the column {column!r} is of type {type.simpleString()}, which is not text.",
             value=column,
-            hint="Name the column that holds the text with column=.",
+            hint="Pass the name of the text column as column=.",
         )
 
 
@@ -256,7 +258,7 @@ def _parallelism(spark: SparkSession) -> int:
 
 @contextmanager
 def _in_our_words() -> Iterator[None]:
-    """Raises what Spark says of a worker or of the driver's memory as an error of digram's own."""
+    """Raise Spark's errors about a worker or the driver's memory as digram's errors."""
     try:
         yield
     except Exception as error:
@@ -270,7 +272,7 @@ def _in_our_words() -> Iterator[None]:
 
 _REMEDY = (
     ", or set the environment variable PYSPARK_PYTHON, before the session starts, to a Python that "
-    "has all of it"
+    "has all of them"
 )
 
 
@@ -280,7 +282,7 @@ def _another_python(text: str) -> ConfigMismatchError | None:
     version = "{}.{}".format(*sys.version_info[:2])
     named = os.environ.get("PYSPARK_PYTHON")
     return ConfigMismatchError(
-        f"the workers' Python is not {version}, as the driver's is.",
+        f"the workers' Python is not {version}, which the driver uses.",
         value=named,
         hint="Set the environment variable PYSPARK_PYTHON to a Python "
         f"{version} with digram, on all workers the same, before the session starts"
@@ -292,8 +294,8 @@ def _too_much(text: str) -> LimitExceededError | None:
     if "maxResultSize" not in text and "OutOfMemoryError" not in text:
         return None
     return LimitExceededError(
-        "the counts are more than the driver can take.",
+        "the counts are too large for the driver.",
         hint="Raise spark.driver.maxResultSize (0 is no limit) and spark.driver.memory, before the "
-        "session starts. Sampling the rows also helps; a pretokenizer that leaves "
-        "texts whole makes each a pretoken of its own.",
+        "session starts. Sampling the rows also helps; with a pretokenizer that does not split "
+        "texts, each text is a separate pretoken.",
     )

@@ -1,7 +1,7 @@
-"""What a worker does, as values that travel there: count texts, encode texts.
+"""The work of a worker as picklable values: count texts, encode texts.
 
-A task gives the same for the same texts on every worker, so that it does not matter which of its
-runs an engine takes. It uses one thread, since the engine runs a task for each core.
+A task gives the same result for the same texts on every worker, so it does not matter which of its
+runs an engine uses. It uses one thread, since the engine runs a task per core.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class CountTexts:
     >>> dict(task(["low low", "lower"]).items())
     {b'low': 1, b' low': 1, b'lower': 1}
 
-    `version` is the one of digram that asked; another one that is asked raises
+    `version` is the version of digram that created the task; a worker with another version raises
     `ConfigMismatchError`.
     """
 
@@ -53,14 +53,14 @@ class CountTexts:
         unit: Unit = "byte",
         separator: str | bytes | None = None,
     ) -> CountTexts:
-        """The task as its options are usually written, checked."""
+        """The task for the usual options, which are checked."""
         task = cls(resolve(pretokenizer), check_unit(unit), separator)
-        task([])  # what is wrong with the separator is said here, and not on a worker
+        task([])  # raises for a wrong separator here, and not on a worker
         return task
 
     @property
     def configuration(self) -> str:
-        """SHA-256, in hexadecimal, of what decides the result beside the texts."""
+        """SHA-256, in hexadecimal, of everything but the texts that decides the result."""
         made = fingerprint(self.pretokenizer, self.unit)
         return _sha256(["count", self.version, made, repr(self.separator)])
 
@@ -78,7 +78,7 @@ class CountTexts:
 
 @dataclass(frozen=True, slots=True)
 class EncodeTexts:
-    """Encode texts with a tokenizer, which a worker unpacks once for all its tasks.
+    """Encode texts with a tokenizer, which a worker unpickles once for all its tasks.
 
     >>> import digram, pyarrow
     >>> task = EncodeTexts.of(digram.train("a b", max_merges=0))
@@ -94,24 +94,26 @@ class EncodeTexts:
     @classmethod
     def of(cls, tok: Tokenizer, special: OnSpecial = "text") -> EncodeTexts:
         """The task for a tokenizer."""
-        tok.encode_batch([], special=special)  # refuses here what a worker would refuse
+        tok.encode_batch(
+            [], special=special
+        )  # raises here for wrong arguments, and not on a worker
         kept = special if isinstance(special, str) else frozenset(special)
         return cls(pickle.dumps(tok), tok.digest, kept)
 
     @property
     def configuration(self) -> str:
-        """SHA-256, in hexadecimal, of what decides the result beside the texts."""
+        """SHA-256, in hexadecimal, of everything but the texts that decides the result."""
         special = self.special if isinstance(self.special, str) else sorted(self.special)
         return _sha256(["encode", self.version, self.digest, special])
 
     def to_arrow(self, texts: Sequence[str | bytes]) -> _core.ArrowIds:
-        """Their ids as Arrow lists."""
+        """The ids of texts as Arrow lists."""
         return self._tokenizer().encode_batch(
             list(texts), special=self.special, threads=1, out="arrow"
         )
 
     def to_numpy(self, texts: Sequence[str | bytes]) -> FlatIds:
-        """Their ids as arrays of NumPy."""
+        """The ids of texts as NumPy arrays."""
         return self._tokenizer().encode_batch(
             list(texts), special=self.special, threads=1, out="numpy"
         )
@@ -128,12 +130,12 @@ def _unpacked(packed: bytes) -> Tokenizer:
 
 
 def check_version(asked: str) -> None:
-    """Refuses to work for another version of digram, whose ids and counts may be others."""
+    """Raise an error for a task of another version of digram, whose ids and counts may differ."""
     if asked != _core.__version__:
         raise ConfigMismatchError(
-            f"this worker has digram {_core.__version__}, and digram {asked} asks it.",
+            f"this worker has digram {_core.__version__}, and the task needs digram {asked}.",
             value=asked,
-            hint=f"Install the same on every worker: `pip install digram=={asked}`.",
+            hint=f"Install the same version on every worker: `pip install digram=={asked}`.",
         )
 
 

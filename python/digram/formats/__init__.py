@@ -111,8 +111,8 @@ def write(
 
     Without a `format` the name decides: `.json` is "huggingface", or "digram" for a tokenizer that
     no other library has an encoder for; `.tiktoken` is "tiktoken". What the format cannot carry
-    is a `VocabError`, unless `allow_loss`. Raises `OptionError` for a format that is not known or
-    cannot be told from the name, and OSError.
+    is a `VocabError`, unless `allow_loss`. Raises `OptionError` for a format that is unknown or
+    cannot be inferred from the name, and OSError.
     """
     name = path_name(path)
     chosen(definition, name, format).module.write(definition, path, allow_loss=allow_loss)
@@ -121,7 +121,7 @@ def write(
 def chosen(definition: Definition, path: str, format: str | None) -> TokenizerFormat:
     """The format that a definition is written in: the one named, or that of the path's name.
 
-    Raises `OptionError` for one that is not known, or cannot be told from the name.
+    Raises `OptionError` for one that is unknown, or cannot be inferred from the name.
     """
     if format is None:
         base, suffix = os.path.basename(path), os.path.splitext(path)[1].lower()

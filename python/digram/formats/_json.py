@@ -178,7 +178,7 @@ def _fail_at(text: str, position: int, message: str, path: str | None) -> NoRetu
 def _fail_twice(text: str, key: str, path: str | None) -> NoReturn:
     written = re.escape(json.dumps(key, ensure_ascii=False)) + r"\s*:"
     places = [match.start() for match in re.finditer(written, text)]
-    # Elsewhere in the file the same key may stand by right; then the place cannot be told.
+    # The same key may be valid elsewhere in the file; then the place is unknown.
     line = text.count("\n", 0, places[1]) + 1 if len(places) == 2 else None
     raise CorruptFileError(
         f"the key {show(key)} is there twice.",

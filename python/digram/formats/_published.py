@@ -1,4 +1,4 @@
-"""What files without a pattern need to be told: a pretokenizer, or the name of an encoding."""
+"""Options that files without a pattern need: a pretokenizer, or the name of an encoding."""
 
 from __future__ import annotations
 

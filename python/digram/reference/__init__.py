@@ -1,13 +1,14 @@
-r"""Byte-pair encoding, to be read: this module is the specification that the fast core obeys.
+r"""Byte-pair encoding as a readable specification of the fast core.
 
-Nothing here is fast and nothing is hidden. Training counts all pairs anew at every step, encoding
-looks at every pair again after every merge. It needs Python alone: copy it and change it.
+The code is simple and slow. Training counts all pairs again at every step, and encoding scans every
+pair again after every merge. It needs only Python: copy it and change it.
 
-A **symbol** is an id, a place in the list of tokens. The first tokens are the **base**: the 256
-bytes, or some characters. A **word** is a sequence of symbols with a weight, the number of times
-it stands in the corpus; pairs are counted within words only. Whoever wants no cut makes each text
-one word. A **merge** says that two neighbouring symbols become a new one; the dictionary of all
-merges, pair to new symbol, is in the order of their **ranks**: the first learned comes first.
+A **symbol** is an id, an index in the list of tokens. The first tokens are the **base**: the 256
+bytes, or some characters. A **word** is a sequence of symbols with a weight, the number of its
+occurrences in the corpus; pairs are counted only within words. To train without a pretokenizer,
+make each text one word. A **merge** turns two adjacent symbols into a new one; the dictionary of
+all merges, from a pair to the new symbol, is in the order of their **ranks**: the first learned
+comes first.
 
 >>> text = "like liker love lovely hug hugs hugging hearts"
 >>> base = characters([text])
@@ -37,7 +38,7 @@ GPT2_BYTES = [BYTES[value] for value in dict.fromkeys([*_PRINTABLE, *range(256)]
 
 
 def characters(texts: Iterable[str]) -> list[bytes]:
-    r"""The base of the character unit: each character that occurs, sorted, as UTF-8.
+    r"""The base of the character unit: the characters that occur, sorted, as UTF-8.
 
     >>> characters(["banana", "né"])
     [b'a', b'b', b'n', b'\xc3\xa9']
@@ -62,12 +63,12 @@ def symbols(text: str | bytes, base: Sequence[bytes]) -> list[int]:
 
 
 def words(pretokens: Iterable[str | bytes], base: Sequence[bytes]) -> list[Word]:
-    """The pretokens of a corpus as words: each different one once, in the order of appearance.
+    """The pretokens of a corpus as words: each distinct one once, in the order of first occurrence.
 
     >>> words(["be", "or", "be"], [b"b", b"e", b"o", b"r"])
     [((0, 1), 2), ((2, 3), 1)]
 
-    A character outside the base is in no word: it ends one, as the border of a pretoken does.
+    A character outside the base belongs to no word: it ends one, like the end of a pretoken.
 
     >>> words(["be or", "be"], [b"b", b"e", b"o", b"r"])
     [((0, 1), 2), ((2, 3), 1)]
@@ -83,9 +84,9 @@ def words(pretokens: Iterable[str | bytes], base: Sequence[bytes]) -> list[Word]
 
 
 def count_pairs(corpus: Iterable[Word]) -> dict[Pair, int]:
-    """How often each pair of neighbours stands in the words, in the order of first occurrence.
+    """The count of each pair of adjacent symbols in the words, in the order of first occurrence.
 
-    Places that overlap count each: `aaa` holds (a, a) twice. A word of weight 10 counts ten times.
+    Overlapping places all count: `aaa` contains (a, a) twice. A word of weight 10 counts ten times.
 
     >>> count_pairs([(b"banana", 1)])
     {(98, 97): 1, (97, 110): 2, (110, 97): 2}
@@ -117,7 +118,7 @@ def merge(word: Sequence[int], pair: Pair, new: int) -> list[int]:
 
 
 def keeps_characters(token: bytes) -> bool:
-    r"""Whether a token is whole characters, or a piece from inside a single one.
+    r"""Whether a token is whole characters, or a piece of a single one.
 
     >>> keeps_characters("né".encode()), keeps_characters("€".encode()[:2])
     (True, True)
@@ -126,7 +127,7 @@ def keeps_characters(token: bytes) -> bool:
     """
     if is_text(token):
         return True
-    # What a character may lack before its piece, and after it.
+    # The bytes of a character that may be missing before the piece, and after it.
     before = [b"", b"\xc2", b"\xe1", b"\xf1"]
     after = [byte * number for byte in (b"\x80", b"\xbf") for number in range(4)]
     around = (start + token + end for start in before for end in after)
@@ -152,7 +153,7 @@ def allowed(
     max_token_length: int | None,
     whole_characters: bool,
 ) -> dict[Pair, int]:
-    """The pairs whose token is one that may be made, with their counts."""
+    """The pairs whose token may be made, with their counts."""
     made = {pair: tokens[pair[0]] + tokens[pair[1]] for pair in found}
     return {
         pair: count
@@ -163,7 +164,7 @@ def allowed(
 
 
 class Trained(NamedTuple):
-    """What training found. `counts[rank]` is the count of that merge when it was chosen."""
+    """The result of training. `counts[rank]` is the count of the pair when it was merged."""
 
     tokens: list[bytes]
     merges: dict[Pair, int]
@@ -184,14 +185,14 @@ def train(
     forbid: Callable[[bytes, bytes], bool] = lambda left, right: False,
     ties: str = "ids",
 ) -> Trained:
-    """Make the most frequent pair a token, put it wherever the pair stands, and start again.
+    """Merge the most frequent pair everywhere, and repeat.
 
-    It ends with `vocab_size` tokens (base included), after `max_merges` merges, when every pair
-    stands less than `min_frequency` times, or when no pair is left. A pair whose token would have
-    more than `max_token_length` bytes, or the bytes of a token that there is, or that `forbid` says
-    yes to, is never chosen; the others go on. From single symbols on no pair makes a token twice;
-    words of larger tokens, which a tokenizer that is to grow made, may hold one that does. With
-    `whole_characters` only pairs are chosen whose token `keeps_characters`.
+    Training ends with `vocab_size` tokens (base included), after `max_merges` merges, when every
+    pair occurs fewer than `min_frequency` times, or when no pair is left. A pair is never chosen if
+    its token would have more than `max_token_length` bytes, or the bytes of an existing token, or
+    if `forbid` returns true; training continues with the others. From single symbols no pair makes
+    an existing token; words of larger tokens, made by a tokenizer to be extended, may contain a
+    pair that does. With `whole_characters` only pairs are chosen whose token `keeps_characters`.
 
     >>> use = "use byte pair encoding to tokenize text".split()
     >>> base = characters(["abcdefghijklmnopqrstuvwxyz"])
@@ -205,9 +206,9 @@ def train(
     [b'na', b'ana']
 
     `ties` decides among the pairs of the highest count. "ids": the smallest pair of symbols.
-    "first_seen": the pair whose first place comes first, in the words as they are by now.
-    "lexicographic": the greatest pair of byte strings, the left ones compared first. "printable":
-    the same with bytes in the order of `GPT2_BYTES`, that of the characters printed for them.
+    "first_seen": the pair with the first place in the current words. "lexicographic": the greatest
+    pair of byte strings; the left ones are compared first. "printable": the same with bytes in the
+    order of `GPT2_BYTES`, the order of the characters that print them.
 
     >>> for ties in ("ids", "first_seen", "lexicographic", "printable"):
     ...     trained = train([(b"banana ", 1), (b"cc", 2)], BYTES, max_merges=4, ties=ties)
@@ -217,8 +218,8 @@ def train(
     ['na', 'cc', 'nana', 'nana ']
     ['na', 'cc', 'na ', 'nana ']
 
-    Raises ValueError if `vocab_size` leaves no room for a merge, and if neither a size nor a
-    number of merges is given and `min_frequency` is below 2.
+    Raises ValueError if `vocab_size` leaves no merge, and if neither a size nor a number of merges
+    is given and `min_frequency` is below 2.
     """
     if vocab_size is not None and vocab_size <= len(base):
         raise ValueError(f"vocab_size must be greater than {len(base)}.")
@@ -265,7 +266,9 @@ def best_pair(counts: Mapping[Pair, int], tokens: Sequence[bytes], ties: str) ->
     def preference(pair: Pair) -> tuple[object, ...]:
         left, right = pair
         if ties == "first_seen":
-            return (counts[pair],)  # `max` takes the first of equals, and `counts` has order
+            return (
+                counts[pair],
+            )  # `max` returns the first of equal pairs, and `counts` is ordered
         if ties == "ids":
             return counts[pair], -left, -right
         if ties == "lexicographic":
@@ -276,7 +279,7 @@ def best_pair(counts: Mapping[Pair, int], tokens: Sequence[bytes], ties: str) ->
 
 
 def encode(word: Iterable[int], merges: Mapping[Pair, int]) -> list[int]:
-    """One word, merged: always the pair of the lowest rank, and of its places the leftmost.
+    """Merge one word: always the pair of the lowest rank, at its leftmost place.
 
     >>> encode(b"banana", {(97, 110): 256, (256, 97): 257, (110, 97): 258})
     [98, 256, 257]
@@ -292,7 +295,7 @@ def encode(word: Iterable[int], merges: Mapping[Pair, int]) -> list[int]:
 
 
 def numbers(seed: int) -> Iterator[float]:
-    """Numbers from 0 up to 1, without end, that look like chance: SplitMix64, with 53 bits of each.
+    """An endless stream of pseudorandom numbers from 0 up to 1: SplitMix64, with 53 bits of each.
 
     >>> few = numbers(7)
     >>> [round(next(few), 3) for _ in range(4)]
@@ -309,12 +312,12 @@ def numbers(seed: int) -> Iterator[float]:
 def encode_with_dropout(
     word: Iterable[int], merges: Mapping[Pair, int], dropout: float, chance: Iterator[float]
 ) -> list[int]:
-    """One word, merged as by `encode`, but that each place is passed over with some probability.
+    """Merge one word as `encode` does, but skip each place with some probability.
 
-    At each step the places are gone through in the order of `encode`, and each takes a number of
-    `chance`. A place whose number is below `dropout` is passed over, for this step; the first other
-    one is merged. A step that passes over all places is the last. The words of a text take their
-    numbers from one `chance`, in their order.
+    At each step the places are visited in the order of `encode`, and each takes a number of
+    `chance`. A place whose number is below `dropout` is skipped for this step; the first other one
+    is merged. A step that skips all places is the last. The words of a text take their numbers from
+    one `chance`, in order.
 
     >>> merges = {(97, 110): 256, (256, 97): 257}
     >>> chance = numbers(1)
@@ -332,11 +335,12 @@ def encode_with_dropout(
 
 
 def weigh(batches: Iterable[tuple[Mapping[bytes, int], Fraction]]) -> dict[bytes, int]:
-    """What batches of counted pretokens come to together, each with its weight.
+    """The sum of weighted batches of pretoken counts.
 
     Each product is exact, and rounded once: to the nearest whole number, a half to the even one.
-    What comes to 0 is gone. A batch that decays by a factor keeps its counts, and its weight is
-    multiplied: counts that were rounded at each step would never fall below 4 at a factor of 0.9.
+    Counts that round to 0 are dropped. A batch that decays by a factor keeps its counts, and its
+    weight is multiplied: counts that were rounded at each step would never fall below 4 at a factor
+    of 0.9.
 
     >>> tenth = Fraction(9, 10)
     >>> weigh([({b"low": 5, b"new": 1}, tenth**7), ({b"low": 1}, Fraction(1))])
@@ -350,7 +354,7 @@ def weigh(batches: Iterable[tuple[Mapping[bytes, int], Fraction]]) -> dict[bytes
 
 
 def decode(ids: Iterable[int], tokens: Sequence[bytes]) -> str:
-    r"""The text of `ids`: the bytes of their tokens, joined. What is not UTF-8 becomes U+FFFD.
+    r"""The text of `ids`: the bytes of their tokens, joined. Invalid UTF-8 becomes U+FFFD.
 
     >>> decode([98, 256, 256, 97], [*BYTES, b"an"])
     'banana'

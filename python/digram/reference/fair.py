@@ -1,4 +1,4 @@
-"""Merges for several languages, each for the one that is furthest behind."""
+"""Merges for several languages, each for the language that is furthest behind."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from digram.reference import BYTES, Pair, Word, allowed, best_pair, count_pairs,
 
 
 class Trained(NamedTuple):
-    """What training for several languages found.
+    """The result of training for several languages.
 
     `languages[rank]` is the number of the language that the merge was made for, None for all, and
     `counts[rank]` the count of the pair in its words.
@@ -35,21 +35,22 @@ def train(
     whole_characters: bool = False,
     ties: str = "ids",
 ) -> Trained:
-    """Make the best pair of one language a token, in all languages, and start again.
+    """Merge the best pair of one language in all languages, and repeat.
 
-    Each language has words to learn from, and each merge is made for the one that is furthest
-    behind. That is the one whose `dev` words have most symbols by now; without `dev` those it
-    learns from are measured. With `ratios` it is the one for which symbols at the start, divided by
-    symbols now and by its ratio, is least; one without words has no turn then. `whose_turn` says
-    the rest. The first `global_merges` are made for all: of the pairs of all words.
+    Each language has words to learn from, and each merge is made for the language that is furthest
+    behind: the one whose `dev` words have the most symbols at that step; without `dev` its training
+    words are measured. With `ratios` it is the language for which the number of symbols at the
+    start, divided by the current number and by its ratio, is smallest; a language without words has
+    no turn then. `whose_turn` defines the rest. The first `global_merges` are made for all: from
+    the pairs of all words.
 
     >>> corpora, dev = [[(b"aabb", 9)], [(b"cd", 1)]], [[(b"ab", 1)], [(b"cdcd", 1)]]
     >>> found = train(corpora, BYTES, dev=dev, max_merges=3)
     >>> [(found.tokens[new], who) for new, who in zip(found.merges.values(), found.languages)]
     [(b'cd', 1), (b'aa', 0), (b'bb', 0)]
 
-    A language none of whose pairs stands `min_frequency` times has no more turns. It ends after
-    `max_merges`, or when no language has a turn.
+    A language without a pair of at least `min_frequency` occurrences has no more turns. Training
+    ends after `max_merges`, or when no language has a turn.
     """
     now, measured = [list(words) for words in corpora], [list(words) for words in dev or ()]
     tokens, merges = list(base), dict[Pair, int]()
@@ -87,7 +88,7 @@ def train(
 
 
 def length(corpus: Iterable[Word]) -> int:
-    """How many symbols the words of a corpus have.
+    """The number of symbols in the words of a corpus.
 
     >>> length([(b"banana", 1), (b"be", 10)])
     26
@@ -102,17 +103,17 @@ def whose_turn(
     window: int | None = None,
     alpha: float = 2.0,
 ) -> int:
-    """The language that the next merge is for: the one furthest behind that is not `out`.
+    """The language of the next merge: the one furthest behind that is not in `out`.
 
-    Of equals it is the first.
+    Of equal ones it is the first.
 
     >>> whose_turn([5, 9, 9], out=set(), turns=[]), whose_turn([5, 9, 9], out={1, 2}, turns=[])
     (1, 0)
 
-    With a `window`, a number of past `turns`, a language that had more than `alpha` times its even
-    share of them waits. If all do, it is the last in the line, or, where languages are out, the
-    first of all, which may be out itself: then the turn is lost. (So it is in the program by
-    Hugging Face that this follows.)
+    With a `window`, a number of past `turns`, a language waits that had more than `alpha` times its
+    even share of them. If all do, the turn goes to the one least behind, or, if some languages are
+    out, to the first of all languages, which may be out itself: then the turn is lost. (The program
+    by Hugging Face that this follows does the same.)
 
     >>> [whose_turn([5, 9], set(), turns, window=4, alpha=1.0) for turns in ([1, 1], [0, 1, 1, 1])]
     [1, 0]

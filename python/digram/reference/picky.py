@@ -1,8 +1,8 @@
-"""PickyBPE: tokens are merged, and dropped again where a merge leaves little use for them.
+"""PickyBPE: tokens are merged, and dropped again if a merge leaves little use for them.
 
 Chizhov, Arnett, Korotkova and Yamshchikov, "BPE Gets Picky: Efficient Vocabulary Refinement During
-Tokenizer Training", EMNLP 2024. What training does in the order of time is a list of events, and
-encoding does the same to a word:
+Tokenizer Training", EMNLP 2024. Training records its steps in order as a list of events, and
+encoding applies the same events to a word:
 
 >>> corpus = words([b"the", b"the", b"hut", b"she"], BYTES)
 >>> found = train(corpus, BYTES, threshold=0.6, max_merges=2)
@@ -35,18 +35,18 @@ __all__ = ["BYTES", "Event", "Picked", "encode", "split", "train", "words"]
 
 
 class Event(NamedTuple):
-    """What PickyBPE does at one moment: parts become a token, or a token becomes parts."""
+    """A step of PickyBPE: parts become a token, or a token becomes parts."""
 
     kind: str
     """ "merge" or "drop"."""
     token: int
     parts: tuple[int, ...]
     times: int
-    """How often the pair stood when it was chosen, or how often the dropped token still stood."""
+    """The count of the pair when it was chosen, or of the dropped token when it was dropped."""
 
 
 class Picked(NamedTuple):
-    """What PickyBPE found: all tokens it ever made, and which of them are left at the end."""
+    """The result of PickyBPE: all tokens it ever made, and those that are left at the end."""
 
     tokens: list[bytes]
     live: list[int]
@@ -67,17 +67,17 @@ def train(
     whole_characters: bool = False,
     ties: str = "ids",
 ) -> Picked:
-    """Train, and drop at once each token that the merge of its time leaves little use for.
+    """Train, and drop a token at once if a merge leaves little use for it.
 
-    After each merge its parts are asked, the left one
-    first: of the times that it stood, in how many did the merge take it up? If that share reaches
-    the `threshold`, the part is dropped: wherever it still stands it becomes the parts of which
-    it was made first, each of which that is dropped already becomes its own. Base symbols stay.
+    After each merge its parts are checked, the left one first: in what share of its occurrences was
+    the part merged? If that share reaches the `threshold`, the part is dropped: all its remaining
+    occurrences become the parts from which it was first made, and parts that are dropped already
+    become their own parts. Base symbols are never dropped.
 
-    `vocab_size` counts the tokens that are left, and `max_merges` the merges. A merge may make a
-    token again that was dropped, or one that is there; it is known by its bytes. The other
-    arguments are those of `train`. Training ends: a merge makes its token more frequent, none that
-    is longer rarer, and what it drops is shorter.
+    `vocab_size` counts the remaining tokens, and `max_merges` the merges. A merge may make a
+    dropped token again, or an existing one; tokens are identified by their bytes. The other
+    arguments are those of `train`. Training ends: a merge makes its token more frequent and no
+    longer token rarer, and the tokens that it drops are shorter.
     """
     now, tokens = list(corpus), list(base)
     live, made_of, events = set(range(len(base))), dict[int, Pair](), list[Event]()
@@ -128,7 +128,7 @@ def split(word: Sequence[int], token: int, parts: Sequence[int]) -> list[int]:
 
 
 def encode(word: Iterable[int], events: Iterable[Event]) -> list[int]:
-    """One word under PickyBPE: each event in its turn, wherever it finds something to do.
+    """Encode one word with PickyBPE: apply each event in turn, wherever it applies.
 
     >>> encode(b"the", [Event("merge", 256, (104, 101), 0), Event("drop", 256, (104, 101), 0)])
     [116, 104, 101]

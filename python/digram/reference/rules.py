@@ -1,25 +1,25 @@
-r"""What rules cut out of a text, to be read: the specification that the fast core obeys.
+r"""The pieces that rules cut out of a text: a readable specification of the fast core.
 
-As `digram.reference` this needs Python alone. A rule names what is a piece of its own, wherever it
-stands: **terms**, **units** after a number, matches of **patterns**, and **whole numbers**. What is
-between them is cut as it would be without rules.
+Like `digram.reference` this needs only Python. A rule names a text that is always a separate piece:
+**terms**, **units** after a number, matches of **patterns**, and **whole numbers**. The text
+between these pieces is split as it would be without rules.
 
 >>> rules = Cut(terms=["insulin glargine", "mmol/L"], units=["mg", "mmol/L"])
 >>> cut_out("5 mg insulin glargine, 5mg, 5.2-mmol/L", rules)
 [('5 ', False), ('mg', True), (' insulin glargine', True), (', 5', False), ('mg', True),
  (', 5.2-', False), ('mmol/L', True)]
 
-The text is read from the left. At each place the first that is there of these is cut out, and
-reading goes on behind it:
+The text is read from the left. At each place the first of the following that matches is cut out,
+and reading continues after it:
 
-1. the longest term, with one space before it if that is what stands here;
-2. the longest unit, if a number ends here, or one of `SEPARATORS` behind a number;
+1. the longest term, with one space before it if there is a space at this place;
+2. the longest unit, if a number ends here, or one of `SEPARATORS` after a number;
 3. a match of a pattern, the first pattern first;
-4. a number with its decimals, where numbers are cut out whole.
+4. a number with its decimals, if numbers are cut out whole.
 
-Nothing is cut out that begins or ends **inside a word**: between two letters, marks or numbers.
-Where numbers are cut out by themselves, a word ends where a number begins, and the other way
-round: `metformin500`. In any case it does between a number and its unit: `500mg`.
+A piece never begins or ends **inside a word**: between two letters, marks or numbers. If numbers
+are separate pieces, there is a word boundary between a number and a letter: `metformin500`. There
+always is one between a number and its unit: `500mg`.
 """
 
 import re
@@ -28,11 +28,11 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 SEPARATORS = " \u00a0\u2009\u202f-\u2010\u2011"
-"""What may stand between a number and its unit: spaces and hyphens, also unbreakable ones."""
+"""The characters allowed between a number and its unit: spaces and hyphens of several kinds."""
 
 
 class Cut(NamedTuple):
-    """What is cut out. `numbers` says whether numbers are, here or by the next split."""
+    """The rules. `numbers`: whether numbers are separate pieces, by the rules or the next split."""
 
     terms: Sequence[str] = ()
     units: Sequence[str] = ()
@@ -42,7 +42,7 @@ class Cut(NamedTuple):
 
 
 def kind(character: str) -> str:
-    """`L` for letters and marks, `N` for numbers, nothing for all else and for no character.
+    """`L` for letters and marks, `N` for numbers, an empty string for others and for no character.
 
     >>> [kind(character) for character in ("é", "٣", "²", " ", "")]
     ['L', 'N', 'N', '', '']
@@ -52,7 +52,7 @@ def kind(character: str) -> str:
 
 
 def may_meet(inner: str, outer: str, rules: Cut) -> bool:
-    """Whether what is cut out may begin or end with one character beside another.
+    """Whether a piece may begin or end with one character next to another one outside of it.
 
     >>> may_meet("g", "x", Cut()), may_meet("g", ".", Cut()), may_meet("g", "5", Cut())
     (False, True, False)
@@ -65,7 +65,7 @@ def may_meet(inner: str, outer: str, rules: Cut) -> bool:
 
 
 def found(text: str, at: int, rules: Cut) -> int:
-    """Where what is cut out at a place ends; the place itself where nothing is.
+    """The end of the piece that is cut out at a place; the place itself if there is none.
 
     >>> [found("5 mg of iron", at, Cut(["iron"], ["mg", "m"])) for at in (0, 1, 2, 7, 8)]
     [0, 1, 4, 12, 12]
@@ -84,7 +84,7 @@ def found(text: str, at: int, rules: Cut) -> int:
         return may_end(end) or (before_unit and longest(rules.units, end, may_end) > end)
 
     may_begin = may_meet(here, before, rules)
-    # Behind a number a space is what it is before a unit: a piece of its own.
+    # After a number a space is, as before a unit, a separate piece.
     spaced = here == " " and not (rules.units and kind(before) == "N")
     if spaced or (here != " " and may_begin):
         end = longest(rules.terms, at + spaced, may_end_before_unit)
@@ -105,7 +105,7 @@ def found(text: str, at: int, rules: Cut) -> int:
 
 
 def _number(text: str) -> int:
-    """How long the number is that a text begins with: digits, and more after a point or comma."""
+    """The length of the number at the start of a text: digits, and more after a point or comma."""
     end = at = 0
     while at < len(text) and (kind(text[at]) == "N" or (at == end and text[at] in ".,")):
         at += 1

@@ -1,8 +1,8 @@
-"""Words that join, as BoundlessBPE defines it: merges inside words and merges of whole words.
+"""Superwords as BoundlessBPE defines them: merges inside words and merges of whole words.
 
-A text is a list of words here, and a word is a list of symbols. A merge of the first kind joins two
-neighbouring symbols of one word; one of the second kind, a joining merge, joins two neighbouring
-words of one symbol each into one such word. The words of `of the cat of the`:
+Here a text is a list of words, and a word is a list of symbols. A merge of the first kind joins two
+adjacent symbols of one word; one of the second kind, a joining merge, joins two adjacent words of
+one symbol each into one such word. The words of `of the cat of the`:
 
 >>> lines = [([b"of", b" the", b" cat", b" of", b" the"], 2)]
 >>> joined = train(lines, max_merges=14)
@@ -19,11 +19,11 @@ from digram import reference
 from digram.reference import BYTES, Pair
 
 Line = tuple[Sequence[bytes], int]
-"""The words of a piece of text, and how often it stands in the corpus."""
+"""The words of a piece of text, and its count in the corpus."""
 
 
 class Joined(NamedTuple):
-    """What training found. `joining` are the ranks of the merges that join words."""
+    """The result of training. `joining` are the ranks of the merges that join words."""
 
     tokens: list[bytes]
     merges: dict[Pair, int]
@@ -42,13 +42,14 @@ def train(
     ties: str = "ids",
     may_join: Callable[[bytes], bool] = lambda word: True,
 ) -> Joined:
-    """At each step the more frequent of two pairs: the best inside words, or of words that join.
+    """At each step merge the more frequent of two pairs: the best inside words, or of joining
+    words.
 
-    Joining changes no word, so what is merged inside words is what `reference.train` finds in them
-    alone. Of two words both must be one symbol by now, and `may_join`; what they become is a word
-    of one symbol again. No pair joins into the bytes of a token that the words have, or will have.
-    Where both kinds are equally frequent, that inside words comes first; `ties` decides among
-    equals of one kind.
+    Joining changes no word, so the merges inside words are those of `reference.train` on them
+    alone. Two words can join if both are one symbol at that step, and `may_join`; the result is
+    again a word of one symbol. A pair whose bytes are those of a token that the words have, or will
+    have, never joins. If both kinds are equally frequent, the pair inside words comes first; `ties`
+    decides among equal pairs of one kind.
     """
     lines = list(lines)
     words = reference.words([word for line, weight in lines for word in [*line] * weight], base)
@@ -67,7 +68,7 @@ def train(
     joining: set[int] = set()
     new_ids = {symbol: symbol for symbol in range(len(base))}
 
-    # A word that is not one symbol yet, or may not join, stays bytes.
+    # A word that is not yet one symbol, or may not join, stays bytes.
     def one_symbol(word: bytes) -> bytes | int:
         done = reference.encode(
             reference.symbols(word, base), dict(order[: len(new_ids) - len(base)])
@@ -131,7 +132,7 @@ def _join(line: list[bytes | int], pair: Pair, new: int) -> list[bytes | int]:
 def encode(
     words: Iterable[Iterable[int]], merges: Mapping[Pair, int], joining: AbstractSet[int]
 ) -> list[int]:
-    """The ids of words: always the merge of the lowest rank that is possible, the leftmost of them.
+    """The ids of words: always the possible merge of the lowest rank, at its leftmost place.
 
     >>> merges = {(97, 98): 256, (99, 100): 257, (256, 257): 258}
     >>> encode([b"ab", b"cd"], merges, {2}), encode([b"abcd"], merges, {2})

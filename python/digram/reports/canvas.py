@@ -1,4 +1,4 @@
-"""What the figures have in common: size, type, colours, axes and labels."""
+"""What the figures share: size, type, colours, axes and labels."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ __all__ = [
 ]  # fmt: skip
 
 WIDTH, HEIGHT = 240, 150
-"""In points: a column of most proceedings is 3.3 inches wide."""
+"""The width in points; a column in most proceedings is 3.3 inches wide."""
 LINE = 11
-"""Points from one line of labels to the next."""
+"""The distance between two lines of labels in points."""
 INK, FAINT, GRID = "#222222", "#666666", "#e4e4e4"
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-"""Of Okabe and Ito 2008: apart for all kinds of colour vision."""
+"""The colours of Okabe and Ito 2008: distinct for all kinds of colour vision."""
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
-"""One for each colour, for those who print in black."""
+"""A shape for each colour, for printing in black."""
 PAIR = (INK, COLORS[4])
-"""For the vocabulary and the text, in figures that do not tell texts apart."""
+"""For the vocabulary and the text, in figures that do not distinguish texts."""
 
 _FONT = "Arial, Helvetica, Liberation Sans, sans-serif"
 
 
 def themed(chart: Any, height: float) -> Any:
-    """A chart of a column's width, in the type and the greys of all figures."""
+    """A chart as wide as a column, in the type and the greys of all figures."""
     import altair as alt
 
     axis = {
@@ -49,23 +49,23 @@ def themed(chart: Any, height: float) -> Any:
 
 
 def plot(rows: Sequence[Row]) -> Any:
-    """What is to be drawn of these rows, which stand in the chart itself."""
+    """A chart with these rows as its inline data."""
     import altair as alt
 
     return alt.Chart(alt.Data(values=[*rows]))
 
 
-def color(names: Sequence[str], field: str = "source", **options: Any) -> Any:
-    """Colours by name, without a legend unless one is asked for."""
+def color(names: Sequence[str], field: str = "corpus", **options: Any) -> Any:
+    """Colours by name, without a legend by default."""
     import altair as alt
 
-    colors = COLORS if field == "source" else PAIR
+    colors = COLORS if field == "corpus" else PAIR
     scale = alt.Scale(domain=[*names], range=[*colors[: len(names)]])
     return alt.Color(f"{field}:N", scale=scale, **{"legend": None, **options})
 
 
-def shape(names: Sequence[str], field: str = "source", **options: Any) -> Any:
-    """Shapes of marks by name, as `color`."""
+def shape(names: Sequence[str], field: str = "corpus", **options: Any) -> Any:
+    """Shapes of marks by name, as for `color`."""
     import altair as alt
 
     scale = alt.Scale(domain=[*names], range=[*SHAPES[: len(names)]])
@@ -77,8 +77,8 @@ def marked(rows: Sequence[Row], *encoded: Any, size: float = 34) -> Any:
     return plot(rows).mark_point(filled=True, size=size, opacity=1).encode(*encoded)
 
 
-def key(names: Sequence[str], field: str = "source") -> list[Any]:
-    """Names at the top, on the right, where no line goes, each behind its mark."""
+def key(names: Sequence[str], field: str = "corpus") -> list[Any]:
+    """A legend of names with their marks at the top right, where no line passes."""
     import altair as alt
 
     rows = [{field: name, "at": 8 + LINE * number} for number, name in enumerate(names)]
@@ -99,27 +99,27 @@ def named_rows(names: Sequence[str], grid: bool = False) -> dict[str, Any]:
 
 
 def few(rows: Sequence[Row], always: str) -> tuple[list[Row], list[str]]:
-    """The rows of no more texts than there are colours, and the names of these.
+    """The rows of at most as many texts as there are colours, and the names of these texts.
 
-    >>> rows = [{"source": name} for name in "abcdefgh"]
+    >>> rows = [{"corpus": name} for name in "abcdefgh"]
     >>> few(rows, always="h")[1]
     ['a', 'b', 'c', 'd', 'e', 'h']
     """
-    names = [*dict.fromkeys(row["source"] for row in rows)]
+    names = [*dict.fromkeys(row["corpus"] for row in rows)]
     if len(names) > len(COLORS):
         last = always if always in names else names[len(COLORS) - 1]
         names = [*names[: len(COLORS) - 1], last]
-    return [row for row in rows if row["source"] in names], names
+    return [row for row in rows if row["corpus"] in names], names
 
 
 def apart(values: Sequence[float], gap: float) -> list[float]:
-    """Places for labels near their values, none closer to the next than a gap.
+    """Positions for labels near their values, at least a gap apart.
 
     >>> apart([4.0, 4.1, 1.0], 0.5)
     [3.8, 4.3, 1.0]
     """
     order = sorted(range(len(values)), key=values.__getitem__)
-    # Without its gaps a group of labels that touch has one place, the mean of theirs.
+    # A group of labels that touch is centred at the mean of their values, not counting the gaps.
     groups: list[list[float]] = []
     for number, at in enumerate(order):
         groups.append([values[at] - number * gap])

@@ -1,4 +1,4 @@
-"""The figures of a report: what each shows, as rows of data, and the files that it can be."""
+"""The figures of a report: the data of each, and its files."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 __all__ = ["Chart", "Row", "charts", "check_installed"]
 
 Row = dict[str, Any]
-_RANKS = 96  # places of a curve over ranks that are drawn
+_RANKS = 96  # points of a curve over ranks
 
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """One figure: its data, and what draws it where somebody asks for that.
+    """One figure: its data, and the code that draws it when needed.
 
     >>> import digram
     >>> tok = digram.train("low low lower lowest", max_merges=4, pretokenizer="gpt2")
@@ -42,19 +42,19 @@ class Chart:
     1,256,1,1,0.98...
     ...
 
-    `data` are rows of plain values, which are also the columns of the CSV. `altair()` is a chart of
-    the package altair (Vega-Lite), to be changed at will: `pip install ".[plots]"`. It is
-    drawn in this process, with no browser and no network, and the same each time.
+    `data` are rows of plain values, which are also the rows of the CSV. `altair()` returns a chart
+    of the package altair (Vega-Lite) that you can change: `pip install ".[plots]"`. Figures are
+    drawn in this process, without a browser or a network, and are the same each time.
     """
 
     name: str
     title: str
-    """What it shows, in one line."""
+    """The title, in one line."""
     data: tuple[Row, ...]
     _draw: Callable[[Sequence[Row]], Any] = field(repr=False)
 
     def altair(self) -> Any:
-        """The figure as an `altair` chart; `OptionError` where altair is not installed."""
+        """The figure as an `altair` chart; `OptionError` if altair is not installed."""
         check_installed()
         return self._draw(self.data)
 
@@ -63,7 +63,7 @@ class Chart:
         return self._svg
 
     def png(self) -> bytes:
-        """The figure as PNG, 300 dots an inch."""
+        """The figure as PNG, 300 dots per inch."""
         out = io.BytesIO()
         self.altair().save(out, format="png", ppi=300)
         return out.getvalue()
@@ -75,7 +75,7 @@ class Chart:
         return _in_points(text.getvalue())
 
     def csv(self) -> str:
-        """The data as CSV, with a line of names first."""
+        """The data as CSV, with a header line."""
         out = io.StringIO()
         if self.data:
             writer = csv.DictWriter(out, self.data[0], lineterminator="\n")
@@ -84,9 +84,10 @@ class Chart:
         return out.getvalue()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it, as the name of the file ends: `.svg`, `.png` or `.csv`, whole or not at all.
+        """Write the figure; the suffix of the file is `.svg`, `.png` or `.csv`. The write is
+        atomic.
 
-        `OptionError` for another ending, and where altair is not installed; OSError as
+        `OptionError` for another suffix, and if altair is not installed; OSError as
         `Tokenizer.save`.
         """
         kind = Path(path_name(path)).suffix.lower()
@@ -96,9 +97,9 @@ class Chart:
             atomic_write(path, (self.svg() if kind == ".svg" else self.csv()).encode())
         else:
             raise OptionError(
-                f"a figure cannot be written as {path_name(path)!r}.",
+                f"a figure cannot be written to {path_name(path)!r}.",
                 value=path,
-                hint="Its name ends with .svg, .png or .csv.",
+                hint="Choose a name that ends in .svg, .png or .csv.",
             )
 
     def _repr_html_(self) -> str:
@@ -106,7 +107,7 @@ class Chart:
 
 
 def charts(of: Report) -> dict[str, Chart]:
-    """The figures that there is something to show in."""
+    """The figures for which there is data."""
     found: dict[str, Chart] = {}
 
     def add(name: str, title: str, rows: Iterator[Row], draw: Callable[..., Any]) -> None:
@@ -117,7 +118,7 @@ def charts(of: Report) -> dict[str, Chart]:
     add("curve", "Compression by size of the vocabulary", _curve(of.curves), drawings.curve)
     if of.parallel is not None and of.parallel.parallel is not None:
         reference = harmless(of.parallel.parallel.reference)
-        title = f"What the same lines cost beside {reference}"
+        title = f"The cost of the same lines relative to {reference}"
         add("premium", title, _premium(of), lambda rows: drawings.premium(rows, reference))
     add("ranks", "How often each token is used", _ranks(of), drawings.ranks)
     by_length, by_kind = of.contents.by_length, of.contents.by_kind
@@ -130,7 +131,7 @@ def _curve(curves: dict[str, Curve]) -> Iterator[Row]:
     for name, one in curves.items():
         for point in one if one.bytes else ():
             yield {
-                "source": harmless(name) if name else drawings.ALL,
+                "corpus": harmless(name) if name else drawings.ALL,
                 "vocab_size": point.vocab_size,
                 "tokens": point.tokens,
                 "bytes_per_token": point.bytes_per_token,
@@ -150,14 +151,14 @@ def _premium(of: Report) -> Iterator[Row]:
 
 
 def _ranks(of: Report) -> Iterator[Row]:
-    """Ranks at equal ratios; all that there are would make a large file and the same picture."""
+    """Ranks at equal ratios; all ranks would make a large file that looks the same."""
     for name, one in of.evaluation.by_name.items():
         times = sorted((n for n in one.times.tolist() if n), reverse=True)
         total, last = sum(times), len(times)
         places = sorted({round(last ** (step / _RANKS)) for step in range(_RANKS + 1)})
         for rank in places if times else ():
             yield {
-                "source": harmless(name),
+                "corpus": harmless(name),
                 "rank": rank,
                 "times": times[rank - 1],
                 "share": times[rank - 1] / total,
@@ -180,19 +181,19 @@ def _groups(title: str, groups: Sequence[Group]) -> Iterator[Row]:
 
 
 def check_installed() -> None:
-    """Refuses to go on where what draws figures is not installed."""
+    """Raise an error if the packages that draw figures are not installed."""
     try:
         import altair  # noqa: F401
         import vl_convert  # noqa: F401
     except ModuleNotFoundError:
         raise OptionError(
-            "figures are drawn by altair and vl-convert, which are not installed.",
+            "figures need altair and vl-convert, which are not installed.",
             hint='Install them in the folder of digram\'s clone: pip install ".[plots]".',
         ) from None
 
 
 def _in_points(svg: str) -> str:
-    """The size of a drawing in points: what it is drawn in has no unit.
+    """Set the size of a drawing in points; Vega's SVG has no unit.
 
     >>> _in_points('<svg width="240" height="150" viewBox="0 0 240 150"><rect width="240"/></svg>')
     '<svg width="240pt" height="150pt" viewBox="0 0 240 150"><rect width="240"/></svg>'

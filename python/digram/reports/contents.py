@@ -1,4 +1,4 @@
-"""What a vocabulary holds, and what of it a text uses: by length, by kind, and token by token."""
+"""The tokens of a vocabulary, and their use in a text: by length, by kind, and one by one."""
 
 from __future__ import annotations
 
@@ -19,54 +19,54 @@ __all__ = ["Contents", "Entry", "Group", "contents", "length_group"]
 
 _LONGEST, _WORDS, _MOST, _LEAST = 8, 24, 24, 24
 _LISTS = ("longest", "longest_words", "most_used", "least_used")
-_ALONE = 16  # bytes; longer tokens are put together
+_ALONE = 16  # bytes; longer tokens form one group
 
 
 class Group(NamedTuple):
-    """Tokens that have something in common."""
+    """A group of tokens with something in common."""
 
     name: str
     tokens: int
-    """How many the vocabulary has."""
+    """The number of tokens in the vocabulary."""
     used: int
-    """How many of these stand in the text."""
+    """The number of those that occur in the text."""
     times: int
-    """How often they stand there, all together."""
+    """The number of their occurrences in the text."""
 
 
 class Entry(NamedTuple):
-    """A token, and how often it stands in the text."""
+    """A token, and its count in the text."""
 
     id: int
     token: bytes
     times: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The token as text and as hexadecimal bytes, as JSON has them."""
+        """The token as text and as hexadecimal bytes, ready for JSON."""
         text = self.token.decode("utf-8", "replace")
         return {"id": self.id, "text": text, "hex": self.token.hex(), "times": self.times}
 
 
 @dataclass(frozen=True)
 class Contents:
-    """The tokens of a vocabulary that stand for text; special ones are left out.
+    """The ordinary tokens of a vocabulary; special ones are left out.
 
-    `least` are learned tokens that stand in the text least often, of equal ones those that were
-    learned first; `unused` is how many learned tokens do not stand there at all.
+    `least` are the learned tokens with the fewest occurrences in the text, equal ones in the order
+    of learning; `unused` is the number of learned tokens that do not occur.
     """
 
     by_length: list[Group]
     by_kind: list[Group]
     longest: list[Entry]
     longest_words: list[Entry]
-    """The longest of those that are a word, alone or with a space before it."""
+    """The longest tokens that are a word, with or without a leading space."""
     most_used: list[Entry]
     least_used: list[Entry]
     learned: int
     unused: int
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them."""
+        """All fields as plain values, ready for JSON."""
         return {
             "learned": self.learned,
             "unused": self.unused,
@@ -76,7 +76,7 @@ class Contents:
 
 
 def contents(tok: Tokenizer, times: NDArray[np.uint64]) -> Contents:
-    """Look at each token once; `times[id]` is how often it stands in the text.
+    """Examine each token once; `times[id]` is its count in the text.
 
     >>> import digram
     >>> tok = digram.train("low low lower дом", vocab_size=258, pretokenizer="whitespace")
@@ -87,7 +87,7 @@ def contents(tok: Tokenizer, times: NDArray[np.uint64]) -> Contents:
     >>> found.most_used[0], found.least_used[0], found.unused
     (Entry(id=257, token=b'low', times=3), Entry(id=256, token=b'lo', times=0), 1)
 
-    Takes some 1 µs a token.
+    Takes some 1 µs per token.
     """
     left_out = {*tok.special_tokens.values()}
     made = tok._made()
@@ -113,7 +113,7 @@ def contents(tok: Tokenizer, times: NDArray[np.uint64]) -> Contents:
 
 
 def length_group(length: int) -> str:
-    """The name of a length in bytes: those over 16 have one together.
+    """The name of a length in bytes; lengths over 16 share one.
 
     >>> [length_group(length) for length in (1, 16, 17, 128)]
     ['1', '16', '17+', '17+']
@@ -131,14 +131,14 @@ def _by_length(one: Entry) -> tuple[int, int]:
 
 def _lengths(entries: Sequence[Entry]) -> list[Group]:
     longest = max((len(one.token) for one in entries), default=0)
-    # Lengths that no token has are there too: an axis goes through them.
+    # Lengths without tokens are included, because the axis passes through them.
     names = dict.fromkeys(length_group(length) for length in range(1, longest + 1))
     named = ((length_group(len(one.token)), one) for one in entries)
     return [*_grouped(named, names)]
 
 
 def _kinds(entries: Sequence[Entry]) -> list[str]:
-    """The kind of text and the script of each."""
+    """The kind of text and the script of each token."""
     import numpy as np
 
     data = np.frombuffer(b"".join(one.token for one in entries), np.uint8)

@@ -1,6 +1,6 @@
-"""How each figure is drawn: for a column of a paper, in colours that all eyes tell apart.
+"""How each figure is drawn: for a column of a paper, in colours that everyone can distinguish.
 
-Each function takes the rows of a figure and gives an `altair` chart.
+Each function takes the rows of a figure and returns an `altair` chart.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _TIMES = "datum.label + '×'"
 
 
 def curve(rows: Sequence[Row]) -> Any:
-    """Bytes per token over the sizes, a line a text, the size of this vocabulary marked."""
+    """Bytes per token over the sizes, one line per text; a mark at the size of this vocabulary."""
     import altair as alt
 
     rows, names = few(rows, ALL)
@@ -68,7 +68,7 @@ def curve(rows: Sequence[Row]) -> Any:
     marks = marked(ends, x, y, color(names), shape(names))
     values = [row["bytes_per_token"] for row in ends]
     named = [
-        {**row, "at": at, "label": f"{row['source']} {row['bytes_per_token']:.2f}"}
+        {**row, "at": at, "label": f"{row['corpus']} {row['bytes_per_token']:.2f}"}
         for row, at in zip(ends, apart(values, (top - 1) * LINE / HEIGHT), strict=True)
     ]
     text = plot(named).mark_text(align="left", dx=7, limit=90)
@@ -77,20 +77,20 @@ def curve(rows: Sequence[Row]) -> Any:
 
 
 def premium(rows: Sequence[Row], reference: str) -> Any:
-    """A dot a language on a line of its own, the cheapest on top."""
+    """One dot per language, each on its own line, the cheapest at the top."""
     import altair as alt
 
     y = alt.Y("language:N", **named_rows([row["language"] for row in rows]))
     shown = [row for row in rows if row["premium"] > 0]
-    most = max([1.0, *(row["premium"] for row in shown)])
+    maximum = max([1.0, *(row["premium"] for row in shown)])
     least = min([1.0, *(row["premium"] for row in shown)])
     first = least * 0.95
-    last = most * max(1.1, (most / first) ** 0.25)  # with room for the last label
+    last = maximum * max(1.1, (maximum / first) ** 0.25)  # with room for the last label
     x = alt.X(
         "premium:Q",
         title=f"tokens per line, as a multiple of {reference}",
         scale=alt.Scale(type="log", domain=[first, last], nice=False),
-        axis=alt.Axis(values=multiples(least, most), format="~g", grid=False, labelExpr=_TIMES),
+        axis=alt.Axis(values=multiples(least, maximum), format="~g", grid=False, labelExpr=_TIMES),
     )
     shown = [{**row, "first": first, "label": f"{row['premium']:.2f}×"} for row in shown]
     stems = plot(shown).mark_rule(color=GRID, strokeWidth=0.8)
@@ -103,7 +103,7 @@ def premium(rows: Sequence[Row], reference: str) -> Any:
 
 
 def ranks(rows: Sequence[Row]) -> Any:
-    """The share of each token in the text over its rank, both by their logarithms."""
+    """The share of each token in the text over its rank, both on logarithmic axes."""
     import altair as alt
 
     rows, names = few(rows, ALL)
@@ -121,8 +121,8 @@ def ranks(rows: Sequence[Row]) -> Any:
         axis=alt.Axis(format="~%", values=[10.0**-power for power in range(12)]),
     )
     lines = plot(rows).mark_line(strokeWidth=1.6).encode(x, y, color(names))
-    # A mark a line, at other ranks, since the lines may lie on one another.
-    by_text = [[*of] for _, of in groupby(rows, itemgetter("source"))]
+    # One mark per line, each at a different rank, since the lines may overlap.
+    by_text = [[*of] for _, of in groupby(rows, itemgetter("corpus"))]
     places = [last ** (0.2 + 0.1 * number) for number in range(len(by_text))]
     some = [_nearest(of, place) for of, place in zip(by_text, places, strict=True)]
     marks = marked(some, x, y, color(names), shape(names))
@@ -148,7 +148,7 @@ def lengths(rows: Sequence[Row]) -> Any:
 
 
 def kinds(rows: Sequence[Row]) -> Any:
-    """The share of each kind in the vocabulary, and in the tokens of the text, a line a kind."""
+    """The share of each kind in the vocabulary, and in the tokens of the text, a line per kind."""
     import altair as alt
 
     y = alt.Y("kind:N", **named_rows([row["kind"] for row in rows], grid=True))
@@ -178,7 +178,7 @@ def kinds(rows: Sequence[Row]) -> Any:
 
 
 def _both(rows: Sequence[Row], name: str) -> list[Row]:
-    """The shares of the vocabulary and of the text as rows of their own."""
+    """The shares of the vocabulary and of the text as separate rows."""
     return [
         {name: row[name], "of": of, "share": row[field]}
         for of, field in _SHARES.items()

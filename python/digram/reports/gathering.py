@@ -1,4 +1,4 @@
-"""What a report tells, gathered; and the report as a page, as figures and as plain values."""
+"""Collecting a report; and the report as a page, as figures and as plain values."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "report"]
 
-_STEPS = 40  # sizes of a curve, beside the round ones
-_EXAMPLES, _ROOM = 12, 96  # tokens of a finding, and their bytes
-_NO_TOKENS = ("gaps", "ids_beyond")  # their ids may have none
-_LINE = 60  # tokens of a parallel line that are shown
+_STEPS = 40  # sizes of a curve, in addition to the round ones
+_EXAMPLES, _ROOM = 12, 96  # the maximum number of tokens of a finding, and of their bytes
+_NO_TOKENS = ("gaps", "ids_beyond")  # findings about ids that may have no token
+_LINE = 60  # the maximum number of tokens to show of a parallel line
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What `digram.report` returns: all of it as values; `save` writes the page.
+    """The result of `digram.report` as values; `save` writes the page.
 
     >>> import digram
     >>> tok = digram.train("low low lower lowest", max_merges=4, pretokenizer="gpt2")
@@ -53,9 +53,9 @@ class Report:
     >>> [*found.charts]
     ['curve', 'ranks', 'lengths', 'kinds']
     >>> found.charts["curve"].data[0]
-    {'source': 'a', 'vocab_size': 257, 'tokens': 7, 'bytes_per_token': 1.28...}
+    {'corpus': 'a', 'vocab_size': 257, 'tokens': 7, 'bytes_per_token': 1.28...}
 
-    `curves` is empty where the vocabulary has no smaller ones inside it; `no_curve` says why.
+    `curves` is empty if the vocabulary contains no smaller ones; `no_curve` gives the reason.
     """
 
     title: str
@@ -64,15 +64,15 @@ class Report:
     evaluation: Evaluation
     parallel: Evaluation | None
     curves: dict[str, Curve]
-    """By the names of the texts; of several, that of all of them too, under ''."""
+    """The curves by the names of the texts; if there are several, '' is that of all together."""
     no_curve: str
     contents: Contents
     audit: Audit
     examples: dict[str, list[Entry]]
-    """Some tokens of each kind of finding that there are tokens of."""
+    """Some tokens of each kind of finding that is about tokens."""
     samples: dict[str, Sample]
     lines: dict[str, Sample]
-    """Of each parallel text the first line that none of them has empty."""
+    """The first line that is empty in none of the parallel texts, by the names of the texts."""
 
     @cached_property
     def charts(self) -> dict[str, Chart]:
@@ -82,23 +82,25 @@ class Report:
         return charts(self)
 
     def html(self) -> str:
-        """The page as text: one HTML document that needs nothing else."""
+        """The page as one self-contained HTML document."""
         from digram.reports.page import page
 
         return page(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page; the file is the old one or the new one, whole, whatever happens.
+        """Write the page atomically: the file is always complete, either the old one or the new
+        one.
 
-        `OptionError` where altair, which draws the figures, is not installed; OSError as
+        `OptionError` if altair, which draws the figures, is not installed; OSError as
         `Tokenizer.save`.
         """
         atomic_write(path_name(path), self.html().encode())
 
     def save_figures(self, folder: str | os.PathLike[str]) -> list[Path]:
-        """Write each figure as `NAME.svg`, `NAME.png` and `NAME.csv` into a folder, made anew.
+        """Write each figure as `NAME.svg`, `NAME.png` and `NAME.csv` into a folder, which is
+        created.
 
-        Raises as `save`. Gives the paths.
+        Returns the paths. Raises as `save`.
         """
         place = Path(path_name(folder))
         place.mkdir(parents=True, exist_ok=True)
@@ -108,7 +110,7 @@ class Report:
         return paths
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them."""
+        """All fields as plain values, ready for JSON."""
         return {
             "title": self.title,
             "tokenizer": self.tokenizer,
@@ -145,7 +147,7 @@ def report(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Report:
-    """All there is to say of a tokenizer on some texts: one page, its figures, its numbers.
+    """Report on a tokenizer with some texts: one page, its figures, its numbers.
 
     >>> import digram
     >>> tok = digram.train("low low lower lowest", max_merges=4, pretokenizer="gpt2")
@@ -155,21 +157,21 @@ def report(
     >>> found.evaluation.total.tokens
     3
 
-        corpus: a corpus as for `evaluate`, or several by name, each of which can be read again.
-        parallel: texts by name that say the same line by line, as for `evaluate`; files and
-            strings are cut where lines end.
-        reference: the one of these that the others are compared with. Without `parallel` the texts
+        corpus: a corpus as for `evaluate`, or several by name; each must be readable several times.
+        parallel: parallel texts by name, with the same content line by line, as for `evaluate`;
+            files and strings are split into lines.
+        reference: the parallel text that the others are compared with. Without `parallel` the texts
             of `corpus` are the parallel ones, as in `evaluate(tok, texts, reference=...)`.
-        title: what the page is called.
-        separator: cuts files of `corpus` into documents.
+        title: the title of the page.
+        separator: splits files of `corpus` into documents.
 
-    `save("report.html")` writes one file that needs no network and no script, `charts` are the
-    figures as data, SVG and PNG, `save_figures` writes all of them, `to_dict()` gives plain
-    values. The same inputs give the same bytes. What the page says is told in docs/report.md.
+    `save("report.html")` writes one file that needs no network and no script. `charts` are the
+    figures as data, SVG and PNG; `save_figures` writes all of them; `to_dict()` returns plain
+    values. The same inputs give the same bytes. docs/report.md describes the page.
 
-    Drawing needs `pip install ".[plots]"`, and takes some seconds. The texts are encoded
-    twice. Raises as `evaluate`, and `OptionError` for an iterator, which cannot be read again,
-    and for names that would be shown alike, or as that of all texts together.
+    Drawing needs `pip install ".[plots]"` and takes some seconds. The texts are encoded twice.
+    Raises as `evaluate`, and `OptionError` for an iterator, which cannot be read twice, and for
+    names that would look alike, or like the name of all texts together.
     """
     instance("tok", tok, Tokenizer)
     texts = dict(corpus) if isinstance(corpus, Mapping) else {"corpus": corpus}
@@ -214,7 +216,7 @@ def _check(
             check_readable_again(f"{argument}[{name!r}]", one)
     if lines is not None and reference is None:
         raise OptionError(
-            "parallel texts are compared with one of them, and none is named.",
+            "parallel= is given without reference=.",
             hint=f"Pass reference=, one of {', '.join(map(repr, lines))}.",
         )
 
@@ -222,7 +224,7 @@ def _check(
 def _check_names(
     argument: str, sources: Mapping[str, CorpusLike], taken: Mapping[str, str]
 ) -> None:
-    """Refuses names by which tables and figures could not tell one text from another."""
+    """Raise an error for names that would not distinguish the texts in tables and figures."""
     check_names(sources, None)
     shown = dict(taken)
     for name in sources:
@@ -232,17 +234,17 @@ def _check_names(
             raise OptionError(
                 f"{argument}[{show(name)}] {reason}.",
                 value=name,
-                hint="Give this text another name.",
+                hint="Rename this text.",
             )
         shown[spelled] = f"is {argument}[{name!r}]"
 
 
 def _curves(tok: Tokenizer, evaluation: Evaluation) -> tuple[dict[str, Curve], str]:
-    """The curve of each text and of all; or none, and why."""
+    """The curve of each text and of all; or none, with the reason."""
     try:
         sizes = [*_sizes(tok)]
         if not sizes:
-            return {}, "this vocabulary has no merges that could be left out."
+            return {}, "this vocabulary has no merges to leave out."
         named = {name: of.tally for name, of in evaluation.by_name.items()}
         if len(named) > 1:
             named[""] = evaluation.total.tally
@@ -253,7 +255,7 @@ def _curves(tok: Tokenizer, evaluation: Evaluation) -> tuple[dict[str, Curve], s
 
 
 def _entries(tok: Tokenizer, finding: Finding, evaluation: Evaluation) -> list[Entry]:
-    """Some of the tokens that a finding is about."""
+    """Some of the tokens of a finding."""
     ids = finding.ids[:_EXAMPLES] if finding.kind not in _NO_TOKENS else ()
     times, found, size = evaluation.total.times, list[Entry](), 0
     for id in ids:

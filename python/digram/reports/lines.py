@@ -1,6 +1,6 @@
-r"""Parallel text in lines, of which none is dropped: a line says the same as those of its number.
+r"""Parallel text in lines, including empty ones: lines with the same number have the same content.
 
-A separator drops empty documents, after which the number of a line would no longer be its own.
+A separator would drop empty documents and so shift the numbers of the lines after them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Some = TypeVar("Some", str, bytes)
 
 
 def by_line(source: CorpusLike) -> CorpusLike:
-    r"""Parallel text in lines: a text and files are cut where lines end, lists have lines.
+    r"""Parallel text in lines: strings and files are split into lines, lists are lines already.
 
     >>> by_line("\none\n\ntwo\n")
     ['', 'one', '', 'two']
@@ -38,7 +38,7 @@ def by_line(source: CorpusLike) -> CorpusLike:
 
 
 def first_lines(sources: Mapping[str, CorpusLike], evaluation: Evaluation) -> dict[str, Text]:
-    """Of each corpus the first line that none has empty; the very first, where there is no such.
+    """The first line of each corpus that is empty in none of them; the first, if there is none.
 
     >>> import digram
     >>> lines = {"en": ["", "one", "two"], "sw": ["a", "moja", "mbili"]}
@@ -73,6 +73,6 @@ class _Lines(Files):
 
 
 def _lines(text: Some, end: Some) -> list[Some]:
-    """The lines; what ends one makes none behind it."""
+    """The lines of a text; the end of the last line starts no new one."""
     lines = text.split(end)
     return lines if lines[-1] else lines[:-1]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["framed", "page"]
 
-_TEXTS = 6  # that the first sentence tells of
+_TEXTS = 6  # the number of texts in the first sentence
 
 
 def page(of: Report) -> str:
@@ -45,7 +45,7 @@ def page(of: Report) -> str:
 
 
 def framed(document: str) -> str:
-    """A page inside a notebook, with its own styles, where nothing in it may run."""
+    """A page inside a notebook, with its own styles, in a sandbox that runs no scripts."""
     style = "width:100%;height:40rem;border:1px solid rgba(128,128,128,.4);border-radius:6px"
     return f'<iframe sandbox srcdoc="{escape(document)}" style="{style}"></iframe>'
 
@@ -64,11 +64,11 @@ def _header(of: Report) -> Markup:
     )
     lead = f"A vocabulary of {facts['tokens']:,} tokens for {unit}-level BPE{learned}. "
     if len(of.evaluation.by_name) <= _TEXTS:
-        lead += f"A token stands for {needs}."
+        lead += f"A token covers {needs}."
     keys = [
         ("Tokens", f"{facts['tokens']:,}", f"{facts['merges']:,} merges"),
         ("Bytes per token", f"{total.bytes_per_token:.3f}", "of all text"),
-        ("Fertility", f"{total.fertility:.3f}", "tokens for a word"),
+        ("Fertility", f"{total.fertility:.3f}", "tokens per word"),
         ("Whole words", words.share(total.whole_words), "are one token"),
         ("Coverage", words.share(total.coverage), "of the characters"),
         (
@@ -81,7 +81,7 @@ def _header(of: Report) -> Markup:
     if costs:
         premium = f"{costs.premium[costs.worst]:,.2f}×"
         keys.append(("Largest premium", premium, f"{costs.worst}, of {len(costs.premium)}"))
-        keys.append(("Gini coefficient", f"{costs.gini:.3f}", "of what languages cost"))
+        keys.append(("Gini coefficient", f"{costs.gini:.3f}", "of the costs of languages"))
     return element(
         "header",
         element("p", "Tokenizer report", class_="kicker"),
@@ -92,7 +92,7 @@ def _header(of: Report) -> Markup:
 
 
 def _facts(held: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What the tokenizer is, line by line."""
+    """The properties of the tokenizer, line by line."""
     special = held["special_tokens"]
     yield "tokens", f"{held['tokens']:,}, of which {held['base']:,} before any merge"
     yield "merges", f"{held['merges']:,}"
@@ -137,7 +137,7 @@ def _footer() -> Markup:
     return element(
         "footer",
         f"Made by digram {__version__}. The same tokenizer and texts give the same page. The "
-        "data of each figure is that of its CSV file, which ",
+        "data of each figure is in the CSV file that ",
         element("code", "digram report --figures"),
         " writes beside SVG and PNG.",
     )

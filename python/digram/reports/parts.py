@@ -1,6 +1,6 @@
-"""Pieces of the page: tables, figures, lists. What they are given is escaped here, markup is not.
+"""Elements of the page: tables, figures, lists. Strings are escaped here, `Markup` is not.
 
-Texts are `str` and are escaped, with signs for what cannot be seen; `Markup` stands as it is.
+Invisible characters of strings are shown as symbols.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ __all__ = [
     "table",
 ]
 
-_LONG = 48  # characters of a token that are drawn
+_LONG = 48  # the maximum number of characters to show of a token
 
 
 class Markup(str):
-    """HTML, made in this room or by `digram.display.html`."""
+    """HTML made by this package or by `digram.display.html`."""
 
     __slots__ = ()
 
 
 def shown(text: str) -> Markup:
-    r"""A text as markup, whatever it holds.
+    r"""A text as HTML, safe for any content.
 
     >>> shown("<b> & \x1b")
     '&lt;b&gt; &amp; ␛'
@@ -49,7 +49,7 @@ def shown(text: str) -> Markup:
 
 
 def element(name: str, *inner: str, **attributes: str) -> Markup:
-    """An element of texts and markup; `class_` is the attribute `class`.
+    """An element of strings and markup; `class_` is the attribute `class`.
 
     >>> element("p", "a < b", class_="note")
     '<p class="note">a &lt; b</p>'
@@ -59,7 +59,7 @@ def element(name: str, *inner: str, **attributes: str) -> Markup:
 
 
 def paragraph(*inner: str, class_: str = "") -> Markup:
-    """Sentences."""
+    """A paragraph."""
     return element("p", *inner, class_=class_) if class_ else element("p", *inner)
 
 
@@ -71,9 +71,9 @@ def table(
     texts: int = 1,
     marked: dict[int, str] | None = None,
 ) -> Markup:
-    """A table whose first cells are names; a number of columns are texts, the others numbers.
+    """A table with names in the first column; `texts` columns are text, the others numbers.
 
-    `marked` gives rows, by their number, a class.
+    `marked` maps rows, by index, to a class.
     """
     kinds = ["" if at < texts else "n" for at in range(len(head))]
     cells = [
@@ -92,7 +92,7 @@ def table(
 
 
 def figure(chart: Chart, number: int, text: str) -> Markup:
-    """A figure drawn in the page itself, with what it shows below it."""
+    """A figure drawn in the page, with its caption."""
     svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", chart.svg())
     label = f'role="img" aria-label="{escape(chart.title)}" '
     drawn = Markup(svg.replace("<svg ", f"<svg {label}", 1))
@@ -101,7 +101,7 @@ def figure(chart: Chart, number: int, text: str) -> Markup:
 
 
 def key_figures(entries: Iterable[tuple[str, str, str]]) -> Markup:
-    """The few numbers that come first: a name, a number, a remark."""
+    """The key figures at the top: a name, a number and a remark each."""
     cells = [
         element("div", element("dt", name), element("dd", value, element("small", remark)))
         for name, value, remark in entries
@@ -110,13 +110,13 @@ def key_figures(entries: Iterable[tuple[str, str, str]]) -> Markup:
 
 
 def named_list(entries: Iterable[tuple[str, str]]) -> Markup:
-    """Names with what is said of them."""
+    """Names with their descriptions."""
     pairs = [element("dt", name) + element("dd", text) for name, text in entries]
     return element("dl", *map(Markup, pairs), class_="words")
 
 
 def chip(token: bytes, position: int = 0, title: str = "") -> Markup:
-    """A token in its colour; a long one in part."""
+    """A token in its colour; a long one is shortened."""
     if len(token) <= _LONG:
         return Markup(html.token(token, position, title))
     start = token[:_LONG].decode("utf-8", "ignore").encode() or token[:_LONG]
@@ -124,7 +124,7 @@ def chip(token: bytes, position: int = 0, title: str = "") -> Markup:
 
 
 def chips(entries: Iterable[Entry], below: Callable[[Entry], str] | None = None) -> Markup:
-    """Tokens that are not text, each with its id and its use to point at, and a word below."""
+    """Tokens from a list, each with its id and count as a tooltip, and a label below."""
     drawn = []
     for at, one in enumerate(entries):
         token = chip(one.token, at, f"id {one.id}, {one.times:,} times")
@@ -135,12 +135,12 @@ def chips(entries: Iterable[Entry], below: Callable[[Entry], str] | None = None)
 
 
 def classed(markup: str) -> tuple[str, str]:
-    """Markup whose styles are told once, and the style sheet that tells them.
+    """Replace inline styles by classes; returns the markup and the style sheet.
 
     >>> classed('<i style="color:red">a</i> <b title="t" style="color:red">b</b>')
     ('<i class="s0">a</i> <b title="t" class="s0">b</b>', '.s0 { color:red }')
 
-    Texts in it are escaped, so a quotation mark is one of markup.
+    Strings in it are escaped, so every quotation mark belongs to the markup.
     """
     names: dict[str, str] = {}
 

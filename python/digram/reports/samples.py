@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Sample", "check_readable_again", "sample"]
 
-_READ = 1 << 14  # bytes of a text that are looked at
+_READ = 1 << 14  # bytes to read of a text
 
 
 class Sample(NamedTuple):
-    """The first tokens of the first text of a corpus that is not empty."""
+    """The first tokens of the first non-empty text of a corpus."""
 
     tokens: list[bytes]
     ids: list[int]
     is_whole: bool
-    """Whether these are all tokens of that text."""
+    """Whether these are all tokens of the text."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The text of the tokens, their ids and their bytes, as JSON has them."""
+        """The text of the tokens, their ids and their bytes, ready for JSON."""
         return {
             "text": b"".join(self.tokens).decode("utf-8", "replace"),
             "ids": self.ids,
@@ -57,11 +57,11 @@ def sample(
 
 
 def check_readable_again(name: str, corpus: CorpusLike) -> None:
-    """Refuses what can be read once: a report reads it several times."""
+    """Raise an error for a corpus that can be read only once: a report reads it several times."""
     held = corpus.data if isinstance(corpus, Table) else corpus
     if isinstance(held, Iterator):
         error = OptionError(
-            "this is an iterator, which can be read once, and a report reads its texts "
+            "this is an iterator, which can be read only once, and a report reads its texts "
             "several times.",
             value=corpus,
             hint="Pass a list of texts, files, or a whole table.",
@@ -71,7 +71,7 @@ def check_readable_again(name: str, corpus: CorpusLike) -> None:
 
 
 def _without_part(data: bytes, end: int) -> int:
-    """An end that is not inside a character."""
+    """The end moved back to the start of a character that it would split."""
     while 0 < end < len(data) and 0x80 <= data[end] < 0xC0:
         end -= 1
     return end

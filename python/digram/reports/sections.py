@@ -1,4 +1,4 @@
-"""The sections of a report's page, but for what the tokenizer is."""
+"""The sections of a report's page, except for the properties of the tokenizer."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Sections"]
 
-_CURVES = 6  # texts whose curves have a column
-_ISOLATES = re.compile("[\u2066-\u2069]")  # what a terminal needs, and a page does not
+_CURVES = 6  # the number of texts whose curves have a column
+_ISOLATES = re.compile("[\u2066-\u2069]")  # needed in a terminal, but not on a page
 
 
 class Sections:
-    """The sections of one report; figures and tables are numbered as they come."""
+    """The sections of one report; figures and tables are numbered as they are created."""
 
     def __init__(self, of: Report) -> None:
         self.of = of
@@ -49,7 +49,7 @@ class Sections:
         self.named = of.evaluation.by_name
 
     def __iter__(self) -> Iterator[tuple[str, str, Iterator[str]]]:
-        """Each with its name in links, its title and its parts, which are made in this order."""
+        """Each with its anchor, its title and its parts; the parts are created in this order."""
         yield "measures", "Measures", self.measures()
         yield "size", "Size of the vocabulary", self.size()
         if self.of.parallel is not None:
@@ -66,8 +66,8 @@ class Sections:
             marked[len(rows)] = "sum"
             rows.append(self._measured(ALL, self.total))
         head = ["text", "documents", "size", "tokens", *(one.name for one in words.MEASURES)]
-        yield self._table("What the tokenizer does with each text.", head, rows, marked=marked)
-        yield element("h3", "What each measure is")
+        yield self._table("The measures of the tokenizer on each text.", head, rows, marked=marked)
+        yield element("h3", "The measures")
         yield named_list((one.name, one.definition) for one in words.MEASURES)
 
     def _measured(self, name: str, of: Measures) -> list[str]:
@@ -102,12 +102,12 @@ class Sections:
             for size in sizes
         ]
         yield paragraph(
-            "Each smaller vocabulary is the beginning of this one, and its numbers are exact: "
-            "merges are undone on how often each token stands in the text."
+            "Each smaller vocabulary is a prefix of this one, and its numbers are exact: "
+            "merges are undone on the counts of the tokens in the text."
         )
         caption = (
             "Smaller vocabularies: bytes per token of each text; the share of the vocabulary that "
-            "stands in all text (used), and there at least a hundred times (frequent)."
+            "occurs in all text (used), and that occurs at least a hundred times (frequent)."
         )
         right = self._table(caption, head, rows, marked={len(rows) - 1: "here"}, texts=0)
         yield element("div", self._figure("curve"), right, class_="beside")
@@ -120,8 +120,8 @@ class Sections:
         order = sorted(costs.premium, key=lambda name: (costs.premium[name], name))
         lines = found.by_name[costs.reference].documents
         yield paragraph(
-            f"{several(lines, 'line')} that say the same in {several(len(order), 'language')}, "
-            f"compared with {costs.reference}. The fewest tokens: {costs.best}. The most: "
+            f"{several(lines, 'line')} with the same content in {several(len(order), 'language')}, "
+            f"compared with {costs.reference}. Fewest tokens: {costs.best}. Most tokens: "
             f"{costs.worst}, {costs.premium[costs.worst]:.2f} times those of the reference. "
             f"Gini coefficient of the costs: {costs.gini:.3f}."
         )
@@ -141,46 +141,46 @@ class Sections:
             premium = f"{costs.premium[name]:,.2f}×"
             rows.append([name, cost, premium, size, characters, words.share(one.coverage)])
         right = self._table(
-            "What the same lines cost.", head, rows, marked={order.index(costs.reference): "here"}
+            "The cost of the same lines.", head, rows, marked={order.index(costs.reference): "here"}
         )
         yield element("div", self._figure("premium"), right, class_="beside")
         yield named_list(words.PARALLEL.items())
 
     def vocabulary(self) -> Iterator[str]:
-        held = self.of.contents
-        share = held.unused / (held.learned or 1)
+        contents = self.of.contents
+        share = contents.unused / (contents.learned or 1)
         yield paragraph(
-            f"Of {held.learned:,} learned tokens {held.unused:,} ({words.share(share)}) do not "
-            "stand in the text. They may be parts of others that do: a token that is always merged "
-            "further stands nowhere."
+            f"Of {contents.learned:,} learned tokens {contents.unused:,} ({words.share(share)}) "
+            "do not occur in the text. They may be parts of tokens that do: a token that is always "
+            "merged further never occurs."
         )
-        lengths = self._groups("bytes", "Tokens by length in bytes.", held.by_length)
+        lengths = self._groups("bytes", "Tokens by length in bytes.", contents.by_length)
         yield element("div", self._figure("lengths"), lengths, class_="beside")
-        kinds = self._groups("kind", "Tokens by kind and script.", held.by_kind)
+        kinds = self._groups("kind", "Tokens by kind and script.", contents.by_kind)
         yield element("div", self._figure("kinds"), kinds, class_="beside")
         total = self.total.tokens or 1
         most = element(
             "div",
             element("h3", "The most used tokens"),
-            paragraph("Below each its share in the tokens of the text.", class_="note"),
-            chips(held.most_used, lambda one: f"{one.times / total:.2%}"),
+            paragraph("Below each token its share of the tokens of the text.", class_="note"),
+            chips(contents.most_used, lambda one: f"{one.times / total:.2%}"),
         )
         yield element("div", self._figure("ranks"), most, class_="beside")
         yield element("h3", "The least used tokens")
         yield paragraph(
-            "Learned tokens that stand in the text least often; of equal ones those learned first. "
-            "Below each how often.",
+            "Learned tokens with the fewest occurrences in the text; equal ones in the order of "
+            "learning. Below each token its count.",
             class_="note",
         )
-        yield chips(held.least_used, lambda one: f"{one.times:,}")
+        yield chips(contents.least_used, lambda one: f"{one.times:,}")
         yield element("h3", "The longest tokens")
         rows = [
             [chip(one.token, at), f"{one.id:,}", f"{len(one.token):,}", f"{one.times:,}"]
-            for at, one in enumerate(held.longest)
+            for at, one in enumerate(contents.longest)
         ]
         yield self._table("", ["token", "id", "bytes", "times in text"], rows)
         yield element("h3", "The longest words")
-        yield chips(held.longest_words, lambda one: f"{one.times:,}")
+        yield chips(contents.longest_words, lambda one: f"{one.times:,}")
 
     def _groups(self, title: str, caption: str, groups: list[Group]) -> Markup:
         tokens = sum(one.tokens for one in groups) or 1
@@ -196,9 +196,9 @@ class Sections:
     def audit(self) -> Iterator[str]:
         found = self.of.audit
         yield paragraph(
-            f"What may be wrong with the vocabulary, looked for among {found.tokens:,} ordinary "
+            f"Possible defects of the vocabulary, among {found.tokens:,} ordinary "
             f"and {found.special_tokens:,} special tokens and in all text. An error is a fault, a "
-            "warning what one would rather not have, a note what is good to know."
+            "warning is undesirable, and a note is for information."
         )
         rows = [
             [
@@ -210,14 +210,14 @@ class Sections:
             ]
             for one in found.findings
         ]
-        head = ["", "finding", "what, with examples", "number", "share"]
-        yield self._table("Findings, the worst first.", head, rows, texts=3)
+        head = ["", "finding", "description, with examples", "number", "share"]
+        yield self._table("Findings, the most serious first.", head, rows, texts=3)
         none = [kind.replace("_", " ") for kind, one in found.by_kind.items() if not one.count]
         if none:
-            yield paragraph(f"Looked for, and not found: {', '.join(none)}.", class_="note")
+            yield paragraph(f"Checked, and not found: {', '.join(none)}.", class_="note")
 
     def _explained(self, one: Finding) -> Markup:
-        """What a finding means, and tokens that it is about, or what else is told of it."""
+        """The description of a finding, and its tokens or its details."""
         tokens = self.of.examples[one.kind]
         limit = words.LIMITS.get(one.kind)
         what = one.explanation if limit is None else f"{one.explanation} ({limit})"
@@ -232,7 +232,7 @@ class Sections:
 
     def samples(self) -> Iterator[str]:
         yield paragraph(
-            "The beginning of each text. Neighbouring tokens have different colours; · is a space, "
+            "The beginning of each text. Adjacent tokens have different colours; · is a space, "
             "↵ the end of a line, and ⟨E4…⟩ a part of a character."
         )
         for name, one in self.of.samples.items():

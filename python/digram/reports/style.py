@@ -1,4 +1,4 @@
-"""How the page looks: on a screen by day and by night, on a telephone, and on paper."""
+"""The style of the page: on a screen in light and dark mode, on a phone, and on paper."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from digram.reports.canvas import COLORS, FAINT, GRID, INK
 
 __all__ = ["STYLE"]
 
-# Figures are drawn once, in the colours of paper. By night these stand for them.
+# Figures are drawn once, in colours for paper. Dark mode replaces them by these.
 _NIGHT = dict(
     zip(COLORS, ("#4fa8e0", "#ff8a3d", "#2cc79a", "#e39bc4", "#f2b53a", "#8fd0f5"), strict=True)
 )

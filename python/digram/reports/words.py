@@ -1,4 +1,4 @@
-"""What a report says of each measure and each figure, in words that can be cited."""
+"""The descriptions of measures and figures in a report, in words that can be cited."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def share(value: float) -> str:
-    """A share, of which 0% means nothing and 100% all.
+    """A share as a percentage; 0% means none, and 100% all.
 
     >>> share(0.0), share(0.0001), share(0.5), share(0.9999)
     ('0%', '<0.1%', '50.0%', '99.9%')
@@ -47,8 +47,8 @@ MEASURES = (
     Measure(
         "bytes per token",
         lambda of: f"{of.bytes_per_token:.3f}",
-        "Bytes of the text in UTF-8, divided by its tokens: the compression. More is cheaper. Not "
-        "to be compared across scripts, whose characters differ in bytes.",
+        "Bytes of the text in UTF-8, divided by its tokens: the compression. Higher is cheaper. Do "
+        "not compare it across scripts, whose characters differ in bytes.",
     ),
     Measure(
         "characters per token",
@@ -58,19 +58,19 @@ MEASURES = (
     Measure(
         "fertility",
         lambda of: f"{of.fertility:.3f}",
-        "Tokens that hold more than white space, divided by words, where a word is what stands "
-        "between white space (Rust et al. 2021). 1 is the least where words are not joined.",
+        "Tokens that contain more than white space, divided by words, which white space separates "
+        "(Rust et al. 2021). The minimum is 1 if words are not joined.",
     ),
     Measure(
         "whole words",
         lambda of: share(of.whole_words),
-        "The share of words that are one token, alone or with the space before them.",
+        "The share of words that are one token, with or without the space before them.",
     ),
     Measure(
         "coverage",
         lambda of: share(of.coverage),
-        "The share of characters that stand whole in one token. The others are spread over tokens "
-        "as single bytes, or became the unknown token.",
+        "The share of characters that are not split between tokens. The others are split into "
+        "bytes, or became the unknown token.",
     ),
     Measure(
         "entropy",
@@ -82,48 +82,48 @@ MEASURES = (
         "Rényi efficiency",
         lambda of: f"{of.renyi_efficiency:.3f}",
         "Rényi's entropy of order 2.5, divided by log₂ of the size of the vocabulary (Zouhar et "
-        "al. 2023). 1 where all tokens are equally frequent.",
+        "al. 2023). 1 if all tokens are equally frequent.",
     ),
     Measure(
         "vocabulary used",
         lambda of: share(of.vocabulary_used),
-        "The share of the tokens that text can become which stand in the text. It grows with the "
-        "length of the text.",
+        "The share of the vocabulary, without special tokens, that occurs in the text. It grows "
+        "with the length of the text.",
     ),
 )
 
 PARALLEL = {
-    "tokens per line": "Tokens, divided by lines. The lines say the same in each language, so this "
-    "compares what languages cost with no notion of a word.",
+    "tokens per line": "Tokens, divided by lines. The lines have the same content in each "
+    "language, so this compares the costs of languages without a notion of a word.",
     "premium": "Tokens per line as a multiple of the reference's (Petrov et al. 2023).",
-    "Gini coefficient": "How unequal the tokens per line are: 0 for equal ones, below 1 always "
+    "Gini coefficient": "The inequality of the tokens per line: 0 if all are equal, always below 1 "
     "(Gini 1912; for tokens Foroutan et al. 2025).",
 }
 
 FIGURES = {
-    "curve": "Bytes per token under the smaller vocabularies inside this one, each that of its "
+    "curve": "Bytes per token of the smaller vocabularies inside this one, each made of its "
     "first merges. The dashed line is this vocabulary. The axis of sizes is logarithmic.",
-    "premium": "Dots are tokens per line as a multiple of the reference's, which stands at 1×, on "
-    "a logarithmic axis. Further right is dearer.",
+    "premium": "Dots are tokens per line as a multiple of the reference's, which is at 1×, on "
+    "a logarithmic axis. Dots further right cost more.",
     "ranks": "The share of each token in all tokens of a text, from the most to the least "
-    "frequent, both on logarithmic axes. Where a line drops steeply, tokens are hardly used.",
+    "frequent, both on logarithmic axes. Tokens after a steep drop are hardly used.",
     "lengths": "Shares of the tokens of the vocabulary and of those of the text, by length in "
-    "bytes. Text is made of shorter tokens than the vocabulary holds, since these are more "
+    "bytes. Text contains shorter tokens than the vocabulary, since these are more "
     "frequent.",
-    "kinds": "Shares of the tokens of the vocabulary and of those of the text, by what they are: "
+    "kinds": "Shares of the tokens of the vocabulary and of those of the text, by kind: "
     "words by script, numbers, identifiers, punctuation, white space; other bytes are tokens that "
-    "are no whole UTF-8. The axis is logarithmic.",
+    "are not valid UTF-8. The axis is logarithmic.",
 }
 
 RARE, LONG = 10, 32
 LIMITS = {"rare": f"fewer than {RARE} times", "long": f"more than {LONG} characters"}
-"""What the audit was asked for."""
+"""The limits of the audit."""
 
 TOLD = frozenset(
     ["duplicates", "punctuation", "case", "digits", "number_splits", "special_overlap",
      "special_in_text"]
 )  # fmt: skip
-"""Findings whose details say more than the tokens alone."""
+"""Findings whose details contain more than the tokens alone."""
 
 SOURCES = (
     "Foroutan et al. 2025, “Parity-Aware Byte-Pair Encoding”.",

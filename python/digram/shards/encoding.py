@@ -154,7 +154,7 @@ def _go_on(
                 hint="Give another folder.",
             )
         remove_unfinished(home, None, options.format)
-        new.save(home)  # so that what a kill leaves can be told from what others put there
+        new.save(home)  # so that files left by a kill can be distinguished from files of others
         return
     if not resume and old.done:
         raise CheckpointError(

@@ -87,7 +87,7 @@ class Inputs:
         """`CheckpointError` where a run had other inputs, by their names and sizes."""
         had, have = manifest.inputs, self.files
         for old, new in zip(had, have, strict=False):
-            if (old.path, old.source) != (new.path, new.source):
+            if (old.path, old.corpus) != (new.path, new.corpus):
                 raise _other(folder, f"its input {_called(old)} is {_called(new)} now")
             if old.bytes != new.bytes:
                 raise _other(
@@ -174,7 +174,7 @@ class Inputs:
             error.path, error.record = found["path"], found["record"]
             error.offset = found.get("offset")
         else:
-            name = "corpus" if piece.source is None else f"corpus[{piece.source!r}]"
+            name = "corpus" if piece.corpus is None else f"corpus[{piece.corpus!r}]"
             error.message = f"{name}[{place - 1}]: {error.message}"
             error.index = place - 1 if error.index is None else error.index
         error.args = (error.message,)
@@ -282,7 +282,7 @@ def _file_of(batch: Batch, text: int) -> int:
 
 def _called(one: Input) -> str:
     name = "no file" if one.path is None else repr(one.path)
-    return name if one.source is None else f"{name} of corpus[{one.source!r}]"
+    return name if one.corpus is None else f"{name} of corpus[{one.corpus!r}]"
 
 
 def _other(folder: Path, what: str) -> CheckpointError:

@@ -41,7 +41,7 @@ class Place:
 class Input:
     """What a corpus is made of: a file, or all that an iterator, a table or a stream gives.
 
-    `path` and `bytes` are those of a file. `source` is the name that a dictionary of corpora gave.
+    `path` and `bytes` are those of a file. `corpus` is the key of a dictionary of corpora.
     The rest is known once all of it was read: how many documents, their digest, how many records
     were skipped, and when the file was changed; the last helps a run that goes on, and is gone from
     the manifest of one that ended.
@@ -49,7 +49,7 @@ class Input:
 
     path: str | None
     bytes: int | None
-    source: str | None = None
+    corpus: str | None = None
     documents: int | None = None
     blake3: str | None = None
     skipped: int | None = None
@@ -183,8 +183,8 @@ class Manifest:
     ) -> None:
         """`CorruptFileError` for the first file that is not what the manifest says.
 
-        With `digests` all of them are read, and `advance` is told of the bytes; else only their
-        sizes are looked at.
+        With `digests` all of them are read, and `advance` is called with the number of bytes;
+        otherwise only their sizes are checked.
         """
         for file in (one for shard in self.shards for one in shard.files):
             path = folder / file.name

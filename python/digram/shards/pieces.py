@@ -39,7 +39,7 @@ class Piece:
     found: Files | Stream | Table | Iterator[Any]
     separator: bytes | None
     size: int | None = None  # about how many bytes it holds, on the disk where it is there
-    source: str | None = None  # its name in a dictionary
+    corpus: str | None = None  # its name in a dictionary
 
     @property
     def path(self) -> Path | None:
@@ -80,8 +80,8 @@ class Piece:
             try:
                 yield from cut_texts(seen.numbered(_weighed(texts, seen)), self.separator)
             except TypeError as error:
-                if self.source is not None:
-                    placed(error, f"corpus[{self.source!r}]")
+                if self.corpus is not None:
+                    placed(error, f"corpus[{self.corpus!r}]")
                 raise
 
     def at(self, record: int) -> dict[str, Any]:
@@ -120,7 +120,7 @@ class Pieces:
             except Exception as error:
                 placed(error, f"corpus[{name!r}]")
                 raise
-            self.all += [replace(piece, source=name) for piece in pieces]
+            self.all += [replace(piece, corpus=name) for piece in pieces]
 
     @property
     def size(self) -> int | None:
@@ -131,9 +131,9 @@ class Pieces:
     def inputs(self) -> list[Input]:
         """The pieces as a manifest has them."""
         return [
-            Input(None, None, one.source)
+            Input(None, None, one.corpus)
             if one.path is None
-            else Input(one.name, one.size, one.source)
+            else Input(one.name, one.size, one.corpus)
             for one in self.all
         ]
 

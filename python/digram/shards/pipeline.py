@@ -37,7 +37,7 @@ class Behind(Generic[Item]):
     ['a', 'b', 'c', '.']
 
     `take` gets each item, `end` is called after the last one, and `close` in every case. An error
-    of these is raised by the next call here. The child of a fork has no such thread, and is told.
+    of these is raised by the next call here. A forked child has no such thread, and gets an error.
     """
 
     def __init__(

@@ -34,8 +34,8 @@ def read_tokens(
     >>> found[0].tolist(), [tok.decode(ids) for ids in found]
     ([257, 258], ['low<|endoftext|>', 'lower<|endoftext|>'])
 
-    A folder of `encode_files` says by its manifest what it holds. Of others the format is told by
-    suffixes and first bytes, where these tell it; files without either need `format`. nanoGPT,
+    The manifest of a folder of `encode_files` describes its content. For other files the format is
+    inferred from suffixes and first bytes; files without either need `format`. nanoGPT,
     llm.c and NumPy files do not say where documents end: `end_of_text` is the id that ends them
     (`tok.special_tokens` has it), by default that of the manifest. With this default, documents
     must be as many as the manifest counts: texts that hold the id themselves are refused, not cut.

@@ -1,7 +1,7 @@
-"""The page: tokenizers in a browser, side by side, from this machine alone (`digram serve`).
+"""The page: tokenizers in a browser, side by side, served on this machine only (`digram serve`).
 
-`answers` holds what the page asks, as plain functions; `guard` refuses what does not come from it;
-`app` joins both with the files in `static`, and `server` runs that on a port of this machine.
+`answers` implements the page's requests as plain functions; `guard` refuses other requests;
+`app` joins both with the files in `static`, and `server` runs the application on a local port.
 """
 
 from __future__ import annotations

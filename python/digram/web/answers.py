@@ -1,4 +1,4 @@
-"""What the page asks: questions with arguments as JSON holds them, and their answers likewise."""
+"""The questions of the page: their arguments and their answers are JSON values."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["Answers"]
 
 MOST_ROWS = 1000
-"""Of the vocabulary, in one answer."""
+"""The maximum number of rows of the vocabulary in one answer."""
 
-_OTHER = "Load the page again: it may be of another version than the server."
+_OTHER = "Load the page again: it may be from another version than the server."
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ class _Named(NamedTuple):
 
 
 class Answers:
-    """The questions that a page may ask about some tokenizers, by their names.
+    """The questions that a page may ask about some tokenizers, by name.
 
     >>> import digram
     >>> tok = digram.train("low low", max_merges=2)
@@ -45,9 +45,9 @@ class Answers:
     >>> answers("tree", {"tokenizer": 0, "id": 115})
     {'nodes': [{'level': 0, 'id': 115, 'hex': '73', 'kind': 'byte', 'rank': None, 'count': None}]}
 
-    Each answer is made of what JSON has. Bytes come in hexadecimal, and no text comes back: a page
-    has the text, and the sizes of its tokens say where to cut it. Raises `OptionError` for what is
-    no question, or has other arguments than it takes; else what the tokenizer raises.
+    Answers are JSON values. Bytes are in hexadecimal, and texts are not sent back: the page has the
+    text, and the sizes of the tokens give their boundaries. Raises `OptionError` for an unknown
+    question or wrong arguments; otherwise what the tokenizer raises.
     """
 
     def __init__(self, tokenizers: Mapping[str, Tokenizer]) -> None:
@@ -65,7 +65,7 @@ class Answers:
         }
 
     long = frozenset({"explain", "steps", "replay", "curve", "measures"})
-    """The names of those that may take seconds: best one at a time."""
+    """The names of the questions that may take seconds; best answered one at a time."""
 
     @property
     def questions(self) -> tuple[str, ...]:
@@ -73,17 +73,17 @@ class Answers:
         return tuple(self._questions)
 
     def __call__(self, question: str, arguments: Any) -> dict[str, Any]:
-        """The answer to a question."""
+        """Answer a question."""
         if question not in self._questions:
             names = ", ".join(self._questions)
             raise OptionError(
-                f"{question!r:.40} is not a question; these are: {names}.",
+                f"{question!r:.40} is not a question; choose from {names}.",
                 value=question,
                 hint=_OTHER,
             )
         if type(arguments) is not dict:
             raise OptionError(
-                "the arguments of a question are an object.", value=arguments, hint=_OTHER
+                "the arguments of a question must be an object.", value=arguments, hint=_OTHER
             )
         return self._questions[question](_Arguments(arguments))
 
@@ -106,7 +106,7 @@ class Answers:
         asked.none_left()
         if start < 0 or not 0 <= count <= MOST_ROWS:
             raise OptionError(
-                f"start={start} and count={count} name no rows.",
+                f"start={start} and count={count} select no rows.",
                 hint=f"A list starts at 0, and an answer has at most {MOST_ROWS:,} rows.",
             )
         return one.vocabulary.rows(
@@ -117,7 +117,7 @@ class Answers:
         one = self._one(asked.take("tokenizer", int))
         id = asked.take("id", int)
         asked.none_left()
-        if not 0 <= id < one.tok.vocab_size:  # which the core may not be able to hold
+        if not 0 <= id < one.tok.vocab_size:  # may be too large for the core
             raise TokenIdError(
                 f"{id} is not in this vocabulary (0..{one.tok.vocab_size - 1}).", value=id
             )
@@ -162,7 +162,7 @@ class Answers:
         if type(number) is not int or not 0 <= number < len(self._named):
             last = len(self._named) - 1
             raise OptionError(
-                f"tokenizer {number!r:.40} is not there (0..{last}).", value=number, hint=_OTHER
+                f"there is no tokenizer {number!r:.40} (0..{last}).", value=number, hint=_OTHER
             )
         return self._named[number]
 
@@ -171,30 +171,30 @@ _KINDS = {str: "a string", int: "a whole number", bool: "true or false", list: "
 
 
 class _Arguments:
-    """Arguments by name, each taken once, of exactly one type."""
+    """Arguments by name; each is taken once and has an exact type."""
 
     def __init__(self, given: dict[str, Any]) -> None:
         self._given = dict(given)
 
     def take(self, name: str, kind: type[T], default: T | None = None) -> T:
-        """The argument; its default where it has one and was not given."""
+        """The value of an argument, or its default if it is missing."""
         value = self._given.pop(name, default)
-        if type(value) is not kind:  # so true is not a number
+        if type(value) is not kind:  # exact, because True is an int
             missing = value is None
             found = "is missing" if missing else f"is {value!r:.80}, not {_KINDS[kind]}"
             raise OptionError(f"the argument {name!r} {found}.", value=value, hint=_OTHER)
         return value
 
     def has(self, name: str) -> bool:
-        """Whether the argument was given, and is still there."""
+        """Whether the argument was given and not yet taken."""
         return name in self._given
 
     def none_left(self) -> None:
-        """Refuses arguments that the question does not take."""
+        """Raise an error for arguments that the question does not take."""
         if self._given:
             name = min(self._given)
             raise OptionError(
-                f"the question takes no argument {name!r:.80}.", value=name, hint=_OTHER
+                f"the question has no argument {name!r:.80}.", value=name, hint=_OTHER
             )
 
 
@@ -213,7 +213,7 @@ def _facts(name: str, tok: Tokenizer) -> dict[str, Any]:
 
 
 def _texts(given: list[Any]) -> dict[str, str]:
-    """Texts by their names, which come as pairs; refuses other things, and a name twice."""
+    """Texts by name, from a list of pairs; raises for other values, and for a repeated name."""
     found: dict[str, str] = {}
     for pair in given:
         if type(pair) is not list or len(pair) != 2 or not all(type(one) is str for one in pair):
@@ -221,18 +221,18 @@ def _texts(given: list[Any]) -> dict[str, str]:
         name, text = pair
         if name in found:
             raise OptionError(
-                f"two texts are named {name!r:.80}.", value=name, hint="Give each its own name."
+                f"two texts are named {name!r:.80}.", value=name, hint="Give each a different name."
             )
         found[name] = text
     return found
 
 
 def _encoded(tok: Tokenizer, text: str, special: Any) -> dict[str, Any]:
-    """Ids and how many bytes of the text each stands for; or why there are none."""
+    """Ids and the number of bytes of each token; or an error."""
     try:
         encoding = tok(text, special=special, add_special_tokens=False, offsets="bytes")
     except DigramError as error:
         return problem(error)
-    # As an array: a tuple for each token of a megabyte would take 200 MB.
+    # As an array: tuples for the tokens of a megabyte would take 200 MB.
     spans = encoding._call.encoded.numpy_spans()
     return {"ids": encoding.ids, "sizes": (spans[:, 1] - spans[:, 0]).tolist()}

@@ -1,4 +1,4 @@
-"""The page as an application: files that anybody may have, and questions behind the guard."""
+"""The page as an application: public files, and questions behind the guard."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ _TYPES = {
 
 
 class Works:
-    """The work of a server: what is soon done, and apart from it what may take seconds."""
+    """The work of a server: quick questions, and separately those that may take seconds."""
 
     def __init__(self) -> None:
         self.short = Work(2)
         self.long = Work(1)
 
     def stop(self) -> None:
-        """Stop what runs, and refuse what waits or comes."""
+        """Stop running work, and refuse waiting and new work."""
         self.short.stop()
         self.long.stop()
 
     def join(self, seconds: float) -> None:
-        """Wait for what runs, but no longer than that for each."""
+        """Wait for running work, at most that long for each kind."""
         self.short.join(seconds)
         self.long.join(seconds)
 
 
 def static_files() -> Mapping[str, tuple[bytes, str]]:
-    """What the browser loads: contents and type by path. All of it is in memory.
+    """The files that the browser loads: contents and type by path, all in memory.
 
     >>> static_files()["/icon.svg"]
     (b'<svg...', 'image/svg+xml')
@@ -61,7 +61,7 @@ def static_files() -> Mapping[str, tuple[bytes, str]]:
 def application(
     answers: Answers, works: Works, *, origins: Mapping[str, Collection[str]], token: str
 ) -> Guard:
-    """The ASGI application of a server, behind its guard: see there for `origins` and `token`."""
+    """The ASGI application of a server, behind its guard; for `origins` and `token` see `Guard`."""
     paths = {f"/api/{question}": question for question in answers.questions}
     shown = static_files()
 
@@ -72,7 +72,7 @@ def application(
             await respond(200, {"content-type": kind}, content, send)
             return
         question = paths[path]
-        body = (await receive())["body"]  # which the guard has whole
+        body = (await receive())["body"]  # the guard passes the complete body
         work = works.long if question in answers.long else works.short
         gone = asyncio.ensure_future(_disconnected(receive))
         try:
@@ -91,17 +91,17 @@ async def _disconnected(receive: Receive) -> None:
 
 
 def _answered(answers: Answers, question: str, body: bytes) -> tuple[int, bytes]:
-    """The status and the body of what a question is answered with."""
+    """The status and the body of the answer to a question."""
     try:
         return 200, dump(answers(question, _parsed(body)))
     except DigramError as error:
         return 400, dump(problem(error))
     except MemoryError:
         fault = LimitExceededError(
-            "there is not enough memory for this.", hint="Take a shorter text, or close programs."
+            "there is not enough memory for this.", hint="Use a shorter text, or close programs."
         )
         return 503, dump(problem(fault))
-    except Exception as error:  # whatever it is, the page shows it
+    except Exception as error:  # shown on the page, whatever it is
         broken = InternalError(
             f"{type(error).__name__}: {error}",
             hint="This should not happen; please report what you did and this message.",
@@ -112,8 +112,8 @@ def _answered(answers: Answers, question: str, body: bytes) -> tuple[int, bytes]
 def _parsed(body: bytes) -> Any:
     try:
         return parse(body, None)
-    except DigramError as error:  # which speaks of files
+    except DigramError as error:  # its message is about files
         raise OptionError(
-            f"the body of the request is no JSON: {problem(error)['error']['message']}",
+            f"the body of the request is not valid JSON: {problem(error)['error']['message']}",
             hint="Send one object in UTF-8, with each key once.",
         ) from None

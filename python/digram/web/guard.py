@@ -1,9 +1,9 @@
-"""What stands before the page and refuses every request that does not come from it.
+"""The guard of the page: refuses every request that does not come from the page.
 
-A page of a local server has three kinds of enemies. A site that the same browser shows may send
-requests here: what it can send has another `Origin` (or `Sec-Fetch-Site`), and cannot have the
-token, which a browser sends along only after it asked, and here nothing says yes. A name that such
-a site owns may be made to point here (DNS rebinding): then the `Host` is that name. Other users of
+The page of a local server has three kinds of attackers. Another site in the same browser may send
+requests: these have a different `Origin` (or `Sec-Fetch-Site`), and cannot contain the token, since
+browsers send such a header only after a preflight request, which is refused here. A domain of such
+a site may resolve to this machine (DNS rebinding): then the `Host` is that domain. Other users of
 the machine can connect to the port: they do not know the token, which is in the address that
 `digram serve` prints, after a `#`, so that it is in no log and in no request for the page itself.
 """
@@ -28,16 +28,16 @@ __all__ = [
 ]
 
 LARGEST = 1 << 20
-"""Bytes of a body."""
+"""The maximum size of a body in bytes."""
 
 LARGEST_HEAD = 16 << 10
-"""Bytes of a request before its body."""
+"""The maximum size of a request before its body in bytes."""
 
 COME_AGAIN = 2
-"""Seconds after which who was sent away because much is asked may ask again."""
+"""Seconds after which a client may retry when the server is busy."""
 
 PART = 256 << 10
-"""Bytes of an answer that are sent at once."""
+"""The maximum number of bytes of an answer to send at once."""
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -51,7 +51,7 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     "cache-control": "no-store",
 }
-"""What goes with every answer, also with a refusal."""
+"""The headers of every answer and of every refusal."""
 
 Scope = MutableMapping[str, Any]
 _Message = MutableMapping[str, Any]
@@ -61,7 +61,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class RefusalError(Exception):
-    """Why a request is refused: the status, what is wrong with it, and what to do."""
+    """Why a request is refused: the status, the message, and the remedy."""
 
     def __init__(self, status: int, message: str, remedy: str, **headers: str) -> None:
         super().__init__(message)
@@ -72,7 +72,7 @@ class RefusalError(Exception):
 
 
 class GoneError(Exception):
-    """Whoever asked has closed the connection."""
+    """The client has closed the connection."""
 
 
 def refused(refusal: RefusalError) -> dict[str, Any]:
@@ -93,24 +93,24 @@ class _Request(NamedTuple):
         headers: dict[str, list[str]] = {}
         for name, value in scope["headers"]:
             headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
-        # As it was sent: a path with %2e in it is none of ours.
+        # The raw path: one with %2e in it is not a path of this server.
         path = scope.get("raw_path") or scope["path"].encode("utf-8", "surrogateescape")
         return cls(scope["method"], path.decode("latin-1"), scope["query_string"], headers)
 
     def one(self, name: str) -> str | None:
-        """The value of a header, which may be there once."""
+        """The value of a header, which may occur only once."""
         values = self.headers.get(name, [])
         if len(values) > 1:
-            raise RefusalError(400, f"there are {len(values)} headers {name}.", "Send one.")
+            raise RefusalError(400, f"there are {len(values)} headers {name}.", "Send only one.")
         return values[0] if values else None
 
 
 class Guard:
-    """An ASGI application that passes on what comes from the page, and refuses all else.
+    """An ASGI application that passes on requests of the page, and refuses all others.
 
-    What it passes on may raise `RefusalError` too, and `GoneError`, before it answers. `origins`
-    has the hosts that a request may name, with the origins of the page under each; `files` are the
-    paths of what anybody may GET, `questions` those of what the page POSTs.
+    The inner application may raise `RefusalError` and `GoneError` too, before it answers. `origins`
+    maps the hosts that a request may name to the origins of the page under each; `files` are the
+    public paths for GET, `questions` the paths to which the page POSTs.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Guard:
         self._questions = questions
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":  # nothing here starts with the server, or is a socket
+        if scope["type"] != "http":  # no lifespan events or sockets here
             return
         try:
             request = _Request.of(scope)
@@ -152,11 +152,11 @@ class Guard:
             raise RefusalError(
                 431,
                 f"the address and the headers have more than {LARGEST_HEAD:,} bytes.",
-                "Delete the cookies that other servers of this machine have set.",
+                "Delete the cookies that other servers on this machine have set.",
             )
         if scope["http_version"] not in ("1.0", "1.1"):
             version = scope["http_version"]
-            raise RefusalError(505, f"HTTP {version} is not spoken here.", "Speak HTTP 1.1.")
+            raise RefusalError(505, f"HTTP {version} is not supported.", "Use HTTP 1.1.")
 
     def _check_origin(self, request: _Request) -> None:
         host = request.one("host")
@@ -164,37 +164,35 @@ class Guard:
             raise RefusalError(
                 421,
                 f"this server is not {(host or 'without a name')!r:.80}.",
-                "Open the address that `digram serve` printed. Where a forwarded port has another "
-                "name, give that to `digram serve` as --allow-host.",
+                "Open the address that `digram serve` printed. If a forwarded port has another "
+                "name, pass that name to `digram serve` as --allow-host.",
             )
         origin = request.one("origin")
         if origin is not None and origin.lower() not in self._origins[host.lower()]:
             raise RefusalError(
                 403,
                 f"requests from {origin!r:.80} are refused.",
-                "Use the page of this server; no other site may ask it.",
+                "Use the page of this server; other sites may not send requests.",
             )
         site = request.one("sec-fetch-site")
         if site not in (None, "same-origin", "none"):
             raise RefusalError(
                 403,
-                f"a request that another site makes (Sec-Fetch-Site: {site!r:.40}) is refused.",
+                f"a request from another site (Sec-Fetch-Site: {site!r:.40}) is refused.",
                 "Put the address that `digram serve` printed into the browser's address bar.",
             )
 
     def _check_path(self, request: _Request) -> None:
         allowed = "GET, HEAD" if request.path in self._files else "POST"
         if request.path not in self._files | self._questions:
-            raise RefusalError(
-                404, f"there is nothing at {request.path!r:.80}.", "The page is at /."
-            )
+            raise RefusalError(404, f"there is no file {request.path!r:.80}.", "The page is at /.")
         if request.query:
-            raise RefusalError(400, "an address here has nothing after a ?.", "Leave that out.")
+            raise RefusalError(400, "addresses here have no query after a ?.", "Leave it out.")
         if request.method not in allowed.split(", "):
             raise RefusalError(
                 405,
                 f"{request.path} does not take the method {request.method!r:.40}.",
-                f"It takes {allowed}.",
+                f"Use {allowed}.",
                 allow=allowed,
             )
 
@@ -205,19 +203,19 @@ class Guard:
             raise RefusalError(
                 401,
                 "the token of this run is missing or wrong.",
-                "Open the address that `digram serve` printed, with all that is after the #.",
+                "Open the address that `digram serve` printed, including the part after the #.",
                 **{"www-authenticate": "Bearer"},
             )
         kind = request.one("content-type") or ""
         if not re.fullmatch(r"application/json(; ?charset=utf-8)?", kind, re.IGNORECASE):
             raise RefusalError(
-                415, f"a body of type {kind!r:.80} is not taken.", "Send application/json in UTF-8."
+                415, f"the content type {kind!r:.80} is not supported.", "Send application/json."
             )
         if request.one("content-encoding") is not None:
-            raise RefusalError(415, "a packed body is not taken.", "Send it as it is.")
+            raise RefusalError(415, "a compressed body is not supported.", "Send it uncompressed.")
         length = request.one("content-length")
         if length is not None and request.one("transfer-encoding") is not None:
-            raise RefusalError(400, "a body has a length and comes in chunks.", "Send one of them.")
+            raise RefusalError(400, "a body has a length and comes in chunks.", "Send only one.")
         if length is not None and not re.fullmatch(r"[0-9]{1,20}", length):
             raise RefusalError(400, f"{length!r:.40} is not a length.", "Send the length in bytes.")
         if length is not None and int(length) > LARGEST:
@@ -228,14 +226,14 @@ def _too_large() -> RefusalError:
     return RefusalError(
         413,
         f"the request has more than {LARGEST:,} bytes.",
-        "The page takes texts of up to 1 MiB; for longer ones there are `digram count` and "
+        "The page accepts texts of up to 1 MiB; for longer ones use `digram count` and "
         "`digram encode`.",
         connection="close",
     )
 
 
 async def _whole(request: _Request, receive: Receive) -> Receive:
-    """The body, read to its end or refused, as what a further application may receive."""
+    """Read the whole body, or refuse it; returns what the inner application receives."""
     body = bytearray()
     more = True
     while more:
@@ -255,7 +253,7 @@ async def _whole(request: _Request, receive: Receive) -> Receive:
 
 
 async def respond(status: int, headers: Mapping[str, str], body: bytes, send: Send) -> None:
-    """Send an answer, in parts, so that no more of it is copied than is being taken."""
+    """Send an answer in parts, so that at most one part is copied at a time."""
     fields = {**headers, "content-length": str(len(body))}
     lines = [(name.encode(), value.encode()) for name, value in fields.items()]
     await send({"type": "http.response.start", "status": status, "headers": lines})

@@ -1,4 +1,4 @@
-"""uvicorn as the page has it: with an end to its patience, and an end that comes soon."""
+"""uvicorn with time limits for clients, and with a quick shutdown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["listening"]
 
 
 class _Ending(uvicorn.Server):  # type: ignore[misc]  # of a library that lint does not install
-    """A server that first stops its work when it ends, for whose end it would wait else."""
+    """A server that stops its work before it shuts down; otherwise it would wait for the work."""
 
     def __init__(self, config: uvicorn.Config, stop: Callable[[], None]) -> None:
         super().__init__(config)
@@ -28,9 +28,9 @@ class _Ending(uvicorn.Server):  # type: ignore[misc]  # of a library that lint d
 def listening(
     app: Any, stop: Callable[[], None], *, seconds: float, ending: float
 ) -> uvicorn.Server:
-    """A server for an application that has `seconds` of patience with whoever asks.
+    """A server for an application that gives clients `seconds` for a request.
 
-    When it is to end it calls `stop`, and closes what is still open `ending` seconds later.
+    On shutdown it calls `stop`, and closes open connections `ending` seconds later.
     """
     config = uvicorn.Config(
         app,
@@ -40,7 +40,7 @@ def listening(
         interface="asgi3",
         lifespan="off",
         log_config=None,
-        log_level="critical",  # it tells nothing that is not told in an answer
+        log_level="critical",  # errors are reported in answers
         access_log=False,
         proxy_headers=False,
         server_header=False,

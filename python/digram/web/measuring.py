@@ -1,4 +1,4 @@
-"""What the page shows in numbers: the curve of vocabulary size, and the measures by language."""
+"""The numbers on the page: the curve of vocabulary size, and the measures by language."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 __all__ = ["MOST_TEXTS", "curves", "measures"]
 
 MOST_TEXTS = 200
-"""Texts with a name, in one question."""
+"""The maximum number of named texts in one question."""
 
 SMALL = (300, 400, 500, 700)
-"""Sizes of a curve below those that `digram.curve` has without being asked."""
+"""Sizes of a curve, in addition to the default sizes of `digram.curve`."""
 
 
 def curves(toks: Sequence[Tokenizer], text: str) -> list[dict[str, Any]]:
-    """What each tokenizer and the smaller ones inside it do with a text; or why there is nothing.
+    """The curve of each tokenizer on a text, or an error.
 
     >>> import digram
     >>> tok = digram.train("she sells sea shells by the sea shore", vocab_size=266)
@@ -32,8 +32,8 @@ def curves(toks: Sequence[Tokenizer], text: str) -> list[dict[str, Any]]:
     >>> found["own"], [(one["vocab_size"], one["tokens"]) for one in found["points"]]
     (266, [(257, 9), (266, 6)])
 
-    All have points at the same sizes, as far as each goes, and at that of each: `own` is the
-    tokenizer's. Takes the time of `digram.curve`.
+    All curves have points at the same sizes, as far as they go, and at the size of each tokenizer;
+    `own` is the size of the tokenizer itself. Takes as long as `digram.curve`.
     """
     known = [_inside(tok) for tok in toks]
     own = {one.size for one in known if isinstance(one, Family)}
@@ -53,7 +53,7 @@ def curves(toks: Sequence[Tokenizer], text: str) -> list[dict[str, Any]]:
 def measures(
     toks: Sequence[Tokenizer], texts: Mapping[str, str], reference: str | None
 ) -> list[dict[str, Any]]:
-    """What each tokenizer does with each of some texts; or why there is nothing.
+    """The measures of each tokenizer on each text, or an error.
 
     >>> import digram
     >>> tok = digram.train("low low", max_merges=2)
@@ -61,13 +61,13 @@ def measures(
     >>> found["by_name"]["two"]["tokens"], found["parallel"]["premium"]
     (2, {'one': 1.0, 'two': 2.0})
 
-    With a reference each line of a text says what that line of the others does. Takes the time of
-    `digram.evaluate`. Raises `OptionError` where there are more than 200 texts.
+    With a reference the texts are parallel, line by line. Takes as long as `digram.evaluate`.
+    Raises `OptionError` for more than 200 texts.
     """
     if len(texts) > MOST_TEXTS:
         raise OptionError(
-            f"{len(texts)} texts are more than {MOST_TEXTS}.",
-            hint="Of more there is `digram evaluate`.",
+            f"there are {len(texts)} texts, and {MOST_TEXTS} are the maximum.",
+            hint="Use `digram evaluate` for more.",
         )
     separator = None if reference is None else "\n"
     found = []
@@ -87,11 +87,11 @@ def measures(
 
 
 def _inside(tok: Tokenizer) -> Family | DigramError:
-    """The sizes inside a vocabulary; or why there are none."""
+    """The sizes inside a vocabulary, or an error."""
     try:
         inside = family(tok.definition)
         if not inside.learned:
-            raise OptionError("this vocabulary holds no merges, and no smaller ones inside it.")
+            raise OptionError("this vocabulary has no merges, and so no smaller ones inside it.")
         return inside
     except DigramError as error:
         return error

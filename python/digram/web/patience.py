@@ -1,4 +1,4 @@
-"""A connection that waits for nobody: requests that dribble in, and answers that nobody takes."""
+"""Time limits for connections: for slow requests, and for answers that are not read."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ __all__ = ["patient"]
 
 
 MOST_CONNECTIONS = 64
-"""That are answered at a time; a browser keeps six."""
+"""The maximum number of connections that are answered; a browser opens six."""
 
 MOST_TOLD = 512
-"""That are told so when they ask, where there are more; each takes a file descriptor, of which a
-process usually has 1,024. Others are closed."""
+"""The maximum number of further connections that get a refusal; each takes a file descriptor, of
+which a process usually has 1,024. Connections beyond these are closed."""
 
 
 def patient(seconds: float) -> type[asyncio.Protocol]:
-    """uvicorn's protocol for one connection, with an end to its patience.
+    """uvicorn's protocol for one connection, with time limits.
 
-    uvicorn waits for ever for the rest of a request, and for a browser to take an answer. Whoever
-    waits for an answer has his time: what limits that is the work (see `work`).
+    uvicorn waits for the rest of a request, and for the browser to read an answer, without a limit.
+    Waiting for an answer is not limited here, but by the work (see `work`).
     """
 
     class Patient(H11Protocol):  # type: ignore[misc]  # of a library that lint does not install
@@ -43,12 +43,12 @@ def patient(seconds: float) -> type[asyncio.Protocol]:
                 transport.abort()
 
         def data_received(self, data: bytes) -> None:
-            if self._is_refused:  # and what comes is the rest of what was refused
+            if self._is_refused:  # ignore the rest of the refused request
                 return
             if self._is_one_too_many:
                 self._refuse(too_many())
                 return
-            if self._is_between:  # so the next request begins
+            if self._is_between:  # this is the next request
                 self._is_between = False
                 self._wait(seconds)
             super().data_received(data)
@@ -57,23 +57,23 @@ def patient(seconds: float) -> type[asyncio.Protocol]:
 
         def pause_writing(self) -> None:
             super().pause_writing()
-            if self._timer is None:  # not for each part of an answer anew
+            if self._timer is None:  # one limit for all parts of an answer
                 self._wait(3 * seconds)
 
         def on_response_complete(self) -> None:
             self._is_between = True
             self._wait(3 * seconds)
-            super().on_response_complete()  # which goes on with a request that is there already
+            super().on_response_complete()  # may process a request that has already arrived
 
         def connection_lost(self, exc: Exception | None) -> None:
             self._stop_waiting()
             super().connection_lost(exc)
 
         def send_400_response(self, msg: str) -> None:
-            self._refuse(RefusalError(400, "this is no HTTP request.", "Ask with a browser."))
+            self._refuse(RefusalError(400, "this is not an HTTP request.", "Use a browser."))
 
         def _is_whole(self) -> bool:
-            """Whether all of a request is there that has come at all."""
+            """Whether no request is only partly received."""
             return self.conn.their_state not in (h11.IDLE, h11.SEND_BODY)
 
         def _wait(self, most: float) -> None:
@@ -92,18 +92,18 @@ def patient(seconds: float) -> type[asyncio.Protocol]:
                 self._refuse(
                     RefusalError(
                         408,
-                        f"the request was not there whole within {seconds:g} s.",
-                        "Send it at once.",
+                        f"the request was not complete within {seconds:g} s.",
+                        "Send it without pauses.",
                     )
                 )
             else:
                 self.transport.abort()
 
         def _refuse(self, refusal: RefusalError) -> None:
-            """Say why, where an answer has not begun, and close.
+            """Send the refusal, unless an answer has begun, and close the connection.
 
-            Not all at once: of a connection that is closed while something comes in, the system
-            throws away what was sent.
+            The connection stays open for reading: if it were closed while data arrives, the system
+            would discard the refusal.
             """
             self._stop_waiting()
             if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
@@ -126,17 +126,17 @@ def patient(seconds: float) -> type[asyncio.Protocol]:
                 self.transport.write(self.conn.send(event) or b"")
             self.transport.write_eof()
             self._is_refused = True
-            # Whoever does not read that either has had his time.
+            # A client that does not read the refusal is disconnected.
             self._timer = self.loop.call_later(seconds, self.transport.abort)
 
     return Patient
 
 
 def too_many() -> RefusalError:
-    """What is said to those who come when there are as many connections as are answered."""
+    """The refusal when there are too many connections."""
     return RefusalError(
         503,
         f"there are more than {MOST_CONNECTIONS} connections.",
-        "Ask again in some seconds, or close other pages of this server.",
+        "Retry in some seconds, or close other pages of this server.",
         **{"retry-after": str(COME_AGAIN)},
     )

@@ -10,7 +10,7 @@ __all__ = ["problem"]
 
 
 def problem(error: Exception) -> dict[str, Any]:
-    """An error as JSON: its kind, what happened, and what to do where that is known.
+    """An error as JSON: its kind, its message, and its remedy, if there is one.
 
     >>> from digram.errors import OptionError
     >>> problem(OptionError("no such thing.", hint="Take another."))

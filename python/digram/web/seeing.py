@@ -1,4 +1,4 @@
-"""What the page shows of merges: why a text became its tokens, training played again, and trees."""
+"""The merges on the page: explanations of texts, replays of training, and merge trees."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 __all__ = ["MOST_BYTES", "MOST_NODES", "MOST_STEPPED", "Seeing"]
 
 MOST_BYTES = 4096
-"""Of a text that is explained or played."""
+"""The maximum size of a text to explain or replay, in bytes."""
 
 MOST_STEPPED = 256
-"""Bytes of a pretoken whose steps are shown; they grow with its square."""
+"""The maximum size of a pretoken whose steps are shown, in bytes; they grow with its square."""
 
 MOST_NODES = 2000
-"""What a page can still show of a tree; a token of 1,000 bytes."""
+"""The maximum number of nodes of a tree; a token of 1,000 bytes has fewer."""
 
 
 class Seeing:
-    """One tokenizer, looked into with look-ups that are made once.
+    """Look-ups in one tokenizer, built once.
 
     >>> import digram
     >>> from digram.analysis.explain.symbols import Symbols
@@ -43,8 +43,9 @@ class Seeing:
     >>> [(node["level"], node["hex"]) for node in seeing.nodes(256)]
     [(0, '6c6f'), (1, '6c'), (1, '6f')]
 
-    Raises `LimitExceededError` for a text of more than 4,096 bytes, the steps of a pretoken of more
-    than 256, and a tree of more than 2,000 nodes; else what the tokenizer raises.
+    Raises `LimitExceededError` for a text of more than 4,096 bytes, for the steps of a pretoken of
+    more than 256 bytes, and for a tree of more than 2,000 nodes; otherwise what the tokenizer
+    raises.
     """
 
     def __init__(self, tok: Tokenizer, symbols: Symbols) -> None:
@@ -52,7 +53,7 @@ class Seeing:
         self._symbols = symbols
 
     def explained(self, text: str, special: Any) -> dict[str, Any]:
-        """The pretokens of a text: where each stands, how it was cut, how many steps it took."""
+        """The pretokens of a text: the offset of each, why it was cut out, its number of steps."""
         found = self._explained(text, special)
         return {
             "pretokenizer": found.pretokenizer,
@@ -84,12 +85,12 @@ class Seeing:
                 f"this pretoken has {len(one.pretoken):,} bytes, and its steps are shown up to "
                 f"{MOST_STEPPED}.",
                 value=len(one.pretoken),
-                hint="See them with `digram explain`.",
+                hint="Use `digram explain`.",
             )
         return one.to_dict()
 
     def replayed(self, text: str) -> dict[str, Any]:
-        """Training played again on a text: all frames."""
+        """A replay of training on a text: all frames."""
         _check(text)
         return replay(self._tok, text, symbols=self._symbols).to_dict()
 
@@ -111,7 +112,7 @@ class Seeing:
 
 
 def _check(text: str) -> None:
-    size = len(text.encode("utf-8", "surrogatepass"))  # of what is not text encoding tells
+    size = len(text.encode("utf-8", "surrogatepass"))  # encoding reports lone surrogates
     if size > MOST_BYTES:
         raise LimitExceededError(
             f"this text has {size:,} bytes, and this view takes up to {MOST_BYTES:,}.",

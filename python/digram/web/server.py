@@ -1,4 +1,4 @@
-"""The server: on a port of this machine, patient with none who is slow."""
+"""The server: on a local port, with time limits for slow clients."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ __all__ = ["Server", "serve"]
 HOST = "127.0.0.1"
 
 ENDING = 0.5
-"""Seconds that answers have to be taken, and work to end, when the server stops."""
+"""Seconds for answers to be sent, and for work to end, when the server stops."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """A server that is bound to its port, and answers from `run` on.
+    """A server that is bound to its port; `run` answers requests.
 
-    `address` is what a person opens, with the token of this run after the `#`.
+    `address` is the address to open, with the token of this run after the `#`.
     """
 
     address: str
@@ -44,21 +44,21 @@ class Server:
     _works: Works
 
     def run(self) -> None:
-        """Answer until Ctrl-C or `stop`; what is being worked out then is stopped."""
+        """Answer until Ctrl-C or `stop`; running work is then stopped."""
         try:
             self._uvicorn.run(sockets=[self._socket])
         finally:
             self._socket.close()
-            self._works.stop()  # also where the loop was broken off
+            self._works.stop()  # also after an exception in the loop
             self._works.join(ENDING)
 
     def stop(self) -> None:
-        """Let `run` return soon, from any thread."""
+        """Make `run` return soon; may be called from any thread."""
         self._uvicorn.should_exit = True
 
     @contextmanager
     def running(self) -> Iterator[Server]:
-        """Answer from a thread of its own, for the time of a block."""
+        """Answer from another thread for the duration of a `with` block."""
         thread = threading.Thread(target=self.run, name="digram page", daemon=True)
         thread.start()
         try:
@@ -75,7 +75,7 @@ def serve(
     allow_hosts: Iterable[str] = (),
     seconds: float = 10.0,
 ) -> Server:
-    """A server of the page for tokenizers by their names, bound to 127.0.0.1.
+    """A server of the page for named tokenizers, bound to 127.0.0.1.
 
     >>> import digram
     >>> tok = digram.train("low low", max_merges=2)
@@ -83,28 +83,28 @@ def serve(
     ...     print(server.address)
     http://127.0.0.1:.../#...
 
-    `port` 0 takes any that is free. Who forwards another port to it, from another machine or out of
-    a container, names what then stands in the browser's address in `allow_hosts`, as in
-    `["localhost:9000"]`: requests for other names are refused. A request has to be there whole
-    within `seconds`, and its answer to be taken within three times that. Raises `OptionError` where
-    there is no tokenizer, a host is none or the extra `web` is not installed, `OSError` where the
-    port is taken.
+    `port` 0 chooses a free port. If another port is forwarded to the server, from another machine
+    or a container, pass the host in the browser's address as `allow_hosts`, such as
+    `["localhost:9000"]`: requests for other hosts are refused. A request must be complete within
+    `seconds`, and its answer must be read within three times that. Raises `OptionError` if there is
+    no tokenizer, if a host is invalid, or if the extra `web` is not installed, and `OSError` if the
+    port is in use.
     """
     if not tokenizers:
-        raise OptionError("there is no tokenizer to show.", hint="Name at least one.")
+        raise OptionError("there is no tokenizer to show.", hint="Pass at least one.")
     hosts = allow_hosts if isinstance(allow_hosts, str) else [*allow_hosts]
-    origins(port, hosts)  # whose errors come before a port is bound, as that one of a missing extra
+    origins(port, hosts)  # raises before a port is bound, as for a missing extra
     listening = _listening()
     bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((HOST, port))
-        bound.listen()  # so that who comes before `run` waits, and is not sent away
+        bound.listen()  # so that clients that connect before `run` wait
     except OSError as error:
         bound.close()
         error.filename = f"{HOST}:{port}"
         if error.errno in (errno.EADDRINUSE, errno.EACCES):
-            error.add_note("Give another port=, or port=0 for any that is free.")
+            error.add_note("Pass another port=, or port=0 for any free one.")
         raise
     port = bound.getsockname()[1]
     token = secrets.token_urlsafe(24)
@@ -115,7 +115,7 @@ def serve(
 
 
 def _listening() -> Callable[..., uvicorn.Server]:
-    """What needs the extra `web`; an `OptionError` with the remedy where it is not installed."""
+    """Import the code that needs the extra `web`; `OptionError` if it is not installed."""
     try:
         from digram.web.listening import listening
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""The vocabulary as a list that one searches and sorts, of which a page sees some rows."""
+"""The vocabulary as a list to search and sort, of which the page shows some rows."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["SEARCHES", "SORTS", "Vocabulary"]
 SORTS = ("id", "token", "bytes", "rank", "count")
 SEARCHES = ("text", "id", "hex")
 _REMEMBERED = 8
-"""Lists that are kept, for a person who scrolls through one of them."""
+"""The number of lists to keep, for scrolling through one of them."""
 
 
 class Vocabulary:
-    """The tokens of a tokenizer, in any of some orders, and how each is made.
+    """The tokens of a tokenizer in several orders, with the merges that make them.
 
     >>> import digram
     >>> tok = digram.train("low lower", max_merges=2, special_tokens=["<s>"])
@@ -31,7 +31,7 @@ class Vocabulary:
     >>> Vocabulary(tok).rows("258", by="id")["rows"]
     [[258, '3c733e', None, None, True]]
 
-    What is costly is made at its first use and kept, some 800 bytes a token.
+    Costly parts are computed at first use and kept; they take some 800 bytes per token.
     """
 
     def __init__(self, tok: Tokenizer) -> None:
@@ -49,18 +49,18 @@ class Vocabulary:
         start: int = 0,
         count: int = 100,
     ) -> dict[str, Any]:
-        """How many tokens were found, and of these `count` rows from `start` on.
+        """The number of matching tokens, and `count` rows of them from `start` on.
 
-        A row is the id, the bytes in hexadecimal, the rank of the merge that makes the token, how
-        often its pair stood in the corpus then (None where that is not known), and whether it is a
-        special token. `by` says what is looked for: "text" that a token holds, in any case unless
-        the search has capitals; an "id"; bytes in "hex" that it holds. `sort` is "id", "token" (by
-        its bytes), "bytes" (how many), "rank" or "count"; what has none comes last. Raises
-        `OptionError` for other words. A new list takes time linear in the vocabulary (in the
-        first use of an order, that of sorting it).
+        A row is the id, the bytes in hexadecimal, the rank of the merge that makes the token, the
+        count of its pair in the training corpus (None if unknown), and whether it is a special
+        token. `by` is the kind of search: "text" that a token contains, case-insensitive unless the
+        search has capitals; an "id"; or bytes in "hex" that it contains. `sort` is "id", "token"
+        (by its bytes), "bytes" (their number), "rank" or "count"; tokens without the value come
+        last. Raises `OptionError` for other values. A new list takes time linear in the vocabulary,
+        and the first use of an order the time of sorting.
         """
         asked = (search, by, sort, descending)
-        with self._lock:  # a page asks for several parts of a list at once
+        with self._lock:  # the page requests several parts of a list at once
             found = self._lists.get(asked)
             if found is None:
                 found = self._list(*asked)
@@ -72,11 +72,11 @@ class Vocabulary:
 
     @cached_property
     def symbols(self) -> Symbols:
-        """Its merges by pair and by token."""
+        """The merges by pair and by token."""
         return Symbols(self._tok)
 
     def _made(self, id: int) -> Rule | None:
-        """The merge that makes a token; None where there is none."""
+        """The merge that makes a token; None if no merge does."""
         return None if id in self._special else self.symbols.making(id)
 
     @cached_property
@@ -88,7 +88,7 @@ class Vocabulary:
 
     @cached_property
     def _lower(self) -> dict[int, bytes]:
-        """For a search in any case; of characters, where a token holds whole ones."""
+        """Lower-case tokens for case-insensitive search; only tokens of whole characters change."""
         return {
             id: token.lower() if token.isascii() else _folded(token)
             for id, token in self._tokens.items()
@@ -115,7 +115,7 @@ class Vocabulary:
         )
 
     def _searched(self, search: str, by: str) -> list[int]:
-        """The ids found, in their order."""
+        """The matching ids, in order."""
         if by not in SEARCHES:
             raise OptionError(f"by={by!r:.40} is none of {', '.join(SEARCHES)}.", value=by)
         if not search:
@@ -131,7 +131,7 @@ class Vocabulary:
                 raise OptionError(
                     f"{search!r:.80} is not bytes in hexadecimal.",
                     value=search,
-                    hint="Write two digits a byte, as in e4 b8 ad.",
+                    hint="Write two digits per byte, as in e4 b8 ad.",
                 ) from None
             return [id for id, token in self._tokens.items() if wanted in token]
         exact = search != search.lower()

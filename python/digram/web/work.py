@@ -1,8 +1,9 @@
-"""The work behind questions: a little of it at a time, some that waits, and none for who has left.
+"""The work behind questions: limited in parallel, with a queue, and cancelled when a client leaves.
 
-A question is worked out in a thread, since encoding a long text must not keep others waiting. What
-bounds the memory of that is here: how many are worked out at a time, how many wait for their turn,
-and how much of what was made is still to be taken. Whoever comes beyond that is told to come again.
+Each question is answered in a thread, since encoding a long text must not block other questions.
+Memory is bounded by limits on how many questions are worked on at a time, how many wait for their
+turn, and how much of the answers has not been sent yet. Further questions are refused, with a time
+to retry.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from digram.web.guard import COME_AGAIN, GoneError, RefusalError
 __all__ = ["MOST_HELD", "MOST_WAITING", "Work"]
 
 MOST_WAITING = 16
-"""Questions of a kind that wait for their turn; each has a body of up to 1 MiB."""
+"""The maximum number of waiting questions of a kind; each has a body of up to 1 MiB."""
 
 MOST_HELD = 32 << 20
-"""Bytes of answers that are being taken, from which on no further one is worked out."""
+"""The bytes of unsent answers from which on no further question is started."""
 
 LONGEST_WAIT = 20.0
-"""Seconds that a question waits for its turn."""
+"""The maximum number of seconds that a question waits for its turn."""
 
 T = TypeVar("T")
 
@@ -42,7 +43,7 @@ class Work:
     ...     loops.submit(asyncio.run, asks()).result()
     42
 
-    All but `join` belongs to the thread of one event loop.
+    All methods but `join` must be called in the thread of one event loop.
     """
 
     def __init__(self, most: int) -> None:
@@ -53,11 +54,11 @@ class Work:
         self._is_over = False
 
     async def do(self, work: Callable[[], T], gone: asyncio.Future[None]) -> T:
-        """What `work` returns, of a thread; what it raises, too.
+        """Run `work` in a thread, and return or raise what it does.
 
-        `gone` is done when nobody waits for that any more: then it is not begun, or stopped at the
-        next long call of the core, and this raises `GoneError`. Raises `RefusalError` where too
-        much waits already, where its turn does not come soon, and where the server stops.
+        `gone` is done when the client has left: then the work is not started, or stopped at the
+        next long call of the core, and this raises `GoneError`. Raises `RefusalError` if too many
+        questions wait, if the turn does not come in time, and if the server stops.
         """
         await self._turn(gone)
         loop = asyncio.get_running_loop()
@@ -81,19 +82,19 @@ class Work:
                     result = work()
             except BaseException as raised:
                 error = raised
-            with suppress(RuntimeError):  # of a loop that is closed, where nobody waits
+            with suppress(RuntimeError):  # the loop is closed, and nothing waits
                 loop.call_soon_threadsafe(finish, result, error)
 
-        # Daemons: the process ends without waiting for a step that cannot be stopped.
+        # Daemon threads: the process ends without waiting for a step that cannot be stopped.
         thread = threading.Thread(target=run, name="digram page: work", daemon=True)
         self._running[stopper] = thread
         try:
             thread.start()
         except RuntimeError:
             del self._running[stopper]
-            raise _busy("the system starts no further thread.") from None
+            raise _busy("the system cannot start a thread.") from None
         finally:
-            self._call_next()  # where there is room for more than this one
+            self._call_next()  # several may be free
         try:
             either: set[asyncio.Future[Any]] = {done, gone}
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
@@ -109,7 +110,7 @@ class Work:
 
     @contextmanager
     def holding(self, size: int) -> Iterator[None]:
-        """Count an answer as being taken, by its bytes, for the duration of a block."""
+        """Count an answer of this size as unsent for the duration of a `with` block."""
         self._held += size
         try:
             yield
@@ -118,7 +119,7 @@ class Work:
             self._call_next()
 
     def stop(self) -> None:
-        """Stop what runs, and refuse what waits or comes."""
+        """Stop running work, and refuse waiting and new work."""
         self._is_over = True
         for stopper in self._running:
             stopper.stop()
@@ -127,12 +128,12 @@ class Work:
                 turn.set_exception(_ending())
 
     def join(self, seconds: float) -> None:
-        """Wait for what runs, but no longer than that for each."""
+        """Wait for running work, at most that long for each thread."""
         for thread in [*self._running.values()]:
             thread.join(seconds)
 
     async def _turn(self, gone: asyncio.Future[None]) -> None:
-        """Wait until it may begin."""
+        """Wait for a turn."""
         if self._is_over:
             raise _ending()
         if gone.done():
@@ -140,7 +141,7 @@ class Work:
         if self._is_free() and not self._waiting:
             return
         if len(self._waiting) >= MOST_WAITING:
-            raise _busy(f"{MOST_WAITING} questions wait already.")
+            raise _busy(f"{MOST_WAITING} questions are waiting.")
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         try:
@@ -149,11 +150,11 @@ class Work:
             if gone.done():
                 raise GoneError
             if not turn.done():
-                raise _busy(f"the turn of this question did not come within {LONGEST_WAIT:g} s.")
+                raise _busy(f"the question was not started within {LONGEST_WAIT:g} s.")
             turn.result()
         except BaseException:
             self._waiting.remove(turn)
-            self._call_next()  # whose turn it would have been
+            self._call_next()  # pass on the turn
             raise
         self._waiting.remove(turn)
 
@@ -161,7 +162,7 @@ class Work:
         return len(self._running) < self._most and self._held < MOST_HELD
 
     def _call_next(self) -> None:
-        """Wake the first that waits, where there is room."""
+        """Wake the first that waits, if a turn is free."""
         if self._waiting and self._is_free():
             turn = self._waiting[0]
             if not turn.done():
@@ -172,12 +173,12 @@ def _busy(why: str) -> RefusalError:
     return RefusalError(
         503,
         f"the server is busy: {why}",
-        "Ask again in some seconds.",
+        "Retry in some seconds.",
         **{"retry-after": str(COME_AGAIN)},
     )
 
 
 def _ending() -> RefusalError:
     return RefusalError(
-        503, "the server is being stopped.", "Start `digram serve` again.", connection="close"
+        503, "the server is stopping.", "Start `digram serve` again.", connection="close"
     )

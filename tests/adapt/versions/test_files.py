@@ -172,7 +172,10 @@ def test_files_that_are_replaced_while_they_are_read(
         (lambda text: "", "no JSON"),
         (lambda text: text[:-20], "no JSON"),
         (lambda text: "[]", "not a file of a history"),
-        (lambda text: text.replace('"weight": "9/10"', '"weight": "8/10"'), "SHA-256 is another"),
+        (
+            lambda text: text.replace('"weight": "9/10"', '"weight": "8/10"'),
+            "SHA-256 does not match",
+        ),
         (lambda text: text.replace('"digram_history": 1', '"digram_history": 2'), "version 2"),
     ],
 )
@@ -208,7 +211,7 @@ def test_parts_that_were_exchanged(tmp_path: Path) -> None:
     newer().save(tmp_path / "b")
     (counts,) = (tmp_path / "b").glob("counts-*.arrow")
     digram.Counts({"low": 1}, pretokenizer="gpt2").save(counts)
-    with pytest.raises(digram.CorruptFileError, match="made otherwise"):
+    with pytest.raises(digram.CorruptFileError, match="made with other settings"):
         digram.VocabularyHistory.load(tmp_path / "b")
 
 
@@ -220,7 +223,7 @@ def test_names_that_lead_out_of_the_folder(tmp_path: Path) -> None:
     del told["digram_history"], told["sha256"]
     top = {"digram_history": 1, "sha256": digest(told), **told}
     path.write_text(json.dumps(top), encoding="utf-8")
-    with pytest.raises(digram.CorruptFileError, match="not a name of a file"):
+    with pytest.raises(digram.CorruptFileError, match="not the name of one of its files"):
         digram.VocabularyHistory.load(tmp_path)
 
 

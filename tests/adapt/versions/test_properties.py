@@ -109,7 +109,7 @@ def test_forgetting_is_as_if_it_had_not_been_added(
     epoch, at, named = 0, 0, list[Step]()
     for number, (what, *told) in enumerate([*before, add, *after]):
         at = len(named) if number == len(before) else at
-        if what == "add":  # a name for each batch, so that it is told which one forgets
+        if what == "add":  # a name for each batch, so that it is known which one forgets
             named.append((what, told[0], f"{told[1]} {told[2]} {epoch}", told[2]))
         elif what != "forget":
             named.append((what, *told))

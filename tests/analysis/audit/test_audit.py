@@ -222,12 +222,12 @@ def test_limits() -> None:
     ("limits", "message"),
     [
         ({"unreached": 0}, "not a kind of finding"),
-        ({"unused": 0}, "known only of a corpus"),
-        ({"partial": -1}, "no limit"),
-        ({"partial": 1.5}, "no limit"),
-        ({"partial": float("nan")}, "no limit"),
-        ({"partial": True}, "no limit"),
-        ({"partial": "5%"}, "no limit"),
+        ({"unused": 0}, "needs a corpus"),
+        ({"partial": -1}, "not a limit"),
+        ({"partial": 1.5}, "not a limit"),
+        ({"partial": float("nan")}, "not a limit"),
+        ({"partial": True}, "not a limit"),
+        ({"partial": "5%"}, "not a limit"),
     ],
 )
 def test_limits_that_make_no_sense(limits: dict[str, float], message: str) -> None:

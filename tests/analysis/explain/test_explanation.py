@@ -123,7 +123,7 @@ def test_whole_pretokens() -> None:
     taken, joined = digram.explain(tok, "xyzzy banan").pretokens
     assert (taken.how, taken.steps, taken.tokens) == ("whole", [], [b"xyzzy"])
     assert joined.how == "merges"
-    assert "takes such pretokens whole (ignore_merges), though merges do not lead to it" in str(
+    assert "uses such pretokens whole (ignore_merges), though merges do not lead to it" in str(
         digram.explain(tok, "xyzzy")
     )
     led = digram.explain(tok, "banan").pretokens[0]

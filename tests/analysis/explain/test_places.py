@@ -93,8 +93,8 @@ def test_rare_words_are_left_out_where_there_are_many(monkeypatch: pytest.Monkey
     assert 0 < found.missed < 300
     for one in found.words:
         assert one.count <= words[one.word] <= one.count + found.missed
-    assert "rare words were left out" in str(found)
-    assert "rare words were left out" in found._repr_html_()
+    assert "rare words are omitted" in str(found)
+    assert "rare words are omitted" in found._repr_html_()
 
 
 def test_files_of_all_kinds(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_what_cannot_be_looked_for() -> None:
     with pytest.raises(OptionError, match="samples=-1 is not at least 0"):
         digram.find_token(TOK, "low", TEXTS, samples=-1)
     special = TOK.with_special_tokens(["<|end|>"])
-    with pytest.raises(OptionError, match="is a special token, which no text becomes by itself"):
+    with pytest.raises(OptionError, match="is a special token, which ordinary text never becomes"):
         digram.find_token(special, "<|end|>", TEXTS)
     with pytest.raises(FileNotFoundError):
         digram.find_token(TOK, "low", Path("not there"))
@@ -175,5 +175,5 @@ def test_what_cannot_be_looked_for() -> None:
 def test_nothing_found() -> None:
     found = digram.find_token(TOK, "low", ["high"])
     assert (found.times, found.words, found.samples) == (0, [], [])
-    assert str(found).splitlines()[0] == f"[low]  id {found.id}, stands 0 times"
+    assert str(found).splitlines()[0] == f"[low]  id {found.id}, occurs 0 times"
     assert repr(found) == f"<digram.Places: b'low', id={found.id}, 0 times in 0 words>"

@@ -80,7 +80,7 @@ def test_what_is_no_token() -> None:
         with pytest.raises(VocabError, match="is not a token of this vocabulary"):
             digram.merge_tree(tok, text)
     for odd in (True, None, 1.5):
-        with pytest.raises(TypeError, match="token is an id, a str or bytes"):
+        with pytest.raises(TypeError, match="token must be an id, a str or bytes"):
             digram.merge_tree(tok, odd)  # type: ignore[arg-type]
 
 

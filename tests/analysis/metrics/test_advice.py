@@ -84,25 +84,25 @@ def test_reasons_name_what_the_curve_says() -> None:
     curve = curve_of(0.1)
     reasons = " ".join(digram.advise(curve, parameters="3B")["base"].reasons)
     ratio = curve.tokens_at(50_000) / curve.tokens_at(32_000)
-    assert f"50,000 tokens in place of 32,000 make this text {1 - ratio:.1%} shorter" in reasons
+    assert f"50,000 tokens instead of 32,000 make this text {1 - ratio:.1%} shorter" in reasons
     assert f"attention {1 - ratio**2:.1%} cheaper, and add 57.6M parameters" in reasons
-    assert "under 104,000 tokens. With the English text of the law that is 67,600" in reasons
-    assert "so what the law gives is multiplied by 1.5." in reasons
+    assert "at 104,000 tokens. For the English text of the law that size is 67,600" in reasons
+    assert "so the law's size is multiplied by 1.5." in reasons
     assert "That makes 61,000 tokens, more than such models have" in reasons
 
 
 def test_a_curve_that_ends_too_early_says_so() -> None:
     one = digram.advise(curve_of(0.1, last=60_000), parameters="7B", multilingual=True)
     reasons = " ".join(one["multilingual"].reasons)
-    assert "up to 60,000 tokens, where the curve ends" in reasons
+    assert "up to the end of the curve at 60,000 tokens" in reasons
     assert "The curve ends at 60,000 tokens. To see what more" in reasons
-    assert "train 250,000 and ask again." in reasons
+    assert "train 250,000 and call advise again." in reasons
 
 
 def test_a_curve_that_only_rises_is_least_where_it_begins() -> None:
     one = digram.advise(curve_of(0.0001), parameters="100M")["small"]
     assert one.least == 1_000
-    assert any("where the curve begins" in reason for reason in one.reasons)
+    assert any("at the smallest size of the curve" in reason for reason in one.reasons)
     assert one.vocab_size == 8_000
 
 
@@ -122,8 +122,8 @@ def test_sizes_between_the_points() -> None:
     ("options", "message"),
     [
         ({"parameters": "big"}, "parameters='big' is not a number of parameters"),
-        ({"multilingual": True}, "multilingual=True is for one model"),
-        ({"width": 768}, "width=768 is for one model"),
+        ({"multilingual": True}, "multilingual=True needs parameters="),
+        ({"width": 768}, "width=768 needs parameters="),
         ({"width": 0}, "width=0 is not at least 1"),
     ],
 )

@@ -126,7 +126,7 @@ def test_nothing_is_zero() -> None:
     [
         ({"sizes": [10_000]}, "vocab_size=10000 is more than"),
         ({"sizes": [256]}, "vocab_size=256 leaves no room for a merge"),
-        ({"sizes": []}, "sizes names no size"),
+        ({"sizes": []}, "sizes is empty"),
         ({"width": 0}, "width=0 is not at least 1"),
         ({"threads": 0}, "threads=0 is not at least 1"),
     ],
@@ -143,7 +143,9 @@ def test_vocabularies_without_smaller_ones_are_refused() -> None:
 
 
 def test_a_size_that_the_curve_has_not() -> None:
-    with pytest.raises(digram.OptionError, match=r"no point at 7\. Its sizes: 280, 300"):
+    with pytest.raises(
+        digram.OptionError, match=r"no point at 7\. Choose one of its sizes: 280, 300"
+    ):
         digram.curve(TOKENIZERS["gpt2"], "low", sizes=[280, 300])[7]
 
 

@@ -278,8 +278,12 @@ def test_parallel_text() -> None:
 @pytest.mark.parametrize(
     ("source", "options", "message"),
     [
-        ({"en": ["a"]}, {"reference": "de"}, "reference='de' is none of the corpora. Choose from"),
-        (["a"], {"reference": "en"}, "reference='en' is for several corpora"),
+        (
+            {"en": ["a"]},
+            {"reference": "de"},
+            "reference='de' is not the name of a corpus. Choose from",
+        ),
+        (["a"], {"reference": "en"}, "reference='en' must be the name of a corpus"),
         ({"en": ["a", "b"], "de": ["a"]}, {"reference": "en"}, "'de' has 1 text and 'en' 2, so"),
         ({}, {}, "names no corpus"),
         (["a"], {"alpha": -1}, "alpha=-1 is not an order"),
@@ -292,7 +296,7 @@ def test_what_makes_no_sense_is_refused(source: Any, options: Any, message: str)
 
 
 def test_names_are_text() -> None:
-    with pytest.raises(TypeError, match="the names of corpora are str, not 1"):
+    with pytest.raises(TypeError, match="the names of corpora must be str, not 1"):
         digram.evaluate(TOK, {1: "a"})  # type: ignore[arg-type]
 
 

@@ -124,7 +124,7 @@ def test_divergence_is_its_definition(pairs: list[tuple[int, int]], factor: int)
 
 
 def test_divergence_needs_the_same_tokens() -> None:
-    with pytest.raises(digram.OptionError, match="times of 2 tokens, and the other of 3"):
+    with pytest.raises(digram.OptionError, match="counts of 2 tokens, and the other of 3"):
         jensen_shannon([1, 2], [1, 2, 3])
 
 

@@ -48,7 +48,7 @@ def test_a_column_is_a_corpus(number: int) -> None:
 @pytest.mark.parametrize("number", range(6))
 def test_the_names_of_columns_are_no_texts(number: int) -> None:
     frame = frames(TEXTS)[number]
-    hint = r'of a table name the column, as in digram\.table\(data, "text"\)'
+    hint = r'for a table pass the column, as in digram\.table\(data, "text"\)'
     for call in (
         lambda: digram.train(frame, max_merges=5),
         lambda: digram.train({"en": frame}, max_merges=5),

@@ -46,7 +46,7 @@ class Drawn:
 def drawn_spaces(draw: st.DrawFn) -> Drawn:
     """Spaces with all kinds of ranges in any order, with and without text."""
     ranges: dict[str, Any] = {}
-    options: dict[str, Any] = {"room": {}, "codebooks": {}, "markers": {}}
+    options: dict[str, Any] = {"spare": {}, "codebooks": {}, "markers": {}}
     names = []
     for name in draw(st.permutations(["text", "image", "audio", "action", "control"])):
         kind = draw(st.integers(0, 3))
@@ -65,7 +65,7 @@ def drawn_spaces(draw: st.DrawFn) -> Drawn:
         else:
             ranges[name] = draw(st.integers(1, 40))
         if kind == 1 and options["codebooks"].get(name, 1) == 1:
-            options["room"][name] = draw(st.integers(0, 9))
+            options["spare"][name] = draw(st.integers(0, 9))
     names = draw(st.permutations(names))
     for name in draw(st.permutations([*ranges])):
         if len(names) > 1 and draw(st.booleans()):
@@ -89,7 +89,7 @@ def expected(drawn: Drawn) -> dict[int, tuple[str, int]]:
         for local in range(size_of(held)):
             found[next] = name, local
             next += 1
-        next += drawn.options["room"].get(name, 0)
+        next += drawn.options["spare"].get(name, 0)
     return found
 
 
@@ -217,7 +217,7 @@ def test_growing_moves_nothing(
     ids = space.encode([(name, as_given(drawn, name, local)) for name, local in parts])
     known = [*expected(drawn)]
     for name, held in drawn.ranges.items():
-        room = drawn.options["room"].get(name, 0)
+        spare = drawn.options["spare"].get(name, 0)
         last = name == [*drawn.ranges][-1]
         more: Any = None
         if isinstance(held, list):
@@ -230,8 +230,8 @@ def test_growing_moves_nothing(
             with pytest.raises(digram.OptionError, match="codebooks, and with more"):
                 space.grow(name, more)
             continue
-        if size_of(more) - size_of(held) > room and not last:
-            with pytest.raises(digram.OptionError, match=f"has room for {room} "):
+        if size_of(more) - size_of(held) > spare and not last:
+            with pytest.raises(digram.OptionError, match=f"has {spare} spare "):
                 space.grow(name, more)
             continue
         grown = space.grow(name, more)

@@ -22,7 +22,7 @@ SPARSE = digram.train_ids([[1000, 5, 1000, 5]], max_merges=1)
 SPACE = digram.IdSpace(
     {"text": TEXT, "image": IMAGE, "action": SPARSE},
     markers={"image": ("<i>", "</i>")},
-    room={"image": 20},
+    spare={"image": 20},
 )
 
 sequences = st.lists(st.integers(0, 15), max_size=12)
@@ -69,13 +69,13 @@ def test_it_is_saved_and_found_again(tmp_path: Path) -> None:
 def test_it_grows() -> None:
     bigger = digram.train_ids(CODES, symbols=16, max_merges=7)
     plain = digram.train_ids(CODES, symbols=16, max_merges=5)
-    space = digram.IdSpace({"image": plain, "text": 256}, room={"image": 20})
+    space = digram.IdSpace({"image": plain, "text": 256}, spare={"image": 20})
     grown = space.grow("image", bigger)
     assert grown["text"] == space["text"]
     assert grown["image"].size == bigger.vocab_size
     other = digram.train_ids([[40, 41] * 20], symbols=range(30, 60), max_merges=1)
     for wrong in (other, TEXT):
-        with pytest.raises(digram.OptionError, match="is of other symbols than the present one"):
+        with pytest.raises(digram.OptionError, match="has other symbols than the present one"):
             space.grow("image", wrong)
 
 
@@ -90,5 +90,7 @@ def test_faults() -> None:
     assert end is not None
     ids = SPACE.encode([LocalPart("image", [3, end - SPACE["image"].start])])
     assert SPACE.split(ids)[0].content.tolist() == [3, end - SPACE["image"].start]
-    with pytest.raises(digram.TokenIdError, match=r"stands for no symbol\. Look at the local ids"):
+    with pytest.raises(
+        digram.TokenIdError, match=r"has no symbol\. Use split, which returns the local"
+    ):
         SPACE.decode(ids)

@@ -96,7 +96,7 @@ def test_a_tokenizer_whose_ids_moved_is_refused() -> None:
     )
     other = digram.Tokenizer(swapped)
     assert digram.Change.of(tok, other).removed == []
-    with pytest.raises(digram.OptionError, match="something else for the id 256"):
+    with pytest.raises(digram.OptionError, match="another token for the id 256"):
         digram.IdSpace({"text": tok}).grow("text", other)
 
 
@@ -119,13 +119,13 @@ def test_tokens_never_come_in_place_of_a_range() -> None:
     tok = digram.train(TEXT, max_merges=8, pad_to_multiple=64)
     space = IdSpace({"text": tok, "image": tok.reserved["unused"]})
     grown = digram.extend(tok, "mats and hats and rats", add=6)[0]
-    with pytest.raises(OptionError, match=r"'image'.* in place of tokens of 'text'"):
+    with pytest.raises(OptionError, match=r"'image'.* takes the ids of tokens of 'text'"):
         space.grow("text", grown)
     kept = IdSpace({"text": tok, "action": range(40, 50)}, replace=["action"])
     assert kept.grow("text", grown)["action"] == kept["action"]
     assert kept.grow("action", 10) == kept
-    with pytest.raises(OptionError, match="room for 1"):
-        IdSpace({"text": tok, "image": range(270, 280)}, room={"image": 1})
+    with pytest.raises(OptionError, match="1 spare"):
+        IdSpace({"text": tok, "image": range(270, 280)}, spare={"image": 1})
     unused = tok.reserved["unused"]
     assert IdSpace.of(tok).with_ranges({"image": unused})["image"].ids == unused
 
@@ -138,7 +138,7 @@ def test_two_tokenizers() -> None:
     assert space.token_to_id("<e>") is None
     with pytest.raises(OptionError, match="two ids"):
         IdSpace({"text": one, "control": ["<e>"]})
-    with pytest.raises(OptionError, match="no id of the name '<e>'"):
+    with pytest.raises(OptionError, match="no id has the name '<e>'"):
         IdSpace({"text": one, "code": other}, markers={"text": ("<e>", "<e>")})
 
 
@@ -204,12 +204,12 @@ AUDIO = IdSpace({"text": PLAIN, "audio": 8}, codebooks={"audio": 2})
         (lambda: OF.encode([("image", [1.0])]), TypeError, "whole numbers"),
         (lambda: OF.encode([("image", [True])]), TypeError, "whole numbers"),
         (lambda: OF.encode([("image", [[1]])]), OptionError, "Flatten"),
-        (lambda: OF.encode([("image", "cat")]), OptionError, "takes ids and no text"),
+        (lambda: OF.encode([("image", "cat")]), OptionError, "takes ids and not text"),
         (lambda: IdSpace({"c": ["x"]}).encode([("c", ["y"])]), OptionError, "'y' is not a name of"),
         (lambda: IdSpace({"c": ["x"]}).encode([("c", "x")]), TypeError, "a list of names"),
         (lambda: OF.encode([("picture", [1])]), OptionError, "There are 'text', 'image'"),
         (lambda: OF.encode(["cat"]), TypeError,  # type: ignore[list-item]
-          r"parts\[0\]: a part is"),
+          r"parts\[0\]: a part must be"),
         (lambda: OF.encode([("text", [BEGIN])]), TokenIdError, "is a marker"),
         (lambda: OF.encode([("text", [SpecialToken("<image>")])]), TokenIdError, "is a marker"),
         (lambda: OF.encode([("text", [IMAGE])]), TokenIdError, "stands in the range 'image'"),
@@ -217,9 +217,9 @@ AUDIO = IdSpace({"text": PLAIN, "audio": 8}, codebooks={"audio": 2})
         (lambda: AUDIO.encode([("audio", [1, 2])]), OptionError, r"have \(frames, 2\)"),
         (lambda: AUDIO.encode([("audio", [[1, 4]])]), TokenIdError, r"ids\[0, 1\] = 4"),
         (lambda: AUDIO.split([AUDIO["audio"].start]), TokenIdError, "not the last of a frame"),
-        (lambda: AUDIO.split([AUDIO["audio"].start + 4]), TokenIdError, "is of codebook 1 where"),
-        (lambda: OF.split([BEGIN]), TokenIdError, "does not end"),
-        (lambda: OF.split([97, END]), TokenIdError, r"ids\[1\].*where none was begun"),
+        (lambda: AUDIO.split([AUDIO["audio"].start + 4]), TokenIdError, "in the place of"),
+        (lambda: OF.split([BEGIN]), TokenIdError, "without an end"),
+        (lambda: OF.split([97, END]), TokenIdError, r"ids\[1\].*where no part has begun"),
         (lambda: TWO.split([0, 3]), TokenIdError, r"ids\[1\] = 3 ends 'a' inside a part of 'i'"),
         (lambda: TWO.split([0, 2]), TokenIdError, "begins 'a' inside a part of 'i'"),
         (lambda: TWO.encode([("control", ["<i>"])]), TokenIdError, "is a marker"),
@@ -228,11 +228,11 @@ AUDIO = IdSpace({"text": PLAIN, "audio": 8}, codebooks={"audio": 2})
         (lambda: OF.split([BEGIN, BEGIN]), TokenIdError, "begins 'image' inside"),
         (lambda: OF.split([OF.size]), TokenIdError, "not an id of this space"),
         (lambda: IdSpace({"a": range(4, 8)}).split([4, 3]), TokenIdError, r"ids\[1\] = 3 is in no"),
-        (lambda: IdSpace({"a": 4}, room={"a": 1}).to_local([[0], [4]]), TokenIdError, r"\[1, 0\]"),
+        (lambda: IdSpace({"a": 4}, spare={"a": 1}).to_local([[0], [4]]), TokenIdError, r"\[1, 0\]"),
         (lambda: OF.split([[97]]), OptionError, "one sequence"),
         (lambda: OF["picture"], OptionError, "no range 'picture'"),
         (lambda: [*OF], TypeError, "not iterable"),
-        (lambda: IdSpace({}), OptionError, "one range at least"),
+        (lambda: IdSpace({}), OptionError, "at least one range"),
         (lambda: IdSpace(["text"]), TypeError, "dictionary of names"),  # type: ignore[arg-type]
         (lambda: IdSpace({"": 4}), OptionError, "not a name"),
         (lambda: IdSpace({"a": 0}), OptionError, "not between 1"),
@@ -241,33 +241,33 @@ AUDIO = IdSpace({"text": PLAIN, "audio": 8}, codebooks={"audio": 2})
         (lambda: IdSpace({"a": ["x", "x"]}), OptionError, "'x' twice"),
         (lambda: IdSpace({"a": ["x"], "b": ["x"]}), OptionError, "two ids, 0 and 1"),
         (lambda: IdSpace({"a": range(0, 9, 2)}), OptionError, "not a range of ids"),
-        (lambda: IdSpace({"a": 2**31, "b": 1}), OptionError, "are the most"),
+        (lambda: IdSpace({"a": 2**31, "b": 1}), OptionError, "are the maximum"),
         (lambda: IdSpace({"a": 9, "b": range(5, 7)}), OptionError, "'a'.* and 'b'.* overlap"),
-        (lambda: IdSpace({"a": 9, "b": range(9, 10)}, room={"a": 1}), OptionError, "room for 1"),
+        (lambda: IdSpace({"a": 9, "b": range(9, 10)}, spare={"a": 1}), OptionError, "1 spare"),
         (lambda: IdSpace({"t": PLAIN, "u": range(260, 999)}), OptionError, "overlap"),
         (lambda: IdSpace({"t": PLAIN, "u": range(40, 50)}), OptionError, r"40 is b'\('"),
         (lambda: IdSpace({"a": range(3, 9)}, align=2), OptionError, "not a multiple of align=2"),
-        (lambda: IdSpace({"a": 9}, room={"b": 1}), OptionError, "There are 'a'"),
+        (lambda: IdSpace({"a": 9}, spare={"b": 1}), OptionError, "Choose from 'a'"),
         (lambda: IdSpace({"a": 9}, replace=["b"]), OptionError, "replace names 'b'"),
         (lambda: IdSpace({"a": 9}, replace="a"), TypeError, r"list of names, as in \['a'\]"),
         (lambda: OF.with_ranges(["a"]), TypeError, "dictionary of names"),  # type: ignore[arg-type]
-        (lambda: IdSpace({"a": 9}, codebooks={"a": 2}), OptionError, "codebooks of one size"),
-        (lambda: IdSpace({"a": 8}, codebooks={"a": 2}, room={"a": 1}), OptionError, "not grow"),
+        (lambda: IdSpace({"a": 9}, codebooks={"a": 2}), OptionError, "codebooks of equal size"),
+        (lambda: IdSpace({"a": 8}, codebooks={"a": 2}, spare={"a": 1}), OptionError, "not grow"),
         (lambda: IdSpace({"a": 9}, markers={"b": ("x", "y")}), OptionError, "markers names 'b'"),
         (lambda: IdSpace({"a": 9}, markers={"a": ("x", "y")}), OptionError, "the name 'x'"),
-        (lambda: IdSpace({"a": ["x"]}, markers={"a": ("x", "x")}), OptionError, "marker already"),
-        (lambda: OF.grow("image", 17), OptionError, "room for 0 ids more, and 1 are asked for"),
-        (lambda: OF.grow("image", 15), OptionError, "only grow"),
+        (lambda: IdSpace({"a": ["x"]}, markers={"a": ("x", "x")}), OptionError, "already a marker"),
+        (lambda: OF.grow("image", 17), OptionError, "0 spare ids, and 1 are needed"),
+        (lambda: OF.grow("image", 15), OptionError, "cannot shrink"),
         (lambda: OF.grow("image", PLAIN), OptionError, "grows by a number of ids"),
         (lambda: OF.grow("text", 500), OptionError, "grows by a tokenizer"),
         (lambda: OF.grow("text", digram.train("other words", pad_to_multiple=320, max_merges=3)),
-         OptionError, "has something else for the id"),
-        (lambda: AUDIO.grow("audio", 12), OptionError, "frames would be others"),
+         OptionError, "has another token for the id"),
+        (lambda: AUDIO.grow("audio", 12), OptionError, "frames would have other ids"),
         (lambda: IdSpace({"a": ["x"]}).grow("a", ["y", "x"]), OptionError, "do not begin with"),
-        (lambda: OF.with_ranges({"image": 4}), OptionError, "'image' already"),
+        (lambda: OF.with_ranges({"image": 4}), OptionError, "already a range 'image'"),
         (lambda: OF.with_ranges({"a": 4}, markers={"image": ("<image>", "</image>")}),
-         OptionError, "none of the ranges that are built"),
-        (lambda: OF.with_ranges({"a": range(40, 50)}), OptionError, "in place of tokens"),
+         OptionError, "not one of the new ranges"),
+        (lambda: OF.with_ranges({"a": range(40, 50)}), OptionError, "takes the ids of tokens"),
     ],
 )  # fmt: skip
 def test_what_is_refused(call: Callable[[], Any], error: type[Exception], match: str) -> None:
@@ -305,13 +305,13 @@ def test_other_tokenizers_are_refused(tmp_path: Path) -> None:
     OF.save(path)
     with pytest.raises(ConfigMismatchError, match="another tokenizer"):
         IdSpace.load(path, tokenizers={"text": PLAIN})
-    with pytest.raises(OptionError, match="not a range of a tokenizer"):
+    with pytest.raises(OptionError, match="not a range with a tokenizer"):
         IdSpace.load(path, tokenizers={"image": TOK})
 
 
 def test_no_damaged_file_is_taken(tmp_path: Path) -> None:
     path = tmp_path / "space.json"
-    space = IdSpace({"c": ["<é>", "</é>"], "i": 8}, markers={"i": ("<é>", "</é>")}, room={"i": 1})
+    space = IdSpace({"c": ["<é>", "</é>"], "i": 8}, markers={"i": ("<é>", "</é>")}, spare={"i": 1})
     space.save(path)
     data = path.read_bytes()
     for place in range(len(data)):
@@ -339,7 +339,7 @@ def test_no_other_file_is_taken(tmp_path: Path, data: bytes) -> None:
     ("place", "key", "value"),
     [
         (1, "start", 1),
-        (0, "room", 1),
+        (0, "spare", 1),
         (1, "codebooks", 0),
         (1, "codebooks", 3),
         (0, "names", ["<a>", "<a>"]),
@@ -379,7 +379,7 @@ def test_equal_where_ids_stand_for_the_same() -> None:
 
 def test_shown() -> None:
     assert str(REPLACED).splitlines() == [
-        "range   first  last  ids  room",
+        "range   first  last  ids  spare",
         "text        0   263  254",
         "action     40    49   10",
         "264 ids",

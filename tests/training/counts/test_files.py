@@ -74,7 +74,7 @@ def test_many_batches_are_one_table() -> None:
 
 
 def test_the_bytes_of_a_file_are_fixed_for_good() -> None:
-    """A change of this is a new format, which older versions must be told of."""
+    """A change of this is a new format, with a new version number for older readers."""
     counts = count_pretokens(["low low", "lower"], pretokenizer="whitespace")
     assert hashlib.sha256(saved(counts)).hexdigest() == GOLDEN
 

@@ -1,8 +1,8 @@
 """Vocabularies for a stream of text: keep counts, make versions, measure drift.
 
-batches   what was counted: added under names, weighted, let fade, taken away again
-history   versions, the log, and the map between any two versions
-drift     how far recent text is from what a vocabulary was made on, and whether an update pays
+batches   the counted texts: named, weighted, decayed, and removed again
+version   versions, the log, and the map between any two versions
+drift     how far recent text is from that of a vocabulary, and whether an update pays
 files     a history as a folder, and back
 holding   the part of a history that counts
 history   `VocabularyHistory`, all of it as one immutable value

@@ -1,8 +1,8 @@
-"""What a history has counted: batches with weights, from which one rounding gives counts.
+"""The counts of a history: batches with weights, whose weighted counts are rounded once.
 
-A batch keeps its counts as they were made, and decaying changes its weight alone. So weights are
-exact, and a count is rounded once, whenever it is asked for; counts that were rounded at each step
-would never fall below 4 at a factor of 0.9. `digram.reference.weigh` says what they come to.
+A batch keeps its original counts, and decay changes only its weight. So weights are exact, and a
+count is rounded once, when it is used; counts that were rounded at each step would never fall below
+4 at a factor of 0.9. `digram.reference.weigh` defines the result.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from digram.training.counts import Counts
 
 __all__ = ["Batch", "decayed", "forgotten", "joined", "total"]
 
-_MOST = (1 << 64) - 1  # the largest number in a weight that the core takes
+_MOST = (1 << 64) - 1  # the maximum number in a weight for the core
 
 Batches: TypeAlias = "tuple[Batch, ...]"
-"""By epoch, name and weight: in whatever order they were added, it is the same tuple."""
+"""Sorted by epoch, name and weight, so the order of adding does not matter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What was counted under one name and with one weight, between two decays or versions.
+    """The counts added under one name and with one weight, between two decays or versions.
 
-    `epoch` is the number of decays and versions before it. Pretokens that stand less often than
-    `least` times were left out when it decayed: their counts come to 0, and weights never rise.
+    `epoch` is the number of decays and versions before it. Pretokens with a count below `least`
+    were dropped on decay: their weighted counts round to 0, and weights never rise.
     """
 
     name: str
@@ -41,17 +41,17 @@ class Batch:
 
     @property
     def key(self) -> tuple[int, str, Fraction]:
-        """Where it stands among others. What is added with the same one is joined to it."""
+        """The sort key. A batch that is added with the same key is joined to this one."""
         return self.epoch, self.name, self.weight
 
     def weighted(self) -> Counts:
-        """What the batch counts for."""
+        """The weighted counts, rounded."""
         return self.counts if self.weight == 1 else self.counts.scale(self.weight)
 
 
 def joined(batches: Batches, new: Batch) -> Batches:
-    """The batches with one more; what has the same key becomes one."""
-    for batch in batches:  # one at most: of those that can still be joined no two share a key
+    """The batches with a further one; batches with the same key are joined."""
+    for batch in batches:  # at most one matches: no two joinable batches share a key
         if batch.key == new.key:
             new = replace(new, counts=batch.counts + new.counts)
     others = [batch for batch in batches if batch.key != new.key]
@@ -59,7 +59,7 @@ def joined(batches: Batches, new: Batch) -> Batches:
 
 
 def decayed(batches: Batches, factor: Fraction) -> Batches:
-    """The batches with their weights times a factor that is at most 1; what comes to 0 is gone.
+    """The batches with their weights times a factor of at most 1, without counts that round to 0.
 
     >>> few = Batch("news", Counts({"low": 3, "new": 1}, pretokenizer=None), Fraction(1), 0)
     >>> (faded,) = decayed((few,), Fraction(1, 2))
@@ -71,16 +71,17 @@ def decayed(batches: Batches, factor: Fraction) -> Batches:
         weight = _in_64_bits(batch.weight * factor, batch.weight)
         if not weight:
             continue
-        # A half is rounded to 0, so count * weight <= 1/2 is.
+        # A half is rounded to 0, so this holds for count * weight <= 1/2.
         least = weight.denominator // (2 * weight.numerator) + 1
         found += _without_rare(replace(batch, weight=weight, least=least))
     return _sorted(found)
 
 
 def forgotten(batches: Batches, name: str, counts: Counts) -> Batches:
-    """The batches without some counts: the newest of that name that holds all of them has fewer.
+    """The batches without some counts, which are taken from the newest batch of that name with all
+    of them.
 
-    Where nothing of that name is left there is nothing to take away.
+    If no batch of that name is left, there is nothing to remove.
     """
     refused: OptionError | None = None
     for batch in [batch for batch in reversed(batches) if batch.name == name]:
@@ -94,19 +95,19 @@ def forgotten(batches: Batches, name: str, counts: Counts) -> Batches:
     if refused is None:
         return batches
     raise OptionError(
-        f"{name!r} does not hold all that is to be forgotten: {refused.message}",
+        f"{name!r} does not contain all counts to forget: {refused.message}",
         value=name,
-        hint="Forget what was added under one name between two decays or versions.",
+        hint="Forget text that was added under one name between two decays or versions.",
     ) from None
 
 
 def total(batches: Iterable[Batch], empty: Counts) -> Counts:
-    """What batches come to together: each rounded by itself, then added."""
+    """The sum of the weighted counts of batches, each rounded by itself."""
     return Counts.merge([empty, *(batch.weighted() for batch in batches)]).without_first()
 
 
 def _still_there(batch: Batch, counts: Counts) -> Counts:
-    """Counts without the pretokens that a batch may have left out when it decayed."""
+    """Counts without the pretokens that a batch may have dropped on decay."""
     if batch.least == 1:
         return counts
     here = batch.counts
@@ -116,9 +117,9 @@ def _still_there(batch: Batch, counts: Counts) -> Counts:
 
 
 def _without_rare(batch: Batch) -> list[Batch]:
-    """The batch without what comes to 0; none where that is all of it."""
+    """The batch without pretokens that round to 0; empty if none are left."""
     counts, least = batch.counts, batch.least
-    if least == 1:  # a text without pretokens is a document all the same
+    if least == 1:  # keep a batch without pretokens, since its documents count
         return [batch] if len(counts) or counts.documents else []
     if least > _MOST:
         return []
@@ -127,7 +128,7 @@ def _without_rare(batch: Batch) -> list[Batch]:
 
 
 def _in_64_bits(weight: Fraction, most: Fraction) -> Fraction:
-    """The nearest weight whose numbers have 64 bits, and which is not above another that has."""
+    """The nearest weight with 64-bit numbers that is not above another weight."""
     if max(weight.numerator, weight.denominator) <= _MOST:
         return weight
     return min(weight.limit_denominator(_MOST // max(1, math.ceil(weight))), most)

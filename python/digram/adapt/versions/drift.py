@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 __all__ = ["Drift", "Gain", "Use", "drift"]
 
 _TRAINING = 3
-"""How many times the arithmetic of reading a token training on it takes."""
+"""The arithmetic of training on a token, as a multiple of that of reading it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Use:
-    """What a tokenizer does with counts: `times[id]` is how often each id stands there."""
+    """The tokens of counted text: `times[id]` is the count of each id."""
 
     times: NDArray[np.uint64] = field(repr=False)
     bytes: int
@@ -52,21 +52,21 @@ class Use:
 
     @cached_property
     def renyi_efficiency(self) -> float:
-        """Of order 2.5, as `digram.analysis.metrics.renyi_efficiency` has it."""
+        """The efficiency of order 2.5, as in `digram.analysis.metrics.renyi_efficiency`."""
         return renyi_efficiency(self.times, self.known)
 
     @property
     def vocabulary_used(self) -> float:
-        """The share of the tokens that stand there at all."""
+        """The share of the vocabulary that occurs in the text."""
         return int((self.times > 0).sum()) / self.known if self.known else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """The saving of an update: the tokens of the same text before and after it.
+    """The gain of an update: the tokens of the same text before and after it.
 
-    `held_out` says whether that text is other than the one that the update was learned from; else
-    `saved` is more than other text of the kind will show.
+    `held_out` is whether that text is other text than that of the update; otherwise `saved` is more
+    than other text of the kind will show.
     """
 
     added: int
@@ -76,13 +76,13 @@ class Gain:
 
     @property
     def saved(self) -> float:
-        """The share of tokens that are no longer needed."""
+        """The share of tokens that the update saves."""
         return 1 - self.after / self.before if self.before else 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Drift:
-    """What `VocabularyHistory.drift` measures; `print` shows it.
+    """The result of `VocabularyHistory.drift`; `print` shows it.
 
     >>> import digram
     >>> history = digram.VocabularyHistory().add("the cat sat on the mat " * 9).next(vocab_size=270)
@@ -92,15 +92,15 @@ class Drift:
     >>> round(found.divergence, 2), round(found.pays_after)
     (0.96, 4)
 
-    `recent` and `base` are what the newest version does with recent text, and with what it was
-    made on (None where a history has nothing of that). `divergence` is Jensen and Shannon's, of the
-    two frequencies of tokens, and `by_chance` that of as many tokens drawn from `base` alone;
-    `unseen` is the share of recent pretokens that `base` does not have.
+    `recent` and `base` are the measures of the newest version on recent text, and on the text that
+    it was made on (None if a history has none of it). `divergence` is the Jensen-Shannon divergence
+    of their token frequencies, and `by_chance` that of a sample of `base` of the same size as
+    `recent`; `unseen` is the share of recent pretokens that `base` does not have.
 
-    `trial` is the update that was tried, and `gain` what it saves. `pays_after` is how many tokens
-    of such text (as the newest version counts them) a model must read for each one that it is
+    `trial` is the update that was tried, and `gain` what it saves. `pays_after` is the number of
+    tokens of such text (counted by the newest version) that a model must read, per token that it is
     trained on with the new vocabulary, until the update has saved the arithmetic that it cost:
-    infinity where it never does. The update `pays` where that is at most `horizon`.
+    infinity if it never does. The update `pays` if that is at most `horizon`.
     """
 
     version: int
@@ -117,7 +117,7 @@ class Drift:
 
     @property
     def pays_after(self) -> float:
-        """Tokens read for each token of training, by the arithmetic of Kaplan et al. 2020."""
+        """Tokens read per token of training, by the arithmetic of Kaplan et al. 2020."""
         sizes = self.trial.before.vocab_size, self.trial.after.vocab_size
         now, then = (self.parameters + self.width * size for size in sizes)
         if not self.gain.before:
@@ -127,11 +127,11 @@ class Drift:
 
     @property
     def pays(self) -> bool:
-        """The verdict."""
+        """Whether `pays_after` is at most `horizon`."""
         return self.pays_after <= self.horizon
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers by name, as JSON has them: where one is not known it is None."""
+        """The numbers by name, ready for JSON; unknown numbers are None."""
         kinds = ("tokens", "bytes", "bytes_per_token", "renyi_efficiency", "vocabulary_used")
         after = self.pays_after
         return {
@@ -175,13 +175,10 @@ def drift(
     threads: int | None,
     progress: bool | None,
 ) -> Drift:
-    """What recent counts say of a tokenizer that was made on others.
-
-    See `VocabularyHistory.drift`.
-    """
+    """Compare recent counts with those of a tokenizer; see `VocabularyHistory.drift`."""
     horizon = real_number("horizon", horizon)
     if horizon <= 0:
-        raise OptionError(f"horizon={horizon} is not above 0.", value=horizon)
+        raise OptionError(f"horizon={horizon} is not greater than 0.", value=horizon)
     model = number_of(parameters)
     wide = width_of(model) if width is None else whole_number("width", width, 1)
     options: dict[str, Any] = {"threads": threads, "progress": progress}
@@ -220,8 +217,9 @@ def _known(tok: Tokenizer) -> int:
 def _by_chance(now: Use, before: Use) -> float:
     """The divergence of a sample of the base, as large as the recent text, from the base.
 
-    A text of few tokens never has the frequencies of a large one. Text is less even than a sample,
-    so a little more than this is chance too. The sample is the same in each call.
+    A text of few tokens never has the frequencies of a large one. Real text varies more than a
+    sample, so a divergence slightly above this one may be chance too. The sample is the same in
+    each call.
     """
     import numpy as np
 
@@ -258,16 +256,16 @@ def _measures(found: Drift) -> list[str]:
         "",
         f"Divergence of token frequencies {found.divergence:.3f} bits, "
         f"by chance {found.by_chance:.3f}.",
-        f"Of the recent pretokens {share(found.unseen)} were unseen.",
+        f"{share(found.unseen)} of the recent pretokens were unseen.",
     ]
 
 
 def _verdict(found: Drift) -> list[str]:
     gain, after = found.gain, found.pays_after
-    text = "text held out" if gain.held_out else "the text that they were learned from"
+    text = "held-out text" if gain.held_out else "the text that they were learned from"
     saved = f"With {several(gain.added, 'token')} more, {text} has {share(gain.saved)} fewer."
     if math.isinf(after):
-        return [saved, "Reading would take no less arithmetic: an update does not pay."]
+        return [saved, "Reading would take no less arithmetic, so an update does not pay."]
     verdict = "pays" if found.pays else "does not pay"
     return [
         saved,

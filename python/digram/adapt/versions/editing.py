@@ -17,7 +17,7 @@ def edited(
     change: Callable[[VocabularyHistory], VocabularyHistory],
     begin: Callable[[], VocabularyHistory] | None = None,
 ) -> VocabularyHistory:
-    """Load the history of a folder, change it, and save it; no other process saves meanwhile.
+    """Load the history of a folder, change it, and save it; other processes cannot save meanwhile.
 
     >>> import digram
     >>> folder = getfixture("tmp_path") / "history"
@@ -26,13 +26,14 @@ def edited(
     >>> edited(folder, lambda old: old.next(vocab_size=258)).tokenizer.vocab_size
     258
 
-    `begin` makes the history where there is none yet; without it that is a `FileNotFoundError`.
-    What fails leaves the folder as it was. Raises `CheckpointError` while another process saves to
-    it, and else what `VocabularyHistory.load`, `change` and `VocabularyHistory.save` raise.
+    `begin` creates the history if there is none yet; without it a missing one is a
+    `FileNotFoundError`. If anything fails, the folder does not change. Raises `CheckpointError`
+    while another process saves to it, and otherwise what `VocabularyHistory.load`, `change` and
+    `VocabularyHistory.save` raise.
     """
     path = Path(folder) / files.NAME
     if begin is None:
-        path.stat()  # or a folder would be made for nothing
+        path.stat()  # raises before a folder is created
     with files.held(folder):
         history = (
             begin() if begin is not None and not path.exists() else VocabularyHistory.load(folder)

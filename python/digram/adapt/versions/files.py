@@ -1,8 +1,8 @@
 """A history as a folder, and back.
 
-`history.json` names all other files, and is replaced in one step when they are on the disk: so a
-crash leaves the old history or the new one. Counts and tokenizers have files of their own, whose
-names tell what they hold, so that what has not changed is not written again.
+`history.json` names all other files, and is replaced atomically once they are on disk: after a
+crash the folder holds the old history or the new one. Counts and tokenizers are separate files
+whose names are digests of their content, so unchanged ones are not written again.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ from digram.vocab.definition import Unit
 __all__ = ["NAME", "State", "entry_as_json", "held", "load", "save", "write"]
 
 VERSION = 1
-"""The version of the layout. A reader refuses later ones."""
+"""The version of the format. Readers refuse later ones."""
 
 NAME = "history.json"
 _OURS = re.compile(r"(counts-[0-9a-f]{32}\.arrow|version-[0-9a-f]{32}\.json|\.digram-\w+\.tmp)")
 _COPY = "Copy the folder again."
-_TRIES = 16  # a saver may replace the files that a reader was about to read
+_TRIES = 16  # a saver may replace files before a reader has read them
 
 State = tuple[
     Pretokenizer, Unit, tuple[Batch, ...], tuple[VocabularyVersion, ...], tuple[Entry, ...]
 ]
-"""What a history is."""
+"""The state of a history."""
 
 
 def save(folder: str | PathLike[str], state: State) -> None:
@@ -59,14 +59,14 @@ def save(folder: str | PathLike[str], state: State) -> None:
 
 @contextlib.contextmanager
 def held(folder: str | PathLike[str]) -> Iterator[None]:
-    """Holds a folder, which is made where it is missing, so that no other process saves to it.
+    """Lock a folder, which is created if it is missing, so that no other process saves to it.
 
-    One that was made goes again where nothing was saved. Raises `CheckpointError` where another
-    process holds it.
+    A folder that was created is removed again if nothing was saved. Raises `CheckpointError` if
+    another process has locked it.
     """
     home = Path(folder)
     made = not home.is_dir()
-    with advise_on_full_disk("Make room, and save again: what was saved before is still there."):
+    with advise_on_full_disk("Free some disk space, and save again; the old history is kept."):
         home.mkdir(exist_ok=True)
         try:
             with lock_folder(home) as mine:
@@ -74,17 +74,17 @@ def held(folder: str | PathLike[str]) -> Iterator[None]:
                     raise CheckpointError(
                         "another history is being saved to this folder.",
                         path=home,
-                        hint="Wait until that is done, or give another folder.",
+                        hint="Wait until that is done, or pass another folder.",
                     )
                 yield
         finally:
             if made:
-                with contextlib.suppress(OSError):  # it holds something
+                with contextlib.suppress(OSError):  # it is not empty
                     home.rmdir()
 
 
 def write(folder: str | PathLike[str], state: State) -> None:
-    """Write a folder that is held."""
+    """Write a locked folder."""
     home = Path(folder)
     cut, unit, batches, versions, log = state
     plain = {
@@ -132,7 +132,7 @@ def load(folder: str | PathLike[str]) -> State:
             if tries < _TRIES - 1 and read_file(path) != data:
                 continue
             raise CorruptFileError(
-                f"{error.filename} is missing, which the history is made of.",
+                f"{error.filename} is missing, which is part of the history.",
                 path=path,
                 hint=_COPY,
             ) from None
@@ -156,8 +156,8 @@ def _tokenizer_file(home: Path, tok: Tokenizer) -> str:
     name = f"version-{sha256(json.dumps(identity).encode()).hexdigest()[:32]}.json"
     if not (home / name).exists():
         definition = tok.definition
-        # What is lost for other programs (that unknown characters are refused) digram reads again.
-        # Merges that are not by rank alone none of them could follow.
+        # The format of other programs cannot express that unknown characters are refused; digram
+        # reads it from its own keys. Merges that are not applied by rank alone are unusable there.
         own = not definition.model.portable
         data = huggingface.dumps(definition, allow_loss=True, own=own)
         atomic_write(home / name, data, LARGEST)
@@ -165,7 +165,7 @@ def _tokenizer_file(home: Path, tok: Tokenizer) -> str:
 
 
 def entry_as_json(entry: Entry) -> dict[str, Any]:
-    """What a line of the log says, without what it does not say."""
+    """A line of the log as JSON, without missing values."""
     weight = None if entry.weight is None else str(entry.weight)
     fields = {**asdict(entry), "weight": weight}
     return {name: value for name, value in fields.items() if value is not None}
@@ -175,11 +175,11 @@ def _parsed(data: bytes, home: Path) -> State:
     top, stated = unsealed(data, "digram_history", "a history", VERSION, _COPY)
     try:
         if stated != digest(top):
-            raise ValueError("its SHA-256 is another")
+            raise ValueError("its SHA-256 does not match")
         metadata = from_json(json.dumps(top["made_with"]))
         for part in ("log", "batches", "versions"):
             if not all(isinstance(one, dict) for one in top[part]):
-                raise ValueError(f"{part} holds what is none")
+                raise ValueError(f"{part} contains an invalid entry")
         log = tuple(map(_entry, top["log"]))
         batches = [(_batch(one, log), _file(home, one["file"])) for one in top["batches"]]
         versions = [_version(one, number, log) for number, one in enumerate(top["versions"], 1)]
@@ -203,12 +203,12 @@ def _parsed(data: bytes, home: Path) -> State:
 
 def _file(home: Path, name: Any) -> Path:
     if not isinstance(name, str) or not _OURS.fullmatch(name):
-        raise ValueError(f"{show(name)} is not a name of a file of it")
+        raise ValueError(f"{show(name)} is not the name of one of its files")
     return home / name
 
 
 _WORDS, _NUMBERS = ("name", "digest", "how"), ("documents", "bytes", "pretokens", "number")
-# What the log tells of each kind of event, and no other.
+# The exact keys of each kind of event in the log.
 _FIELDS: dict[Event, tuple[str, ...]] = {
     "add": ("name", "weight", "documents", "bytes", "pretokens", "digest"),
     "forget": ("name", "documents", "bytes", "pretokens", "digest"),
@@ -221,7 +221,7 @@ def _entry(content: dict[str, Any]) -> Entry:
     event = content.get("event")
     needed = _FIELDS.get(event) if isinstance(event, str) else None  # type: ignore[call-overload]
     if needed is None or content.keys() != {"event", *needed}:
-        raise ValueError("a line of its log is not known")
+        raise ValueError("a line of its log is unknown")
     found: dict[str, Any] = {"event": event}
     for key in needed:
         kind = str if key in _WORDS or key == "weight" else int
@@ -234,7 +234,7 @@ def _weight(value: Any) -> Fraction:
 
 
 def _is(value: Any, kind: type, what: str) -> Any:
-    """The value, if it is a text, or a whole number that 64 bits hold and that is not below 0."""
+    """Check that a value is a text, or a whole number of at least 0 that fits into 64 bits."""
     if type(value) is not kind or (isinstance(value, int) and not 0 <= value < 1 << 64):
         raise ValueError(f"{what} is {show(value)}")
     return value
@@ -251,7 +251,7 @@ def _batch(content: dict[str, Any], log: Sequence[Entry]) -> Batch:
 
 
 def _version(content: dict[str, Any], number: int, log: Sequence[Entry]) -> VocabularyVersion:
-    """A version without its tokenizer, as the log tells of it."""
+    """A version without its tokenizer, from the log."""
     place, epoch = _is(content["place"], int, "place"), _is(content["epoch"], int, "epoch")
     entry = log[place] if place < len(log) else None
     there = sum(one.event in CLOSING for one in log[: place + 1])
@@ -267,7 +267,7 @@ def _counts(path: Path, made: CountsMetadata) -> Counts:
     counts = Counts.load(path)
     if (counts.pretokenizer, counts.unit) != (made.pretokenizer, made.unit):
         raise CorruptFileError(
-            "these counts were made otherwise than the history's.", path=path, hint=_COPY
+            "these counts were made with other settings than the history's.", path=path, hint=_COPY
         )
     return counts
 

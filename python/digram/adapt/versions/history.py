@@ -1,4 +1,4 @@
-"""A history: what was counted of a stream of text, and the tokenizers that were made on the way."""
+"""A history: the counts of a stream of text, and the tokenizers that were made from them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["VocabularyHistory"]
 
 
 class VocabularyHistory(Holding):
-    """What a growing body of text asks of a vocabulary, step by step. Immutable.
+    """The vocabularies of a growing body of text, version by version. Immutable.
 
     >>> import digram
     >>> history = digram.VocabularyHistory(pretokenizer="whitespace").add("low low lower lowest")
@@ -37,19 +37,19 @@ class VocabularyHistory(Holding):
     >>> history.tokenizer.vocab_size, history.tokenizer.tokens(history.versions[1].change.added)
     (262, [b'slow', b' slow'])
 
-    Text comes with `add`, under a name, and is counted; it may go again with `forget`, and matter
-    less and less with `decay`. `next` makes the next tokenizer of all that is counted: the first
-    one as `digram.train` does, later ones so that old ids stay (`extend`), or most of them (`swap`,
-    `prune`). Each is a `VocabularyVersion`; `map` says what becomes of ids between any two, `drift`
-    whether another one would pay, and `log` tells what was done.
+    `add` counts text under a name; `forget` removes it again, and `decay` lowers its weight. `next`
+    makes the next tokenizer from the current counts: the first one as `digram.train` does, later
+    ones so that old ids stay (`extend`), or most of them (`swap`, `prune`). Each is a
+    `VocabularyVersion`; `map` is the change of ids between any two, `drift` measures whether
+    another update would pay, and `log` lists the steps.
 
-    Each of these returns another history, and this one stays as it is, as everything in digram
-    does. So an update that was tried and found wanting is just not kept, a history can be shared
-    by threads, and what was saved is one state or another. They share what has not changed. Two
-    are equal when they hold the same counts and versions; how they came to be plays no part.
+    Each of these methods returns another history, and this one does not change. So you can try an
+    update and discard it, share a history between threads, and save it in a consistent state.
+    Histories share unchanged parts. Two are equal if they have the same counts and versions; the
+    steps that led to them do not matter.
 
-    Memory: the distinct pretokens of what was added between two decays or versions, each for
-    itself, but for those that have faded; and the versions. Never text.
+    Memory: the distinct pretokens added between two decays or versions, separately for each,
+    without those that have decayed to 0; and the versions. Texts are not kept.
     """
 
     __slots__ = ()
@@ -60,20 +60,20 @@ class VocabularyHistory(Holding):
         pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None = "o200k",
         unit: Unit = "byte",
     ) -> Self:
-        """A history that has seen nothing, and how it will cut text."""
+        """An empty history with the pretokenizer and unit of its text."""
         return cls._of(resolve(pretokenizer), check_unit(unit))
 
     @classmethod
     def of(cls, tok: Tokenizer) -> Self:
-        """A history whose first version is a tokenizer that is there already, published ones too.
+        """A history whose first version is an existing tokenizer, such as a published one.
 
         >>> import digram
         >>> tok = digram.train("low low", max_merges=2)
         >>> digram.VocabularyHistory.of(tok).add("lower lower").next(add=1).map(1, 2)
         <digram.Change: 258 ids became 259, 1 token added, 0 removed>
 
-        It knows nothing of the text that this one was made on. Where that is at hand, count it
-        first, so that drift can be told: `VocabularyHistory(...).add(text).record(tok)`.
+        The text of this tokenizer is unknown to the history. If you have it, count it first, so
+        that drift can be measured: `VocabularyHistory(...).add(text).record(tok)`.
         """
         instance("tok", tok, Tokenizer)
         return cls(pretokenizer=tok.pretokenizer, unit=tok.unit).record(tok)
@@ -89,7 +89,7 @@ class VocabularyHistory(Holding):
         remove: int | None = None,
         **options: Any,
     ) -> Self:
-        """Make the next version of all that is counted.
+        """Make the next version from the current counts.
 
         >>> import digram
         >>> history = digram.VocabularyHistory().add("low low lower").next(vocab_size=258)
@@ -97,23 +97,22 @@ class VocabularyHistory(Holding):
         >>> [version.vocab_size for version in history.versions]
         [258, 260, 260]
 
-            vocab_size: of the first version, which `digram.train` learns; of a later one the size
-                (before padding) to which it is extended, or pruned. Ids that stay are the same but
-                where it is pruned.
-            add: how many tokens to add, by `digram.extend`. Every old id stays.
-            swap: how many tokens to replace, by `digram.replace_tokens`. The size stays.
-            remove: how many tokens to remove, by `digram.prune`.
+            vocab_size: for the first version, the size that `digram.train` learns; for a later one
+                the size (before padding) to which it is extended or pruned. Pruning changes ids.
+            add: the number of tokens to add, by `digram.extend`. Every old id stays.
+            swap: the number of tokens to replace, by `digram.replace_tokens`. The size stays.
+            remove: the number of tokens to remove, by `digram.prune`.
 
-        One of them. Other arguments are those of these calls (`special_tokens=` for the first,
-        `min_frequency=`, `keep=`, ...); the tokenizer is the one that they give on `counts`. Raises
-        `OptionError` where nothing was counted, and what they raise.
+        Pass one of them. Other arguments are those of these functions (`special_tokens=` for the
+        first version, `min_frequency=`, `keep=`, ...); the tokenizer is their result on `counts`.
+        Raises `OptionError` if nothing was counted, and what they raise.
         """
         asked = {"vocab_size": vocab_size, "add": add, "swap": swap, "remove": remove}
         given = {name: value for name, value in asked.items() if value is not None}
         if len(given) != 1:
             raise OptionError(
                 "next takes one of vocab_size=, add=, swap= and remove=.",
-                hint="Say how large the vocabulary is to be, or how it is to change.",
+                hint="Pass the size of the vocabulary, or how to change it.",
             )
         ((what, number),) = given.items()
         counts = self.counts
@@ -127,11 +126,11 @@ class VocabularyHistory(Holding):
     def _made(
         self, what: str, number: int, counts: Counts, options: dict[str, Any]
     ) -> tuple[Tokenizer, str]:
-        """The next tokenizer, and how it was made in words."""
+        """The next tokenizer, and how it was made, in words."""
         if not self._versions:
             if what != "vocab_size":
                 raise OptionError(
-                    f"{what}= changes a tokenizer, and there is none yet.",
+                    f"{what}= changes a tokenizer, and the history has none yet.",
                     value=number,
                     hint="Pass vocab_size= for the first version, or begin with "
                     "VocabularyHistory.of(tok).",
@@ -143,7 +142,7 @@ class VocabularyHistory(Holding):
             now = unpadded(tok)[0].vocab_size
             if size == now:
                 raise OptionError(
-                    f"vocab_size={size} is the size that the newest version has.", value=number
+                    f"vocab_size={size} is already the size of the newest version.", value=number
                 )
             what, number = ("add", size - now) if size > now else ("remove", now - size)
         if what == "add":
@@ -153,7 +152,7 @@ class VocabularyHistory(Holding):
         return prune(tok, counts, remove=number, **options)[0], f"prune, remove={number}"
 
     def record(self, tok: Tokenizer) -> Self:
-        """Take a tokenizer that was made elsewhere as the next version.
+        """Record a tokenizer that was made elsewhere as the next version.
 
         >>> import digram
         >>> history = digram.VocabularyHistory().add("low low lower").next(vocab_size=258)
@@ -161,8 +160,8 @@ class VocabularyHistory(Holding):
         >>> history.record(chat).map(1, 2).added
         [258]
 
-        All that was added so far is taken for what it was made on. Raises `ConfigMismatchError`
-        where it cuts text otherwise than this history, or has another unit.
+        The history treats all text added so far as the text that it was made on. Raises
+        `ConfigMismatchError` if it has another pretokenizer or unit than this history.
         """
         instance("tok", tok, Tokenizer)
         check_made(
@@ -188,7 +187,7 @@ class VocabularyHistory(Holding):
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """The newest version's; `OptionError` where there is none yet."""
+        """The tokenizer of the newest version; `OptionError` if there is none yet."""
         if not self._versions:
             raise OptionError(
                 "there is no version yet.", hint="Make one with next(vocab_size=...)."
@@ -197,16 +196,16 @@ class VocabularyHistory(Holding):
 
     @property
     def versions(self) -> tuple[VocabularyVersion, ...]:
-        """All tokenizers that were made, in order; number 1 is `versions[0]`."""
+        """All versions, in order; number 1 is `versions[0]`."""
         return self._versions
 
     @property
     def log(self) -> tuple[Entry, ...]:
-        """What was done, in order; `str` of an entry is a line."""
+        """The steps, in order; `str` of an entry is one line."""
         return self._log
 
     def map(self, first: int, second: int) -> Change:
-        """What becomes of the ids from one version to another, by their numbers.
+        """The change of ids from one version to another, by their numbers.
 
         >>> import digram
         >>> history = digram.VocabularyHistory().add("low low lower").next(vocab_size=258)
@@ -216,11 +215,11 @@ class VocabularyHistory(Holding):
         >>> print(history.map(3, 1))
         260 ids became 258, 0 tokens added, 2 removed
 
-        It goes through all versions between them: a token that went and came back is new, as its
-        row in a model is. So forwards maps join, `map(a, b).then(map(b, c))` is `map(a, c)`, and
-        backwards as well; there and back loses what the version on the way does not have. What has
-        the bytes of what, whatever was between, says `digram.Change.of`. Raises `OptionError` for
-        a version that there is not.
+        It composes the changes of all versions between them: a token that was removed and added
+        again is new, as its row in a model is. So forward maps compose, `map(a, b).then(map(b, c))`
+        is `map(a, c)`, and backward maps too; going there and back loses the tokens that the
+        version in between does not have. `digram.Change.of` compares tokens by bytes, whatever was
+        in between. Raises `OptionError` for an unknown version.
         """
         return mapped(self._versions, first, second)
 
@@ -236,7 +235,7 @@ class VocabularyHistory(Holding):
         threads: int | None = None,
         progress: bool | None = None,
     ) -> Drift:
-        """How far recent text is from what the newest version was made on, and what it would gain.
+        """Measure the drift of recent text from the newest version, and the gain of an update.
 
         >>> import digram
         >>> history = digram.VocabularyHistory().add("the cat sat on the mat " * 9)
@@ -245,26 +244,26 @@ class VocabularyHistory(Holding):
         >>> found.unseen > 0.9, found.divergence > found.by_chance, found.pays
         (True, True, True)
 
-            recent: by default what was added since the newest version; or a corpus, or counts. A
+            recent: by default the text added since the newest version; or a corpus, or counts. A
                 dictionary of corpora is counted as one.
-            add: how many tokens the update that is tried may have. It is learned by `extend` on the
-                recent text, from pairs that stand there twice at least.
-            on: other text of the kind, to measure the gain on. Without it that is the text that
-                the update is learned from, which flatters it; the smaller the text, the more.
-            parameters, width: of the model, the vocabulary left out, and of its embeddings (by
-                default what is usual, as for `digram.advise`).
-            horizon: how many tokens of such text the model will read or write before the next
-                update, for each one that it is trained on because of this one.
+            add: the maximum number of tokens of the update that is tried. `extend` learns it from
+                the recent text, from pairs that occur at least twice.
+            on: other text of the kind, to measure the gain on. By default it is measured on the
+                text of the update itself, which overestimates it, the more the smaller the text.
+            parameters, width: those of the model without the vocabulary, and of its embeddings (by
+                default the usual ones, as for `digram.advise`).
+            horizon: the number of tokens of such text that the model will read or write before the
+                next update, per token that it is trained on because of this one.
 
-        A token that is read takes 2 (N + V d) floating-point operations, where N are the
-        parameters, V the vocabulary and d the width, and one of training three times that (Kaplan
-        et al. 2020, "Scaling Laws for Neural Language Models"; attention left out, which gains from
-        shorter texts too). How many tokens of training new rows need, no formula says: so what is
-        said is how many must be read for each, and the verdict is yours by `horizon`.
+        Reading a token takes 2 (N + V d) floating-point operations, where N are the parameters, V
+        the vocabulary and d the width, and training on one three times that (Kaplan et al. 2020,
+        "Scaling Laws for Neural Language Models"; without attention, which gains from shorter texts
+        too). No formula gives the number of tokens of training that new rows need, so the result is
+        the number of tokens to read for each, and `horizon` decides the verdict.
 
-        What the measures are stands at `digram.Drift`. Raises `OptionError` where there is no
-        version, or no recent text. Cost: encoding the distinct pretokens of both, training on the
-        recent ones.
+        `digram.Drift` describes the measures. Raises `OptionError` if there is no version or no
+        recent text. Takes as long as encoding the distinct pretokens of both texts and training on
+        the recent ones.
         """
         tok = self.tokenizer
         options: dict[str, Any] = {"threads": threads, "progress": progress}
@@ -273,7 +272,7 @@ class VocabularyHistory(Holding):
             raise OptionError(
                 "there is no recent text: nothing was added since the newest version."
                 if recent is None
-                else "there is no text in recent=.",
+                else "recent= contains no text.",
                 hint="Add text, or pass it.",
             )
         return drift(
@@ -292,7 +291,7 @@ class VocabularyHistory(Holding):
     # --- files
 
     def save(self, folder: str | PathLike[str]) -> None:
-        """Write the history to a folder, so that a crash leaves the old one or the new one.
+        """Write the history to a folder atomically: it always holds the old history or the new one.
 
         >>> import digram
         >>> folder = getfixture("tmp_path") / "history"
@@ -301,20 +300,20 @@ class VocabularyHistory(Holding):
         >>> digram.VocabularyHistory.load(folder) == history
         True
 
-        The folder is made if it is missing (its parent is not). Counts are files of
-        `digram.Counts`, versions are `tokenizer.json`s, and `history.json` names them; what is
-        there already is not written again, and what an earlier save left over is removed. Whoever
-        saves last has saved: let one process at a time load a folder, add to it and save it again.
-        Raises `CheckpointError` while another one saves to it, and OSError.
+        The folder is created if it is missing (its parent is not). Counts are files of
+        `digram.Counts`, versions are `tokenizer.json`s, and `history.json` names them; existing
+        files are not written again, and files of an earlier save that are no longer needed are
+        removed. The last save wins: let one process at a time load a folder, add to it and save it
+        again. Raises `CheckpointError` while another process saves to it, and OSError.
         """
         files.save(path_name(folder), self._state)
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Self:
-        """Read what `save` wrote.
+        """Read a folder written by `save`.
 
-        Raises `CorruptFileError`, with the file, for a folder that is damaged or none of a history,
-        and OSError.
+        Raises `CorruptFileError`, with the file, for a folder that is damaged or not a history, and
+        OSError.
         """
         return cls._of(*files.load(path_name(folder)))
 
@@ -322,12 +321,12 @@ class VocabularyHistory(Holding):
 
     @property
     def pretokenizer(self) -> Pretokenizer:
-        """How text is cut before merging, in all versions."""
+        """The pretokenizer of all versions."""
         return self._pretokenizer
 
     @property
     def unit(self) -> Unit:
-        """What base tokens stand for, in all versions: "byte" or "char"."""
+        """The meaning of base tokens in all versions: "byte" or "char"."""
         return self._unit
 
     @property
@@ -343,7 +342,7 @@ class VocabularyHistory(Holding):
         return hash((fingerprint(self._pretokenizer, self._unit), self._compared()[-1]))
 
     def _compared(self) -> tuple[Any, ...]:
-        """What two histories that are equal share: all but the log, and what is joined when."""
+        """The values that equal histories share: not the log, nor when batches were joined."""
         made = tuple((one.digest, one.epoch) for one in self._versions)
         return self._pretokenizer, self._unit, self._epoch, self._batches, made
 

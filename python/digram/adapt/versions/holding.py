@@ -1,4 +1,4 @@
-"""What a history has counted: the part of it that text comes to, and goes from."""
+"""The counts of a history: the part of it that adds and removes text."""
 
 from __future__ import annotations
 
@@ -81,13 +81,13 @@ class Holding:
         >>> history.counts["low"], [*history.parts]
         (4, ['2024', 'text'])
 
-        `corpus` is what `digram.train` takes: text, files, tables, an iterator, of which no more
-        than a batch is held, or `Counts` made with this pretokenizer and unit. Those of a
-        dictionary are added each under its own name. What was added can be forgotten by `name`.
-        `weight` says how much it counts (`Counts.scale`, with its rounding).
+        `corpus` is what `digram.train` accepts: text, files, tables, an iterator, of which at most
+        a batch is held in memory, or `Counts` made with this pretokenizer and unit. The corpora of
+        a dictionary are added under their own names. `forget` removes what was added by its `name`.
+        `weight` multiplies the counts (as `Counts.scale`, with its rounding).
 
-        In which order things are added does not matter. So where pairs first stood is not kept,
-        and `next` takes no `ties="first_seen"`. Raises what `digram.count_pretokens` raises.
+        The order of additions does not matter. So first occurrences are not recorded, and `next`
+        refuses `ties="first_seen"`. Raises what `digram.count_pretokens` raises.
         """
         options: dict[str, Any] = {
             "separator": separator,
@@ -98,7 +98,7 @@ class Holding:
         if isinstance(corpus, Mapping):
             if name != "text":
                 raise OptionError(
-                    "the corpora of a dictionary have names of their own.",
+                    "the corpora of a dictionary are added under their own names.",
                     value=name,
                     hint="Leave out name=.",
                 )
@@ -131,16 +131,17 @@ class Holding:
         >>> history.forget("lower", name="2024").counts["lower"]
         0
 
-        With a corpus, that text is counted and taken away from what was added under `name`
-        ("text" where none is said), as it was before weights and decay. All of it must be held by
-        what was added there between two decays or versions; where several hold it, the last. What
-        was learned from it stays in the versions. Raises `OptionError` for a name that there is
-        not, and for text that was not added or is forgotten already. Of a name that has faded
-        altogether nothing is taken away, whatever the text, and the log says so.
+        With a corpus, that text is counted and removed from what was added under `name` (by default
+        "text"), as it was before weights and decay. All of it must have been added under that name
+        between two decays or versions; if several such batches contain it, it is removed from the
+        last. Tokens that were learned from it stay in the versions. Raises `OptionError` for an
+        unknown name, and for text that was not added or is already forgotten. If everything under a
+        name has decayed to 0, nothing is removed, whatever the text, and the log records that.
         """
         if corpus is None and name is None:
             raise OptionError(
-                "forget takes a corpus, a name, or both.", hint="Pass what to forget."
+                "forget takes a corpus, a name, or both.",
+                hint="Pass what to forget.",
             )
         name = "text" if name is None else name
         added = dict.fromkeys(entry.name for entry in self._log if entry.event == "add")
@@ -148,14 +149,14 @@ class Holding:
             raise OptionError(
                 f"nothing was added under the name {show(name)}.",
                 value=name,
-                hint=f"Names: {', '.join(map(repr, added)) or 'none'}.",
+                hint=f"Choose from {', '.join(map(repr, added)) or 'none'}.",
             )
         if corpus is not None:
             counts = self._counted(corpus, separator, threads, None, progress)
             rest = forgotten(self._batches, name, counts)
             if len(counts) and not any(batch.name == name for batch in self._batches):
                 self._check_faded(name)
-                counts = self._empty  # what the log says was taken away
+                counts = self._empty  # recorded in the log
         else:
             gone = [batch.counts for batch in self._batches if batch.name == name]
             counts = Counts.merge([self._empty, *gone])
@@ -163,14 +164,14 @@ class Holding:
         return self._with(rest, _entry("forget", name, counts))
 
     def _check_faded(self, name: str) -> None:
-        """Raises `OptionError` where nothing of a name is left, and not because it faded."""
+        """Raise `OptionError` if nothing of a name is left for another reason than decay."""
         events = [
             entry.event for entry in self._log if entry.name == name or entry.event == "decay"
         ]
         last_add = max(at for at, event in enumerate(events) if event == "add")
         if "decay" not in events[last_add:]:
             raise OptionError(
-                f"nothing of {show(name)} is left: all of it was forgotten before.", value=name
+                f"nothing of {show(name)} is left: all of it was forgotten already.", value=name
             )
 
     def decay(self, factor: Any) -> Self:
@@ -181,29 +182,29 @@ class Holding:
         >>> dict(history.counts.items())
         {b' low': 1, b'new': 1}
 
-        Weights are exact, so two decays equal one by their product, and each count is rounded
-        once, when counts are asked for: to the nearest whole number, a half to the even one. What
-        comes to 0 is gone for good, and takes no memory. What is added later is weighed by itself.
-        A weight whose numerator or denominator would have more than 64 bits becomes the nearest
-        one with fewer. Linear in the distinct pretokens.
+        Weights are exact, so two decays equal one by their product, and each count is rounded once,
+        when counts are used: to the nearest whole number, a half to the even one. Counts that round
+        to 0 are dropped for good, and take no memory. Later additions have their own weight. A
+        weight whose numerator or denominator would have more than 64 bits becomes the nearest one
+        with fewer. Takes time linear in the distinct pretokens.
         """
         share = Fraction(*fraction(factor, "factor"))
         if share > 1:
             raise OptionError(
                 f"factor={factor} is above 1.",
                 value=factor,
-                hint="Pass the share that is left, as in decay(0.9).",
+                hint="Pass the remaining share, as in decay(0.9).",
             )
         return self._with(decayed(self._batches, share), Entry("decay", weight=share))
 
     @property
     def counts(self) -> Counts:
-        """The current counts: each batch times its weight, rounded, and added up. Linear."""
+        """The current counts: the rounded, weighted counts of each batch. Takes linear time."""
         return total(self._batches, self._empty)
 
     @property
     def parts(self) -> dict[str, Counts]:
-        """The same by name, sorted; their sum is `counts`."""
+        """The current counts by name, sorted; their sum is `counts`."""
         names = sorted({batch.name for batch in self._batches})
         return {
             name: total((batch for batch in self._batches if batch.name == name), self._empty)
@@ -218,13 +219,13 @@ class Holding:
 
     @property
     def made_on(self) -> Counts:
-        """The other part: what the newest version could learn from, as it counts now."""
+        """The other part of `counts`: the text of the newest version, with its current weight."""
         made = self._made_before
         return total((batch for batch in self._batches if batch.epoch < made), self._empty)
 
     @property
     def _made_before(self) -> int:
-        """Batches of this epoch, and of later ones, came after the newest version."""
+        """The first epoch whose batches were added after the newest version."""
         return self._versions[-1].epoch if self._versions else 0
 
     @property
@@ -268,15 +269,15 @@ class Holding:
 
 def _check_name(name: str) -> None:
     if not isinstance(name, str):
-        raise TypeError(f"name is a str, not {type(name).__name__}")
+        raise TypeError(f"name must be a str, not {type(name).__name__}")
     if not name:
-        raise OptionError("a name has one character at least.", value=name)
+        raise OptionError("a name must have at least one character.", value=name)
 
 
 def _entry(
     event: Literal["add", "forget"], name: str, counts: Counts, weight: Fraction | None = None
 ) -> Entry:
-    """What the log tells of counts."""
+    """The log entry of counts."""
     return Entry(
         event,
         name,

@@ -1,4 +1,4 @@
-"""The history of a vocabulary: versions, the log, and the map of ids between two versions."""
+"""Versions of a vocabulary, the log of a history, and the map of ids between two versions."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ __all__ = ["CLOSING", "Entry", "Event", "VocabularyVersion", "mapped"]
 
 Event = Literal["add", "forget", "decay", "version"]
 CLOSING = ("decay", "version")
-"""After these, what is added is a batch of its own."""
+"""Text that is added after these events starts new batches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of the log: what was done, and what it was done with.
+    """A line of the log: a step, and its data.
 
     `event` is "add" or "forget" (`name`, and of the counts: `documents`, `bytes`, `pretokens` and
     `digest`), "decay" (`weight` is the factor) or "version" (`number`, `how` it was made, and the
-    `digest` of the tokenizer). `weight` is otherwise that of what was added. The digest of counts
-    is a number by which one knows them again, and no proof against forgery.
+    `digest` of the tokenizer). `weight` is otherwise the weight of the added text. The digest of
+    counts identifies them, but is no protection against forgery.
     """
 
     event: Event
@@ -54,15 +54,15 @@ class Entry:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class VocabularyVersion:
-    """A tokenizer that a history made, with its `number` from 1 on.
+    """A tokenizer made by a history, with its `number` from 1 on.
 
     >>> import digram
     >>> history = digram.VocabularyHistory().add("low low lower").next(vocab_size=258).next(add=1)
     >>> print(history.versions[1])
     version 2 ...: 259 ids, 258 ids became 259, 1 token added, 0 removed
 
-    `change` is what became of the version before it, None for the first. `place` is where the log
-    tells of it; there is no clock.
+    `change` is the change from the previous version, None for the first. `place` is the index of
+    its entry in the log; there is no clock.
     """
 
     number: int

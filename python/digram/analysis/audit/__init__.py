@@ -1,16 +1,16 @@
-"""Looking for what is wrong with a vocabulary. Each kind of finding is defined in docs/audit.md.
+"""Audits: finding defects of a vocabulary. docs/audit.md defines each kind of finding.
 
-utf8        parts of characters at the ends of tokens
-uncut       which strings a pretokenizer can leave whole
-neighbours  which tokens can stand side by side
-completing  texts that make a part of a character whole
-reach       which tokens a text can become, by these four
-junk, variants, digits, special   what is looked for in the vocabulary alone
-reading     what is counted of a corpus, and what comes back when it is decoded
-findings    the kinds, and what was found of one
-value       all findings of an audit, and limits
-auditing    from a tokenizer to findings
-table       these as a person reads them in a terminal
+utf8        incomplete characters at the ends of tokens
+uncut       the strings that a pretokenizer can leave whole
+neighbours  the tokens that can be adjacent
+completing  texts that complete the incomplete characters of a token
+reach       the tokens that text can become, from these four
+junk, variants, digits, special   findings from the vocabulary alone
+reading     the counts of a corpus, and the round trip of its texts
+findings    the kinds of findings, and one finding
+value       all findings of an audit, and their limits
+auditing    from a tokenizer to its findings
+table       the findings as a table for a terminal
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From a tokenizer, and a corpus where there is one, to findings."""
+"""From a tokenizer, and optionally a corpus, to findings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from digram.tokenizer.tokenizer import Tokenizer
 __all__ = ["audit"]
 
 _EXAMPLES = 8  # details of a finding
-_WIDTH = 30  # columns of a token, of which the middle is left out where it is longer
+_WIDTH = 30  # columns of a token; longer ones are shortened in the middle
 
 
 def audit(
@@ -35,7 +35,7 @@ def audit(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Audit:
-    """Look for what is wrong with the vocabulary: tokens in vain, doubled, broken, or a danger.
+    """Find the defects of a vocabulary: useless, duplicate, broken and dangerous tokens.
 
     >>> import digram
     >>> corpus = "play: play? play! play " * 9
@@ -44,23 +44,23 @@ def audit(
     >>> found.by_kind["punctuation"].details
     ('[play] [·play] [·play!] [·play?] [·play:] [play:]',)
 
-    Finds tokens that no text becomes (with a proof), that do not occur in the corpus or occur
-    less than `rare` times, that are not whole characters, that are one word in several forms,
-    that are junk, longer than `long` characters, or numbers that fall into groups unevenly;
-    special tokens that text may hold; gaps in the ids; and text that does not come back. Each
-    kind is defined in docs/audit.md. Without a corpus, what needs none.
+    Finds tokens that no text becomes (with a proof), that do not occur in the corpus or occur fewer
+    than `rare` times, that are not whole characters, that are variants of one word, that are junk,
+    longer than `long` characters, or numbers that are grouped unevenly; special tokens that
+    ordinary text may contain; gaps in the ids; and texts that a round trip changes. docs/audit.md
+    defines each kind. Without a corpus, the kinds that need one are left out.
 
-    `print(found)` shows a table, `found.to_dict()` gives plain values, and a test holds it to
-    limits, of numbers or shares:
+    `print(found)` shows a table, `found.to_dict()` returns plain values, and `check` compares the
+    findings with limits, as numbers or shares:
 
     >>> assert not found.check(unreachable=0, unused=0.05, round_trip=0)
     >>> print(*found.check(punctuation=0))
     punctuation: 4 of 264 (1.5%), where none is allowed
 
-    What comes in is what `digram.train` takes, and `separator` cuts it. The text of special
-    tokens stays text. Raises `OptionError` for a `rare` or `long` below 1; else as `encode`.
-    Takes what encoding and decoding take, and some 10 µs for each token of the vocabulary.
-    Memory: a batch of texts or the longest one, with its ids.
+    `corpus` is what `digram.train` accepts, and `separator` splits it into documents. The text of
+    special tokens is encoded as ordinary text. Raises `OptionError` for a `rare` or `long` below 1;
+    otherwise as `encode`. Takes as long as encoding and decoding, plus some 10 µs per token of the
+    vocabulary. Memory: a batch of texts or the longest one, with its ids.
     """
     instance("tok", tok, Tokenizer)
     rare, long = whole_number("rare", rare, 1), whole_number("long", long, 1)
@@ -80,7 +80,7 @@ def audit(
 
 
 class _Look:
-    """Goes through the kinds."""
+    """Computes the findings of every kind."""
 
     def __init__(
         self, tok: Tokenizer, read: reading.Read | None, rare: int, long: int, threads: int | None
@@ -90,7 +90,7 @@ class _Look:
         named = enumerate(tok._model.tokens())
         self.tokens = {id: t for id, t in named if t is not None and id not in left_out}
         made = tok._made()
-        # Base tokens are there so that nothing is unknown; whether they are used plays no part.
+        # Base tokens exist so that nothing is unknown; it does not matter whether they are used.
         single = {id for id, token in self.tokens.items() if len(token) == 1}
         self.base = (
             single if tok.unit == "byte" else self.tokens.keys() - made - {*tok.unreachable()}
@@ -119,13 +119,13 @@ class _Look:
         yield self._of_round_trip()
 
     def _size(self, token: bytes) -> int:
-        """Characters; what is not a whole character counts as its bytes."""
+        """The number of characters; each byte of an incomplete character counts as one."""
         return len(token.decode("utf-8", "surrogateescape"))
 
     def _of_tokens(
         self, kind: str, ids: Sequence[int], groups: Sequence[Sequence[int]] | None = None
     ) -> Finding:
-        """A finding about tokens, with the first of them, or with groups, to look at."""
+        """A finding about tokens; its details are the first of them, or groups of them."""
         details: Iterable[str] = ()
         if groups is not None:
             details = (self._shown(group) for group in groups[:_EXAMPLES])
@@ -181,7 +181,7 @@ class _Look:
         yield Finding("digits", tuple(ids), len(ids), len(self.tokens), lengths if ids else ())
         try:
             splits = digits.splits(self.tok)
-        except ValueError:  # a vocabulary of characters may lack a digit: no number to be split
+        except ValueError:  # a vocabulary of characters may lack a digit
             splits = {}
         uneven = {size: found for size, found in splits.items() if len(found) > 1}
         details = [
@@ -233,7 +233,7 @@ class _Look:
 
 
 def _ranges(ids: Sequence[int]) -> tuple[str, ...]:
-    """Ids as few words: `257 to 299`."""
+    """Ids in few words: `257 to 299`."""
     found: list[list[int]] = []
     for id in ids:
         if found and found[-1][1] == id - 1:

@@ -1,4 +1,4 @@
-"""Texts that hold a token that begins or ends inside a character: what may complete it."""
+"""Texts that complete a token which begins or ends inside a character."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from digram.analysis.audit.utf8 import characters_with, ends, is_whole
 
 __all__ = ["Completions", "by_any", "characters_of"]
 
-_ANY = 4096  # characters that are tried, of all that there are
-_KEPT = 32  # ways to complete a part of a character, of those that the vocabulary has
+_ANY = 4096  # characters to try, out of all
+_KEPT = 32  # ways to complete a part of a character, out of the vocabulary's
 
 
 class Completions:
-    r"""Parts of the characters of a vocabulary, each with what is left of these before and after.
+    r"""Parts of the characters of a vocabulary, each with the bytes missing before and after it.
 
     >>> known = Completions(["中文".encode()])
     >>> [*known.texts(b"\xb8\xad\xe6")], [*known.texts(b"\x96")]
@@ -33,7 +33,7 @@ class Completions:
                     ways.append((data[:start], data[stop:]))
 
     def texts(self, token: bytes) -> Iterator[bytes]:
-        """Texts that hold a token and what makes it whole, of the vocabulary's characters."""
+        """Texts that hold a token and complete it with characters of the vocabulary."""
         own = ends(token)
         if len(own.head) == len(token):
             for left, right in self._known.get(token, ()):
@@ -49,7 +49,7 @@ class Completions:
 
 
 def by_any(token: bytes) -> Iterator[bytes]:
-    """Texts that hold a token and what makes it whole, of any characters, some of them."""
+    """Texts that hold a token and complete it with any characters; only some of them."""
     own = ends(token)
     if len(own.head) == len(token):
         pairs = _some_characters(token, before=True, after=True)
@@ -68,7 +68,7 @@ def _some_characters(part: bytes, *, before: bool, after: bool) -> list[tuple[by
 
 
 def characters_of(byte: int) -> Iterator[bytes]:
-    """The characters of several bytes that have this byte."""
+    """The multi-byte characters that contain this byte."""
     part = bytes([byte])
     first = byte >= 0xC0
     ways = characters_with(part, before=not first, after=True)

@@ -1,4 +1,4 @@
-"""How numbers fall into tokens: which groups of digits there are, and whether one rule splits all.
+"""How numbers are split into tokens: the groups of digits, and whether one rule splits all numbers.
 
 >>> import digram
 >>> tok = digram.train(["10 11 12 2024"] * 2, max_merges=4, pretokenizer="gpt2")
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["Group", "groups", "splits"]
 
 _DIGITS = re.compile(rb"( ?)([0-9]+)")
-_NUMBERS = 1000  # of each length, evenly spread, where there are more
+_NUMBERS = 1000  # numbers of each length at most, evenly spaced
 _LENGTHS = range(2, 7)
 
 
 class Group(NamedTuple):
-    """The tokens that are this number of digits, with or without a space before them."""
+    """The tokens that consist of this number of digits, with or without a space before them."""
 
     size: int
     spaced: bool
@@ -35,13 +35,13 @@ class Group(NamedTuple):
 
     @property
     def is_complete(self) -> bool:
-        """Whether all numbers of this many digits are tokens, including those that begin with 0."""
+        """Whether all numbers of this length are tokens, including those with leading zeros."""
         whole: int = 10**self.size
         return len(self.ids) == whole
 
 
 def groups(tok: Tokenizer, never: Collection[int] = ()) -> list[Group]:
-    """The tokens that are digits, 0 to 9, by how many they are; without those that never occur."""
+    """The tokens that are digits, 0 to 9, by their length; without those in `never`."""
     found: dict[tuple[int, bool], list[int]] = {}
     left_out = {*tok.special_tokens.values(), *never}
     for id, token in enumerate(tok._model.tokens()):
@@ -52,10 +52,10 @@ def groups(tok: Tokenizer, never: Collection[int] = ()) -> list[Group]:
 
 
 def splits(tok: Tokenizer) -> dict[int, Counter[tuple[int, ...]]]:
-    """How numbers of two to six digits are split, by how many digits the tokens have.
+    """How numbers of two to six digits are split, by the number of digits per token.
 
-    Of each length up to 1,000 numbers, evenly spread, each as a text of its own. A digit that is
-    more than a token counts as one for each.
+    Up to 1,000 evenly spaced numbers of each length, each as a separate text. A digit that takes
+    several tokens counts as one for each.
     """
     found = {}
     for length in _LENGTHS:

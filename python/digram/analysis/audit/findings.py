@@ -1,4 +1,4 @@
-"""What an audit finds, one finding a kind: which tokens, how many of how many, and why."""
+"""The kinds of findings, and one finding: which tokens, how many of how many, and why."""
 
 from __future__ import annotations
 
@@ -13,66 +13,66 @@ Severity = Literal["error", "warning", "note"]
 
 
 class Kind(NamedTuple):
-    """A kind of finding. Its definition is in docs/audit.md."""
+    """A kind of finding. docs/audit.md defines each."""
 
     severity: Severity
     explanation: str
     needs_corpus: bool = False
     of: str = "tokens"
-    """What the share is of: tokens, special tokens, ids, texts, lengths."""
+    """The base of the share: tokens, special tokens, ids, texts or lengths."""
     remedy: str = ""
-    """What to do about an error or a warning; of a note there is nothing to be done."""
+    """The remedy of an error or a warning; notes need none."""
 
 
 _JUNK = {
-    "controls": "hold control or format characters",
-    "private": "hold private use or noncharacters",
+    "controls": "contain control or format characters",
+    "private": "contain private use or noncharacters",
     "mojibake": "text decoded in the wrong charset",
     "markup": "tags and entities of HTML or XML",
     "urls": "parts of addresses",
-    "rules": "lines of signs, as in tables",
-    "repeats": "a few characters again and again",
+    "rules": "lines of symbols, as in tables",
+    "repeats": "repeat a few characters",
     "encoded": "look like hexadecimal or base64",
     "names": "user names, numbered identifiers",
 }
 
-_CLEAN = "Clean the training text of such, and train again."
+_CLEAN = "Remove such text from the training corpus, and train again."
 _GROUPS = "Train with a rule for digits: one by one, or in threes from the right."
-_NAME = "Choose a name that no text holds, as <|end|>."
+_NAME = "Choose a name that no text contains, such as <|end|>."
 
 KINDS: dict[str, Kind] = {
     "unreachable": Kind(
         "error",
-        "nothing ever becomes them",
+        "no input is encoded to them",
         remedy="Leave these tokens out: a model would never train its rows for them.",
     ),
-    "bytes_only": Kind("note", "bytes become them, but no text"),
-    "undecided": Kind("note", "neither a text was found nor a proof"),
+    "bytes_only": Kind("note", "only invalid UTF-8 is encoded to them"),
+    "undecided": Kind("note", "neither a text nor a proof was found"),
     "unused": Kind(
         "warning",
         "do not occur in the corpus",
         needs_corpus=True,
         remedy="Prune these tokens, or train on text that is more like this corpus.",
     ),
-    "rare": Kind("note", "occur in the corpus, but seldom", needs_corpus=True),
+    "rare": Kind("note", "occur rarely in the corpus", needs_corpus=True),
     "partial": Kind("note", "begin or end inside a character"),
     "duplicates": Kind(
         "warning",
-        "equal another one in normal form",
+        "equal another token in normal form",
         remedy="Normalize your texts to NFKC before training, if their forms mean the same.",
     ),
     "punctuation": Kind(
         "warning",
-        "a word that is a token, punctuated",
-        remedy="Train with a pretokenizer that keeps words and signs apart, as gpt2.",
+        "another token with punctuation",
+        remedy="Train with a pretokenizer that separates words from punctuation, such as gpt2.",
     ),
-    "case": Kind("note", "a word that is a token, but for case"),
+    "case": Kind("note", "another token in different case"),
     **{f"junk_{kind}": Kind("warning", _JUNK[kind], remedy=_CLEAN) for kind in JUNK},
-    "digits": Kind("warning", "numbers, but not all of their size", remedy=_GROUPS),
+    "digits": Kind("warning", "only some numbers of their length", remedy=_GROUPS),
     "number_splits": Kind(
         "warning", "lengths of numbers split unevenly", of="lengths", remedy=_GROUPS
     ),
-    "long": Kind("note", "longer than what was asked for"),
+    "long": Kind("note", "longer than the limit"),
     "special_ordinary": Kind(
         "warning", "read like ordinary text", of="special tokens", remedy=_NAME
     ),
@@ -80,23 +80,23 @@ KINDS: dict[str, Kind] = {
         "warning",
         "part of another special token",
         of="special tokens",
-        remedy="Choose names of which none holds another.",
+        remedy="Choose names that do not contain each other.",
     ),
     "special_spaced": Kind(
         "warning",
-        "hold white space",
+        "contain white space",
         of="special tokens",
         remedy="Choose names without white space.",
     ),
     "special_markup": Kind(
-        "warning", "look like markup that text may hold", of="special tokens", remedy=_NAME
+        "warning", "look like markup in ordinary text", of="special tokens", remedy=_NAME
     ),
     "special_in_text": Kind(
         "error",
         "occur in the corpus as text",
         needs_corpus=True,
         of="special tokens",
-        remedy="Never parse special tokens in such text, or choose names that it does not hold.",
+        remedy="Never parse special tokens in such text, or choose names that it does not contain.",
     ),
     "gaps": Kind("note", "ids without a token", of="ids"),
     "ids_beyond": Kind(
@@ -107,9 +107,9 @@ KINDS: dict[str, Kind] = {
     ),
     "round_trip": Kind(
         "error",
-        "texts that ids do not give back",
+        "texts changed by a round trip",
         of="texts",
-        remedy="Do not use this tokenizer where text has to come back; one over bytes gives it.",
+        remedy="Do not use this tokenizer if texts must survive a round trip; use one over bytes.",
     ),
 }
 """All kinds, in the order in which they are reported."""
@@ -117,7 +117,7 @@ KINDS: dict[str, Kind] = {
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found of one kind; none of it too, with a `count` of 0.
+    """The result for one kind; if nothing was found, `count` is 0.
 
     >>> found = Finding("partial", (300, 301), 2, 400, ("[⟨E4⟩⟨B8⟩]",))
     >>> found.share, found.severity, found.explanation
@@ -126,36 +126,36 @@ class Finding:
 
     kind: str
     ids: tuple[int, ...]
-    """The tokens that it is about, in the order of their ids; empty where it is about texts."""
+    """The tokens of the finding, in the order of their ids; empty for findings about texts."""
     count: int
-    """How many there are: of ids, or of what the finding is about."""
+    """How many were found."""
     total: int
-    """Of how many."""
+    """Out of how many."""
     details: tuple[str, ...] = ()
-    """What a person would look at first, each harmless to print."""
+    """Examples to look at first, each safe to print."""
 
     @property
     def share(self) -> float:
-        """`count` / `total`; of nothing 0."""
+        """`count` / `total`; 0 if `total` is 0."""
         return self.count / self.total if self.total else 0.0
 
     @property
     def severity(self) -> Severity:
-        """How bad it is as a rule: "error", "warning" or "note"."""
+        """How serious the kind is: "error", "warning" or "note"."""
         return KINDS[self.kind].severity
 
     @property
     def explanation(self) -> str:
-        """What is said of the tokens."""
+        """What the kind means, as a predicate of the tokens."""
         return KINDS[self.kind].explanation
 
     @property
     def remedy(self) -> str:
-        """What to do about an error or a warning; empty for a note."""
+        """How to fix an error or a warning; empty for a note."""
         return KINDS[self.kind].remedy
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them."""
+        """All fields as plain values, ready for JSON."""
         names = ("severity", "count", "total", "share", "explanation", "remedy", "ids", "details")
         values = {name: getattr(self, name) for name in names}
         return {**values, "ids": list(self.ids), "details": list(self.details)}
@@ -163,7 +163,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Breach:
-    """A threshold that does not hold; `str` says so in a line.
+    """A limit that is exceeded; `str` describes it in one line.
 
     >>> print(Breach("unused", 0.05, 120, 1000))
     unused: 120 of 1,000 (12.0%), where 5% are allowed
@@ -181,12 +181,12 @@ class Breach:
             allowed = f"{self.limit:,} {'is' if self.limit == 1 else 'are'}"
         else:
             allowed = f"{100 * self.limit:.6g}% are"
-            # So many places that the share is seen to be above the limit.
+            # Enough decimals to show that the share is above the limit.
             while places < 6 and round(share, places + 2) <= self.limit:
                 places += 1
         found = f"{self.count:,} of {self.total:,} ({share:.{places}%})"
         return f"{self.kind}: {found}, where {'none is' if not self.limit else allowed} allowed"
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them."""
+        """All fields as plain values, ready for JSON."""
         return {name: getattr(self, name) for name in ("kind", "limit", "count", "total")}

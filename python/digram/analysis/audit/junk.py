@@ -1,4 +1,4 @@
-r"""Tokens of which a vocabulary hardly needs any, by kind. docs/audit.md has each definition.
+r"""Tokens that a vocabulary hardly ever needs, by kind. docs/audit.md defines each.
 
 >>> [junk_kind(t) for t in (" http://", "</td>", "--------", " deadbeef01", "ÃÂÃÂ", " the", "    ")]
 ['urls', 'markup', 'rules', 'encoded', 'mojibake', None, None]
@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 __all__ = ["JUNK", "junk_kind"]
 
-_LEAST = 8  # characters of a rule, a repeat and a string of hexadecimal digits
-_SEEN = "\t\n\r\u200c\u200d"  # controls that text has: the last two join letters and emoji
+_LEAST = 8  # minimum number of characters of a rule, a repeat and a string of hexadecimal digits
+_SEEN = "\t\n\r\u200c\u200d"  # controls in ordinary text: the last two join letters and emoji
 _URL = re.compile(r"://|^www\.|^\.?[\w.-]*\.(com|org|net|edu|gov|io|html?|php)\b", re.ASCII)
 _MARKUP = re.compile(r"</|/>|<[!?]?[A-Za-z][\w-]*[ >=]?$|<[A-Za-z][\w-]*[ >]|&(#\w+|[A-Za-z]+);")
 _RULE = re.compile(r"[-=_*#~+|.:/\\<>\u2010-\u2015\u2500-\u259f\s]+")
@@ -24,7 +24,7 @@ _NAME = re.compile(r"@\w{3,}|[A-Za-z]{3,}_?[0-9]{2,}", re.ASCII)
 
 
 def junk_kind(text: str) -> str | None:
-    """The first of the kinds that a token is of; None for none."""
+    """The first kind that matches a token; None if none does."""
     word = text.removeprefix(" ")
     return next((kind for kind, holds in JUNK.items() if holds(word)), None)
 
@@ -42,7 +42,7 @@ def _is_noncharacter(number: int) -> bool:
 
 
 def _is_mojibake(text: str) -> bool:
-    """UTF-8 that was read as Latin-1 or as Windows-1252, or what stands for lost bytes."""
+    """UTF-8 that was decoded as Latin-1 or Windows-1252, or replacement characters."""
     if "\ufffd" in text or re.search("[ÃÂ]{2}", text):
         return True
     for charset in ("cp1252", "latin-1"):
@@ -83,4 +83,4 @@ JUNK: dict[str, Callable[[str], bool]] = {
     "encoded": _is_encoded,
     "names": lambda text: _NAME.fullmatch(text) is not None,
 }
-"""For each kind whether a token, without a space before it, is of it."""
+"""For each kind, whether it matches a token without its leading space."""

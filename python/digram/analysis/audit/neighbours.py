@@ -1,4 +1,4 @@
-"""Which tokens may stand beside which where nothing is cut, and so complete its characters."""
+"""Which tokens can be adjacent in an unsplit text, and so complete each other's characters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Neighbours"]
 
 
 class _Part(NamedTuple):
-    """A token that is not a whole UTF-8."""
+    """A token that is not valid UTF-8."""
 
     id: int
     bytes: bytes
@@ -29,15 +29,15 @@ class _Part(NamedTuple):
 
     @property
     def is_inside(self) -> bool:
-        """Whether it is within one character: nothing but bytes that go on."""
+        """Whether it is inside one character: continuation bytes only."""
         return len(self.ends.head) == len(self.bytes)
 
 
 class Neighbours:
-    """The tokens that merges make of their own bytes, and which of them may follow each other.
+    """The tokens that their own bytes are merged to, and which of them can follow each other.
 
-    Where two tokens stand side by side in an encoding, their bytes alone encode to these two. So
-    what is found here is all that there can be; whether it is there, a text must show.
+    If two tokens are adjacent in an encoding, their bytes by themselves encode to these two. So the
+    pairs found here are all that are possible; only a text shows that one occurs.
     """
 
     def __init__(self, tok: Tokenizer, tokens: Mapping[int, bytes]) -> None:
@@ -55,12 +55,12 @@ class Neighbours:
         self._known_after: dict[int, set[int]] = {}
 
     def begun(self, id: int) -> dict[bytes, list[bytes]]:
-        """What can stand before a token of the character that its first bytes belong to.
+        """What can precede a token, of the character that its first bytes belong to.
 
-        Each with some texts that end so: those of the tokens that may stand there.
+        Each part comes with some texts that end in it: those of the tokens that can precede.
         """
         head = ends(self._tokens[id]).head
-        is_open = len(head) == len(self._tokens[id])  # then more of the character may follow
+        is_open = len(head) == len(self._tokens[id])  # more of the character may follow
         fits = is_start if is_open else is_whole
         found: dict[bytes, list[bytes]] = {}
         waiting = deque([(id, b"")] if head else [])
@@ -69,7 +69,7 @@ class Neighbours:
             before = self._before(first)
             for tail, parts in self._tails_that_fit(len(so_far + head), is_open):
                 if fits(tail + so_far + head):
-                    # What matters of these texts is how they end, and whether they are cut.
+                    # Only the end of these texts, and whether they are split, matters.
                     texts = [part.bytes + so_far for part in parts if part.id in before]
                     if texts:
                         found.setdefault(tail + so_far, []).extend(texts)
@@ -81,7 +81,7 @@ class Neighbours:
         return found
 
     def rests(self, id: int, tail: bytes) -> dict[bytes, list[bytes]]:
-        """What can stand after a token of the character that begins with `tail` at its end."""
+        """What can follow a token, of the character that begins with `tail` at its end."""
         found: dict[bytes, list[bytes]] = {}
         waiting = deque([(id, b"")] if tail else [])
         while waiting:
@@ -103,12 +103,12 @@ class Neighbours:
         return found
 
     def followers(self, id: int, bytes_: Collection[int]) -> list[int]:
-        """The tokens that may follow and begin with one of these bytes."""
+        """The tokens that can follow this one and begin with one of these bytes."""
         begins = [other for other, token in self._tokens.items() if token[0] in bytes_]
         return [other for _, other in self._apart([(id, other) for other in begins])]
 
     def leaders(self, id: int, bytes_: Collection[int]) -> list[int]:
-        """The tokens that it may follow, and that end with one of these bytes."""
+        """The tokens that can precede this one and end with one of these bytes."""
         before = [other for other, token in self._tokens.items() if token[-1] in bytes_]
         return [other for other, _ in self._apart([(other, id) for other in before])]
 
@@ -126,7 +126,7 @@ class Neighbours:
         return _grouped((part.ends.tail, part) for part in self._parts)
 
     def _tails_that_fit(self, size: int, is_open: bool) -> Iterator[tuple[bytes, list[_Part]]]:
-        """The parts by their tails, of those that need at least this many bytes."""
+        """The parts that need at least this many bytes, by their tails."""
         for tail, parts in self._by_tail.items():
             asked = length(tail[0]) - len(tail)
             if asked == size or (is_open and asked > size):
@@ -137,7 +137,7 @@ class Neighbours:
         return _grouped((part.ends.head, part) for part in self._parts)
 
     def _before(self, id: int) -> set[int]:
-        """The parts that a token may follow."""
+        """The parts that can precede a token."""
         if id not in self._known_before:
             begin = [part.id for part in self._parts if part.ends.tail or part.is_inside]
             pairs = self._apart([(other, id) for other in begin])
@@ -145,7 +145,7 @@ class Neighbours:
         return self._known_before[id]
 
     def _after(self, id: int) -> set[int]:
-        """The parts that may follow a token."""
+        """The parts that can follow a token."""
         if id not in self._known_after:
             go_on = [part.id for part in self._parts if part.ends.head]
             pairs = self._apart([(id, other) for other in go_on])
@@ -153,7 +153,7 @@ class Neighbours:
         return self._known_after[id]
 
     def _apart(self, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        """The pairs of tokens that stay apart when they are encoded together."""
+        """The pairs of tokens that do not merge when encoded together."""
         texts = [self._tokens[one] + self._tokens[other] for one, other in pairs]
         ids, offsets = self._merging._encode_batch_numpy(texts, None, 1)
         return [

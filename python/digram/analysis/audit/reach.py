@@ -1,7 +1,7 @@
-r"""Which tokens a text can become, exactly: each by a text that does, or by a proof that none does.
+r"""Which tokens text can become, exactly: each with a text as witness, or a proof that none exists.
 
-The proofs rest on the locality of encodings (docs/algorithm.md, 3): what stands in an encoding
-encodes to itself, one by one and each two neighbours together. docs/audit.md tells them in full.
+The proofs use the locality of encodings (docs/algorithm.md, 3): each token of an encoding, and each
+two adjacent ones together, encode to themselves. docs/audit.md gives them in full.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
 
 __all__ = ["Reach", "reach"]
 
-_FEW = 4  # tokens of one kind beside a token that are tried
+_FEW = 4  # adjacent tokens of one kind to try
 _FORMS = (
     300  # the maximum number of forms of a token, with what completes it, that are checked in full
 )
-_SOME = 32  # neighbours that are tried first
+_SOME = 32  # adjacent tokens to try first
 
 
 @dataclass(frozen=True)
 class Reach:
-    """The ordinary tokens by what becomes them; those of text are not named."""
+    """The ordinary tokens by what is encoded to them; tokens that text becomes are not listed."""
 
     unreachable: tuple[int, ...]
-    """No text becomes them, and no other bytes do."""
+    """Neither text nor other bytes are encoded to them."""
     bytes_only: tuple[int, ...]
-    """No text becomes them, but bytes that are no UTF-8 do: the byte 0xFF by itself."""
+    """No text is encoded to them, but invalid UTF-8 is, such as the single byte 0xFF."""
     undecided: tuple[int, ...]
     """No text was found, and no proof that there is none."""
     witnesses: dict[int, bytes]
@@ -47,7 +47,7 @@ class Reach:
 
 
 def reach(tok: Tokenizer, threads: int | None = None) -> Reach:
-    r"""Look for a text that becomes each token, and for a proof where there is none.
+    r"""Find a text for each token that is encoded to it, or a proof that there is none.
 
     >>> import digram
     >>> from dataclasses import replace
@@ -59,16 +59,16 @@ def reach(tok: Tokenizer, threads: int | None = None) -> Reach:
     >>> len(found.bytes_only), found.undecided
     (13, ())
 
-    Special tokens are left out. Takes some 1 µs a token, and up to some ms for each that is no
-    whole UTF-8.
+    Special tokens are left out. Takes some 1 µs per token, and up to some ms for each that is not
+    valid UTF-8.
     """
     return _Search(tok, threads).found()
 
 
 class _Search:
-    """What is known of one tokenizer while its tokens are gone through.
+    """The state of the search over the tokens of one tokenizer.
 
-    Of each question the answer is yes, with a witness; no, by a proof; or None, not known.
+    Methods answer True, with a witness; False, with a proof; or None if they do not know.
     """
 
     def __init__(self, tok: Tokenizer, threads: int | None) -> None:
@@ -96,7 +96,7 @@ class _Search:
             if in_text:
                 continue
             in_bytes = id in own or self._in_bytes(id)
-            # The proofs rest on locality, and that on the order.
+            # The proofs rest on locality, which rests on the order of merges.
             is_proved = self.in_order or (in_bytes and not ends(token).is_possible)
             if in_text is None or in_bytes is None or not is_proved:
                 kinds["open"].append(id)
@@ -108,16 +108,16 @@ class _Search:
         )
 
     def _without_proofs(self) -> Reach:
-        """Where merges are not applied by rank alone: what is known without the proofs."""
+        """The result without proofs, for merges that are not applied by rank alone."""
         own = self._by_themselves()
-        # Where tokens are split again, one may be left of a word that is not left of its own bytes.
+        # A token that is split again may remain in a word though not in its own bytes.
         unmade = self.unmade if picky(self.tok._settings.kernel) is None else set()
         undecided = [id for id in self.tokens if id not in own and id not in unmade]
         return Reach(tuple(sorted(unmade)), (), tuple(undecided), {})
 
     def _by_themselves(self) -> set[int]:
-        """The tokens that their own bytes become."""
-        # With characters as units a token that no merges make may hold one that has no token.
+        """The tokens that their own bytes are encoded to."""
+        # In a vocabulary of characters, a token without merges may contain an unknown character.
         skip = self.unmade if self.tok.unit == "char" else ()
         ids = [id for id in self.tokens if id not in skip]
         texts = [self.tokens[id] for id in ids]
@@ -136,17 +136,17 @@ class _Search:
         return self._partial_in_text(id)
 
     def _as_pretoken(self, id: int, keep: bool) -> bool | None:
-        """Of a token that no merges make; where merges are ignored, it may be a pretoken."""
+        """For a token that no merges make; with `ignore_merges` it may be a pretoken."""
         token = self.tokens[id]
         whole = require_ranked(self.tok._settings.kernel, "a proof").ignore_merges
         if not whole or (keep and not is_whole(token)):
-            return False  # a pretoken of a text is whole
+            return False  # a pretoken of a text is whole characters
         if self._tried(id, [token], keep):
             return True
         return False if self.decides else self._tried(id, around(token), keep) or None
 
     def _partial_in_text(self, id: int) -> bool | None:
-        """Of a token that begins or ends inside a character."""
+        """For a token that begins or ends inside a character."""
         token = self.tokens[id]
         if not ends(token).is_possible:
             return False
@@ -165,13 +165,14 @@ class _Search:
             ):
                 return True
             forms.append(form)
-        # Without a form no neighbours complete its characters, or it is cut with all that do.
+        # Without a form, no adjacent tokens complete its characters, or it is split with all that
+        # do.
         if not forms:
             return False
         return self._tried(id, self._all_around(forms[:_FORMS])) or None
 
     def _cut_in_text(self, id: int) -> bool | None:
-        """Of a token that is cut where it stands alone."""
+        """For a token that is split when it is a text by itself."""
         token = self.tokens[id]
         if self._is_cut(token):
             return self._never
@@ -180,7 +181,7 @@ class _Search:
         if not self.decides:
             return None
 
-        # Where the pretoken must go on, there must be a token that goes on with it.
+        # If the pretoken must continue, there must be a token that continues it.
         def uncut(text: bytes) -> bool:
             return not self._is_cut(text)
 
@@ -203,12 +204,12 @@ class _Search:
 
     @property
     def _never(self) -> bool | None:
-        """What is known of a token that is cut wherever it was looked for."""
+        """The answer for a token that is split in every context that was tried."""
         return False if self.decides else None
 
     def _is_cut(self, text: bytes) -> bool:
-        """Whether every text that holds this one is cut within it; see `_never`."""
-        # What is cut between two characters is cut with more around these. There are few pairs.
+        """Whether every text that contains this one is split within it; see `_never`."""
+        # A split between two characters remains in a longer context. There are few distinct pairs.
         for one, other in pairwise(text.decode() if is_whole(text) else ""):
             pair = one + other
             if pair not in self.cut_pairs:
@@ -227,7 +228,7 @@ class _Search:
         if id in self.unmade:
             return self._as_pretoken(id, keep=False)
         if self.tok.unit == "char" or is_whole(token):
-            return False  # what was asked of texts decides
+            return False  # the answer for texts decides
         if self._tried(id, around(token), keep=False):
             return True
         if self._is_cut(ends(token).body):
@@ -248,7 +249,7 @@ class _Search:
         return False if known else None
 
     def _ways(self, id: int) -> Iterator[tuple[bytes, Iterator[bytes]]]:
-        """A token with all that can complete its characters, each with texts to try."""
+        """A token with all ways to complete its characters, each with texts to try."""
         token = self.tokens[id]
         own = ends(token)
         is_inside = len(own.head) == len(token)
@@ -264,9 +265,9 @@ class _Search:
                 yield left + token + right, (a + token + b for a, b in pairs)
 
     def _tried(self, id: int, texts: Iterable[bytes], keep: bool = True) -> bool:
-        """Whether one of the texts becomes the token; the first that does is its witness.
+        """Whether one of the texts is encoded to the token; the first that is becomes its witness.
 
-        Without `keep` any bytes will do.
+        Without `keep` the texts may be any bytes.
         """
         rest = filter(is_whole, texts) if keep else iter(texts)
         while some := [*itertools.islice(rest, 64)]:
@@ -298,7 +299,7 @@ class _Search:
         return Neighbours(self.tok, made)
 
     def _fallback(self) -> Iterator[int]:
-        """Bytes of a vocabulary of characters that are in no character without a token."""
+        """The bytes that occur in no character with a token, of a vocabulary of characters."""
         ids = self.tok._settings.byte_ids
         if ids is None:
             return
@@ -320,6 +321,6 @@ def _in_order(merges: Sequence[tuple[int, int, int]]) -> bool:
 
 
 def _bytes(characters: Iterable[str]) -> set[int]:
-    """The bytes at that end of a token of which it may have one of these, or one of their class."""
+    """The bytes, at that end of a token, of these characters and of those of the same classes."""
     found = {ord(c) for c in characters if c.isascii()}
     return found if found == {*map(ord, characters)} else found | {*range(0x80, 0x100)}

@@ -1,4 +1,4 @@
-"""What is counted of a corpus, in one pass: tokens, special tokens as text, texts that change."""
+"""The counts of a corpus, taken in one pass: tokens, text of special tokens, changed texts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Read", "read", "round_trip"]
 
-_SHOWN = 10  # texts that do not come back
+_SHOWN = 10  # examples of changed texts
 _WIDTH = 60  # characters of each
 
 
@@ -29,21 +29,21 @@ class Read:
     """Sums over a corpus."""
 
     times: NDArray[np.int64]
-    """How often each id occurs."""
+    """The count of each id."""
     special: dict[str, int] = field(default_factory=dict)
-    """How often the text of each special token occurs, of those that do."""
+    """The count of the text of each special token that occurs."""
     documents: int = 0
     bytes: int = 0
     changed: int = 0
-    """Texts that are not what their ids decode to."""
+    """The number of texts that decoding does not give back."""
     examples: list[str] = field(default_factory=list)
-    """Some of these, harmless to print."""
+    """Some of these, safe to print."""
     skipped: int = 0
-    """Records that were skipped under `on_error="skip"`."""
+    """Records skipped under `on_error="skip"`."""
 
     @property
     def tokens(self) -> int:
-        """How many there are in all."""
+        """The number of tokens."""
         return int(self.times.sum())
 
 
@@ -108,7 +108,7 @@ def _compare(found: Read, text: bytes, back: bytes) -> None:
 
 
 def round_trip(tok: Tokenizer) -> tuple[int, list[str]]:
-    """How many texts there are that are hard to keep, and those that do not come back.
+    """The number of difficult test texts, and the names of those that a round trip changes.
 
     >>> import digram
     >>> round_trip(digram.train("a", max_merges=0))[1]

@@ -1,4 +1,4 @@
-"""What can go wrong with special tokens, and with ids."""
+"""Hazards of special tokens and of ids."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ if TYPE_CHECKING:
 
 __all__ = ["Hazards", "hazards", "pattern"]
 
-# What stands in text that is HTML, XML or a forum's: `<s>`, `</b>`, `[b]`. Signs that nobody types
-# in between, as in <|end|>, tell a special token from them.
+# Markup of HTML, XML and forums: `<s>`, `</b>`, `[b]`. Special tokens such as <|end|> contain
+# symbols that markup does not.
 _MARKUP = re.compile(r"</?[A-Za-z][A-Za-z0-9]*/?>|\[/?[A-Za-z][A-Za-z0-9]*\]")
 _WORDS = re.compile(r"[\w\s.,;:!?'\"-]*")
 
 
 class Hazards(NamedTuple):
-    """Special tokens by what can go wrong with them, and ids."""
+    """Special tokens and ids, by hazard."""
 
     ordinary: list[int]
-    """Text becomes an ordinary token of the same bytes, or they look like words."""
+    """Special tokens that have the bytes of an ordinary token, or look like words."""
     overlapping: list[tuple[str, str]]
-    """The one is a part of the other."""
+    """Pairs whose first is a part of the second."""
     spaced: list[int]
-    """White space is in them, or they are empty of anything else."""
+    """Special tokens that contain white space, or are empty."""
     markup: list[int]
-    """They look like markup."""
+    """Special tokens that look like markup."""
     gaps: list[int]
-    """Ids below the highest that no token has."""
+    """Ids below the highest that have no token."""
     beyond: list[int]
-    """Ids of tokens that are not less than the number of tokens."""
+    """Ids of tokens that are not below the number of tokens."""
 
 
 def hazards(tok: Tokenizer) -> Hazards:
-    """Look at special tokens and ids.
+    """Check special tokens and ids.
 
     >>> import digram
     >>> tok = digram.train("a", max_merges=0, special_tokens=["<s>", "<|a|>", "<|a|>b", "user"])
@@ -61,17 +61,17 @@ def hazards(tok: Tokenizer) -> Hazards:
 
 
 def _overlapping(special: dict[str, int]) -> list[tuple[str, str]]:
-    """Pairs of which the first is inside the second."""
+    """Pairs whose first is inside the second."""
     texts = sorted(special, key=lambda text: (len(text), text))
     joined = "\x00".join(texts)
     found = []
     for number, text in enumerate(texts):
-        if joined.count(text) > 1:  # most are nowhere but in their own place
+        if joined.count(text) > 1:  # most occur only once
             found += [(text, other) for other in texts[number + 1 :] if text in other]
     return found
 
 
 def pattern(tok: Tokenizer) -> re.Pattern[bytes] | None:
-    """What finds the texts of special tokens, the longest first; None where there are none."""
+    """A pattern of the texts of special tokens, the longest first; None if there are none."""
     texts = sorted(map(str.encode, tok.special_tokens), key=len, reverse=True)
     return re.compile(b"|".join(map(re.escape, texts))) if texts else None

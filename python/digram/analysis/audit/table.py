@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 __all__ = ["table"]
 
-_LINES = 3  # of details of a finding
+_LINES = 3  # of the details of a finding
 
 
 def table(found: Audit) -> str:
-    """What to do, and the kinds that there is something of, the worst first.
+    """The remedies, and the kinds with findings, the most serious first.
 
     >>> import digram
     >>> print(table(digram.audit(digram.train("play play", max_merges=4), "play")))
@@ -31,9 +31,9 @@ def table(found: Audit) -> str:
     <BLANKLINE>
     warning  unused       3  1.2%  do not occur in the corpus
         [ay] [lay] [·play]
-    note     bytes_only  13  5.0%  bytes become them, but no text
+    note     bytes_only  13  5.0%  only invalid UTF-8 is encoded to them
         [⟨C0⟩] [⟨C1⟩] [⟨F5⟩] [⟨F6⟩] [⟨F7⟩] [⟨F8⟩] [⟨F9⟩] [⟨FA⟩] …
-    note     rare         1  0.4%  occur in the corpus, but seldom
+    note     rare         1  0.4%  occur rarely in the corpus
         [play]
     <BLANKLINE>
     None: unreachable, ...
@@ -63,13 +63,13 @@ def table(found: Audit) -> str:
 
 
 def _what_to_do(findings: Sequence[Finding]) -> list[str]:
-    """A sentence for each remedy, with the kinds that it is for; notes have none."""
+    """A sentence for each remedy, with the kinds that it applies to; notes have none."""
     kinds: dict[str, list[str]] = {}
     for one in findings:
         if one.remedy:
             kinds.setdefault(one.remedy, []).append(one.kind)
     if not kinds:
-        return ["Nothing has to be done: these are notes."]
+        return ["No action is needed: these are notes."]
     lines = ["What to do:"]
     for remedy, these in kinds.items():
         paragraph = f"{', '.join(these)}: {remedy}"
@@ -83,12 +83,12 @@ def _share(one: Finding) -> str:
 
 
 def _cut(text: str, width: int) -> str:
-    """The beginning of a line, within a number of columns."""
+    """The beginning of a line, cut to a number of columns."""
     if columns(text) <= width:
         return text
     kept = text
     while columns(kept) > width - 2:
         kept = kept[:-1]
-    # A token is shown whole or not at all.
+    # A token is shown completely or not at all.
     whole = kept.rpartition(" ")[0] if "[" in text else kept
     return f"{(whole or kept).removesuffix(' …')} …"

@@ -1,12 +1,13 @@
-r"""Which strings a pretokenizer can leave whole: alone, or as a part of a longer pretoken.
+r"""Which strings a pretokenizer can leave whole: by themselves, or as a part of a longer pretoken.
 
-A token stands in a pretoken. So where every text is cut within a token, no text becomes it. Two
-facts decide that for the published patterns and for digits cut first; docs/audit.md proves the
-first, and the tests try both on texts in which all classes of characters meet.
+A token lies within a pretoken. So if every text that contains a token is split inside it, no text
+becomes the token. Two facts decide that for the published patterns and for digits that are split
+first; docs/audit.md proves the first, and the tests check both on texts that combine all classes of
+characters.
 
 1. A pretoken of any text is, as a text of its own, one pretoken.
-2. What is a part of any pretoken is a part of one that has a few characters more at either end,
-   those of `BEFORE` and `AFTER`: they lead to every state that the patterns can be in.
+2. A part of any pretoken is also a part of one that extends it by a few characters at either end,
+   those of `BEFORE` and `AFTER`: they lead to every state of the patterns.
 
 >>> from digram.pretokenizers.pretokenizer import Regex, resolve
 >>> decides(resolve("o200k")), decides(resolve(Regex("a+")))
@@ -25,42 +26,43 @@ BEFORE = (
     "", "a", "A", "中", "ก", "\u0301", "1", "12", " ", "\t", "\n", " \n", "!", " !", "!\n", "-",
     "€", "\x00", "'", "a'", "A'", "a'r", "a'v", "a'l", "'r", "'v", "'l", "!a", " a", " A", " 1",
 )  # fmt: skip
-"""What may stand before: one text for each state of a pattern."""
+"""Prefixes: one text for each state of a pattern."""
 
 AFTER = ("", "a", "s", "e", "l", "\n", "A", "中", "\u0301", "1", "!")
-"""What may stand after: one text for each way on."""
+"""Suffixes: one text for each way a pattern can continue."""
 
 CHARACTERS = (
     *map(chr, range(0x80)),
     "é", "É", "ǅ", "ʰ", "中", "ก", "\u0301", "٣", "—", "€", "\u3000", "\u200b", "ſ",
 )  # fmt: skip
-"""Those of ASCII, and of the others one of each class."""
+"""All ASCII characters, and one character of each other class."""
 
 
 def decides(pretokenizer: Pretokenizer) -> bool:
-    """Whether `is_cut` is known to be right: for published patterns, and where nothing is cut. What
-    rules cut out may need more around it.
+    """Whether `is_cut` is known to be right: for published patterns, and without a pretokenizer.
+
+    Pieces that rules cut out may need a longer context.
     """
     known = pretokenizer.name is not None or not pretokenizer.patterns
     return known and pretokenizer.rules is None
 
 
 def around(text: bytes) -> Iterator[bytes]:
-    """A text with what may stand around it, the shortest first."""
+    """A text with possible prefixes and suffixes, the shortest first."""
     for after in AFTER:
         for before in BEFORE:
             yield before.encode() + text + after.encode()
 
 
 def is_cut(split: Callable[[bytes], list[bytes]], text: bytes) -> bool:
-    r"""Whether every text that holds this one is cut within it.
+    r"""Whether every text that contains this one is split inside it.
 
     >>> from digram.pretokenizers.pretokenizer import resolve
     >>> split = resolve("o200k").splitter().split
     >>> [is_cut(split, text) for text in (b"play:", b"e'", b" 12", b"\n/")]
     [True, False, True, False]
 
-    An apostrophe stands with letters in `we're`, and a line's end with a slash in `.\n/`.
+    An apostrophe joins letters in `we're`, and a line feed joins a slash in `.\n/`.
     """
     return all(len(split(whole)) > 1 for whole in around(text))
 

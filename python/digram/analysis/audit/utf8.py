@@ -1,4 +1,4 @@
-r"""Parts of characters: what a token lacks at either end to be whole UTF-8.
+r"""Incomplete characters: the bytes that a token lacks at either end to be valid UTF-8.
 
 >>> ends(b"\xad\xe6\x96\x87\xe5")
 Ends(head=b'\xad', tail=b'\xe5', body=b'\xe6\x96\x87', is_possible=True)
@@ -23,17 +23,17 @@ class Ends(NamedTuple):
     """The bytes at the ends of a token that belong to characters outside of it."""
 
     head: bytes
-    """Those that a character before it began. All of the token, where it is within one."""
+    """Those of a character that begins before it; all of a token that lies inside one."""
     tail: bytes
-    """Those that begin a character after it."""
+    """Those of a character that continues after it."""
     body: bytes
-    """What is between them."""
+    """The bytes between them."""
     is_possible: bool
-    """Whether any text holds these bytes."""
+    """Whether any text contains these bytes."""
 
 
 def ends(token: bytes) -> Ends:
-    """What a token has of characters that are not whole in it."""
+    """The incomplete characters of a token."""
     size = 0
     while size < len(token) and 0x80 <= token[size] < 0xC0:
         size += 1
@@ -50,7 +50,7 @@ def _around_head(head: bytes, is_closed: bool) -> Iterator[tuple[bytes, bytes]]:
 
 
 def is_whole(data: bytes) -> bool:
-    """Whether bytes are UTF-8."""
+    """Whether bytes are valid UTF-8."""
     try:
         data.decode()
     except UnicodeDecodeError:
@@ -59,7 +59,7 @@ def is_whole(data: bytes) -> bool:
 
 
 def is_start(data: bytes) -> bool:
-    r"""Whether bytes are UTF-8, or would be with more after them.
+    r"""Whether bytes are valid UTF-8, or would be with more bytes after them.
 
     >>> is_start(b"\xe4\xb8"), is_start(b"\xe4\xb8\xad"), is_start(b"\xe0\x80")
     (True, True, False)
@@ -72,14 +72,14 @@ def is_start(data: bytes) -> bool:
 
 
 def length(lead: int) -> int:
-    """How many bytes the characters have that begin with this one."""
+    """The length in bytes of the characters that begin with this byte."""
     return next((size for size, leads in _LEADS.items() if lead in leads), 1)
 
 
 def characters_with(part: bytes, *, after: bool, before: bool) -> Iterator[tuple[bytes, bytes]]:
-    r"""All that makes a character of a part of one, as what stands before it and after it.
+    r"""All ways to complete a part of a character, as the bytes before and after it.
 
-    `before` asks for bytes before, `after` for bytes after; with both, there may be none after.
+    `before` allows bytes before, `after` bytes after; with both, there may be none after.
 
     >>> next(characters_with(b"\xe4\xb8", before=False, after=True))
     (b'', b'\x80')

@@ -1,4 +1,4 @@
-"""What an audit found, and whether that is within limits."""
+"""The result of an audit, and its limits."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 __all__ = ["Audit", "Reading"]
 
 JUNK = "junk"
-"""Names all kinds of junk together, in limits."""
+"""The name, in limits, of all kinds of junk together."""
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What was read: its size, and how often each token occurs in it, by id."""
+    """The size of the corpus, and the count of each token in it, by id."""
 
     documents: int
     bytes: int
@@ -32,7 +32,7 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What `digram.audit` returns: a finding for each kind, in `by_kind`; `print` shows a table.
+    """The result of `digram.audit`: a finding for each kind, in `by_kind`; `print` shows a table.
 
     >>> import digram
     >>> text = "play: play? play! play play: play? play!"
@@ -43,7 +43,7 @@ class Audit:
     >>> [str(breach) for breach in found.check(punctuation=2, partial=0)]
     ['punctuation: 4 of 264 (1.5%), where 2 are allowed']
 
-    Kinds that need a corpus are there only where one was read.
+    Kinds that need a corpus are missing if none was given.
     """
 
     by_kind: dict[str, Finding]
@@ -54,13 +54,13 @@ class Audit:
 
     @property
     def findings(self) -> list[Finding]:
-        """What there is of, the worst first."""
+        """The findings with a count above 0, the most serious first."""
         order = ("error", "warning", "note")
         found = [finding for finding in self.by_kind.values() if finding.count]
         return sorted(found, key=lambda finding: order.index(finding.severity))
 
     def check(self, limits: Mapping[str, float] | None = None, /, **more: float) -> list[Breach]:
-        """The limits that do not hold; an empty list where all do.
+        """Check limits, and return those that are exceeded; an empty list if none are.
 
         >>> import digram
         >>> found = digram.audit(digram.train("low lower", max_merges=4), "low low")
@@ -68,9 +68,9 @@ class Audit:
         >>> print(*found.check({"rare": 0}))
         rare: 2 of 260 (0.8%), where none is allowed
 
-        An `int` limits how many there are, a `float` from 0.0 to 1.0 their share: 1 is one token,
-        1.0 all of them. `junk` limits all kinds of junk together. Raises `OptionError` for a kind
-        that is not known or needs a corpus, and for a limit that is neither.
+        An `int` limits the count, a `float` from 0.0 to 1.0 the share: 1 is one token, 1.0 all of
+        them. `junk` limits all kinds of junk together. Raises `OptionError` for a kind that is
+        unknown or needs a corpus, and for an invalid limit.
         """
         if limits is not None:
             mapping("limits", limits, "kinds and limits")
@@ -84,7 +84,7 @@ class Audit:
         return breaches
 
     def _sum(self, kind: str) -> tuple[int, int]:
-        """How many there are of a kind, or of all kinds of junk, and of how many."""
+        """The count and the total of a kind, or of all kinds of junk."""
         if kind == JUNK:
             found = [one for name, one in self.by_kind.items() if name.startswith(f"{JUNK}_")]
             return sum(one.count for one in found), self.tokens
@@ -94,12 +94,13 @@ class Audit:
             import difflib
 
             near = difflib.get_close_matches(kind, [*KINDS, JUNK], n=3, cutoff=0.4)
-            hint = f"Did you mean {' or '.join(near)}?" if near else f"Kinds: {', '.join(KINDS)}."
+            names = " or ".join(near) if near else ", ".join(KINDS)
+            hint = f"Did you mean {names}?" if near else f"Choose from {names}."
             raise OptionError(f"{show(kind)} is not a kind of finding.", value=kind, hint=hint)
         raise OptionError(
-            f"{show(kind)} is known only of a corpus, and none was read.",
+            f"{show(kind)} needs a corpus, and none was audited.",
             value=kind,
-            hint="Audit with one, as in digram.audit(tok, corpus).",
+            hint="Pass one, as in digram.audit(tok, corpus).",
         )
 
     def __str__(self) -> str:
@@ -117,7 +118,7 @@ class Audit:
         return f"<digram.Audit: {several(self.tokens, 'token')}, found={worst}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them; `times` are left out."""
+        """All fields but `times` as plain values, ready for JSON."""
         corpus = None
         if self.corpus is not None:
             names = ("documents", "bytes", "tokens", "skipped")
@@ -135,7 +136,7 @@ def _checked(kind: str, limit: float) -> float:
     if is_number and (limit >= 0 if isinstance(limit, int) else 0 <= limit <= 1):
         return limit
     raise OptionError(
-        f"{kind}={show(limit)} is no limit.",
+        f"{kind}={show(limit)} is not a limit.",
         value=limit,
-        hint="Give a number of them, 0 or more, or a share from 0.0 to 1.0.",
+        hint="Pass a count of 0 or more, or a share from 0.0 to 1.0.",
     )

@@ -1,4 +1,4 @@
-"""Tokens that are the same but for how they are written: normal forms, letters' case, punctuation.
+"""Tokens that differ only in normal form, case or punctuation.
 
 >>> tokens = {0: "play", 1: " play", 2: "play:", 3: " Play", 4: "play?", 5: "ﬁn", 6: "fin", 7: ")"}
 >>> punctuation_variants(tokens), case_variants(tokens), duplicates(tokens)
@@ -18,9 +18,9 @@ _DRESSED = re.compile(" ?p*(a+)p*")
 
 
 class _Classes(dict[int, str]):
-    """For each code point a letter that says what it is: `a`, `0`, a space, or `p` for a sign.
+    """Maps each code point to a letter for its class: `a`, `0`, a space, or `p` for other symbols.
 
-    Marks belong to letters, as do the two joiners: Hindi and Persian are written with them.
+    Marks and the two joiners count as letters, since Hindi and Persian are written with them.
     """
 
     def __missing__(self, code_point: int) -> str:
@@ -40,14 +40,14 @@ _CLASSES = _Classes()
 
 
 def is_bare(text: str) -> bool:
-    """Whether a token is letters, with a space before them or none."""
+    """Whether a token consists of letters, with or without a space before them."""
     return _WORD.fullmatch(text.translate(_CLASSES)) is not None
 
 
 def punctuation_variants(tokens: Mapping[int, str]) -> list[list[int]]:
     """Words of two letters or more that are several tokens, some with punctuation: `play:`.
 
-    A space before them makes no difference; case does. Those without punctuation come first.
+    A leading space makes no difference; case does. Tokens without punctuation come first.
     """
 
     def word(text: str) -> str | None:
@@ -62,9 +62,9 @@ def punctuation_variants(tokens: Mapping[int, str]) -> list[list[int]]:
 
 
 def case_variants(tokens: Mapping[int, str]) -> list[list[int]]:
-    """Words of two letters or more that are several tokens but for case: `the`, `The`, `THE`.
+    """Words of two letters or more that are several tokens in different case: `the`, `The`, `THE`.
 
-    With a space before it a word is another one than without.
+    A word with a leading space differs from the word without it.
     """
 
     def small(text: str) -> str | None:
@@ -74,7 +74,7 @@ def case_variants(tokens: Mapping[int, str]) -> list[list[int]]:
 
 
 def duplicates(tokens: Mapping[int, str]) -> list[list[int]]:
-    """Tokens that have one and the same compatibility normal form (NFKC), that form first."""
+    """Tokens with the same compatibility normal form (NFKC); that form comes first."""
 
     def normal(text: str) -> str | None:
         return unicodedata.normalize("NFKC", text)
@@ -86,7 +86,7 @@ def duplicates(tokens: Mapping[int, str]) -> list[list[int]]:
 
 
 def _groups(tokens: Mapping[int, str], name: Callable[[str], Hashable | None]) -> list[list[int]]:
-    """The ids whose texts have one name, of those that share it with others; the largest first."""
+    """Groups of at least two ids whose texts share a name; the largest first."""
     found: dict[Hashable, list[int]] = {}
     for id, text in tokens.items():
         key = name(text)

@@ -1,16 +1,16 @@
-"""Looking into a tokenizer: why a text became its tokens, what a token is made of, where it stands.
+"""Looking into a tokenizer: why a text became its tokens, how a token is built, where it occurs.
 
 explanation  the merges of a text, step by step
-cuts         which part of a pattern cut a pretoken out
-replay       training played again on a text
-playing      its pretokens on their way through the merges
-pieces       a text in pretokens and special tokens, for explanations too
+cuts         the part of a pattern that cut out a pretoken
+frames       a replay of training on a text
+playing      the pretokens of a replay
+pieces       a text as pretokens and special tokens
 showing      the tokens of a text, printed
 tree         the merge tree of a token
-places       the words of a corpus that a token is in
-looking      how these are looked for
-symbols      merges by pair and by token, which the others look up
-lines, pages  all of these for a terminal, and for a notebook
+places       the words of a corpus that contain a token
+looking      the search for these words
+symbols      merges by pair and by token, for the other modules
+lines, pages  output for a terminal, and for a notebook
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""Which part of a pretokenizer's pattern cut a pretoken out.
+r"""Which part of a pretokenizer's pattern cut out a pretoken.
 
 >>> alternatives(r"'(?:s|t)| ?\p{L}+|[^|]")
 ["'(?:s|t)", ' ?\\p{L}+', '[^|]']
@@ -19,22 +19,22 @@ from digram.pretokenizers.pretokenizer import Pretokenizer
 __all__ = ["RULES", "Cut", "alternatives", "cuts"]
 
 RULES = "rules"
-"""What stands for rules where a pattern would be named."""
+"""The pattern of a cut that rules made."""
 
-_AHEAD = 8  # bytes after a pretoken that a pattern may look at; one character is what it can
-_MARK = "\U0010fffd"  # for private use; stands before what is tried
+_AHEAD = 8  # bytes after a pretoken that a pattern may inspect; it inspects one character
+_MARK = "\U0010fffd"  # a private use character; precedes the text to match
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Why a pretoken was cut out as it was.
+    """Why a pretoken was cut out.
 
-    `split` is the number of the pattern that did it, from 0, and `alternative` that of the part of
-    it that matched, between `|` and `|`; `pattern` is this part as it is written. All three are
-    None for a whole text that nothing cuts; `split` is None for rules, and for the policy of
-    `digits`, and `pattern` is then "rules" or the name of the policy; `alternative` is None where
-    the pattern cannot be taken apart, and where the pretoken is what stands between two matches:
-    `between` says so.
+    `split` is the index of the pattern that cut it out, and `alternative` the index of the part of
+    that pattern that matched, between `|` and `|`; `pattern` is the text of this part. All three
+    are None for a whole text that nothing splits. For rules and for the policy of `digits`, `split`
+    is None, and `pattern` is "rules" or the name of the policy. `alternative` is None if the
+    pattern cannot be taken apart, and if the pretoken lies between two matches, in which case
+    `between` is true.
     """
 
     split: int | None = None
@@ -43,13 +43,13 @@ class Cut:
     between: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them."""
+        """All fields as plain values, ready for JSON."""
         names = ("split", "alternative", "pattern", "between")
         return {name: getattr(self, name) for name in names}
 
 
 def cuts(text: bytes, spans: Sequence[tuple[int, int]], pretokenizer: Pretokenizer) -> list[Cut]:
-    r"""Why each pretoken was cut out; `spans` are where these stand in the text, in bytes.
+    r"""Why each pretoken was cut out; `spans` are the byte ranges of the pretokens in the text.
 
     >>> [cut.pattern for cut in cuts(b"it's", [(0, 2), (2, 4)], Pretokenizer("gpt2"))]
     [' ?\\p{L}+', "'s"]
@@ -65,61 +65,61 @@ def cuts(text: bytes, spans: Sequence[tuple[int, int]], pretokenizer: Pretokeniz
 
 @lru_cache(maxsize=64)
 def alternatives(pattern: str) -> list[str] | None:
-    r"""The parts of a pattern between `|` and `|`; None where they do not mean the same alone.
+    r"""The parts of a pattern between `|` and `|`; None if they mean something else by themselves.
 
     >>> alternatives("(?i)a|b") is None
     True
     """
-    parts, start, depth, at = [], 0, 0, 0
+    parts, start, depth, index = [], 0, 0, 0
     classes = 0
-    while at < len(pattern):
-        character = pattern[at]
+    while index < len(pattern):
+        character = pattern[index]
         if character == "\\":
-            at += 1
+            index += 1
         elif character == "[":
             classes += 1
-            rest = pattern[at + 1 :].removeprefix("^")
-            at += 1 if pattern.startswith("[^", at) else 0
-            at += 1 if rest.startswith("]") else 0  # a bracket at the beginning is a character
+            rest = pattern[index + 1 :].removeprefix("^")
+            index += 1 if pattern.startswith("[^", index) else 0
+            index += 1 if rest.startswith("]") else 0  # a leading bracket is a literal
         elif character == "]" and classes:
             classes -= 1
         elif not classes:
-            if pattern.startswith("(?", at) and depth == 0 and _sets_flags(pattern[at:]):
-                return None  # they hold for what follows too
+            if pattern.startswith("(?", index) and depth == 0 and _sets_flags(pattern[index:]):
+                return None  # they also apply to the parts that follow
             depth += (character == "(") - (character == ")")
             if character == "|" and depth == 0:
-                parts.append(pattern[start:at])
-                start = at + 1
-        at += 1
+                parts.append(pattern[start:index])
+                start = index + 1
+        index += 1
     return [*parts, pattern[start:]]
 
 
 def _sets_flags(group: str) -> bool:
-    """Whether a group is flags alone, as `(?i)`."""
+    """Whether a group only sets flags, such as `(?i)`."""
     return group[2 : (group + ")").index(")")].replace("-", "").isalpha()
 
 
 class _Stage:
-    """The pieces after one split, and those that it cut."""
+    """The pieces after one split, and the pieces that it cut out."""
 
     def __init__(self, split: int | None, name: str, pieces: list[bytes]) -> None:
         self.split = split
         self.name = name
         self.ends: dict[int, int] = {}
         self.starts: list[int] = []
-        at = 0
+        index = 0
         for piece in pieces:
-            self.starts.append(at)
-            self.ends[at] = at + len(piece)
-            at += len(piece)
+            self.starts.append(index)
+            self.ends[index] = index + len(piece)
+            index += len(piece)
 
-    def end_of(self, at: int) -> int:
-        """Where the piece ends that holds a place."""
-        return self.ends[self.starts[bisect_right(self.starts, at) - 1]]
+    def end_of(self, index: int) -> int:
+        """The end of the piece that contains an offset."""
+        return self.ends[self.starts[bisect_right(self.starts, index) - 1]]
 
 
 def _stages(text: bytes, pretokenizer: Pretokenizer) -> Iterator[_Stage]:
-    """The text, and what each split leaves, one after the other."""
+    """The whole text, and then the pieces after each split."""
     patterns, digits, rules = pretokenizer.patterns, pretokenizer.digits, pretokenizer.rules
     ruled = None if rules is None else rules._compiled(digits is not None)
 
@@ -152,10 +152,10 @@ def _cut(text: bytes, span: tuple[int, int], stages: Sequence[_Stage], ruled: bo
 
 
 def _matched(pattern: str, text: bytes) -> int:
-    """How many bytes a pattern matches at the beginning of a text; 0 for none.
+    """The number of bytes that a pattern matches at the beginning of a text; 0 for none.
 
-    A piece may be a match or what stands before one. So a mark is put before the text, which the
-    pattern takes with it, and where that does not match, any character goes alone.
+    A piece may be a match, or the text between two matches. So the pattern is made to match a mark
+    before the text; if it does not, any single character matches.
     """
     splitter = _tried(pattern)
     if splitter is None:
@@ -168,5 +168,5 @@ def _matched(pattern: str, text: bytes) -> int:
 def _tried(pattern: str) -> _core.Splitter | None:
     try:
         return _core.Splitter([f"{_MARK}(?:{pattern})|(?s:.)"])
-    except PatternError:  # a look-around that is understood in a few places only
+    except PatternError:  # a look-around that is only supported in some positions
         return None

@@ -1,4 +1,4 @@
-"""Why a text became its tokens: where it was cut, and which merges were applied, one by one."""
+"""Why a text became its tokens: where it was split, and which merges were applied, one by one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ How = Literal["merges", "whole", "special"]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A merge that could be applied, and at which tokens of that moment its left part stands."""
+    """A merge that could be applied, and the indices of its left part among the tokens."""
 
     merge: Merge
     places: tuple[int, ...]
@@ -38,20 +38,20 @@ class Candidate:
 class Step:
     """One merge, applied at one place.
 
-    `before` are the tokens that there were and `after` those that it left; `place` is the index in
-    `before` of its left part. `candidates` are all merges that could have been applied, by rank:
-    the first of them was, at the first of its places, since the lowest rank wins, and of several
-    places the leftmost. Each is worked out when it is asked for, in time linear in the pretoken
-    and the steps before.
+    `before` and `after` are the tokens before and after the merge; `place` is the index in `before`
+    of its left part. `candidates` are all merges that could have been applied, by rank: the first
+    of them was, at the first of its places, since the lowest rank wins, and then the leftmost
+    place. Each attribute is computed when you access it, in time linear in the pretoken and the
+    steps before.
     """
 
     _of: Merging
     number: int
-    """From 0."""
+    """The number of the step, from 0."""
 
     @property
     def merge(self) -> Merge:
-        """What was merged, with its rank, and its count in training where that is known."""
+        """The merge with its rank, and its count in training, if known."""
         return self._of._merge(self._of._applied[self.number].rule)
 
     @property
@@ -71,11 +71,11 @@ class Step:
 
     @property
     def candidates(self) -> list[Candidate]:
-        """All merges that could be applied at that moment, by rank."""
+        """All merges that could be applied at this step, by rank."""
         return self._of._candidates(self._of._state(self.number))
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them."""
+        """All fields as plain values, ready for JSON."""
         return _as_dict(self.merge, self.place, self.after, self.candidates)
 
 
@@ -83,10 +83,10 @@ class Step:
 class Merging:
     """A pretoken, and how it became its tokens.
 
-    `start` is where it stands in the text, in bytes. `how` says what was done: "merges", one after
-    the other; "whole", where a vocabulary takes a pretoken that is a token without merging
-    (`ignore_merges`): the steps are then those that would have led to the same, and none if they
-    lead elsewhere; "special" for the text of a special token.
+    `start` is its offset in the text, in bytes. `how` is "merges" if merges were applied one after
+    the other; "whole" if the vocabulary uses a pretoken that is a token without merging
+    (`ignore_merges`); the steps are then those that would lead to the same token, or none if they
+    lead elsewhere; and "special" for the text of a special token.
     """
 
     start: int
@@ -100,7 +100,7 @@ class Merging:
 
     @property
     def tokens(self) -> list[bytes]:
-        """The tokens that it became."""
+        """The tokens of the pretoken."""
         return [self._symbols.token(id) for id in self.ids]
 
     @property
@@ -115,12 +115,12 @@ class Merging:
 
     @property
     def states(self) -> Iterator[list[bytes]]:
-        """The tokens at first and after each step, one after the other."""
+        """The tokens before the first step and after each."""
         for state in self._states():
             yield self._shown(state)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them."""
+        """All fields as plain values, ready for JSON."""
         return {
             "start": self.start,
             "text": self.pretoken.decode("utf-8", "replace"),
@@ -140,7 +140,7 @@ class Merging:
             yield state
 
     def _steps(self) -> Iterator[dict[str, Any]]:
-        """The steps as plain values; a state is made of the one before it."""
+        """The steps as plain values; each state is computed from the previous one."""
         states = self._states()
         state = [*next(states)]
         for rule, at, *_ in self._applied:
@@ -178,16 +178,16 @@ class Merging:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """What `digram.explain` returns; `print` shows it step by step."""
+    """The result of `digram.explain`; `print` shows it step by step."""
 
     text: bytes
     pretokens: list[Merging]
     pretokenizer: str | None
-    """Its name, where it has one."""
+    """The name of the pretokenizer, if it has one."""
 
     @cached_property
     def ids(self) -> list[int]:
-        """What `encode` gives for the text."""
+        """The ids that `encode` returns for the text."""
         return [id for one in self.pretokens for id in one.ids]
 
     @property
@@ -215,9 +215,9 @@ class Explanation:
         return explained(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them; bytes are hexadecimal.
+        """All fields as plain values, ready for JSON; bytes are hexadecimal.
 
-        Each step has all tokens after it, so of a pretoken of n bytes it is as large as n².
+        Each step holds all tokens after it, so the size for a pretoken of n bytes is of order n².
         """
         return {
             "text": self.text.decode("utf-8", "replace"),
@@ -235,7 +235,7 @@ def explain(
     special: OnSpecial = "text",
     symbols: Symbols | None = None,
 ) -> Explanation:
-    r"""Why a text becomes its tokens: where it is cut, and each merge in the order of applying.
+    r"""Explain why a text becomes its tokens: how it is split, and each merge in order.
 
     >>> import digram
     >>> tok = digram.train("low low lower lowest newer", max_merges=5, pretokenizer="gpt2")
@@ -252,20 +252,20 @@ def explain(
       [·low][e][r]
         rank 3, count 2: [e] + [r]
       [·low][er] 258 259
-        No two neighbours are left that have a merge.
+        No adjacent pair has a merge.
     <BLANKLINE>
     part 8 of gpt2   ?\p{L}+
     >>> step = digram.explain(tok, "lower").pretokens[0].steps[0]
     >>> step.merge.token, step.merge.rank, step.merge.count, step.after
     (b'lo', 0, 4, [b'lo', b'w', b'e', b'r'])
 
-    Each step has the merges that could have been applied (`candidates`), of which the one of
-    the lowest rank was, at the leftmost of its places; and the tokens before and after. The
-    last tokens are what `encode` gives. What is not merged says so: special tokens (`special`
-    as for `encode`), and pretokens that a vocabulary takes whole (`ignore_merges`).
+    Each step has the merges that could have been applied (`candidates`), of which the one of the
+    lowest rank was, at the leftmost of its places; and the tokens before and after. The last tokens
+    are those of `encode`. Pretokens without merges are marked: special tokens (`special` as for
+    `encode`), and pretokens that the vocabulary uses whole (`ignore_merges`).
 
-    Raises as `encode`. Takes some 1.5 µs for each token of the vocabulary, and time in
-    proportion to n log n for a pretoken of n bytes; printing shows the first steps of each.
+    Raises as `encode`. Takes some 1.5 µs per token of the vocabulary, and time proportional to n
+    log n for a pretoken of n bytes; printing shows the first steps of each.
     """
     instance("tok", tok, Tokenizer)
     if symbols is not None:
@@ -280,7 +280,7 @@ def explain(
 def _mergings(
     tok: Tokenizer, text: bytes, found: Sequence[Piece], symbols: Symbols
 ) -> Iterator[Merging]:
-    """The pretokens, with the special tokens among them, which end one text and begin another."""
+    """The pretokens, and the special tokens between the texts."""
     for special, together in groupby(found, key=lambda piece: piece.is_special):
         group = list(together)
         if special:
@@ -303,7 +303,7 @@ def _merging(tok: Tokenizer, piece: Piece, cut: Cut, symbols: Symbols) -> Mergin
 def way(
     tok: Tokenizer, pretoken: bytes, ids: Sequence[int], symbols: Symbols
 ) -> tuple[How, list[int], list[Applied]]:
-    """How a pretoken became its ids: what it starts from, and the merges; checked."""
+    """How a pretoken became its ids: the first symbols and the merges; verified."""
     first = symbols.first(pretoken)
     applied, state = merged(first, symbols.rules)
     last = _ids(state)
@@ -312,14 +312,14 @@ def way(
         return "whole", first, applied if last == ids else []
     if last != ids:
         raise InternalError(
-            f"explaining {pretoken!r} comes to {last}, and encoding it to {ids}.",
+            f"explaining {pretoken!r} gives {last}, and encoding it gives {ids}.",
             hint="Please report it with the tokenizer.",
         )
     return "merges", first, applied
 
 
 def _ids(state: Sequence[int]) -> list[int]:
-    """The ids of symbols, also of those that nothing joins."""
+    """The ids of symbols, including those that nothing merges with."""
     return [symbol if symbol >= 0 else ~symbol for symbol in state]
 
 

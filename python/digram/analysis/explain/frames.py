@@ -1,4 +1,4 @@
-"""Training played again on a text: merge by merge, with what each does to the text."""
+"""A replay of training on a text: merge by merge, with the effect of each on the text."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ __all__ = ["Frame", "PairCount", "Replay", "replay"]
 
 @dataclass(frozen=True, slots=True)
 class PairCount:
-    """Two neighbours, and at how many places of the text they stand.
+    """Two adjacent tokens, and the number of places where they occur in the text.
 
-    `rank` is that of their merge; None where they are never merged.
+    `rank` is the rank of their merge; None if they are never merged.
     """
 
     left: bytes
@@ -38,19 +38,19 @@ class PairCount:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A merge that the text has a place for, and what it does.
+    """A merge that applies to the text, and its effect.
 
-    `merge` has its rank, its count in the training corpus and the pairs that came next there
-    (`runners_up`), where the record of training has them. `count` is at how many places of this
-    text the pair stood, and `times` how often it was merged: less, where places overlap. `pairs`
-    are the most frequent pairs of the text at that moment, before the merge. `joined` are the
-    places in the text, in bytes, where one token ended before the merge and none does after it.
-    `vocab_size` is the number of tokens with the new one, special tokens aside. `skipped` merges
-    were learned since the frame before, for which the text has no place.
+    `merge` has its rank, and if the training record contains them, its count in the training corpus
+    and the pairs that came next there (`runners_up`). `count` is the number of places of the pair
+    in this text, and `times` the number of merges: fewer, if places overlap. `pairs` are the most
+    frequent pairs of the text before the merge. `joined` are the offsets in the text, in bytes,
+    where a token ended before the merge and none does after it. `vocab_size` is the number of
+    tokens including the new one, without special tokens. `skipped` is the number of merges since
+    the previous frame that do not apply to the text.
     """
 
     number: int
-    """From 0."""
+    """The number of the frame, from 0."""
     merge: Merge
     count: int
     times: int
@@ -60,7 +60,7 @@ class Frame:
     skipped: int
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them; bytes are hexadecimal."""
+        """All fields as plain values, ready for JSON; bytes are hexadecimal."""
         merge = self.merge
         return {
             "rank": merge.rank,
@@ -94,11 +94,11 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """What `digram.replay` returns; `print` shows it frame by frame.
+    """The result of `digram.replay`; `print` shows it frame by frame.
 
-    `frames` are the merges that the text has a place for, in the order of training; of `merges` in
-    all. `base` is the number of tokens before the first merge, and `vocab_size` that after the
-    last, special tokens aside.
+    `frames` are the merges that apply to the text, in the order of training, out of `merges` in
+    all. `base` is the number of tokens before the first merge, and `vocab_size` the number after
+    the last, both without special tokens.
     """
 
     text: bytes
@@ -106,7 +106,7 @@ class Replay:
     merges: int
     vocab_size: int
     pretokens: int
-    """How many the text has, special tokens among them."""
+    """The number of pretokens of the text, special tokens included."""
     _words: list[Word] = field(repr=False)
     _symbols: Symbols = field(repr=False)
     _rules: list[Rule] = field(repr=False)
@@ -119,20 +119,20 @@ class Replay:
 
     @cached_property
     def frames(self) -> list[Frame]:
-        """The merges that the text has a place for, in the order of training."""
+        """The merges that apply to the text, in the order of training."""
         return list(self._frames())
 
     def tokens(self, number: int | None = None) -> list[bytes]:
         """The tokens of the text after the frame of this number.
 
-        -1 stands for the text before the first frame, None for the end: what `encode` gives.
+        -1 is the text before the first frame, and None the end: the tokens of `encode`.
         """
         rank = self.merges
         if number is not None:
             number = any_number("number", number)
             if number >= len(self.frames):
                 raise OptionError(
-                    f"number={show(number)} is none of {several(len(self.frames), 'frame')}.",
+                    f"number={show(number)} is not one of {several(len(self.frames), 'frame')}.",
                     value=number,
                 )
             rank = self.frames[number].merge.rank if number >= 0 else -1
@@ -144,7 +144,7 @@ class Replay:
         return [token for start in sorted(parts) for token in parts[start]]
 
     def ends(self, number: int | None = None) -> list[int]:
-        """Where the tokens of `tokens(number)` end in the text, in bytes."""
+        """The ends of the tokens of `tokens(number)` in the text, in bytes."""
         ends = {
             start + offset
             for word in self._words
@@ -170,10 +170,10 @@ class Replay:
         return replayed(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them; bytes are hexadecimal.
+        """All fields as plain values, ready for JSON; bytes are hexadecimal.
 
-        `borders` are the places inside the text where a token ends at first, in bytes; each frame
-        takes those away that it has in `joined`.
+        `borders` are the byte offsets inside the text where a token ends before the first frame;
+        each frame removes those in its `joined`.
         """
         return {
             "text": self.text.decode("utf-8", "replace"),
@@ -233,7 +233,7 @@ def replay(
     special: OnSpecial = "text",
     symbols: Symbols | None = None,
 ) -> Replay:
-    """Play training again on a text: merge by merge, with what each does to it.
+    """Replay training on a text: merge by merge, with the effect of each.
 
     >>> import digram
     >>> text = "low low lower lowest"
@@ -247,15 +247,15 @@ def replay(
     >>> found.tokens(1)[:4], found.tokens() == tok.tokens(tok.encode(text))
     ([b'low', b' ', b'low', b' '], True)
 
-    The frames are the merges that the text has a place for, in the order in which they were
-    learned. Each has its count in the training corpus and what came next there, from the
-    record of training (`train(runners_up=...)` keeps what came next), and beside them the
-    `pairs` most frequent pairs of this text at that moment. After a frame the text stands as
-    the smaller tokenizer with the merges so far would encode it (`shrink`), for vocabularies
-    from elsewhere too. Special tokens and pretokens that are taken whole stay as they are.
+    The frames are the merges that apply to the text, in the order in which they were learned.
+    Each has its count in the training corpus and the pairs that came next there, from the
+    training record (`train(runners_up=...)` records them), and the `pairs` most frequent pairs
+    of this text before the merge. After a frame the tokens are those of the smaller tokenizer
+    with the merges so far (`shrink`), also for vocabularies that digram did not train. Special
+    tokens, and pretokens that are used whole, do not change.
 
-    Raises as `encode`. Meant for texts that one reads: time grows with the frames and with the
-    different pairs of the text; some 1.5 µs more for each token of the vocabulary.
+    Raises as `encode`. Meant for short texts: time grows with the number of frames and with the
+    distinct pairs of the text, plus some 1.5 µs per token of the vocabulary.
     """
     instance("tok", tok, Tokenizer)
     if symbols is not None:

@@ -1,4 +1,4 @@
-"""How a token is looked for in a corpus: batch by batch, in bounded memory."""
+"""Find a token in a corpus: batch by batch, in bounded memory."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from digram.vocab.special_tokens import SpecialToken
 __all__ = ["find_token"]
 
 _AROUND = 96
-"""Bytes of context at each side of a sample; a line of a terminal holds fewer."""
+"""Bytes of context on each side of a sample; a terminal line shows fewer."""
 _BATCH = 8 << 20  # bytes
 _PER_TEXT = 64
 _AT_ONCE = 1 << 16  # distinct pretokens
 _MOST_WORDS = 1 << 16
-"""Words with the token that are kept; some have millions, and most of these stand once."""
+"""The maximum number of words to keep; there may be millions, most of which occur once."""
 
 
 def find_token(
@@ -40,7 +40,7 @@ def find_token(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Places:
-    """Where a token stands in a corpus: in which words, how often, and in what context.
+    """Find a token in a corpus: in which words it occurs, how often, and in what context.
 
     >>> import digram
     >>> texts = ["low low lower lowest", "the lowlands are low"]
@@ -51,16 +51,15 @@ def find_token(
     >>> found.samples[0].before, found.samples[0].after, found.samples[0].document
     (b'low', b' lower lowest', 0)
 
-    What comes in is what `digram.train` takes: texts, files, or an iterator of texts; each text
-    is a document, and `separator` cuts them. `words` are the pretokens that have the token
-    among theirs when they are encoded: a token of which all words are merged further stands
-    nowhere. `samples` is the maximum number of places, in as many different words as possible, the
-    most frequent first as far as was read; they tell the file, the record and the byte.
-    Memory: 8 MiB of text or the longest part that cannot be cut, and up to 65,536 words (see
-    `Places.missed`).
+    `corpus` is what `digram.train` accepts: texts, files, or an iterator of texts; each text is a
+    document, and `separator` splits them. `words` are the pretokens whose encoding contains the
+    token: a token that is merged further in all its words occurs nowhere. `samples` is the maximum
+    number of places, in as many different words as possible, the most frequent first as far as has
+    been read; each has its file, record and byte. Memory: 8 MiB of text or the longest part that
+    cannot be split, and up to 65,536 words (see `Places.missed`).
 
-    Raises `TokenIdError` or `VocabError` for what is not a token, `OptionError` for a special one,
-    else as `encode`. Takes little more time than counting pretokens does.
+    Raises `TokenIdError` or `VocabError` if there is no such token, and `OptionError` for a special
+    token; otherwise as `encode`. Takes little more time than counting pretokens.
     """
     instance("tok", tok, Tokenizer)
     looking = _Looking(tok, token_to_id(tok, token), whole_number("samples", samples, 0), threads)
@@ -81,7 +80,7 @@ class _Text(NamedTuple):
 
 
 class _Looking:
-    """What was found so far, batch by batch."""
+    """The state of the search over batches."""
 
     def __init__(self, tok: Tokenizer, id: int, samples: int, threads: int | None) -> None:
         self.tok, self.id, self.threads = tok, id, check_threads(threads)
@@ -92,24 +91,25 @@ class _Looking:
         )
         if id in tok.special_tokens.values() and not stands_for_unknown:
             raise OptionError(
-                f"{self.token.decode()!r} is a special token, which no text becomes by itself.",
+                f"{self.token.decode()!r} is a special token, which ordinary text never becomes.",
                 value=id,
-                hint="Look for the tokens of its text, which digram.explain(tok, ...) names.",
+                hint="Look for the tokens of its text, which digram.explain(tok, ...) lists.",
             )
         self.within = b"" if stands_for_unknown else self.token
         """What a word with the token has in it."""
         self.splitter = tok.pretokenizer.splitter()
-        # Words are encoded as they were cut out: alone, a pattern might cut them again.
+        # Words are encoded without pretokenizing: by themselves a pattern might split them
+        # differently.
         self.whole = tok._uncut()
         self.counts: Counter[bytes] = Counter()
         self.in_word: dict[bytes, int] = {}
-        self.sampled: list[Sample] = []  # each in another word
-        self.again: list[Sample] = []  # places in words that have one already
+        self.sampled: list[Sample] = []  # the first place of each word
+        self.again: list[Sample] = []  # further places of the same words
         self.most_samples = samples
         self.times = self.documents = self.bytes = self.pretokens = self.missed = 0
 
     def through(self, corpus: Corpus, advance: Callable[[int], object]) -> int:
-        """Look through a corpus; the number of records that were skipped."""
+        """Search a corpus; returns the number of skipped records."""
         seen = Pass()
         if isinstance(corpus.source, Files):
             texts = _of_files(corpus.source, seen, self.splitter.last_border)
@@ -122,7 +122,7 @@ class _Looking:
         return reading.skipped
 
     def found(self, skipped: int) -> Places:
-        """All of it."""
+        """The result."""
         order = sorted(self.counts.items(), key=lambda one: (-one[1], one[0]))
         words = [Word(word, count, self.in_word[word]) for word, count in order]
         samples = [*self.sampled, *self.again][: self.most_samples]
@@ -172,7 +172,7 @@ class _Looking:
             self._prune()
 
     def _count(self, pieces: Iterable[tuple[bytes, int]], with_token: Counter[bytes]) -> None:
-        """Which pretokens the token is in."""
+        """Count the pretokens that contain the token."""
         perhaps = [(word, count) for word, count in pieces if self.within in word]
         new = [word for word, _ in perhaps if word not in self.in_word]
         ids = self.whole._encode_batch(list[str | bytes](new), None, self.threads)
@@ -193,7 +193,7 @@ class _Looking:
         self.in_word = {word: self.in_word[word] for word in self.counts}
 
     def _sample(self, batch: Sequence[_Text], words: Counter[bytes]) -> None:
-        """A place of each of the most frequent words that have none yet, and some more."""
+        """Take a place of each of the most frequent words without one, and some more."""
         order = sorted(words.items(), key=lambda one: (-one[1], one[0]))
         likely = {word for word, _ in order[: self.most_samples]}
         have = {sample.word for sample in self.sampled}
@@ -206,9 +206,7 @@ class _Looking:
                 self._samples(text, wanted, likely)
 
     def _samples(self, text: _Text, wanted: set[bytes], likely: set[bytes]) -> None:
-        """The places in a text: first ones of wanted words, which are wanted no longer, and more
-        of likely ones.
-        """
+        """Add places of a text: the first of each wanted word, and more of likely words."""
         encoded = self.tok._encoded([text.data], None, "bytes", self.threads)
         number = encoded.bounds()[1]
         numbers = encoded.pretokens(0, number)
@@ -245,7 +243,7 @@ def _at(text: _Text, span: tuple[int, int], word: bytes) -> Sample:
 def _of_files(
     corpus: Files, seen: Pass, last_border: Callable[[bytes, int], int]
 ) -> Iterator[_Text]:
-    """The texts of files with the place of each."""
+    """The texts of files, each with its place."""
     document = -1
     for path in corpus.paths:
         make = partial(_Text, path=str(path))
@@ -261,7 +259,7 @@ def _of_files(
 
 
 def _numbered(texts: Iterable[str | bytes]) -> Iterator[_Text]:
-    """Texts that are in no file, by their numbers."""
+    """Texts that are not from a file, by number."""
     document, offset = -1, 0
     for text in texts:
         data = utf8_bytes(f"corpus[{document + 1}]", text)
@@ -272,7 +270,7 @@ def _numbered(texts: Iterable[str | bytes]) -> Iterator[_Text]:
 
 
 def _from_character(text: bytes) -> bytes:
-    """The same from the first whole character on, where the cut went through one."""
+    """The bytes from the first whole character on, if the cut went through one."""
     for start in range(min(4, len(text))):
         if text[start] & 0xC0 != 0x80:
             return text[start:]
@@ -280,7 +278,7 @@ def _from_character(text: bytes) -> bytes:
 
 
 def _to_character(text: bytes) -> bytes:
-    """The same to the end of the last whole character."""
+    """The bytes up to the end of the last whole character."""
     for size in range(1, min(4, len(text) + 1)):
         byte = text[-size]
         if byte >= 0xC0:

@@ -1,4 +1,4 @@
-"""Explanations, trees, places and replays as markup for a notebook."""
+"""Explanations, trees, places and replays as HTML for a notebook."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 _PRETOKENS = 100
-_STATE = 120  # tokens of one moment
+_STATE = 120  # tokens of one step
 _WORDS = 30
 _NODES = 1000
 _INDENTED = '<div style="margin-left:1.5em">{}</div>'
@@ -42,7 +42,7 @@ _END_OF_NODE = "</div></div>"
 
 
 def tokens_page(tokens: Sequence[bytes], ids: Sequence[int] | None) -> str:
-    """The tokens of a text, with ids below them where they are given."""
+    """The tokens of a text, with their ids below them if given."""
     below = None if ids is None else [str(id) for id in ids[: html.MOST]]
     return html.fragment(html.tokens(tokens, below))
 
@@ -84,7 +84,7 @@ def _merging(one: Merging, name: str | None, position: int) -> str:
 
 
 def _reason(step: Step) -> str:
-    """Which merge was applied, and which others not yet."""
+    """The merge that was applied, and other candidates."""
     chosen, *others = step.candidates
     parts = [html.faint(f"{words.named(step.merge)}: "), _pair(step.merge.left, step.merge.right)]
     if len(chosen.places) > 1:
@@ -98,7 +98,7 @@ def _reason(step: Step) -> str:
 
 
 def tree_page(tree: Tree) -> str:
-    """A merge tree: each token above the two that it was merged of."""
+    """A merge tree: each token above its two parts."""
     out: list[str] = []
     levels = 0  # nodes that are open
     for lefts, node, note in islice(branches(tree), _NODES):
@@ -114,8 +114,8 @@ def tree_page(tree: Tree) -> str:
 
 
 def places(found: Places) -> str:
-    """Where a token stands: its words, and lines of context."""
-    note = f" id {found.id}, stands {several(found.times, 'time')} {amount(found)}"
+    """The occurrences of a token: its words, and lines of context."""
+    note = f" id {found.id}, occurs {several(found.times, 'time')} {amount(found)}"
     parts = [f"<div>{html.token(found.token)}{html.faint(note)}</div>"]
     entries = [(f"{word.count:,}", html.token(word.word)) for word in found.words[:_WORDS]]
     if entries:
@@ -137,7 +137,7 @@ def replayed(found: Replay) -> str:
     """The first frames of a replay, one below the other."""
     frames = several(len(found.frames), "merge")
     parts = [
-        html.heading(f"{frames} of {found.merges:,} have a place in this text"),
+        html.heading(f"{frames} of {found.merges:,} apply to this text"),
         _played(found, -1),
     ]
     for frame in found.frames[: words.STEPS]:

@@ -1,4 +1,4 @@
-"""A text in pieces: pretokens and special tokens, with the ids that `encode` gives for each."""
+"""A text in pieces: pretokens and special tokens, each with its ids."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Piece", "pieces"]
 
 
 class Piece(NamedTuple):
-    """A pretoken or a special token, and where it stands in the text, in bytes."""
+    """A pretoken or a special token, and its offset in the text, in bytes."""
 
     start: int
     text: bytes
@@ -24,12 +24,12 @@ class Piece(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Where it ends."""
+        """The offset of its end."""
         return self.start + len(self.text)
 
 
 def pieces(tok: Tokenizer, text: str | bytes, special: OnSpecial) -> list[Piece]:
-    """The pieces of a text in their order; they join to it."""
+    """The pieces of a text, in order; joined they are the text."""
     encoded = tok._encoded([text], rule_of(special), "bytes")
     number = encoded.bounds()[1]
     data = text.encode() if isinstance(text, str) else text

@@ -1,4 +1,4 @@
-"""What `digram.find_token` returns: the words that have a token, how often, and in which texts."""
+"""The result of `digram.find_token`: the words with a token, their counts, and some places."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Places", "Sample", "Word"]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A pretoken that the token is in, how often it stands, and how often the token is in it."""
+    """A pretoken that contains the token, its count, and how often it contains the token."""
 
     word: bytes
     count: int
@@ -21,10 +21,10 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One place: the token with the bytes around it, in which word, and where that is.
+    """One place: the token with the bytes around it, its word, and where it is.
 
-    `document` is the number of the text, from 0, and `offset` where the token begins in it, in
-    bytes. `path` is its file, and `record` its number in that file, from 1, where there are
+    `document` is the number of the text, from 0, and `offset` the offset of the token in it, in
+    bytes. `path` is its file, and `record` its number in that file, from 1, if the file holds
     several.
     """
 
@@ -38,7 +38,7 @@ class Sample:
     record: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them."""
+        """All fields as plain values, ready for JSON."""
         shown = {name: _plain(getattr(self, name)) for name in ("before", "token", "after", "word")}
         names = ("document", "offset", "path", "record")
         return {**shown, **{name: getattr(self, name) for name in names}}
@@ -46,13 +46,13 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """What `digram.find_token` returns: where a token stands; `print` shows it as a table.
+    """The result of `digram.find_token`: where a token occurs; `print` shows it as a table.
 
-    `times` is how often the token stands in `pretokens` pretokens of `documents` texts. `words` are
-    the pretokens that it is in, the most frequent first. More than 65,536 of them are not kept;
-    then the rarest were left out now and then, and a word may stand up to `missed` times more than
-    its `count` says. `times` is exact all the same. `samples` are places, in as many different
-    words as there are.
+    `times` is the number of occurrences of the token in `pretokens` pretokens of `documents` texts.
+    `words` are the pretokens that contain it, the most frequent first. If there are more than
+    65,536, the rarest are dropped from time to time, and the `count` of a word may be up to
+    `missed` too low; `times` is exact all the same. `samples` are places, in as many different
+    words as possible.
     """
 
     id: int
@@ -65,7 +65,7 @@ class Places:
     missed: int
     samples: list[Sample]
     skipped: int
-    """Records that were skipped under `on_error="skip"`."""
+    """Records skipped under `on_error="skip"`."""
 
     def __str__(self) -> str:
         from digram.analysis.explain.lines.places import places
@@ -82,7 +82,7 @@ class Places:
         return places(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them."""
+        """All fields as plain values, ready for JSON."""
         names = ("times", "documents", "bytes", "pretokens", "missed", "skipped")
         return {
             "id": self.id,

@@ -1,4 +1,4 @@
-"""The pretokens of a text on their way through the merges, with the counts of their pairs."""
+"""The pretokens of a text during a replay, with the counts of their pairs."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Word:
-    """A pretoken of the text, with all places where it stands."""
+    """A pretoken of the text, with all its places."""
 
     starts: list[int]
     first: list[int]
-    """The ids before the first merge; an id that nothing joins as in `Symbols.first`."""
+    """The ids before the first merge; an id that nothing merges with is as in `Symbols.first`."""
     offsets: list[int]
-    """Where each of them begins, in bytes."""
+    """The offset of each of them, in bytes."""
     applied: list[Applied]
     times: list[int]
-    """The rank that each merge has to wait for: its own, or a higher one of a merge before it.
+    """The rank at which each merge is applied: its own, or a higher one of a merge before it.
 
-    With the merges up to some rank, encoding goes the same way until it comes to one that is not
-    among them: then all that could be applied have higher ranks, so it ends there.
+    With the merges up to some rank, encoding takes the same steps until it reaches a merge that is
+    not among them: then all applicable merges have higher ranks, so it ends there.
     """
 
     def ids_at(self, rank: int) -> list[int]:
-        """Its ids when the merges up to this rank were learned."""
+        """The ids of the pretoken once the merges up to this rank are learned."""
         ids = [*self.first]
         for one in self.applied[: bisect_right(self.times, rank)]:
             ids[one.at : one.at + 2] = [one.rule.id]
@@ -56,7 +56,7 @@ def word_of(tok: Tokenizer, piece: Piece, symbols: Symbols) -> Word:
 
 
 class State:
-    """A pretoken while it is played, whose pairs are in the counts of the whole text."""
+    """A pretoken during a replay; its pairs are in the counts of the whole text."""
 
     def __init__(self, word: Word, counts: Counter[Pair]) -> None:
         self.word, self.counts = word, counts
@@ -69,7 +69,7 @@ class State:
             self._count(*pair, len(word.starts))
 
     def play(self, rank: int) -> list[Applied]:
-        """Apply the merges whose time has come."""
+        """Apply the merges up to this rank."""
         start, self.played = self.played, bisect_right(self.word.times, rank)
         applied = self.word.applied[start : self.played]
         times = len(self.word.starts)
@@ -84,8 +84,8 @@ class State:
         return applied
 
     def _around(self, left: int, right: int, ends: tuple[int, int], times: int) -> None:
-        """Count the pairs that two neighbours, or what they became, have with each other and
-        with what stands around them.
+        """Count the pairs that two adjacent tokens, or their merge, form with each other and with
+        the tokens around them.
         """
         before, after = ends
         if left != right:
@@ -96,7 +96,7 @@ class State:
             self._count(self.ids[right], self.ids[after], times)
 
     def _count(self, left: int, right: int, times: int) -> None:
-        if left < 0 or right < 0:  # never merged with anything
+        if left < 0 or right < 0:  # takes part in no merge
             return
         self.counts[left, right] += times
         if not self.counts[left, right]:

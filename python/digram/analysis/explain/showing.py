@@ -23,7 +23,7 @@ def show(
     color: bool | None = None,
     special: OnSpecial = "text",
 ) -> None:
-    r"""Print the tokens of a text: neighbours in different colours, or in brackets.
+    r"""Print the tokens of a text: in alternating colours, or in brackets.
 
     >>> import digram
     >>> tok = digram.train("low lower lowest", max_merges=3, pretokenizer="gpt2")
@@ -31,18 +31,18 @@ def show(
     [low] [·] [⟨C3…⟩] [⟨…A9=é⟩]
     257   32  195     169
 
-    With `ids` each id stands below its token, in lines as wide as the terminal. White space
-    and what cannot be seen have signs, and a character that is spread over several tokens shows
-    in each which bytes of it these are (docs/seeing.md). `color` is for a terminal that is not
-    known as one, or against colours; by default they are used on a terminal, unless `NO_COLOR`
-    is set. A notebook gets markup with the same colours, as of `tok(text)`. Raises as `encode`.
+    With `ids` each id is printed below its token, in lines as wide as the terminal. White space and
+    invisible characters are shown as symbols, and a character that is split over several tokens
+    shows in each its bytes there (docs/seeing.md). `color` overrides the default: colours on a
+    terminal, unless `NO_COLOR` is set. In a notebook the output is HTML with the same colours, as
+    for `tok(text)`. Raises as `encode`.
     """
     instance("tok", tok, Tokenizer)
     found, ids = tok.encode(text, special=special), flag("ids", ids)
     if color is None and in_notebook():
         display(tokens_page(tok.tokens(found), found if ids else None))
         return
-    if sys.stdout is None:  # closed, and then there is nothing to see, as with print
+    if sys.stdout is None:  # closed: print does nothing either
         return
     sys.stdout.writelines(
         shown(

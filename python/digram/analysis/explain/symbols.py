@@ -1,4 +1,4 @@
-"""What explanations and trees look up in a vocabulary: merges by pair and by token."""
+"""Look-ups in a vocabulary for explanations and trees: merges by pair and by token."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Pair = tuple[int, int]
 
 
 class Rule(NamedTuple):
-    """A merge by ids, with its rank and its count in training, where that is known."""
+    """A merge by ids, with its rank, and its count in training, if known."""
 
     rank: int
     left: int
@@ -31,8 +31,8 @@ class Rule(NamedTuple):
 class Applied(NamedTuple):
     """A merge at one place.
 
-    `at` is the index of its left part among the symbols of that moment; `left` and `right` are
-    those of the first symbols of both parts among all that there were at first.
+    `at` is the index of its left part among the symbols before the merge; `left` and `right` are
+    the indices of the first symbols of both parts among the initial symbols.
     """
 
     rule: Rule
@@ -42,7 +42,7 @@ class Applied(NamedTuple):
 
 
 class Symbols:
-    """A vocabulary as plain look-ups, made in some 1.5 µs for each of its tokens."""
+    """A vocabulary as plain look-ups; takes some 1.5 µs per token to build."""
 
     def __init__(self, tok: Tokenizer) -> None:
         self.tokens = tok._model.tokens()
@@ -75,15 +75,15 @@ class Symbols:
         }
 
     def token(self, id: int) -> bytes:
-        """The bytes of a token; of a special one its text."""
+        """The bytes of a token; for a special token, its text."""
         token = self.tokens[id] if id < len(self.tokens) else None
         return self.special[id] if token is None else token
 
     def first(self, pretoken: bytes) -> list[int]:
-        """The ids that a pretoken starts from, before any merge.
+        """The ids of a pretoken before any merge.
 
-        An id that stands for an unknown character joins with nothing, whatever the merges say; it
-        comes as `~id`, which no merge has.
+        An id for an unknown character is never merged, whatever the merges are; it is given as
+        `~id`, which no merge contains.
         """
         if self.unit == "byte":
             return [self._first[pretoken[at : at + 1]] for at in range(len(pretoken))]
@@ -95,12 +95,12 @@ class Symbols:
             elif self._fallback is not None:
                 found += [~self._fallback[byte] for byte in data]
             else:
-                assert self._unknown is not None, "else the text was refused"
+                assert self._unknown is not None, "unknown characters were refused before"
                 found.append(~self._unknown)
         return found
 
     def widths(self, pretoken: bytes) -> list[int]:
-        """How many bytes of a pretoken each of its first symbols stands for."""
+        """The number of bytes of a pretoken that each of its initial symbols covers."""
         if self.unit == "byte":
             return [1] * len(pretoken)
         found: list[int] = []
@@ -111,15 +111,15 @@ class Symbols:
         return found
 
     def whole(self, pretoken: bytes) -> int | None:
-        """The token that a whole pretoken is, bytes of a fallback aside."""
+        """The token that equals a whole pretoken; byte fallback tokens do not count."""
         return self._whole.get(pretoken)
 
     def is_first(self, id: int) -> bool:
-        """Whether text is made of it before anything is merged."""
+        """Whether text can contain it before any merge."""
         return self.is_fallback(id) or self._first.get(self.token(id)) == id
 
     def is_fallback(self, id: int) -> bool:
-        """Whether a token is a byte of characters without a token."""
+        """Whether a token is a byte of characters that have no token."""
         return self._fallback is not None and id in self._fallback
 
     @cached_property
@@ -133,8 +133,8 @@ class Symbols:
     def making(self, id: int) -> Rule | None:
         """The merge that makes a token when its bytes are encoded.
 
-        Where several make it, the one that the encoder comes to; the first one if it comes to none,
-        and None where no merge makes the token.
+        If several merges make it, the one that the encoder applies, or the first one if it applies
+        none; None if no merge makes the token.
         """
         rules = self._making.get(id)
         if rules is None:
@@ -148,11 +148,10 @@ class Symbols:
 
 
 def merged(symbols: Sequence[int], rules: dict[Pair, Rule]) -> tuple[list[Applied], list[int]]:
-    """The merges of symbols, in their order, and what they end with.
+    """The merges of symbols, in order, and the symbols that remain.
 
-    The lowest rank comes first, and of several places the leftmost.
-
-    Takes n log n steps for n symbols, where `digram.reference` looks at all pairs each time.
+    The lowest rank comes first, and then the leftmost place. Takes n log n steps for n symbols,
+    where `digram.reference` scans all pairs for each merge.
     """
     ids: list[int | None] = list(symbols)
     after = [*range(1, len(ids)), -1]
@@ -167,7 +166,7 @@ def merged(symbols: Sequence[int], rules: dict[Pair, Rule]) -> tuple[list[Applie
         right = ids[nearest] if nearest >= 0 else None
         rule = rules.get((left, right)) if left is not None and right is not None else None
         if rule is None or rule.rank != rank:
-            continue  # one of its parts was merged away meanwhile
+            continue  # one of its parts has been merged since
         found.append(Applied(rule, places.before(at), at, nearest))
         places.remove(nearest)
         ids[at], ids[nearest] = rule.id, None
@@ -182,7 +181,7 @@ def merged(symbols: Sequence[int], rules: dict[Pair, Rule]) -> tuple[list[Applie
 
 
 class _Places:
-    """How many symbols are left before one: sums over a binary indexed tree."""
+    """The number of remaining symbols before one: sums over a binary indexed tree."""
 
     def __init__(self, number: int) -> None:
         self._gone = [0] * (number + 1)

@@ -19,12 +19,12 @@ Kind = Literal["merge", "byte", "character", "whole", "special"]
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A token with the two tokens that merge into it; `digram.merge_tree` returns it.
+    """A token with the two tokens that merge into it; the result of `digram.merge_tree`.
 
     `kind` is "merge" for a merge of `left` and `right`, "byte" or "character" for a base token,
-    "whole" for a token that no merge makes, or "special". `rank` is that of the merge, and `count`
-    how often its pair occurred in the training corpus, where that is known. Parts are created when
-    you access them, so a tree may be as deep as its token is long.
+    "whole" for a token that no merge makes, or "special". `rank` is the rank of the merge, and
+    `count` the count of its pair in the training corpus, if known. Parts are created when you
+    access them, so a tree may be as deep as its token is long.
     """
 
     id: int
@@ -37,12 +37,12 @@ class Tree:
 
     @property
     def left(self) -> Tree | None:
-        """The first part; None where nothing was merged."""
+        """The first part; None if there is no merge."""
         return None if self._rule is None else _node(self._rule.left, self._symbols)
 
     @property
     def right(self) -> Tree | None:
-        """The second part; None where nothing was merged."""
+        """The second part; None if there is no merge."""
         return None if self._rule is None else _node(self._rule.right, self._symbols)
 
     @property
@@ -56,7 +56,7 @@ class Tree:
         return max(level for level, _ in self.walk())
 
     def walk(self) -> Iterator[tuple[int, Tree]]:
-        """All nodes with their levels, each before its parts, the left one first."""
+        """All nodes with their levels, each before its parts, the left part first."""
         waiting = [(0, self)]
         while waiting:
             level, node = waiting.pop()
@@ -82,13 +82,13 @@ class Tree:
         return tree_page(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them: nodes as in `walk`, with their levels."""
+        """All fields as plain values, ready for JSON: nodes as in `walk`, with their levels."""
         return {
             "id": self.id,
             "text": self.token.decode("utf-8", "replace"),
             "hex": self.token.hex(),
-            # A list: a token of a thousand bytes may be a tree of a thousand levels, which readers
-            # of JSON refuse.
+            # A flat list: the tree of a token of a thousand bytes may have a thousand levels, and
+            # JSON parsers limit the depth of nesting.
             "nodes": [
                 {
                     "level": level,
@@ -104,7 +104,7 @@ class Tree:
 
 
 def merge_tree(tok: Tokenizer, token: int | str | bytes, *, symbols: Symbols | None = None) -> Tree:
-    """What a token was merged of, down to bytes or characters.
+    """The merges that build a token, down to bytes or characters.
 
     >>> import digram
     >>> tok = digram.train("low low lower lowest", max_merges=4, pretokenizer="gpt2")
@@ -119,28 +119,28 @@ def merge_tree(tok: Tokenizer, token: int | str | bytes, *, symbols: Symbols | N
     >>> digram.merge_tree(tok, 257).left.token, digram.merge_tree(tok, 257).leaves
     (b'lo', [b'l', b'o', b'w'])
 
-    `token` is its id, its text or its bytes. Where several merges make it, the tree has the one
-    that its bytes are encoded by; vocabularies that are told by ranks (`.tiktoken`) have the
-    merges that their order implies. Counts are there where the tokenizer was trained here.
-    Raises `TokenIdError` or `VocabError` for what is not a token. Takes some 2 µs for each token
-    of the vocabulary.
+    `token` is its id, its text or its bytes. If several merges make it, the tree shows the one that
+    encodes its bytes; vocabularies that are defined by ranks (`.tiktoken`) have the merges that
+    their order implies. Counts are known if the tokenizer was trained by digram. Raises
+    `TokenIdError` or `VocabError` if there is no such token. Takes some 2 µs per token of the
+    vocabulary.
     """
     instance("tok", tok, Tokenizer)
     if symbols is not None:
         instance("symbols", symbols, Symbols)
     kernel = require_bpe(tok._settings.kernel, "tree")
-    if picky(kernel) is not None:  # a token may be made of some that are gone
+    if picky(kernel) is not None:  # the parts of a token may have been dropped
         require_ranked(kernel, "tree")
     return _node(token_to_id(tok, token), symbols or Symbols(tok))
 
 
 def token_to_id(tok: Tokenizer, token: int | str | bytes) -> int:
-    """The id of a token that is named by its id, its text or its bytes.
+    """The id of a token given by its id, its text or its bytes.
 
-    Raises `TokenIdError` and `VocabError` where there is none such.
+    Raises `TokenIdError` or `VocabError` if there is no such token.
     """
     if isinstance(token, bool) or not isinstance(token, int | str | bytes):
-        raise TypeError(f"token is an id, a str or bytes, not {show(token)}")
+        raise TypeError(f"token must be an id, a str or bytes, not {show(token)}")
     if isinstance(token, int):
         tok.id_to_token(token)
         return token
@@ -149,7 +149,7 @@ def token_to_id(tok: Tokenizer, token: int | str | bytes) -> int:
         raise VocabError(
             f"{show(token)} is not a token of this vocabulary.",
             value=token,
-            hint="See what it becomes with digram.explain(tok, ...).",
+            hint="See how it is encoded with digram.explain(tok, ...).",
         )
     return found
 

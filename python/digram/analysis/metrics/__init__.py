@@ -1,20 +1,20 @@
-"""Measuring: how well a tokenizer does on text.
+"""Metrics: how well a tokenizer does on text.
 
 Each measure is defined in docs/evaluation.md, docs/advice.md or docs/comparing.md.
 
-formulas    entropy, Rényi's efficiency, Gini, divergence: of plain numbers
-naming      named corpora, or one without a name
-vocabulary  what is counted of each token, once for all texts
-tally       what is counted of a corpus, in one pass
-evaluation  the measures that follow from it, of one corpus or of several by name
-table       these as a person reads them in a terminal
-curve       what all smaller vocabularies inside one do with a text; curve_table shows it
+formulas    entropy, Rényi efficiency, Gini coefficient and divergence of plain numbers
+naming      named corpora, or one corpus without a name
+vocabulary  facts about each token, computed once for all texts
+tally       the counts of a corpus, taken in one pass
+evaluation  the measures computed from the counts, of one corpus or of several named ones
+table       the measures as a table for a terminal
+size_curve  the results of all smaller vocabularies inside one; curve_table shows them
 scaling     the vocabulary scaling law
-advice      from a law, a curve and what is usual to a size
-kinds       what kind of text a piece is: words of a script, numbers, ...
-places      where two tokenizers cut the same text differently
-overlap     what two vocabularies share
-comparison  all of it about two tokenizers; comparison_table shows it
+advice      a vocabulary size from the law, a curve and common practice
+kinds       the kind of a piece of text: words of a script, numbers, ...
+places      where two tokenizers split the same text differently
+overlap     the tokens that two vocabularies share
+comparison  the comparison of two tokenizers; comparison_table shows it
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From a curve, a law and what is usual to a size of the vocabulary, with the reasons."""
+"""Recommend a vocabulary size, with reasons, from a curve, the scaling law and common practice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["MODELS", "Advice", "Kind", "Recommendation", "advise"]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of model: how large its vocabulary usually is, and a typical number of parameters."""
+    """A kind of model: its usual vocabulary sizes, and a typical number of parameters."""
 
     usual: tuple[int, int]
     parameters: float
@@ -28,17 +28,18 @@ MODELS = {
     "large": Kind((50_000, 100_000), 7e9),
     "multilingual": Kind((100_000, 250_000), 7e9),
 }
-# The first parameters of each: where the law leaves what is usual before.
+# The smallest number of parameters of "base" and "large" models.
 _BASE, _LARGE = 500e6, 4e9
 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """A size of the vocabulary for one model, and why.
+    """A vocabulary size for one model, with the reasons for it.
 
-    `parameters` are those of the model without the vocabulary, `width` that of its embeddings.
-    `usual` are the sizes of such models, `law` what Tao et al. 2024 predict. Of a curve, `least` is
-    the size with which the model reads the text with the least arithmetic. Without one it is None.
+    `parameters` counts the model's parameters without the vocabulary, and `width` is the width of
+    its embeddings. `usual` is the range of sizes of such models, and `law` what Tao et al. 2024
+    predict. With a curve, `least` is the size at which the model reads the text with the least
+    arithmetic; without one it is None.
     """
 
     model: str
@@ -59,7 +60,7 @@ class Recommendation:
         return report_page(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them."""
+        """All fields as plain values, ready for JSON."""
         return {
             **{name: getattr(self, name) for name in ("model", "parameters", "width")},
             "usual": list(self.usual),
@@ -71,7 +72,7 @@ class Recommendation:
 
 @dataclass(frozen=True)
 class Advice:
-    """What `digram.advise` returns: a recommendation for each kind of model, or for yours.
+    """The result of `digram.advise`: a recommendation for each kind of model, or for yours.
 
     >>> import digram
     >>> found = digram.advise(parameters="2.87B")
@@ -79,8 +80,8 @@ class Advice:
     (['base'], 38000)
     >>> print(found)
     base: train 38,000 tokens.
-      This is for a model of 2.87B parameters, those of the vocabulary left out,
-        with embeddings 3,200 wide.
+      For a model of 2.87B parameters, not counting the vocabulary, with embeddings
+        3,200 wide.
       Base models of today have 32,000 to 50,000 tokens.
       The scaling law of Tao et al. (2024) gives 35,300 to 41,000 tokens for it.
     """
@@ -103,7 +104,7 @@ class Advice:
         return report_page(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them."""
+        """All fields as plain values, ready for JSON."""
         return {name: one.to_dict() for name, one in self.recommendations.items()}
 
 
@@ -114,7 +115,7 @@ def advise(
     width: int | None = None,
     multilingual: bool = False,
 ) -> Advice:
-    """How large a vocabulary should be: for small, base, large and multilingual models, or yours.
+    """Recommend a vocabulary size: for small, base, large and multilingual models, or for yours.
 
     >>> import digram
     >>> digram.advise()
@@ -122,16 +123,17 @@ def advise(
     >>> digram.advise(parameters="70B")["large"].law
     Law(iso_flops=211860, derivative=230861, loss=217961)
 
-        curve: what `digram.curve` found on a text; without it the advice knows of no text.
-        parameters: those of your model, the vocabulary's left out, as a number or as "7B"; one
-            recommendation then, for it. Without them typical models of the four kinds.
-        width: that of its embeddings. By default what models of its size have.
-        multilingual: it is to read many languages.
+        curve: the result of `digram.curve` on a text; without it the advice depends on no text.
+        parameters: the number of your model's parameters without the vocabulary, as a number or as
+            "7B"; gives one recommendation. By default typical models of the four kinds are used.
+        width: the width of your model's embeddings; by default that of models of the same size.
+        multilingual: whether the model is to read many languages.
 
-    `print` shows each size with its reasons, `to_dict()` gives plain values. How the size is chosen
-    is told in docs/advice.md: the vocabulary scaling law, adapted to the text of the curve, kept
-    within what is usual for such models, two digits of it. Raises `OptionError` for parameters that
-    are not number between a million and 10^15, and for `width` or `multilingual` without them.
+    `print` shows each size with its reasons; `to_dict()` returns plain values. docs/advice.md
+    describes how the size is chosen: by the vocabulary scaling law, adapted to the text of the
+    curve, kept within the usual range of such models, and rounded to two digits. Raises
+    `OptionError` if `parameters` is not a number between a million and 10^15, and if `width` or
+    `multilingual` is given without it.
     """
     width = None if width is None else whole_number("width", width, 1)
     multilingual = flag("multilingual", multilingual)
@@ -141,9 +143,9 @@ def advise(
         for name, value in (("multilingual", multilingual or None), ("width", width)):
             if value is not None:
                 raise OptionError(
-                    f"{name}={value} is for one model, and parameters= is not given.",
+                    f"{name}={value} needs parameters=, which is not given.",
                     value=value,
-                    hint='Pass parameters="7B" too, for the model you have in mind.',
+                    hint='Pass parameters="7B" too, with the number of your model.',
                 )
         asked = {name: kind.parameters for name, kind in MODELS.items()}
     else:
@@ -157,27 +159,27 @@ def _for(model: str, parameters: float, width: int | None, curve: Curve | None) 
     width = width_of(parameters) if width is None else width
     usual, predicted = MODELS[model].usual, law(parameters, width)
     reasons = [
-        f"This is for a model of {short(parameters)} parameters, those of the vocabulary left out, "
-        f"with embeddings {width:,} wide.",
+        f"For a model of {short(parameters)} parameters, not counting the vocabulary, with "
+        f"embeddings {width:,} wide.",
         f"{model.capitalize()} models of today have {usual[0]:,} to {usual[1]:,} tokens.",
         _law(predicted),
     ]
     if not TRAINED[0] <= parameters <= TRAINED[1]:
-        reasons[-1] += " It was found on models of 33M to 3B parameters, and is drawn on to this."
+        reasons[-1] += " It was found on models of 33M to 3B parameters and is extrapolated here."
     wanted: float = predicted.middle
     least = None
     if curve is not None:
         least, times, reason = _on_text(curve, parameters, width)
         wanted *= times
         reasons.append(reason)
-    # What the law says of a model that was named goes before what is usual; but it is of English.
+    # For a given model the law outweighs common practice, but it was found on English text.
     low = usual[0] if model == "multilingual" else min(usual[0], *predicted)
     high = max(usual[1], *predicted)
     if not low <= wanted <= high:
         side = "less than" if wanted < low else "more than"
         reasons.append(
-            f"That makes {_rounded(wanted):,} tokens, {side} such models have and the law gives: "
-            f"the advice stays within {low:,} to {high:,}."
+            f"That makes {_rounded(wanted):,} tokens, {side} such models have and the law gives, "
+            f"so the advice stays within {low:,} to {high:,}."
         )
     size = _rounded(min(max(wanted, low), high))
     if curve is not None:
@@ -191,51 +193,50 @@ def _law(predicted: Law) -> str:
 
 
 def _on_text(curve: Curve, parameters: float, width: int) -> tuple[int, float, str]:
-    """The size of least arithmetic, as a multiple of that on the text of the law, and in words."""
+    """The size of least arithmetic, its ratio to that of the law's text, and a sentence on it."""
     least, theirs = curve.best_size(parameters, width), english_least(parameters, width)
     first, last = curve.sizes[0], curve.sizes[-1]
     times = least / theirs
-    if least == last:  # there may be less beyond
+    if least == last:  # the minimum may lie beyond the curve
         times = max(times, 1.0)
         reason = (
-            f"The model reads this text with less and less arithmetic up to {last:,} tokens, where "
-            "the curve ends."
+            f"The larger the vocabulary, up to the end of the curve at {last:,} tokens, the less "
+            "arithmetic the model needs to read this text."
         )
     elif least == first:
         times = min(times, 1.0)
         reason = (
-            f"The model reads this text with the least arithmetic under {first:,} tokens, where "
-            "the curve begins."
+            "The model reads this text with the least arithmetic at the smallest size of the "
+            f"curve, {first:,} tokens."
         )
     else:
         reason = (
-            "The model reads this text with the least arithmetic under "
-            f"{_rounded(least, 3):,} tokens."
+            f"The model reads this text with the least arithmetic at {_rounded(least, 3):,} tokens."
         )
     reason += (
-        f" With the English text of the law that is {_rounded(theirs, 3):,}, so what the law gives "
+        f" For the English text of the law that size is {_rounded(theirs, 3):,}, so the law's size "
         f"is multiplied by {times:.2g}."
     )
     return least, times, reason
 
 
 def _trade(curve: Curve, usual: tuple[int, int], width: int) -> list[str]:
-    """What the larger of the usual sizes gives for what."""
+    """What the larger of the usual sizes gains, and what it costs."""
     low, high = max(usual[0], curve.sizes[0]), min(usual[1], curve.sizes[-1])
     if low >= high:
         return [
-            f"The curve ends at {curve.sizes[-1]:,} tokens. To see what more of them would do for "
-            f"this text, train {usual[1]:,} and ask again."
+            f"The curve ends at {curve.sizes[-1]:,} tokens. To see what more tokens would do for "
+            f"this text, train {usual[1]:,} and call advise again."
         ]
     ratio = curve.tokens_at(high) / (curve.tokens_at(low) or 1)
     return [
-        f"{high:,} tokens in place of {low:,} make this text {1 - ratio:.1%} shorter and attention "
+        f"{high:,} tokens instead of {low:,} make this text {1 - ratio:.1%} shorter and attention "
         f"{1 - ratio**2:.1%} cheaper, and add {short((high - low) * width)} parameters."
     ]
 
 
 def _rounded(size: float, digits: int = 2) -> int:
-    """A size without digits that mean nothing."""
+    """Round a size to its significant digits."""
     return int(float(f"{size:.{digits}g}"))
 
 

@@ -1,4 +1,4 @@
-"""Two tokenizers on the same text: who needs fewer tokens and where, and what each has alone."""
+"""Two tokenizers on the same text: which needs fewer tokens, where, and which tokens differ."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Both", "Comparison", "compare"]
 
 @dataclass(frozen=True, slots=True)
 class Both:
-    """What two tokenizers need for the same text; `bytes` are those of the text, in UTF-8.
+    """The tokens that two tokenizers need for the same text; `bytes` is its length in UTF-8.
 
     >>> found = Both(bytes=100, this=40, other=30, same=25)
     >>> found.change, found.agreement
@@ -35,33 +35,33 @@ class Both:
     other: int
     """The tokens of the other."""
     same: int
-    """The bytes that both cut alike."""
+    """The bytes that both split alike."""
 
     @property
     def change(self) -> float:
-        """How many tokens more the other needs, as a share of this one's; below 0 for fewer."""
+        """How many more tokens the other needs, as a share of this one's; negative for fewer."""
         return self.other / self.this - 1 if self.this else 0.0
 
     @property
     def agreement(self) -> float:
-        """The share of the text that both cut alike."""
+        """The share of the text that both split alike."""
         return self.same / self.bytes if self.bytes else 1.0
 
     def to_dict(self) -> dict[str, float]:
-        """The numbers by name, as JSON has them."""
+        """The numbers by name, ready for JSON."""
         names = ("bytes", "this", "other", "same", "change", "agreement")
         return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `digram.compare` returns; `print` shows it as tables.
+    """The result of `digram.compare`; `print` shows it as tables.
 
-    `total` is of all text, `by_name` of each corpus where they have names, `by_kind` of words of
-    each script, identifiers, numbers, punctuation and white space. `this_fewer` are the places
-    where this tokenizer saves most tokens, `other_fewer` those where the other does, and `as_many`
-    the most frequent ones that both cut into as many, but elsewhere. `names` are what the tables
-    call the two.
+    `total` covers all text, `by_name` each named corpus, and `by_kind` words of each script,
+    identifiers, numbers, punctuation and white space. `this_fewer` lists the places where this
+    tokenizer saves the most tokens, `other_fewer` those where the other does, and `as_many` the
+    most frequent places that both split into equally many tokens, but differently. `names` are the
+    names of the two in the tables.
     """
 
     names: tuple[str, str]
@@ -92,7 +92,7 @@ class Comparison:
         return report_page(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them; bytes as text and in hexadecimal."""
+        """All fields as plain values, ready for JSON; bytes as text and in hexadecimal."""
         return {
             "names": list(self.names),
             "skipped": self.skipped,
@@ -118,7 +118,7 @@ def compare(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Comparison:
-    """Which of two tokenizers needs fewer tokens for a text, and where; what each has alone.
+    """Compare two tokenizers on a text: which needs fewer tokens, where, and which tokens differ.
 
     >>> import digram
     >>> words = digram.train("slow slower slowest low lower lowest", vocab_size=266)
@@ -131,17 +131,17 @@ def compare(
     >>> found.this_fewer
     (Place(text=b'slow', count=1, this=(b'slow',), other=(b's', b'low')),)
 
-        corpus, separator: as for `evaluate`; corpora with names are compared one by one too.
-        names: what the tables call the two.
-        top: how many places, and how many tokens that one has alone, are kept of each sort.
+        corpus, separator: as for `evaluate`; named corpora are also compared one by one.
+        names: the names of the two tokenizers in the tables.
+        top: the number of places, and of tokens found in only one vocabulary, to keep in each list.
 
-    `print(found)` shows tables, `found.to_dict()` gives plain values. What each field means is
-    defined in docs/comparing.md. The two may differ in anything: unit, pretokenizer, size.
-    Text that only one of them can encode raises as `encode` does.
+    `print(found)` shows tables; `found.to_dict()` returns plain values. docs/comparing.md defines
+    each field. The two tokenizers may differ in anything: unit, pretokenizer, size. Text that only
+    one of them can encode raises as `encode` does.
 
-    Costs both encodings with their offsets, and 0.3 to 0.6 µs for each token of either. Memory:
+    Takes as long as both encodings with offsets, plus 0.3 to 0.6 µs per token of either. Memory:
     some 40 times the longest text, the distinct places where the two differ, and the distinct
-    pieces that are not ASCII.
+    non-ASCII pieces.
     """
     instance("this", this, Tokenizer)
 
@@ -171,7 +171,7 @@ def compare(
 
 
 class _Work:
-    """What is added up over all texts."""
+    """The sums over all texts."""
 
     def __init__(self, this: Tokenizer, other: Tokenizer, threads: int | None) -> None:
         import numpy as np

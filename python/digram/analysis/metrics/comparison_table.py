@@ -23,7 +23,7 @@ _KINDS = 12  # rows of a vocabulary's kinds
 
 
 def table(found: Comparison) -> str:
-    """The tokens of all text, by name and by kind; where they differ; what each has alone.
+    """The tokens of all text, by name and by kind; the places that differ; tokens of only one.
 
     >>> import digram
     >>> small = digram.train("low low lower lowest", vocab_size=258)
@@ -58,7 +58,7 @@ def table(found: Comparison) -> str:
 
 
 def _sums(groups: Sequence[Mapping[str, Both]], names: Sequence[str]) -> str:
-    """Tokens, the change from this to the other, and how much of the text both cut alike."""
+    """The tokens of each, the change from this to the other, and the share of text split alike."""
     titles = ["", "bytes", *names, "change", "alike"]
     blank = [""] * len(titles)
     cells = [
@@ -67,7 +67,7 @@ def _sums(groups: Sequence[Mapping[str, Both]], names: Sequence[str]) -> str:
     rows = [titles, *(row for group in cells for row in group)]
     used = [max(map(columns, column)) + 2 for column in [*zip(*rows, strict=True)][1:]]
     shown = [[shortened(name, WIDTH - sum(used)), *row] for name, *row in rows]
-    # The titles stand right above the first group.
+    # The titles come directly above the first group.
     return aligned([shown[0], *shown[2:]], "<" + ">" * 5)
 
 
@@ -88,7 +88,7 @@ def _places(places: Sequence[Place], this: str, other: str) -> str:
 
 
 def _tokens(tokens: Sequence[bytes]) -> str:
-    """Tokens in brackets; where there is no room for them, their text and how many they are.
+    """Tokens in brackets; if they do not fit, their text and their number.
 
     >>> _tokens([b"low", b"er"]), _tokens([b"a"] * 11)
     ('[low][er]', 'aaaaaaaaaaa, 11 tokens')
@@ -120,7 +120,7 @@ def _vocabulary(of: Overlap, names: Sequence[str]) -> str:
 
 
 def _most(name: str, used: Sequence[Used]) -> str:
-    """What is used most of what one has alone, as much as a line holds."""
+    """The most used tokens that only one vocabulary has, as many as fit on a line."""
     line = f"{name} alone, the most frequent:"
     for one in used:
         more = f" [{visible(one.token)}]"

@@ -62,7 +62,7 @@ def _row(point: Point, last: Point) -> list[str]:
 
 
 def short(number: float) -> str:
-    """A number of parameters for people, three digits of it.
+    """A number of parameters in three digits, for display.
 
     >>> short(6_553_600), short(7e9), short(768), short(999_999_999)
     ('6.55M', '7B', '768', '1B')

@@ -1,4 +1,4 @@
-"""How well a tokenizer does on text: of one corpus, or of several by name."""
+"""How well a tokenizer does on text: on one corpus, or on several named ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["Evaluation", "Measures", "Parallel", "evaluate", "tallied"]
 
 @dataclass(frozen=True, eq=False)
 class Measures:
-    """What a tokenizer does with a corpus, in numbers. Each is defined in docs/evaluation.md.
+    """The measures of a tokenizer on a corpus. docs/evaluation.md defines each.
 
     >>> import digram
     >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")
@@ -42,43 +42,44 @@ class Measures:
     >>> found.bytes_per_token, found.fertility, found.whole_words, found.coverage
     (1.66..., 1.33..., 0.66..., 0.88...)
 
-    A share of nothing is 0: all are, where there is no text.
+    A ratio without text is 0.
     """
 
     tally: Tally
     vocab_size: int
-    """How many tokens text can become, the base of `renyi_efficiency`: all but the special ones."""
+    """The number of tokens that text can become, the base of `renyi_efficiency`: all but special
+    ones."""
     alpha: float
     """The order of `renyi_efficiency` and `renyi_entropy`."""
 
     @property
     def documents(self) -> int:
-        """How many texts there are; in parallel text, lines."""
+        """The number of texts; in parallel text, of lines."""
         return len(self.tally.lengths)
 
     @property
     def bytes(self) -> int:
-        """The bytes of the text, in UTF-8."""
+        """The length of the text in UTF-8."""
         return self.tally.bytes
 
     @property
     def characters(self) -> int:
-        """Its code points; of bytes that are no UTF-8, what one U+FFFD would stand for is one."""
+        """The number of code points; invalid UTF-8 counts as the U+FFFD that would replace it."""
         return self.tally.characters
 
     @property
     def words(self) -> int:
-        """Its words: what stands between white space."""
+        """The number of words, which white space separates."""
         return self.tally.words
 
     @cached_property
     def tokens(self) -> int:
-        """Its tokens."""
+        """The number of tokens."""
         return int(self.tally.times.sum())
 
     @property
     def bytes_per_token(self) -> float:
-        """`bytes` / `tokens`, the compression."""
+        """`bytes` / `tokens`: the compression."""
         return _ratio(self.bytes, self.tokens)
 
     @property
@@ -98,19 +99,19 @@ class Measures:
 
     @property
     def fertility(self) -> float:
-        """How many tokens there are for a word; those of white space alone are left out."""
+        """The tokens per word; tokens of white space alone are not counted."""
         return _ratio(self.tokens - self.tally.blank_tokens, self.words)
 
     @property
     def whole_words(self) -> float:
-        """The share of words that are one token, alone or with a space before them."""
+        """The share of words that are one token, by themselves or with a space before them."""
         return _ratio(self.tally.whole_words, self.words)
 
     @property
     def coverage(self) -> float:
-        """The share of characters that stand whole in a token.
+        """The share of characters that are not split between tokens.
 
-        The others are spread over several tokens as bytes, or an unknown token stands for them.
+        The others are split into bytes, or represented by an unknown token.
         """
         return _ratio(self.tally.whole_characters, self.characters)
 
@@ -131,7 +132,7 @@ class Measures:
 
     @cached_property
     def tokens_used(self) -> int:
-        """How many different tokens stand in the text."""
+        """The number of distinct tokens in the text."""
         return int((self.tally.times > 0).sum())
 
     @property
@@ -141,16 +142,16 @@ class Measures:
 
     @property
     def times(self) -> NDArray[np.uint64]:
-        """How often each token stands in the text, by id."""
+        """The count of each token in the text, by id."""
         return self.tally.times
 
     @property
     def lengths(self) -> NDArray[np.uint64]:
-        """How many tokens each text has, in their order."""
+        """The number of tokens of each text, in order."""
         return self.tally.lengths
 
     def to_dict(self) -> dict[str, float]:
-        """The numbers by name, as JSON has them."""
+        """The numbers by name, ready for JSON."""
         return {name: getattr(self, name) for name in _NAMES}
 
 
@@ -163,7 +164,7 @@ _NAMES = (
 
 @dataclass(frozen=True)
 class Parallel:
-    """Costs by language on parallel text, which says the same in each, line by line.
+    """Costs by language on parallel text: texts with the same content, line by line.
 
     >>> found = Parallel({"en": 20.0, "sw": 30.0, "shn": 100.0}, reference="en")
     >>> found.premium, found.best, found.worst, found.gini
@@ -175,37 +176,37 @@ class Parallel:
 
     @property
     def premium(self) -> dict[str, float]:
-        """The tokens of each as a multiple of the reference's. Petrov et al. 2023."""
+        """The tokens of each language as a multiple of the reference's. Petrov et al. 2023."""
         base = self.tokens_per_line[self.reference]
         return {name: _ratio(cost, base) for name, cost in self.tokens_per_line.items()}
 
     @property
     def gini(self) -> float:
-        """How unequal `tokens_per_line` are: 0 for equal ones. Foroutan et al. 2025."""
+        """The inequality of `tokens_per_line`; 0 if all are equal. Foroutan et al. 2025."""
         return gini(list(self.tokens_per_line.values()))
 
     @property
     def best(self) -> str:
-        """The one with the fewest tokens; of equal ones the first."""
+        """The language with the fewest tokens; the first, if several are equal."""
         return min(self.tokens_per_line, key=self.tokens_per_line.__getitem__)
 
     @property
     def worst(self) -> str:
-        """The one with the most tokens; of equal ones the first."""
+        """The language with the most tokens; the first, if several are equal."""
         return max(self.tokens_per_line, key=self.tokens_per_line.__getitem__)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them."""
+        """All fields as plain values, ready for JSON."""
         names = ("reference", "tokens_per_line", "premium", "gini", "best", "worst")
         return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What `digram.evaluate` returns; `print` shows it as a table.
+    """The result of `digram.evaluate`; `print` shows it as a table.
 
-    `total` are the measures of all text; of several corpora `by_name` has those of each, and with
-    a reference `parallel` compares them. `skipped` is how many records without a text there were.
+    `total` holds the measures of all text. For named corpora `by_name` holds those of each, and
+    with a reference `parallel` compares them. `skipped` is the number of records that were skipped.
     """
 
     total: Measures
@@ -214,7 +215,7 @@ class Evaluation:
 
     @property
     def skipped(self) -> int:
-        """Records that were skipped under `on_error="skip"`."""
+        """The number of records skipped under `on_error="skip"`."""
         return self.total.tally.skipped
 
     def __str__(self) -> str:
@@ -237,7 +238,7 @@ class Evaluation:
         return report_page(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them."""
+        """All fields as plain values, ready for JSON."""
         return {
             "vocab_size": self.total.vocab_size,
             "alpha": self.total.alpha,
@@ -258,7 +259,7 @@ def evaluate(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Evaluation:
-    """How well it does on text: compression, fertility, coverage, Rényi efficiency, and more.
+    """Measure a tokenizer on text: compression, fertility, coverage, Rényi efficiency, and more.
 
     >>> import digram
     >>> tok = digram.train("low low lower lowest", vocab_size=260)
@@ -266,25 +267,26 @@ def evaluate(
     >>> found.total.bytes_per_token, found.total.fertility, found.total.coverage
     (1.6, 2.25, 0.93...)
 
-    What comes in is what `digram.train` takes: texts, files, or an iterator of texts; each text
-    is a document, and `separator` cuts them. Several corpora, by name, are measured one by one
-    and together. With a `reference`, text n of each says the same as text n of the others, and
-    `parallel` has what each costs beside it:
+    `corpus` is what `digram.train` accepts: texts, files, or an iterator of texts. Each text is a
+    document, and `separator` splits them. Several named corpora are measured one by one and
+    together. With a `reference`, text n of each corpus has the same content as text n of the
+    others, and `parallel` compares their costs:
 
     >>> found = digram.evaluate(tok, {"en": "low tower", "sw": "mnara mfupi"}, reference="en")
     >>> found.by_name["sw"].tokens, found.parallel.premium
     (11, {'en': 1.0, 'sw': 1.57...})
 
-    `print(found)` shows all of it as a table, `found.to_dict()` gives it as plain values. Each
-    measure, its unit and its corpus are in docs/evaluation.md; `alpha` is the order of Rényi's
-    entropy. The text of special tokens stays text.
+    `print(found)` shows all measures as a table; `found.to_dict()` returns plain values.
+    docs/evaluation.md defines each measure, its unit and its corpus; `alpha` is the order of
+    Rényi's entropy. The text of special tokens is encoded as ordinary text.
 
-    Raises `OptionError` for a reference that is not a name, for corpora of unequal numbers of
-    texts beside one, and for a negative `alpha`; else as `encode`, with the name of the corpus.
+    Raises `OptionError` if `reference` is not the name of a corpus, if the corpora have different
+    numbers of texts beside a reference, and for a negative `alpha`; otherwise as `encode`, with the
+    name of the corpus.
 
-    Takes two to three times as long as encoding, in parallel on `threads` threads, and some
-    1 µs for each token of the vocabulary. Memory: a batch of texts or the longest one, 8 bytes
-    for each text, and the distinct words.
+    Takes two to three times as long as encoding, on `threads` threads in parallel, and some 1 µs
+    per token of the vocabulary. Memory: a batch of texts or the longest one, 8 bytes per text, and
+    the distinct words.
     """
     instance("tok", tok, Tokenizer)
     check_order(alpha)
@@ -305,7 +307,7 @@ def tallied(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> dict[str | None, Tally]:
-    """What is counted of each corpus, by its name; a bar with a title shows how far it is."""
+    """The counts of each corpus, by name; a bar with the given title shows the progress."""
     return each_source(
         named,
         lambda one, advance: tally(tok, one, facts, threads=threads, advance=advance),
@@ -320,10 +322,10 @@ def _parallel(by_name: dict[str, Measures], reference: str) -> Parallel:
         if one.documents != lines:
             raise OptionError(
                 f"{name!r} has {several(one.documents, 'text')} and {reference!r} {lines:,}, so "
-                "they do not say the same line by line.",
+                "their texts are not parallel, line by line.",
                 value=name,
-                hint=r'Files are cut into lines by separator="\n". Text that is not parallel has '
-                "no reference.",
+                hint=r'Pass separator="\n" to split files into lines. Leave out reference= for '
+                "text that is not parallel.",
             )
     return Parallel({n: one.tokens_per_document for n, one in by_name.items()}, reference)
 

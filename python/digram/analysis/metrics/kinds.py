@@ -1,4 +1,4 @@
-"""What kind of text a piece is: words of a script, identifiers, numbers, punctuation, spaces."""
+"""The kind of a piece of text: words of a script, identifiers, numbers, punctuation, spaces."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LATIN = "Latin"
 
 OTHER_SCRIPTS = "other scripts"
 
-# The name of a character begins with its script, in words that are the script's name, or these.
+# The Unicode name of a character begins with the name of its script, or with one of these words.
 _SCRIPTS = {
     name.upper(): name
     for name in (
@@ -38,7 +38,7 @@ _SCRIPTS = {
 } | {"CJK": "Han", "IDEOGRAPHIC": "Han", "NKO": "N'Ko"}  # fmt: skip
 _WIDE = ("FULLWIDTH ", "HALFWIDTH ")
 
-# Classes of bytes, as bits, so that those of a piece are one number.
+# Classes of bytes as bits, so that the classes of a piece combine into one number.
 _UPPER, _LOWER, _DIGIT, _SPACE, _UNDERSCORE, _MARK, _WIDER, _INNER = (1 << n for n in range(8))
 
 
@@ -56,7 +56,7 @@ def _class_of(byte: int) -> int:
 
 
 def _kind_of_classes(classes: int) -> str:
-    """The kind of a piece that is ASCII, from the classes of its bytes.
+    """The kind of an ASCII piece, from the classes of its bytes.
 
     >>> _kind_of_classes(_SPACE | _LOWER), _kind_of_classes(_LOWER | _UNDERSCORE)
     ('words, Latin', 'identifiers')
@@ -80,15 +80,16 @@ def kind_of(piece: bytes) -> str:
     >>> [kind_of(text) for text in (b"_name", b" getItem", b"x86", b"12_", b"\xff")]
     ['identifiers', 'identifiers', 'identifiers', 'identifiers', 'other bytes']
 
-    Letters make it words, of the script of the first letter that is not Latin; Latin ones with a
-    digit, an underscore or a capital behind a small letter are identifiers. Without letters, digits
-    make it a number; then anything but white space punctuation. What is no UTF-8 is other bytes.
+    A piece with letters is words, of the script of its first non-Latin letter; Latin letters with a
+    digit, an underscore, or a capital after a small letter make it an identifier. Without letters,
+    digits make it a number; without those, anything but white space makes it punctuation. Invalid
+    UTF-8 is "other bytes".
     """
     try:
         text = piece.decode()
     except UnicodeDecodeError:
         return OTHER
-    facts = dict.fromkeys(map(_facts, text))  # few different ones, in their order
+    facts = dict.fromkeys(map(_facts, text))  # distinct, in order
     sorts = {category[0] for category, _ in facts}
     digits = "N" in sorts
     if sorts & {"L", "M"}:
@@ -107,7 +108,7 @@ def kind_of(piece: bytes) -> str:
 
 @lru_cache(1 << 16)
 def _facts(character: str) -> tuple[str, str]:
-    """The category of a character, and its script, where it is a letter or mark and has one.
+    """The category of a character, and the script of a letter or mark, if it has one.
 
     >>> [_facts(character) for character in ("a", "ｱ", "字", "\u0301", "ª")]
     [('Ll', 'Latin'), ('Lo', 'Katakana'), ('Lo', 'Han'), ('Mn', ''), ('Lo', '')]
@@ -122,10 +123,10 @@ def _facts(character: str) -> tuple[str, str]:
 
 
 class Kinds:
-    """The kinds of the pieces of many texts, as numbers, in the order in which they come up.
+    """The kinds of the pieces of many texts, as numbers in the order of first occurrence.
 
-    Most pieces are ASCII, and of these the classes of their bytes say all, at once for all pieces.
-    The others are looked at one by one, each different one once.
+    Most pieces are ASCII: the classes of their bytes decide the kind, for all pieces at once. The
+    others are classified one by one, each distinct piece once.
     """
 
     def __init__(self) -> None:
@@ -134,13 +135,13 @@ class Kinds:
 
     @property
     def names(self) -> list[str]:
-        """The kinds by their numbers."""
+        """The kinds, by number."""
         return [*self._numbers]
 
     def of(
         self, data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """The number of the kind of each piece `data[start:end]`, which follow one another.
+        """The number of the kind of each piece `data[start:end]`; the pieces are adjacent.
 
         >>> import numpy as np
         >>> data = np.frombuffer("in дом, x1".encode(), np.uint8)
@@ -153,7 +154,7 @@ class Kinds:
         if len(starts) == 0:
             return np.zeros(0, np.int64)
         full = starts < ends
-        if not full.all():  # the token of no bytes
+        if not full.all():  # the empty token
             found = np.full(len(starts), self._number(kind_of(b"")))
             found[full] = self.of(data, starts[full], ends[full])
             return found

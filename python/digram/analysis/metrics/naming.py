@@ -1,4 +1,4 @@
-"""Named corpora, or one without: checked, and gone through one by one."""
+"""Named corpora, or one without a name: checked, and processed one by one."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ def named_corpora(
     reference: str | None,
     separator: str | bytes | None,
 ) -> dict[str | None, Corpus]:
-    """What a caller gives, by name, or one without; all files are looked up before one is read.
+    """The caller's corpora by name, or one under None; checks that all files exist before reading
+    any.
 
-    Raises as `Corpus.of` does, with the name of the corpus; `OptionError` for a reference that is
-    none of them, or no corpus at all.
+    Raises as `Corpus.of` does, with the name of the corpus; raises `OptionError` if there is no
+    corpus, or if `reference` is not the name of one.
     """
     if not isinstance(corpus, Mapping):
         if reference is None:
             return {None: Corpus.of(corpus, separator)}
         raise OptionError(
-            f"reference={show(reference)} is for several corpora, and names one of them.",
+            f"reference={show(reference)} must be the name of a corpus, and this one has no name.",
             value=reference,
             hint="Pass a dictionary, as in "
             'digram.evaluate(tok, {"en": ..., "sw": ...}, reference="en").',
@@ -43,15 +44,15 @@ def named_corpora(
 
 
 def check_names(corpus: Mapping[str, CorpusLike], reference: str | None) -> None:
-    """Refuses names that are not text, no corpus at all, and a reference that is none of them."""
+    """Raise an error for names that are not str, no corpora, or a reference that is not a name."""
     if not corpus:
         raise OptionError("the dictionary names no corpus.", value=corpus)
     for name in corpus:
         if not isinstance(name, str):
-            raise TypeError(f"the names of corpora are str, not {show(name)}")
+            raise TypeError(f"the names of corpora must be str, not {show(name)}")
     if reference is not None and reference not in corpus:
         raise OptionError(
-            f"reference={show(reference)} is none of the corpora.",
+            f"reference={show(reference)} is not the name of a corpus.",
             value=reference,
             hint=f"Choose from {', '.join(map(repr, corpus))}.",
         )
@@ -64,7 +65,7 @@ def each_source(
     *,
     progress: bool | None,
 ) -> dict[str | None, Found]:
-    """What `work` finds in each corpus, by its name; it tells its second argument of bytes done."""
+    """The result of `work` for each corpus, by name; `work` passes bytes to its second argument."""
     sizes = [one.size for one in named.values()]
     whole = sum(filter(None, sizes)) if None not in sizes else None
     found: dict[str | None, Found] = {}
@@ -77,7 +78,7 @@ def each_source(
 
 @contextlib.contextmanager
 def _inside(name: str | None) -> Iterator[None]:
-    """Says of an error which corpus it is about."""
+    """Add the name of the corpus to an error."""
     try:
         yield
     except Exception as error:

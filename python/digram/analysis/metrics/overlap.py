@@ -1,4 +1,4 @@
-"""What two vocabularies share, and what each has alone."""
+"""The tokens that two vocabularies share, and those that only one of them has."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ __all__ = ["Numbers", "Overlap", "Used", "overlap", "plain"]
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """A token, and how often it stands in the text."""
+    """A token, and its count in the text."""
 
     token: bytes
     count: int
 
 
 class Numbers(NamedTuple):
-    """How many tokens both vocabularies have, and how many each has alone."""
+    """How many tokens both vocabularies have, and how many only one of them has."""
 
     shared: int
     this: int
@@ -50,25 +50,25 @@ class Overlap:
 
     total: Numbers
     by_kind: dict[str, Numbers]
-    """The same for tokens of each kind; parts of characters are other bytes."""
+    """The same for each kind of token; incomplete characters are "other bytes"."""
     this_alone: tuple[bytes, ...] = field(repr=False)
-    """The tokens that this tokenizer has alone, in the order of their ids."""
+    """The tokens that only this tokenizer has, in the order of their ids."""
     other_alone: tuple[bytes, ...] = field(repr=False)
     this_used: tuple[Used, ...]
-    """Those of them that stand most often in the text."""
+    """The most frequent of them in the text."""
     other_used: tuple[Used, ...]
     this_tokens: int
-    """How many tokens of the text are such that this tokenizer has alone."""
+    """How many tokens of the text are among `this_alone`."""
     other_tokens: int
 
     @property
     def jaccard(self) -> float:
-        """The shared ones as a share of all that either has; 1 for equal sets. Jaccard 1901."""
+        """The shared tokens as a share of the union; 1 for equal sets. Jaccard 1901."""
         every = sum(self.total)
         return self.total.shared / every if every else 1.0
 
     def to_dict(self) -> dict[str, Any]:
-        """All but the tokens that do not stand in the text, as plain values, as JSON has them."""
+        """All but the tokens that do not occur in the text, as plain values, ready for JSON."""
         return {
             **self.total._asdict(),
             "jaccard": self.jaccard,
@@ -82,7 +82,7 @@ class Overlap:
 
 
 def overlap(this: Tokenizer, other: Tokenizer, times: list[NDArray[np.int64]], top: int) -> Overlap:
-    """Compare vocabularies; `times` is how often each id of each stands in the text."""
+    """Compare vocabularies; `times` holds the count of each id of each tokenizer in the text."""
     counts = [_counts(tok, of) for tok, of in zip((this, other), times, strict=True)]
     shared = counts[0].keys() & counts[1].keys()
     alone = [tuple(token for token in of if token not in shared) for of in counts]
@@ -110,7 +110,7 @@ def overlap(this: Tokenizer, other: Tokenizer, times: list[NDArray[np.int64]], t
 
 
 def _counts(tok: Tokenizer, times: NDArray[np.int64]) -> dict[bytes, int]:
-    """How often each token stands in the text; several ids may have the same bytes."""
+    """The count of each token in the text; several ids may have the same bytes."""
     special = {*tok.special_tokens.values()}
     found: dict[bytes, int] = {}
     for id, (token, count) in enumerate(zip(tok._model.tokens(), times.tolist(), strict=False)):
@@ -120,7 +120,7 @@ def _counts(tok: Tokenizer, times: NDArray[np.int64]) -> dict[bytes, int]:
 
 
 def _of_kinds(kinds: Kinds, tokens: Iterable[bytes]) -> list[int]:
-    """How many tokens there are of each kind, by its number."""
+    """The number of tokens of each kind, indexed by the number of the kind."""
     import numpy as np
 
     tokens = [*tokens]
@@ -132,7 +132,7 @@ def _of_kinds(kinds: Kinds, tokens: Iterable[bytes]) -> list[int]:
 
 
 def plain(data: bytes) -> dict[str, str]:
-    r"""Bytes as JSON has them: as text, and in hexadecimal, since they may be part of a character.
+    r"""Bytes for JSON: as text, and in hexadecimal, since they may be part of a character.
 
     >>> plain(b" caf\xc3")
     {'text': ' caf�', 'hex': '20636166c3'}

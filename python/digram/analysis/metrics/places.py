@@ -1,4 +1,4 @@
-"""Where two tokenizers cut the same text: borders that they share, and what lies between them."""
+"""Where two tokenizers split the same text differently, between shared boundaries."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ __all__ = ["Cut", "Differences", "Place", "Sums", "both"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A text that two tokenizers cut differently, how often, and into what."""
+    """A text that two tokenizers split differently, its count, and the tokens of each."""
 
     text: bytes
     count: int
     this: tuple[bytes, ...]
-    """The bytes of the tokens of this tokenizer, where the text first stands so."""
+    """The tokens of this tokenizer, as bytes, at the first occurrence."""
     other: tuple[bytes, ...]
-    """Those of the other."""
+    """The tokens of the other."""
 
     @property
     def saved(self) -> int:
-        """How many tokens fewer the other needs in all such places; negative for more."""
+        """How many fewer tokens the other needs at all such places; negative for more."""
         return self.count * (len(self.this) - len(self.other))
 
 
@@ -46,37 +46,37 @@ class Sums(NamedTuple):
     """The tokens of this tokenizer."""
     other: int = 0
     same: int = 0
-    """The bytes that both cut alike."""
+    """The bytes that both split alike."""
 
     def plus(self, more: Sums) -> Sums:
-        """The sums over both."""
+        """The sums of both."""
         return Sums(*(a + b for a, b in zip(self, more, strict=True)))
 
 
 class Cut(NamedTuple):
-    """The borders of a tokenizer in texts that stand one after the other, as places in bytes."""
+    """The boundaries of a tokenizer in concatenated texts, as byte offsets."""
 
     ids: NDArray[np.uint32]
     ends: Ends
-    """Where each token ends."""
+    """The end of each token."""
     pretokens: Ends
-    """Where each pretoken ends; without a pretokenizer, each token."""
+    """The end of each pretoken; without a pretokenizer, of each token."""
 
 
-# A text, and how many tokens each makes of it; and the bytes of these tokens.
+# A text with the number of tokens of each tokenizer; and the bytes of these tokens.
 _Key = tuple[bytes, int, int]
 _Tokens = tuple[bytes, ...]
 
 
 class Differences:
-    """The places where tokenizers differ, added up over batches of texts."""
+    """The places where two tokenizers differ, summed over batches of texts."""
 
     def __init__(self) -> None:
         self._counts: Counter[_Key] = Counter()
         self._first: dict[_Key, tuple[_Tokens, _Tokens]] = {}
 
     def add(self, raw: bytes, starts: Ends, ends: Ends, this: Cut, other: Cut) -> None:
-        """Add the places `raw[start:end]`, at whose ends both have a border of a token."""
+        """Add the places `raw[start:end]`; both tokenizers have a token boundary at their ends."""
         import numpy as np
 
         bounds = [
@@ -89,17 +89,18 @@ class Differences:
         self._counts.update(keys)
         where = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
         for key in where.keys() - self._first.keys():
-            at = where[key]
+            index = where[key]
             one, two = (
-                _pieces(raw, int(starts[at]), cut.ends[first[at] : last[at]].tolist())
+                _pieces(raw, int(starts[index]), cut.ends[first[index] : last[index]].tolist())
                 for cut, (first, last) in zip((this, other), bounds, strict=True)
             )
             self._first[key] = one, two
 
     def most(self, number: int) -> tuple[list[Place], list[Place], list[Place]]:
-        """Where this tokenizer needs fewer tokens, where the other does, and where none does.
+        """The places where this tokenizer needs fewer tokens, where the other does, and where both
+        need as many.
 
-        The first are those that save most; of those that save nothing, the most frequent ones.
+        The first two lists hold the places that save the most, the third the most frequent ones.
         """
         ranked: tuple[list[tuple[int, _Key]], ...] = [], [], []
         for key, count in self._counts.items():
@@ -125,11 +126,11 @@ def both(
     differences: Differences,
     threads: int | None,
 ) -> tuple[dict[int, Sums], NDArray[np.uint32], NDArray[np.uint32]]:
-    """What two tokenizers do with a batch of texts: sums by kind, and the ids of each.
+    """Encode a batch of texts with two tokenizers: sums by kind, and the ids of each.
 
-    Kinds are those of **pieces**: the least stretches at whose ends both tokenizers have the border
-    of a pretoken. Differences are found in **places**: the least stretches of whole characters at
-    whose ends both have the border of a token.
+    Kinds are those of **pieces**: the shortest stretches at whose ends both tokenizers have a
+    pretoken boundary. Differences are found in **places**: the shortest stretches of whole
+    characters at whose ends both have a token boundary.
     """
     import numpy as np
 
@@ -137,7 +138,7 @@ def both(
     data = np.frombuffer(raw, np.uint8)
     lengths = np.array([*map(len, texts)], np.int64)
     text_ends = np.cumsum(lengths)
-    # A text may begin with bytes that only go on within a character; it is cut there all the same.
+    # A text may begin with the continuation bytes of a character; its start is a boundary anyway.
     is_border = np.append((data & 0xC0) != 0x80, True)
     is_border[text_ends] = True
     one, two = (_cut(tok, texts, lengths, text_ends, threads) for tok in (this, other))
@@ -173,7 +174,8 @@ def _cut(
         of = np.array(encoded.pretokens(0, len(ends)), np.int64)
         is_last = np.zeros(len(ends), np.bool_)
         is_last[:-1] = of[1:] != of[:-1]
-        # Pretokens are counted from each text anew, so those of two texts may have one number.
+        # Pretokens are numbered anew in each text, so the pretokens of two texts may share a
+        # number.
         is_last[bounds[1:][lengths > 0] - 1] = True
         pretokens = ends[is_last]
     return Cut(encoded.numpy_ids(), ends, pretokens)
@@ -186,7 +188,7 @@ def _starts(ends: Ends) -> Ends:
 
 
 def _between(borders: Ends, ends: Ends) -> Ends:
-    """How many borders there are up to each end, from the end before it on."""
+    """The number of boundaries in each interval up to an end."""
     import numpy as np
 
     return np.diff(np.append(0, np.searchsorted(borders, ends, "right")))

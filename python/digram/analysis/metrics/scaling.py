@@ -1,14 +1,14 @@
-"""How large a vocabulary a model deserves: the scaling law of Tao et al. 2024, in its three forms.
+"""The best vocabulary size for a model: the scaling law of Tao et al. 2024, in its three forms.
 
 Tao, Liu, Dou, Muennighoff, Wan, Luo, Lin, Wong 2024, "Scaling Laws with Vocabulary: Larger Models
-Deserve Larger Vocabularies", NeurIPS (arXiv 2407.13623). The coefficients, of which the paper
-prints few digits, are those that the authors published as a program
+Deserve Larger Vocabularies", NeurIPS (arXiv 2407.13623). The paper prints only a few digits of the
+coefficients; these are from the program that the authors published
 (github.com/sail-sg/scaling-with-vocab, optimal_Nv_predict.py).
 
-N is the number of a model's parameters without those of the vocabulary, F the arithmetic of its
-training, in floating-point operations, d the width of its embeddings, V the size of the vocabulary
-and V d its parameters. All three forms assume that a model gets as much text as is best for its
-size.
+N is the number of a model's parameters without the vocabulary, F the arithmetic of its training in
+floating-point operations, d the width of its embeddings, V the size of the vocabulary and V d the
+number of its parameters. All three forms assume that a model is trained on the amount of text that
+is best for its size.
 """
 
 from __future__ import annotations
@@ -22,25 +22,26 @@ from digram.errors import OptionError, show
 __all__ = ["TRAINED", "Law", "english_least", "law", "number_of", "width_of"]
 
 TRAINED = (33e6, 3e9)
-"""The parameters of the models that the law was found on and tried on, vocabulary left out."""
+"""The parameters, without the vocabulary, of the models that the law was fitted to and tested
+on."""
 
 # N = exp(_N) F^0.5, and V d = exp(_V) F^_V_POWER, fitted to the best models of each F.
 _N, _V, _V_POWER = -2.4846510161625193, -1.589031299255507, 0.4163622634135234
 # V d = _BEST (N / 33e6)^_GAMMA: from the best of the smallest models, 6,144 tokens of width 512.
 _BEST, _BEST_OF, _GAMMA = 3_145_728, 33_000_000, 0.8353974035228025
 # loss = A1 / N^a1 + _A2 / (V d)^_ALPHA2 + _B / D^_BETA - E, with parameters in millions and the
-# tokens of training D in thousands of millions. A1 and E play no part in which V is best.
+# tokens of training D in thousands of millions. A1 and E do not affect the best V.
 _A2, _B, _ALPHA2, _BETA = (
     0.19584238398665638,
     2.1241123120064955,
     0.6707374679896795,
     0.44660634152009615,
 )
-# Tokens for a character of their English text: a ln²V + b ln V + c, up to 200,000.
+# Tokens per character of the authors' English text: a ln²V + b ln V + c, up to 200,000.
 _TOKENS = (0.00639222, -0.15811069, 1.20470122)
 _ENGLISH = range(1_000, 200_001)
 
-# The widths that the authors take for models, by the maximum number of parameters.
+# The authors' embedding widths, by the maximum number of parameters.
 _WIDTHS = (
     (50e6, 512), (200e6, 768), (500e6, 1024), (1e9, 1536), (2e9, 2048), (5e9, 3200), (10e9, 4096),
     (20e9, 5120), (50e9, 6048), (100e9, 8192), (200e9, 12288), (500e9, 16384), (1e12, 20480),
@@ -51,18 +52,18 @@ _NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMBT]?)\s*", re.IGNORECASE)
 
 
 class Law(NamedTuple):
-    """The best size of the vocabulary by each of the three forms, in tokens."""
+    """The best vocabulary size by each of the three forms, in tokens."""
 
     iso_flops: int
-    """Fitted to the models with the least loss among those trained with the same arithmetic."""
+    """Fitted to the models with the least loss for the same arithmetic of training."""
     derivative: int
-    """The size of least arithmetic grows with N as it does on their text, from one trained best."""
+    """Scaled from one model: the size of least arithmetic grows with N as it does on their text."""
     loss: int
-    """Where a formula of the loss, fitted to all models, is least."""
+    """The minimum of a formula of the loss that was fitted to all models."""
 
     @property
     def middle(self) -> int:
-        """The one between the other two."""
+        """The median of the three."""
         return sorted(self)[1]
 
 
@@ -72,8 +73,8 @@ def law(parameters: float, width: int | None = None) -> Law:
     >>> law(2.87e9), law(70e9)
     (Law(iso_flops=37942, derivative=40993, loss=35272), Law(iso_flops=211860, ..., loss=217961))
 
-    `width` is that of the embeddings, by default the one that the authors take. Beyond `TRAINED`
-    these are extrapolations.
+    `width` is the width of the embeddings, by default the authors'. Outside of `TRAINED` the sizes
+    are extrapolations.
     """
     width = width_of(parameters) if width is None else width
     arithmetic = (parameters / math.exp(_N)) ** 2
@@ -84,10 +85,10 @@ def law(parameters: float, width: int | None = None) -> Law:
 
 
 def _least_loss(others: float, arithmetic: float) -> float:
-    """The parameters of the vocabulary, in millions, where the formula of the loss is least.
+    """The parameters of the vocabulary, in millions, at the minimum of the loss formula.
 
-    F = 6 (N + V d) D ties the text to the vocabulary. What more parameters gain is, along the
-    vocabulary's term, more than what the shorter text costs, up to one place.
+    F = 6 (N + V d) D ties the amount of text to the vocabulary. Up to one size, the vocabulary's
+    term gains more from further parameters than the smaller amount of text costs.
     """
 
     def gains(vocabulary: float) -> bool:
@@ -103,13 +104,13 @@ def _least_loss(others: float, arithmetic: float) -> float:
 
 
 def english_least(parameters: float, width: int) -> int:
-    """The size with which their models read their English text with the least arithmetic.
+    """The size at which the authors' models read their English text with the least arithmetic.
 
     >>> english_least(33e6, 512), english_least(2.87e9, 3200)
     (10323, 65928)
 
-    What a text takes is (N + V d) times its tokens. The second form of the law rests on how this
-    size grows with N; the best size itself is smaller, since rare tokens are learned badly.
+    Reading a text takes (N + V d) times its tokens. The second form of the law uses how this size
+    grows with N; the best size itself is smaller, since rare tokens are learned badly.
     """
     import numpy as np
 
@@ -120,7 +121,7 @@ def english_least(parameters: float, width: int) -> int:
 
 
 def width_of(parameters: float) -> int:
-    """The width of a model of this many parameters.
+    """The embedding width of a model of this many parameters.
 
     >>> width_of(124e6), width_of(7e9)
     (768, 4096)
@@ -129,7 +130,7 @@ def width_of(parameters: float) -> int:
 
 
 def number_of(parameters: float | str) -> float:
-    """A number of parameters, given as such or as "7B" or "350M".
+    """Parse a number of parameters, such as 7e9, "7B" or "350M".
 
     >>> number_of("350M"), number_of("1.5 b"), number_of(7e9)
     (350000000.0, 1500000000.0, 7000000000.0)
@@ -139,13 +140,13 @@ def number_of(parameters: float | str) -> float:
     if match is not None:
         number = float(match[1]) * 1000.0 ** " kmbt".index((match[2] or " ").lower())
     elif isinstance(parameters, int | float) and not isinstance(parameters, bool):
-        # A whole number may be too large for a float; either end is refused below.
+        # An int may be too large for a float; both ends are refused below.
         number = float(max(0, min(parameters, 1 << 60)))
     if not 1e6 <= number < 1e15:
         raise OptionError(
             f"parameters={show(parameters)} is not a number of parameters between a million and "
             "10^15.",
             value=parameters,
-            hint='Write it as in "7B" or "350M", those of the vocabulary left out.',
+            hint='Write it as "7B" or "350M", without the parameters of the vocabulary.',
         )
     return number

@@ -1,9 +1,8 @@
-"""The curve of vocabulary size: what every smaller vocabulary inside one does with a text.
+"""The curve of vocabulary size: the results of every smaller vocabulary inside one on a text.
 
-One encoding gives all of them. A token of rank r that stands in the text is, to every vocabulary of
-no more than r merges, the two tokens that it was merged of, and nothing around it matters
-(docs/algorithm.md, locality). So merges are undone from the last to the first on the numbers of
-times that each token stands in the text, and the text itself is not looked at again.
+One encoding gives all of them. In a vocabulary of at most r merges, a token of rank r becomes the
+two tokens that it was merged from, whatever its context (docs/algorithm.md, locality). So merges
+are undone from the last to the first on the counts of the tokens, without encoding the text again.
 """
 
 from __future__ import annotations
@@ -37,45 +36,46 @@ SIZES = (
     1_000, 2_000, 4_000, 8_000, 12_000, 16_000, 24_000, 32_000, 40_000, 50_000, 64_000, 80_000,
     100_000, 128_000, 160_000, 200_000, 250_000,
 )  # fmt: skip
-"""The sizes of a curve that names none, as far as the vocabulary goes; its own comes last."""
+"""The default sizes of a curve, as far as they fit; the vocabulary's own size comes last."""
 
 OFTEN = 100
-"""So often must a token stand in a text to count as frequent there. Gowda, May 2020."""
+"""The count from which on a token is frequent in a text. Gowda, May 2020."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What the vocabulary of one size does with the text. Each number is defined in docs/advice.md.
+    """The results of the vocabulary of one size on the text. docs/advice.md defines each number.
 
-    `embedding_parameters` is None where the curve knows no width.
+    `embedding_parameters` is None if the curve has no width.
     """
 
     vocab_size: int
-    """As for `Tokenizer.shrink`: ids in all, special and reserved ones included, before padding."""
+    """As for `digram.shrink`: all ids, special and reserved ones included, before padding."""
     tokens: int
     bytes_per_token: float
     tokens_per_document: float
     """The mean length of a sequence."""
     attention: float
-    """`tokens_per_document` squared: the pairs that attention looks at in a text of mean length."""
+    """`tokens_per_document` squared: the pairs that attention computes for a text of mean
+    length."""
     fertility: float
-    """Tokens for a word, without those of white space."""
+    """The tokens per word; tokens of white space alone are not counted."""
     coverage: float
-    """The share of characters that stand whole in a token."""
+    """The share of characters that are not split between tokens."""
     vocabulary_used: float
-    """The share of the vocabulary that stands in the text."""
+    """The share of the vocabulary that occurs in the text."""
     frequent: float
-    """The share of the vocabulary that stands there at least a hundred times."""
+    """The share of the vocabulary that occurs at least a hundred times."""
     embedding_parameters: int | None
 
     def to_dict(self) -> dict[str, float | int | None]:
-        """The numbers by name, as JSON has them."""
+        """The numbers by name, ready for JSON."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True)
 class Curve:
-    """What `digram.curve` returns; `print` shows it as a table.
+    """The result of `digram.curve`; `print` shows it as a table.
 
     >>> import digram
     >>> text = "she sells sea shells by the sea shore; the shells she sells are sea shells"
@@ -86,8 +86,8 @@ class Curve:
     >>> found[268].attention
     576.0
 
-    `points` are in the order of their sizes. `documents`, `bytes`, `characters` and `words` are
-    those of the text, `skipped` is how many records without a text there were.
+    `points` are in the order of their sizes. `documents`, `bytes`, `characters` and `words` count
+    the text; `skipped` is the number of records that were skipped.
     """
 
     points: tuple[Point, ...]
@@ -98,15 +98,15 @@ class Curve:
     words: int
     skipped: int
     every: NDArray[np.int64] = field(compare=False, repr=False)
-    """The tokens of the text at every size, from the first of `sizes` to the last."""
+    """The number of tokens of the text at every size from the first of `sizes` to the last."""
 
     @property
     def sizes(self) -> list[int]:
-        """The sizes that were asked for, rising."""
+        """The requested sizes, ascending."""
         return [point.vocab_size for point in self.points]
 
     def __getitem__(self, vocab_size: int) -> Point:
-        """The point of a size; `OptionError` where it has none."""
+        """The point of a size; `OptionError` if the curve has none."""
         size = whole_number("vocab_size", vocab_size, 1)
         for point in self.points:
             if point.vocab_size == size:
@@ -114,22 +114,22 @@ class Curve:
         raise OptionError(
             f"the curve has no point at {show(vocab_size)}.",
             value=vocab_size,
-            hint=f"Its sizes: {', '.join(map(str, self.sizes))}.",
+            hint=f"Choose one of its sizes: {', '.join(map(str, self.sizes))}.",
         )
 
     def tokens_at(self, vocab_size: int) -> int:
-        """The tokens of the text at any size between the first and the last."""
+        """The number of tokens of the text at any size between the first and the last."""
         place = whole_number("vocab_size", vocab_size, 1) - self.sizes[0]
         if not 0 <= place < len(self.every):
             raise OptionError(
                 f"the curve goes from {self.sizes[0]} to {self.sizes[-1]}, and "
-                f"{show(vocab_size)} is not there.",
+                f"{show(vocab_size)} is outside of it.",
                 value=vocab_size,
             )
         return int(self.every[place])
 
     def best_size(self, parameters: float, width: int) -> int:
-        """The size with which a model reads the text with the least arithmetic.
+        """The size at which a model reads the text with the least arithmetic.
 
         >>> import digram
         >>> text = "she sells sea shells by the sea shore; the shells she sells are sea shells"
@@ -137,9 +137,10 @@ class Curve:
         >>> found.best_size(1_000, width=64), found.best_size(100, width=1_000)
         (276, 276)
 
-        A token takes some 2 (N + V d) operations, with the model's other parameters N, the size V
-        and the width d; in training three times that. So (N + V d) times the tokens of the text is
-        least. Of equal sizes the first.
+        Reading a token takes some 2 (N + V d) operations, where N is the number of the model's
+        other parameters, V the vocabulary size and d the width; training takes three times that. So
+        the result is the size that minimizes (N + V d) times the tokens of the text; the first, if
+        several do.
         """
         import numpy as np
 
@@ -168,7 +169,7 @@ class Curve:
         return report_page(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them."""
+        """All fields as plain values, ready for JSON."""
         names = ("width", "documents", "bytes", "characters", "words", "skipped")
         return {
             **{name: getattr(self, name) for name in names},
@@ -186,7 +187,7 @@ def curve(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Curve:
-    """What this vocabulary and the smaller ones inside it do with a text, size by size.
+    """Measure this vocabulary and the smaller ones inside it on a text, size by size.
 
     >>> import digram
     >>> text = "she sells sea shells by the sea shore; the shells she sells are sea shells"
@@ -197,15 +198,15 @@ def curve(
     >>> found[260].tokens == digram.shrink(tok, 260).count(text)
     True
 
-    `corpus` and `separator` are as for `evaluate`; several corpora count as one. `sizes` are
-    those of `shrink`; without them round ones from 1,000 on, and this tokenizer's own. With
-    the `width` of a model's embeddings each point knows how many parameters they have.
-    `print(found)` shows a table, `found.to_dict()` gives plain values, and
-    `digram.advise(found)` a recommendation.
+    `corpus` and `separator` are as for `evaluate`; several corpora count as one. `sizes` are those
+    of `shrink`; the default is round sizes from 1,000 on, and this tokenizer's own. With the
+    `width` of a model's embeddings each point has the number of their parameters. `print(found)`
+    shows a table, `found.to_dict()` returns plain values, and `digram.advise(found)` a
+    recommendation.
 
-    All numbers are exactly those of `shrink`'s tokenizers, and cost one `evaluate` together:
-    the text is encoded once, and merges are undone on how often each token stands in it, some
-    1 µs a token of the vocabulary. Raises as `shrink` and `evaluate` do.
+    All numbers are exactly those of `shrink`'s tokenizers, and together take as long as one
+    `evaluate`: the text is encoded once, and merges are undone on the counts of the tokens, at some
+    1 µs per token of the vocabulary. Raises as `shrink` and `evaluate` do.
     """
     instance("tok", tok, Tokenizer)
     width = None if width is None else whole_number("width", width, 1)
@@ -219,7 +220,7 @@ def curve(
 
 
 def curve_of(tok: Tokenizer, each: Sequence[Tally], sizes: Iterable[int]) -> list[Curve]:
-    """The curves of texts that were counted already, each for itself, without looking at them.
+    """The curves of tallied texts, one for each, without encoding the texts again.
 
     >>> import digram
     >>> text = "she sells sea shells by the sea shore; the shells she sells are sea shells"
@@ -259,34 +260,35 @@ def _of(
 
 
 def _sizes(sizes: Iterable[int] | None, inside: Family) -> list[int]:
-    """The sizes to look at, falling; `OptionError` for one that is none of the family."""
+    """The sizes of the points, descending; `OptionError` for a size outside of the family."""
     if sizes is None:
         return sorted({inside.size, *(n for n in SIZES if inside.min_size <= n < inside.size)})[
             ::-1
         ]
     asked = sorted({whole_number("vocab_size", size, 1) for size in sizes}, reverse=True)
     if not asked:
-        raise OptionError("sizes names no size.", value=sizes)
+        raise OptionError("sizes is empty.", value=sizes)
     for size in asked:
         inside.removed(size)
     return asked
 
 
 class _Undone(NamedTuple):
-    """What the text becomes under a vocabulary of this size, without a number of tokens."""
+    """The counts of a text under a vocabulary of one size."""
 
     size: int
     removed: int
     times: NDArray[np.uint64]
-    """How often each token does, by its id in the whole vocabulary."""
+    """The count of each token, by its id in the whole vocabulary."""
     totals: list[int]
-    """How many there are, at each size from the one below the last state's down to this one."""
+    """The number of tokens at each size, from just below that of the previous state down to this
+    one."""
 
 
 def _undone(
     definition: Definition, inside: Family, sizes: Sequence[int], times: NDArray[np.uint64]
 ) -> Iterator[_Undone]:
-    """Undo merges from the last to the first, and stop at each size; sizes fall."""
+    """Undo merges from the last to the first, and stop at each size; sizes are descending."""
     import numpy as np
 
     merges = require_ranked(definition.model, "a curve of sizes").merges
@@ -303,23 +305,23 @@ def _undone(
                 of = [*parts[id]]
                 while of:
                     part = of.pop()
-                    if part > id and part in parts:  # gone already
+                    if part > id and part in parts:  # already undone
                         of += parts[part]
                     else:
                         number[part] += count
                         total += count
             totals.append(total)
         done = removed
-        # Of what is larger than the largest size nothing is asked.
+        # Sizes above the largest requested one are not recorded.
         known = totals if size < sizes[0] else [total]
         yield _Undone(size, removed, np.array(number, np.uint64), known)
 
 
 def _whole(definition: Definition) -> dict[int, Sequence[int]]:
-    """What becomes of tokens that stand for whole pretokens alone, once they are gone.
+    """The replacement of tokens that only match whole pretokens, for vocabularies without them.
 
-    Where pretokens are looked up before anything is merged, a token may be in use that no merges
-    lead to. Without it they do what they do with its bytes.
+    If pretokens are looked up before merging, a token may be in use that no merges lead to. A
+    vocabulary without it encodes its bytes.
     """
     model = require_ranked(definition.model, "a curve of sizes")
     if not model.ignore_merges:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["WIDTH", "aligned", "share", "shortened", "side_by_side", "table"]
 
 WIDTH = 80
-_LEAST = 12  # columns of a name, however wide the rest is
+_LEAST = 12  # minimum width of a name in columns
 
-# Titles in two lines, and what stands below them.
+# Titles in two lines, with the function that formats the cells.
 _COLUMNS: dict[tuple[str, str], Callable[[Measures], str]] = {
     ("", "tokens"): lambda of: f"{of.tokens:,}",
     ("bytes/", "token"): lambda of: f"{of.bytes_per_token:.2f}",
@@ -29,7 +29,7 @@ _COLUMNS: dict[tuple[str, str], Callable[[Measures], str]] = {
 
 
 def table(found: Evaluation) -> str:
-    """The measures of all text one below the other; those of several corpora in rows.
+    """The measures of all text in lines; those of several corpora in rows.
 
     >>> import digram
     >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")
@@ -54,12 +54,12 @@ def table(found: Evaluation) -> str:
 
 
 def side_by_side(by_name: Mapping[str, Measures], parallel: Parallel | None = None) -> str:
-    """Measures of several texts, or by several tokenizers, in rows; parallel ones by their cost."""
+    """The measures of several texts, or of several tokenizers, in rows; parallel ones by cost."""
     if parallel is None:
         order = [*by_name]
         titles = [*_COLUMNS]
     else:
-        # What a line takes says what all of them do, and names need the room.
+        # The tokens per line say how many tokens there are, and names need the space.
         order = sorted(by_name, key=parallel.tokens_per_line.__getitem__)
         titles = [t for t in _COLUMNS if t not in {("", "tokens"), ("Rényi", "eff.")}]
     cells = [[_COLUMNS[title](by_name[name]) for title in titles] for name in order]
@@ -72,8 +72,8 @@ def side_by_side(by_name: Mapping[str, Measures], parallel: Parallel | None = No
         ]
     heads = [[upper for upper, _ in titles], [lower for _, lower in titles]]
     widths = [max(map(columns, column)) for column in zip(*heads, *cells, strict=True)]
-    room = max(WIDTH - sum(width + 2 for width in widths), _LEAST)
-    names = ["", "", *(shortened(name, room) for name in order)]
+    width = max(WIDTH - sum(width + 2 for width in widths), _LEAST)
+    names = ["", "", *(shortened(name, width) for name in order)]
     rows = [[name, *row] for name, row in zip(names, [*heads, *cells], strict=True)]
     return aligned(rows, "<" + ">" * len(titles))
 
@@ -87,11 +87,11 @@ def _one(of: Measures) -> str:
         ("bytes per token", f"{of.bytes_per_token:.3f}", ""),
         ("characters per token", f"{of.characters_per_token:.3f}", ""),
         ("words per token", f"{of.words_per_token:.3f}", ""),
-        ("fertility", f"{of.fertility:.3f}", "tokens for a word, without those of white space"),
+        ("fertility", f"{of.fertility:.3f}", "tokens per word, not counting white space"),
         ("whole words", f"{of.whole_words:.1%}", "of the words are one token"),
-        ("coverage", share(of.coverage), "of the characters stand whole in a token"),
-        ("entropy", f"{of.entropy:.3f}", "bits a token, Shannon's"),
-        ("", f"{of.renyi_entropy:.3f}", f"bits a token, Rényi's of order {of.alpha:g}"),
+        ("coverage", share(of.coverage), "of the characters are not split between tokens"),
+        ("entropy", f"{of.entropy:.3f}", "bits per token, Shannon's"),
+        ("", f"{of.renyi_entropy:.3f}", f"bits per token, Rényi's of order {of.alpha:g}"),
         ("Rényi efficiency", f"{of.renyi_efficiency:.3f}", f"of log₂ of {of.vocab_size:,} tokens"),
         ("vocabulary used", f"{of.vocabulary_used:.1%}", f"{of.tokens_used:,} tokens"),
     ]
@@ -109,13 +109,13 @@ def _verdict(of: Parallel) -> str:
 
 
 def share(value: float) -> str:
-    """A share, of which 100% means all."""
+    """A share as a percentage; 100.0% means all."""
     shown = f"{value:.1%}"
     return "99.9%" if shown == "100.0%" and value < 1 else shown
 
 
 def shortened(text: str, width: int) -> str:
-    """A text within a number of columns; the middle of a longer one is left out.
+    """Shorten a text to a number of columns by leaving out its middle.
 
     >>> shortened("vocabs/cl100k_base.tiktoken", 14), shortened("中文中文", 5)
     ('vocabs…iktoken', '中…文')
@@ -131,7 +131,7 @@ def shortened(text: str, width: int) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], sides: str) -> str:
-    """Rows in columns of equal width, wide characters counted as two.
+    """Rows in columns of equal width; wide characters count as two.
 
     >>> print(aligned([("a", "1"), ("中文", "20")], "<>"))
     a      1
@@ -142,7 +142,7 @@ def aligned(rows: Sequence[Sequence[str]], sides: str) -> str:
     for row in rows:
         cells = []
         for cell, width, side in zip(row, widths, sides, strict=True):
-            room = " " * (width - columns(cell))
-            cells.append(cell + room if side == "<" else room + cell)
+            padding = " " * (width - columns(cell))
+            cells.append(cell + padding if side == "<" else padding + cell)
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What is counted of a corpus, in one pass: from this all its measures follow."""
+"""The counts of a corpus, taken in one pass; all measures are computed from them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Tally", "tally", "together"]
 class Tally:
     """Sums over a corpus.
 
-    `times[id]` is how often that token stands in it, `lengths[n]` how many tokens text n has.
+    `times[id]` is the count of that token, `lengths[n]` the number of tokens of text n.
     """
 
     times: NDArray[np.uint64]
@@ -31,15 +31,15 @@ class Tally:
     bytes: int
     characters: int
     whole_characters: int
-    """Those that stand whole in a token."""
+    """Characters that are not split between tokens."""
     blank_tokens: int
     """Tokens that are white space and nothing else."""
     words: int
-    """What stands between white space."""
+    """Words, which white space separates."""
     whole_words: int
-    """Those that are a token."""
+    """Words that are one token."""
     skipped: int = 0
-    """Records that were skipped under `on_error="skip"`."""
+    """Records skipped under `on_error="skip"`."""
 
 
 def tally(
@@ -50,7 +50,7 @@ def tally(
     threads: int | None = None,
     advance: Callable[[int], object] = lambda _: None,
 ) -> Tally:
-    """Encode a corpus and count what comes.
+    """Encode a corpus and count its tokens, words and characters.
 
     >>> import digram
     >>> from digram.analysis.metrics.vocabulary import vocabulary
@@ -61,8 +61,8 @@ def tally(
     >>> found.words, found.whole_words, found.blank_tokens
     (4, 3, 2)
 
-    `advance` is called with the number of bytes read. Memory: a batch of texts, and 8 bytes for
-    each text.
+    `advance` is called with the number of bytes read. Memory: a batch of texts, and 8 bytes per
+    text.
     """
     import numpy as np
 
@@ -117,7 +117,7 @@ def together(tallies: Sequence[Tally]) -> Tally:
 
 
 def _sizes(batch: list[Any]) -> tuple[int, int]:
-    """Bytes and characters; bytes that are no UTF-8 count as U+FFFD would stand for them."""
+    """Bytes and characters; invalid UTF-8 counts as the U+FFFD that would replace it."""
     size = characters = 0
     for text in batch:
         if isinstance(text, str):

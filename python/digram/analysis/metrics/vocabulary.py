@@ -1,4 +1,4 @@
-"""What is counted of each token of a vocabulary, worked out once for all texts."""
+"""Facts about each token of a vocabulary, computed once for all texts."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SPACES", "Vocabulary", "vocabulary"]
 
-# Unicode's White_Space, which is what `\s` means in the patterns of the core. Python's own knows
-# four controls more (U+001C to U+001F).
+# Unicode's White_Space, which `\s` matches in the core's patterns. Python's own `\s` matches four
+# more control characters (U+001C to U+001F).
 SPACES = (
     "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
     "\u200a\u2028\u2029\u202f\u205f\u3000"
@@ -33,17 +33,17 @@ class Vocabulary(NamedTuple):
     """Facts by id, and the words that are tokens."""
 
     size: int
-    """How many tokens text can become: special ones are left out, but for the unknown token."""
+    """The number of tokens that text can become: all but special ones; the unknown token counts."""
     is_blank: NDArray[np.bool_]
     """Whether the token is white space and nothing else."""
     characters: NDArray[np.uint64]
-    """How many characters stand whole in it; parts of one at its ends are none."""
+    """The number of complete characters in the token; parts of one at its ends do not count."""
     words: _core.WordSet
-    """Those that alone, or with a space before them, are one token."""
+    """The words that are one token, by themselves or with a space before them."""
 
 
 def vocabulary(tok: Tokenizer, threads: int | None = None) -> Vocabulary:
-    r"""Look at each token once.
+    r"""Examine each token once.
 
     >>> import digram
     >>> tok = digram.train("low low é é", vocab_size=260, pretokenizer="gpt2")
@@ -53,7 +53,7 @@ def vocabulary(tok: Tokenizer, threads: int | None = None) -> Vocabulary:
     >>> found.words.find(["low é", "lower"])
     (3, 2)
 
-    Special tokens have no characters, since they stand for no text. Takes some 1 µs a token.
+    Special tokens have no characters, since no text becomes them. Takes some 1 µs per token.
     """
     import numpy as np
 
@@ -63,8 +63,8 @@ def vocabulary(tok: Tokenizer, threads: int | None = None) -> Vocabulary:
     for id in special:
         tokens[id] = b""
     length = np.array([*map(len, tokens)], np.int64)
-    # Of most tokens, which are ASCII, all is said by counting their bytes. One more at the end, so
-    # that each token, an empty one too, begins at a byte.
+    # Most tokens are ASCII, and counting their bytes is enough. One more byte at the end makes
+    # each token, even an empty one, start at a byte.
     data = np.frombuffer(b"".join([*tokens, b"."]), np.uint8)
     start = np.cumsum(length) - length
     spaces = _per_token(np.isin(data, [*_ASCII_SPACES]), start, length)
@@ -78,12 +78,12 @@ def vocabulary(tok: Tokenizer, threads: int | None = None) -> Vocabulary:
         characters[id] = len(text)
         whole = len(text.encode()) == len(token)
         is_blank[id] = whole and _BLANK.fullmatch(text) is not None
-        # A vocabulary of characters has parts of one for what it does not know: no words.
+        # In a vocabulary of characters, incomplete characters stand for unknown ones: not words.
         is_word[id] = not _SPACE.search(text.removeprefix(" ")) and (whole or tok.unit == "byte")
     is_word &= (length > 0) & ~is_blank
     if tok.unit == "char" and tok.on_unknown == "error":
-        is_word[tok.unreachable()] = False  # they may hold a character that no token stands for
-    # The pretokenizer may split what is one token, as " 12" where digits stand alone.
+        is_word[tok.unreachable()] = False  # they may hold a character without a token
+    # The pretokenizer may split a token, such as " 12" if digits are separate pretokens.
     ids = np.flatnonzero(is_word)
     words = [tokens[id] for id in ids.tolist()]
     found, ends = tok._encode_batch_numpy(words, None, threads)
@@ -95,7 +95,7 @@ def vocabulary(tok: Tokenizer, threads: int | None = None) -> Vocabulary:
 
 
 def _per_token(of_bytes: NDArray[np.bool_], start: Ints, length: Ints) -> Ints:
-    """How many of the bytes of each token are marked."""
+    """How many bytes of each token are marked."""
     import numpy as np
 
     sums: Ints = np.concatenate([[0], np.cumsum(of_bytes, dtype=np.int64)])

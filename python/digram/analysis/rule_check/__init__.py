@@ -1,4 +1,4 @@
-"""Whether a tokenizer obeys rules on a corpus, and what they cost."""
+"""Whether a tokenizer obeys rules on a corpus, and what the rules cost."""
 
 from digram.analysis.rule_check.checking import check_rules
 from digram.analysis.rule_check.value import Kind, Place, RuleKind, RulesCheck

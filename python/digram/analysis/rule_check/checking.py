@@ -1,4 +1,4 @@
-"""Where rules have a say in a corpus, and what became of these places."""
+"""Find the places of a corpus that rules apply to, and check their tokens."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def check_rules(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> RulesCheck:
-    """Look whether a corpus becomes tokens as rules want it, and what the rules cost.
+    """Check whether a tokenizer obeys rules on a corpus, and what the rules cost.
 
     >>> import digram
     >>> tok = digram.train("5 mg of iron, 10 mg", max_merges=9, pretokenizer="gpt2")
@@ -50,34 +50,34 @@ def check_rules(
     >>> found.violated, digram.check_rules(tok.with_rules(rules), "5 mg of iron, 5mg").violated
     (2, 0)
 
-    By this tokenizer's own rules, or by others, which need not be those it was made with: so a
-    general vocabulary can be asked what it does to terms. A term or abbreviation is to be one
-    token, with the space before it or without; a unit after a number to be one token and
-    nothing else; no token may go over the end of a pattern's match or of a number, nor join
-    digits that the policy parts; a forbidden token is not to occur. `by_kind` says of each kind
-    how many places there are, how many violate the rule, and the most frequent of these with
-    where they stand first; `several` counts matches and numbers that are more than one token.
-    The cost is how many tokens there are with these rules and without any; it is None where
-    merges are not applied by rank alone (`picky`, `superwords="boundless"`).
+    The rules are this tokenizer's own, or others, even if it was not trained with them: so you can
+    check how a general vocabulary treats terms. A term or abbreviation must be one token, with or
+    without the space before it; a unit after a number must be one token by itself; no token may
+    cross the end of a pattern's match or of a number, nor join digits that the policy separates; a
+    forbidden token must not occur. `by_kind` gives for each kind the number of places, the number
+    that violate the rule, and the most frequent of these with their first occurrence; `several`
+    counts matches and numbers that take more than one token. The cost compares the number of tokens
+    with these rules and without any; it is None if merges are not applied by rank alone (`picky`,
+    `superwords="boundless"`).
 
-    `print(found)` shows a table. What comes in is what `digram.train` takes, and `separator`
-    cuts it. Raises `OptionError` where there are no rules, and for unit "char"; else as
-    `encode`. Takes three times as long as encoding, and some 2 µs for each place.
+    `print(found)` shows a table. `corpus` is what `digram.train` accepts, and `separator` splits it
+    into documents. Raises `OptionError` if there are no rules, and for unit "char"; otherwise as
+    `encode`. Takes three times as long as encoding, plus some 2 µs per place.
     """
     instance("tok", tok, Tokenizer)
     asked = tok.rules if rules is None else rules
     if asked is None:
         raise OptionError(
-            "this tokenizer has no rules, and none are given.",
-            hint="Name them, as in digram.check_rules(tok, corpus, digram.Rules(...)).",
+            "this tokenizer has no rules, and rules= is not given.",
+            hint="Pass them, as in digram.check_rules(tok, corpus, digram.Rules(...)).",
         )
     if not isinstance(asked, Rules):
-        raise TypeError(f"rules are digram.Rules, not {show(rules)}")
+        raise TypeError(f"rules must be a digram.Rules, not {show(rules)}")
     others = []
     if tok._settings.kernel.by_rank:
-        others = [tok.with_rules(asked), tok.with_rules(None)]  # refuses another unit
+        others = [tok.with_rules(asked), tok.with_rules(None)]  # raises for unit="char"
     elif tok.unit != "byte":
-        raise OptionError('rules are for unit="byte".', value=tok.unit)
+        raise OptionError('rules need unit="byte".', value=tok.unit)
     threads = check_threads(threads)
     documents = Corpus.of(corpus, separator)
     check = _Check(tok, asked)
@@ -105,17 +105,17 @@ def check_rules(
 
 
 class _Found(NamedTuple):
-    """A place in a batch: its kind, and where it begins and ends, in bytes of the batch."""
+    """A place in a batch: its kind, and its start and end, in bytes of the batch."""
 
     kind: Kind
     start: int
     end: int
     is_alone: bool = False
-    """Whether it is a unit without a number, which is a term."""
+    """Whether it is a unit without a number, which counts as a term."""
 
 
 class _Tally:
-    """What is known of one kind so far."""
+    """The counts of one kind so far."""
 
     def __init__(self) -> None:
         self.places = self.violated = self.several = 0
@@ -124,7 +124,7 @@ class _Tally:
 
 
 class _Check:
-    """Goes through a corpus, batch by batch."""
+    """Checks a corpus, batch by batch."""
 
     def __init__(self, tok: Tokenizer, rules: Rules) -> None:
         import numpy as np
@@ -157,7 +157,7 @@ class _Check:
         return (kind for kind, value in asked if value)
 
     def _forbidden(self) -> NDArray[np.bool_]:
-        """Whether each id is that of a token which no merge should have made."""
+        """For each id, whether it is a token that no merge should have made."""
         import numpy as np
 
         found = np.zeros(len(self.spelled), bool)
@@ -168,7 +168,7 @@ class _Check:
         return found
 
     def add(self, batch: Sequence[bytes], threads: int | None) -> None:
-        """Look at texts more."""
+        """Check more texts."""
         import numpy as np
 
         ids, _ = self.tok._encode_batch_numpy(batch, None, threads)
@@ -178,7 +178,7 @@ class _Check:
         places = [*self._places(batch, begins)]
         starts = np.array([place.start for place in places], np.int64)
         stops = np.array([place.end for place in places], np.int64)
-        # Of the tokens that hold a place, the first and the last.
+        # The first and the last of the tokens that cover each place.
         firsts = np.searchsorted(ends, starts, "right")
         lasts = np.searchsorted(ends, stops, "left")
         outer = np.concatenate([[0], ends])
@@ -215,7 +215,7 @@ class _Check:
             yield from self._between(text, at, len(text), begin)
 
     def _between(self, text: bytes, start: int, end: int, begin: int) -> Iterator[_Found]:
-        """The numbers where nothing is cut out, whose digits are cut by a policy."""
+        """The numbers between the pieces that rules cut out, if a policy splits their digits."""
         if self.policy in (None, "whole") or _MAYBE_DIGIT.search(text, start, end) is None:
             return
         for first, last, _ in self.numbers.found(text[start:end]):
@@ -239,7 +239,7 @@ class _Check:
         tokens: tuple[int, int],
         ends: NDArray[np.int64],
     ) -> tuple[bool, bool]:
-        """Whether a place is not as the rules want it, and whether it is several tokens."""
+        """Whether a place violates its rule, and whether it takes several tokens."""
         start, end = place.start, place.end
         goes_over = tokens != (start, end)
         if place.kind == "patterns":
@@ -248,7 +248,7 @@ class _Check:
             wanted = set(self._groups(text[start:end].decode(), start))
             return goes_over or not wanted <= set(ends.tolist()), is_several
         if place.kind != "units" or place.is_alone:
-            # With the space before it a term is as much one token as without.
+            # A term may be one token with or without its leading space.
             term = start + text.startswith(b" ", start)
             spaced = term - 1 if text[term - 1 : term] == b" " else term
             is_one = not is_several and tokens in ((term, end), (spaced, end))
@@ -257,7 +257,7 @@ class _Check:
         return is_several or goes_over, False
 
     def _groups(self, number: str, start: int) -> Iterator[int]:
-        """Where the groups of a number end, by the policy for numbers."""
+        """The ends of the groups of a number, by the policy for numbers."""
         at = start
         for is_digit, run in groupby(number, _is_digit):
             characters = [len(character.encode()) for character in run]
@@ -298,7 +298,7 @@ class _Check:
             self._note(tally, text, place, (self.spelled[int(ids[at])],), begins)
 
     def kinds(self) -> Iterator[tuple[Kind, RuleKind]]:
-        """What was found of each kind."""
+        """The result of each kind."""
         for kind, tally in self.tallies.items():
             most = sorted(tally.times, key=lambda key: (-tally.times[key], tally.first[key]))
             examples = tuple(
@@ -312,16 +312,16 @@ def _is_digit(character: str) -> bool:
 
 
 def _after_number(text: bytes, start: int) -> bool:
-    """Whether a number, or a separator behind one, stands before a place."""
+    """Whether a number, or a separator after one, precedes an offset."""
     before = text[max(0, start - 8) : start].decode(errors="replace")[-2:]
     if before[-1:] in SEPARATORS:
         before = before[:-1]
-    # A piece that takes a space before it has none of a number's.
+    # A piece that includes its leading space does not follow a number.
     return bool(before) and _is_digit(before[-1]) and not text.startswith(b" ", start)
 
 
 def _sizes(digits: int, policy: str | None) -> Iterable[int]:
-    """How many digits each group has."""
+    """The number of digits of each group."""
     if policy == "individual":
         return [1] * digits
     rest = digits % 3

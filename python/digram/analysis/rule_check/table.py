@@ -17,7 +17,7 @@ _EXAMPLES = 3
 
 
 def table(found: RulesCheck) -> str:
-    """The kinds of rules with their places, and the most frequent of those that violate one.
+    """The kinds of rules with their places, and the most frequent violations.
 
     >>> import digram
     >>> tok = digram.train("5 mg of iron, 10 mg", max_merges=6, pretokenizer="gpt2")
@@ -57,7 +57,7 @@ def table(found: RulesCheck) -> str:
 
 
 def _line(place: Place) -> str:
-    """A place on one line: as many of its tokens as there is room for."""
+    """A place on one line, with as many of its tokens as fit."""
     where = f"first in text {place.document:,} at byte {place.start:,}"
     end = f", {several(place.times, 'time')}, {where}"
     room = WIDTH - 4 - len(end)

@@ -1,4 +1,4 @@
-"""What a check of rules found."""
+"""The result of a check of rules."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Kind = Literal["terms", "abbreviations", "units", "patterns", "numbers", "forbid
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Something that is not as a rule wants it, with where it stands first.
+    """A text that violates a rule, with its first occurrence.
 
-    `became` are the tokens that hold it, `times` how often it became these, `document` the number
-    of the text, from 0, and `start` the place in it, in bytes.
+    `became` are the tokens that cover it, `times` how often it became these, `document` the number
+    of the text, from 0, and `start` the offset in it, in bytes.
     """
 
     text: str
@@ -30,8 +30,10 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class RuleKind:
     """The places of one kind of rule: how many, how many `violated` it, and the most frequent of
-    these. `several` counts places that obey and are more than one token, which only patterns and
-    numbers may be.
+    these.
+
+    `several` counts places that obey the rule and take more than one token, which only patterns and
+    numbers may.
     """
 
     kind: Kind
@@ -42,17 +44,19 @@ class RuleKind:
 
     @property
     def share(self) -> float:
-        """The share of places where the rule is violated; 0.0 where there are none."""
+        """The share of places that violate the rule; 0.0 if there are no places."""
         return self.violated / self.places if self.places else 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class RulesCheck:
-    """What `digram.check_rules` returns: the places of each kind of rule, and what the rules cost.
+    """The result of `digram.check_rules`: the places of each kind of rule, and the cost of the
+    rules.
 
-    `tokens` are those of this tokenizer; `with_rules` and `without_rules` those of the same
-    vocabulary with these rules and without any, None where merges are not applied by rank alone
-    (`picky`, `superwords="boundless"`), which cannot get rules. `print` shows a table.
+    `tokens` is the count of this tokenizer's tokens; `with_rules` and `without_rules` are the
+    counts for the same vocabulary with these rules and without any, or None if merges are not
+    applied by rank alone (`picky`, `superwords="boundless"`), since such tokenizers cannot have
+    rules. `print` shows a table.
     """
 
     by_kind: dict[Kind, RuleKind]
@@ -64,21 +68,21 @@ class RulesCheck:
 
     @property
     def violated(self) -> int:
-        """At how many places some rule is violated."""
+        """The number of places that violate a rule."""
         return sum(one.violated for one in self.by_kind.values())
 
     @property
     def cost(self) -> float | None:
-        """How many tokens more there are with rules, as a share of those without: 0.02 is 2%.
+        """How many more tokens the rules cost, as a share of those without rules: 0.02 is 2%.
 
-        None where these are.
+        None if the counts are None.
         """
         if self.with_rules is None or self.without_rules is None:
             return None
         return self.with_rules / self.without_rules - 1 if self.without_rules else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them; tokens are text."""
+        """All fields as plain values, ready for JSON; tokens are text."""
         kinds = {}
         for kind, found in self.by_kind.items():
             fields = asdict(found)

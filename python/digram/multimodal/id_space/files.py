@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 __all__ = ["digest", "load", "save"]
 
 VERSION = 1
-"""The version of the layout. A reader refuses later ones."""
+"""The version of the format. Readers refuse later ones."""
 
-_COPY = "Copy the file again, or save the space anew."
-_KEYS = {"name", "start", "size", "room", "codebooks", "names", "tokenizer", "begin", "end"}
+_COPY = "Copy the file again, or save the space again."
+_KEYS = {"name", "start", "size", "spare", "codebooks", "names", "tokenizer", "begin", "end"}
 
 
 def save(space: IdSpace, path: str | PathLike[str]) -> None:
     """Write a file; see `IdSpace.save`."""
     content = {"digram_id_space": VERSION, "sha256": digest(space), **_content(space)}
-    with advise_on_full_disk("Make room, and save again."):
+    with advise_on_full_disk("Free some disk space, and save again."):
         atomic_write(
             path, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode(), LARGEST
         )
@@ -48,7 +48,7 @@ def load(
 
 
 def digest(space: IdSpace) -> str:
-    """SHA-256 of what a file says of the space."""
+    """SHA-256 of the content of a file of the space."""
     return json_files.digest(_content(space))
 
 
@@ -65,7 +65,7 @@ def _plain(one: IdRange) -> dict[str, Any]:
         "name": one.name,
         "start": one.start,
         "size": one.size,
-        "room": one.room,
+        "spare": one.spare,
         "codebooks": one.codebooks,
         "names": None if one.names is None else [*one.names],
         "tokenizer": one.digest,
@@ -80,7 +80,7 @@ def _parsed(data: bytes, tokenizers: Mapping[str, Tokenizer | SequenceTokenizer]
     content, stated = json_files.unsealed(data, "digram_id_space", "an id space", VERSION, _COPY)
     try:
         if stated != json_files.digest(content):
-            raise ValueError("its SHA-256 is another")
+            raise ValueError("its SHA-256 does not match")
         space = IdSpace._of(
             [_range(one) for one in content["ranges"]],
             whole("align", content["align"], 1),
@@ -93,9 +93,9 @@ def _parsed(data: bytes, tokenizers: Mapping[str, Tokenizer | SequenceTokenizer]
 
 
 def _check(space: IdSpace, size: Any) -> None:
-    """`ValueError` where ranges are not what `IdSpace` builds."""
+    """`ValueError` for ranges that `IdSpace` cannot have built."""
     if space.size != size:
-        raise ValueError(f"it says that there are {size} ids, and there are {space.size}")
+        raise ValueError(f"its size is {size}, and its ranges end at {space.size}")
     ranges = space.ranges.values()
     markers = [one.id for of in ranges for one in (of.begin, of.end) if one is not None]
     space.to_local(markers)
@@ -111,7 +111,7 @@ def _check(space: IdSpace, size: Any) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """What is wrong, in words."""
+    """The problem in words."""
     if isinstance(error, KeyError):
         return f"the key {error} is missing"
     return str(error).rstrip(".")
@@ -122,12 +122,12 @@ def _range(content: Any) -> IdRange:
         raise ValueError(f"{show(content)} is not a range")
     names, wanted = content["names"], content["tokenizer"]
     if not isinstance(names, list | None):
-        raise TypeError(f"{show(names)} are not names")
+        raise TypeError(f"{show(names)} is not a list of names")
     return IdRange(
         name=_text(content["name"]),
         start=whole("start", content["start"], 0),
         size=whole("size", content["size"], 1),
-        room=whole("room", content["room"], 0),
+        spare=whole("spare", content["spare"], 0),
         codebooks=whole("codebooks", content["codebooks"], 1),
         names=None if names is None else tuple(map(_text, names)),
         wanted=None if wanted is None else _text(wanted),
@@ -164,15 +164,15 @@ def _with_tokenizers(
         if name not in ranges or ranges[name].wanted is None:
             texts = ", ".join(repr(one.name) for one in ranges.values() if one.is_text) or "none"
             raise OptionError(
-                f"tokenizers names {show(name)}, which is not a range of a tokenizer.",
+                f"tokenizers has the key {show(name)}, which is not a range with a tokenizer.",
                 value=name,
-                hint=f"There are {texts}.",
+                hint=f"Choose from {texts}.",
             )
         if tok.digest != ranges[name].wanted:
             raise ConfigMismatchError(
                 f"the range {name!r} was saved with another tokenizer.",
                 value=name,
-                hint=f"Load the one that it was saved with; its SHA-256 is {ranges[name].wanted}.",
+                hint=f"Pass that tokenizer; its SHA-256 is {ranges[name].wanted}.",
             )
         ranges[name] = replace(ranges[name], tokenizer=tok, wanted=None)
     return type(space)._of(ranges.values(), space.align)

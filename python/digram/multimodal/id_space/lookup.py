@@ -1,4 +1,4 @@
-"""Which range a global id is in."""
+"""The range of a global id."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["Lookup", "whole_numbers"]
 
 
 class Lookup:
-    """From ids to ranges, by binary search among the places where one ends and another begins.
+    """From ids to ranges, by binary search in the sorted starts and stops of all ranges.
 
-    `names` and `starts` are those of the ranges in their order, `place` where a name stands in it,
-    `markers` all ids that stand around parts.
+    `names` and `starts` belong to the ranges in their order, `place` maps a name to its index, and
+    `markers` are the ids of all markers.
     """
 
     __slots__ = ("_borders", "_owners", "markers", "names", "place", "starts")
@@ -38,7 +38,7 @@ class Lookup:
         self.markers = np.array([one.id for one in found], np.int64)
 
     def which(self, ids: Ids) -> Ids:
-        """The place of the range that each id is in; `TokenIdError` for an id in none."""
+        """The index of the range of each id; `TokenIdError` for an id in no range."""
         found = self._owners[np.searchsorted(self._borders, ids, side="right") - 1]
         none = np.argwhere(found < 0)
         if len(none):
@@ -47,26 +47,26 @@ class Lookup:
                 f"ids[{', '.join(map(str, index))}] = {ids[index]} is in no range of this space.",
                 index=index[0] if len(index) == 1 else None,
                 value=int(ids[index]),
-                hint="Print the space to see which ids there are.",
+                hint="Print the space to see its ids.",
             )
         return found
 
     def size_of(self, place: int) -> int:
-        """How many ids a range has, without those of ranges inside it."""
+        """The number of ids of a range, without those of ranges inside it."""
         lengths = np.diff(self._borders)
         return int(lengths[self._owners[:-1] == place].sum())
 
 
 def whole_numbers(name: str, values: ArrayLike, limit: int, what: str, hint: str) -> Ids:
-    """An array of whole numbers from 0 to below `limit`, in its shape."""
+    """An array of whole numbers from 0 to below `limit`, with the shape of `values`."""
     try:
         array = np.asarray(values)
-    except ValueError as error:  # rows of several lengths
-        raise TypeError(f"{name} are not array of whole numbers: {error}") from None
+    except ValueError as error:  # rows of different lengths
+        raise TypeError(f"{name} is not an array of whole numbers: {error}") from None
     if not array.size:
         return array.astype(np.int64)
     if array.dtype.kind not in "iu":
-        raise TypeError(f"{name} are whole numbers, not {array.dtype}")
+        raise TypeError(f"{name} must be whole numbers, not {array.dtype}")
     wrong = np.argwhere((array < 0) | (array >= limit))
     if len(wrong):
         index = tuple(wrong[0].tolist())
@@ -81,7 +81,7 @@ def whole_numbers(name: str, values: ArrayLike, limit: int, what: str, hint: str
 
 
 def _owner(ranges: Sequence[IdRange], id: int) -> int:
-    """The place of the range that an id is in: the inner one of two; -1 for none."""
+    """The index of the range of an id: the inner one of two; -1 for none."""
     found = [place for place, one in enumerate(ranges) if id in one.ids]
     inner = [(ranges[place].size, ranges[place].is_text, place) for place in found]
     return min(inner, default=(0, False, -1))[2]

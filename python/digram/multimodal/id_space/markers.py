@@ -1,4 +1,4 @@
-"""Names of ids, and those that stand around parts."""
+"""Names of ids, and the markers around parts."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from digram.multimodal.id_space.ranges import IdRange, Marker
 __all__ = ["Markers", "marked", "names"]
 
 Markers = Mapping[str, tuple[str, str]]
-"""For a range the names of the ids before and after each part of it."""
+"""For each range the names of the ids before and after each part of it."""
 
 
 def names(ranges: Iterable[IdRange]) -> dict[str, int]:
-    """The global ids of all names, but for special tokens that two tokenizers have.
+    """The global ids of all names, except for special tokens of two tokenizers.
 
-    Raises `OptionError` for a name of a list that another id has.
+    Raises `OptionError` if a name of a list belongs to two ids.
     """
     found: dict[str, tuple[int, IdRange]] = {}
     several = set()
@@ -46,9 +46,9 @@ def marked(old: Sequence[IdRange], new: Sequence[IdRange], markers: Markers) -> 
     if unknown:
         there = ", ".join(repr(one.name) for one in new)
         raise OptionError(
-            f"markers names {show(unknown[0])}, which is none of the ranges that are built.",
+            f"markers names {show(unknown[0])}, which is not one of the new ranges.",
             value=unknown[0],
-            hint=f"There are {there}.",
+            hint=f"Choose from {there}.",
         )
     found = {one.name: one for one in [*old, *new]}
     for name, pair in markers.items():
@@ -60,22 +60,22 @@ def marked(old: Sequence[IdRange], new: Sequence[IdRange], markers: Markers) -> 
 def _pair(
     range: str, pair: tuple[str, str], named: Mapping[str, int], taken: set[int]
 ) -> tuple[Marker, Marker]:
-    """The markers of these names, which are taken then."""
+    """The markers with these names, which are then in use."""
     if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise TypeError(f"markers[{show(range)}] is two names, not {show(pair)}")
+        raise TypeError(f"markers[{show(range)}] must be two names, not {show(pair)}")
     for name in pair:
         if name not in named:
             raise OptionError(
-                f"markers[{show(range)}]: there is no id of the name {show(name)}.",
+                f"markers[{show(range)}]: no id has the name {show(name)}.",
                 value=name,
                 hint='Add a range for it, as in "control": [name, ...], or give the tokenizer '
                 "this special token.",
             )
         if named[name] in taken:
             raise OptionError(
-                f"markers[{show(range)}]: {show(name)} is a marker already.",
+                f"markers[{show(range)}]: {show(name)} is already a marker.",
                 value=name,
-                hint="Each marker tells one thing: take another name.",
+                hint="Choose another name: a marker has only one meaning.",
             )
         taken.add(named[name])
     return Marker(pair[0], named[pair[0]]), Marker(pair[1], named[pair[1]])

@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 __all__ = ["Content", "LocalPart", "Part", "decode", "encode", "split", "to_global"]
 
 Content: TypeAlias = "str | bytes | Sequence[str | bytes | SpecialToken] | ArrayLike"
-"""What a part holds: text, a sequence of numbers, names, or local ids."""
+"""The content of a part: text, a sequence of numbers, names, or local ids."""
 
 
 class Part(NamedTuple):
-    """A part of a sequence: the name of its range, and what it holds."""
+    """A part of a sequence: the name of its range, and its content."""
 
     range: str
     content: Any
 
 
 class LocalPart(Part):
-    """A part whose content is local ids, where a range with a tokenizer of numbers takes others."""
+    """A part whose content is local ids, in a range whose tokenizer takes numbers."""
 
     __slots__ = ()
 
@@ -42,9 +42,9 @@ class LocalPart(Part):
 def encode(
     ranges: Mapping[str, IdRange], lookup: Lookup, parts: Iterable[tuple[str, Content]]
 ) -> Ids:
-    """The global ids of parts, one after the other; see `IdSpace.encode`."""
+    """The global ids of parts, concatenated; see `IdSpace.encode`."""
     pieces: list[Ids] = []
-    before: str | None = None  # the range whose part would go on with the next one
+    before: str | None = None  # the range whose part would continue with the next one
     for place, part in enumerate(parts):
         try:
             of, content = _taken(ranges, part)
@@ -65,7 +65,7 @@ def encode(
 
 
 def split(ranges: Mapping[str, IdRange], lookup: Lookup, ids: Ids) -> list[Part]:
-    """The parts that global ids are made of, with local ids; see `IdSpace.split`."""
+    """The parts of global ids, with local ids; see `IdSpace.split`."""
     order = [*ranges.values()]
     which = lookup.which(ids)
     begins = {of.begin.id: of for of in order if of.begin is not None}
@@ -73,7 +73,7 @@ def split(ranges: Mapping[str, IdRange], lookup: Lookup, ids: Ids) -> list[Part]
     marks = np.isin(ids, lookup.markers)
     borders = np.flatnonzero((which[1:] != which[:-1]) | marks[1:] | marks[:-1]) + 1
     found: list[Part] = []
-    inside: IdRange | None = None  # the range whose begin marker was the last
+    inside: IdRange | None = None  # the range whose begin marker came last
     begun = 0
     for start, stop in pairwise([0, *borders.tolist(), len(ids)] if len(ids) else []):
         id = int(ids[start])
@@ -96,7 +96,7 @@ def split(ranges: Mapping[str, IdRange], lookup: Lookup, ids: Ids) -> list[Part]
             raise _out_of_place(ids, start, f"is of {name!r}", inside)
     if inside is not None:
         raise TokenIdError(
-            f"ids[{begun}] = {ids[begun]} begins a part of {inside.name!r}, which does not end.",
+            f"ids[{begun}] = {ids[begun]} begins a part of {inside.name!r} without an end.",
             index=begun,
             value=int(ids[begun]),
             hint="Leave out the ids from there on.",
@@ -120,8 +120,8 @@ def to_global(of: IdRange, local: ArrayLike, lookup: Lookup) -> Ids:
 
 
 def _flat(of: IdRange, codes: ArrayLike) -> Ids:
-    """Local ids in one dimension, with the codes of several codebooks by turns."""
-    hint = "Grow the range, or look at what made them."
+    """Local ids in one dimension; the codes of several codebooks are interleaved."""
+    hint = "Grow the range, or check the source of the ids."
     what = f"in the range {of.name!r}" if of.codebooks == 1 else f"in a codebook of {of.name!r}"
     local = whole_numbers("ids", codes, of.codes, what, hint)
     if of.codebooks == 1 and local.ndim == 1:
@@ -132,18 +132,18 @@ def _flat(of: IdRange, codes: ArrayLike) -> Ids:
     raise OptionError(
         f"ids have the shape {local.shape}, and those of {of.name!r} have {shape}.",
         value=local.shape,
-        hint="Transpose or cut them." if of.codebooks > 1 else "Flatten them (codes.ravel()).",
+        hint="Transpose or slice them." if of.codebooks > 1 else "Flatten them (codes.ravel()).",
     )
 
 
 def _turns(of: IdRange) -> Ids:
-    """What is added to the codes of each codebook."""
+    """The offsets of the codebooks, to add to their codes."""
     return np.arange(of.codebooks, dtype=np.int64) * of.codes
 
 
 def _taken(ranges: Mapping[str, IdRange], part: tuple[str, Content]) -> tuple[IdRange, Content]:
     if not isinstance(part, tuple) or len(part) != 2 or not isinstance(part[0], str):
-        raise TypeError("a part is a range's name and what it holds, as in ('image', codes)")
+        raise TypeError("a part must be a range's name and its content, as in ('image', codes)")
     if part[0] not in ranges:
         known = ", ".join(map(repr, ranges))
         raise OptionError(
@@ -153,7 +153,7 @@ def _taken(ranges: Mapping[str, IdRange], part: tuple[str, Content]) -> tuple[Id
 
 
 def _local(of: IdRange, content: Content) -> ArrayLike:
-    """The local ids of what a part holds, where that is text or names."""
+    """The local ids of the content of a part, which may be text or names."""
     texts = str | bytes | SpecialToken
     several_texts = isinstance(content, list | tuple) and any(isinstance(x, texts) for x in content)
     if isinstance(of.tokenizer, SequenceTokenizer):
@@ -170,15 +170,15 @@ def _local(of: IdRange, content: Content) -> ArrayLike:
         return _places(of, of.names, content)
     if of.tokenizer is None:
         raise OptionError(
-            f"the range {of.name!r} has no tokenizer, so it takes ids and no text.",
+            f"the range {of.name!r} has no tokenizer, so it takes ids and not text.",
             value=of.name,
-            hint="Load the space with tokenizers=." if of.wanted else "Give local ids.",
+            hint="Load the space with tokenizers=." if of.wanted else "Pass local ids.",
         )
     return of.tokenizer.encode(content)  # type: ignore[arg-type]
 
 
 def _check_not_replaced(of: IdRange, ids: Ids, lookup: Lookup) -> None:
-    """`TokenIdError` for an id of a tokenizer that another range has."""
+    """`TokenIdError` for an id of a tokenizer that belongs to another range."""
     which = lookup.which(ids)
     other = np.flatnonzero(which != lookup.place[of.name])
     if len(other):
@@ -186,14 +186,14 @@ def _check_not_replaced(of: IdRange, ids: Ids, lookup: Lookup) -> None:
         id = int(ids[index]) - of.start
         token = ""
         if of.tokens is not None:
-            with contextlib.suppress(TokenIdError):  # it may have none there
+            with contextlib.suppress(TokenIdError):  # the id may have no token
                 token = f", the token {of.tokens.id_to_token(id)!r},"
         raise TokenIdError(
             f"ids[{index}] = {id} of {of.name!r}{token} stands in the range "
             f"{lookup.names[which[index]]!r}.",
             index=index,
             value=id,
-            hint="Give ids of that range as a part of it; text with this token has none.",
+            hint="Pass ids of that range as a part of it; text with this token has no ids.",
         )
 
 
@@ -216,11 +216,11 @@ def _check_no_marker(of: IdRange, ids: Ids, lookup: Lookup) -> None:
     if len(marked):
         index = int(marked[0])
         raise TokenIdError(
-            f"ids[{index}] = {ids[index] - of.start} of {of.name!r} is a marker, and stands "
-            "before or after a part, not in one.",
+            f"ids[{index}] = {ids[index] - of.start} of {of.name!r} is a marker, which belongs "
+            "before or after a part, not inside one.",
             index=index,
             value=int(ids[index] - of.start),
-            hint="Leave it out: encode puts the markers where they belong.",
+            hint="Leave it out: encode adds the markers.",
         )
 
 
@@ -230,14 +230,14 @@ def _check_distinguishable(of: IdRange, ids: Ids, before: str | None) -> None:
     what = "follows another part of it" if len(ids) else "is empty"
     remedy = "join the two" if len(ids) else "leave it out"
     raise OptionError(
-        f"a part of {of.name!r} {what}, and nothing would tell of it: the range has no markers.",
+        f"a part of {of.name!r} {what}, which split could not restore: the range has no markers.",
         value=of.name,
         hint=f"Give the range markers (markers=), or {remedy}.",
     )
 
 
 def _part(of: IdRange, ids: Ids, start: int, stop: int) -> Part:
-    """The local ids of `ids[start:stop]`, in a row for each frame where there are codebooks."""
+    """The local ids of `ids[start:stop]`; with codebooks, one row per frame."""
     local = ids[start:stop] - of.start
     if isinstance(of.tokenizer, SequenceTokenizer):
         return LocalPart(of.name, local)
@@ -250,14 +250,14 @@ def _part(of: IdRange, ids: Ids, start: int, stop: int) -> Part:
         raise TokenIdError(
             f"ids[{index}] = {ids[index]} of {of.name!r} "
             + (
-                f"is of codebook {local[index - start] // of.codes} where codebook "
-                f"{turn[index - start]} has its turn."
+                f"is of codebook {local[index - start] // of.codes} in the place of codebook "
+                f"{turn[index - start]}."
                 if len(wrong)
                 else f"is not the last of a frame of {several(of.codebooks, 'codebook')}."
             ),
             index=index,
             value=int(ids[index]),
-            hint="Each frame has a code of each codebook, in order.",
+            hint="Each frame has one code of each codebook, in order.",
         )
     return Part(of.name, local.reshape(-1, of.codebooks) - _turns(of))
 
@@ -267,7 +267,7 @@ def _shown(of: IdRange, local: Ids, errors: Literal["replace", "strict"]) -> Any
         try:
             return of.tokenizer.decode_ids(local)
         except TokenIdError as error:
-            error.hint = "Look at the local ids, which split gives."
+            error.hint = "Use split, which returns the local ids."
             raise
     if of.tokenizer is not None:
         return of.tokenizer.decode(local.tolist(), errors=errors)
@@ -279,10 +279,10 @@ def _shown(of: IdRange, local: Ids, errors: Literal["replace", "strict"]) -> Any
 def _out_of_place(ids: Ids, index: int, what: str, inside: IdRange | None) -> TokenIdError:
     where = "outside of its markers" if inside is None else f"inside a part of {inside.name!r}"
     if inside is None and what.startswith("ends"):
-        where = "where none was begun"
+        where = "where no part has begun"
     return TokenIdError(
         f"ids[{index}] = {ids[index]} {what} {where}.",
         index=index,
         value=int(ids[index]),
-        hint="Each part with markers stands between its own, and holds ids of its range alone.",
+        hint="A part with markers is between its own markers, and contains only ids of its range.",
     )

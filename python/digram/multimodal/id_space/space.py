@@ -34,7 +34,7 @@ __all__ = ["IdSpace", "Located"]
 
 
 class Located(NamedTuple):
-    """Where global ids are: for each the name of its range, and its local id there."""
+    """For each global id, the name of its range and its local id."""
 
     range: NDArray[Any]
     local: NDArray[np.int64]
@@ -50,10 +50,10 @@ class IdSpace:
     ...     markers={"image": ("<image>", "</image>")},
     ... )
     >>> print(space)
-    range      first   last    ids  room
+    range      first   last    ids  spare
     text           0    259    260
-    control      260    261      2        2 names
-    image        262  8,453  8,192        <image> … </image>
+    control      260    261      2         2 names
+    image        262  8,453  8,192         <image> … </image>
     8,454 ids
     >>> ids = space.encode([("text", "a cat"), ("image", [7, 8191])])
     >>> ids.tolist()
@@ -61,21 +61,21 @@ class IdSpace:
     >>> space.decode(ids)
     [Part(range='text', content='a cat'), Part(range='image', content=array([   7, 8191]))]
 
-        ranges: what each name holds, placed one after the other: a number of ids, a tokenizer (of
-            text, or of numbers, as `digram.train_ids` gives it), a list of names for ids (control
-            tokens), or a `range` where the place is given.
-        markers: for a range the names of the ids before and after each part of it, out of the
-            names of a list, or the special tokens of a tokenizer.
-        align: each range begins at a multiple of it, and `size` is one.
-        room: for a range how many ids stay free behind it, into which it can `grow`.
-        codebooks: for a range how many codebooks of equal size share its ids; parts of it are
-            arrays of shape (frames, codebooks).
-        replace: the names of ranges that stand in place of tokens of a text. Inside a tokenizer's
-            range others may stand anyway where it has special tokens or nothing.
+        ranges: what each range contains, placed one after the other: a number of ids, a tokenizer
+            (of text, or of numbers as from `digram.train_ids`), a list of names for ids (control
+            tokens), or a `range` with fixed ids.
+        markers: for a range the names of the ids before and after each part of it; the names are
+            from a list of names, or special tokens of a tokenizer.
+        align: each range begins at a multiple of this number, and `size` is a multiple of it.
+        spare: for a range the number of ids to keep free after it, so that it can `grow`.
+        codebooks: for a range the number of codebooks of equal size that share its ids; its parts
+            are arrays of shape (frames, codebooks).
+        replace: the names of ranges that take the ids of tokens in a text range. Without it a range
+            may lie inside a tokenizer's range only at special tokens and unused ids.
 
-    Each id is in one range at most, with one local id there. Immutable; two spaces are equal
-    where all ids stand for the same. Raises `OptionError` for ranges that overlap and names that
-    are there twice or not at all. Ids go up to 2³¹.
+    Each id is in at most one range, with one local id there. Immutable; two spaces are equal if all
+    ids have the same meaning. Raises `OptionError` for ranges that overlap, and for names that are
+    duplicated or unknown. The maximum is 2³¹ ids.
     """
 
     __slots__ = ("_align", "_lookup", "_names", "_ranges", "_size")
@@ -86,15 +86,17 @@ class IdSpace:
         *,
         markers: Markers | None = None,
         align: int = 1,
-        room: Mapping[str, int] | None = None,
+        spare: Mapping[str, int] | None = None,
         codebooks: Mapping[str, int] | None = None,
         replace: Collection[str] = (),
     ) -> None:
-        mapping("ranges", ranges, "names and what they hold")
+        mapping("ranges", ranges, "names and their content")
         if not ranges:
-            raise OptionError("a space has one range at least.", hint='As in {"text": tok}.')
+            raise OptionError(
+                "a space needs at least one range.", hint='Pass one, as in {"text": tok}.'
+            )
         align = whole("align", align, 1)
-        found = placed_ranges(ranges, 0, align, _given(room), _given(codebooks), replace)
+        found = placed_ranges(ranges, 0, align, _given(spare), _given(codebooks), replace)
         check_overlap(found)
         check_replaced(found, replace)
         self._set(marked([], found, _given(markers)), align)
@@ -120,9 +122,9 @@ class IdSpace:
         >>> tok.decode(space.encode([("image", [0, 31])]))
         '<img><|image_0|><|image_31|></img>'
 
-        So whatever reads the tokenizer's file has the same ids, and `tokenizer.json` carries the
+        So every reader of the tokenizer's file has the same ids, and `tokenizer.json` carries the
         layout: `IdSpace.of(digram.load("tokenizer.json"), ...)`. `text` is the name of the range of
-        all other ids. Ids that pad the size ("unused") stay with text, which may grow into them.
+        all other ids. Padding ids ("unused") belong to the text range, which may grow into them.
         """
         instance("tok", tok, Tokenizer)
         blocks = {name: ids for name, ids in tok.reserved.items() if name != PADDING}
@@ -145,7 +147,7 @@ class IdSpace:
         self._names = names(ranges)
         self._ranges = {one.name: one for one in ranges}
         self._align = align
-        last = max((one.stop + one.room for one in ranges), default=0)
+        last = max((one.stop + one.spare for one in ranges), default=0)
         self._size = last + -last % align
         self._lookup = Lookup(ranges)
 
@@ -156,50 +158,50 @@ class IdSpace:
 
     @property
     def size(self) -> int:
-        """How many rows a model's embedding matrix has: one more than the last id, room too."""
+        """The number of rows of the model's embedding matrix: all ids, spare ones included."""
         return self._size
 
     @property
     def align(self) -> int:
-        """What each range begins at a multiple of."""
+        """The number whose multiples the ranges begin at."""
         return self._align
 
     def __getitem__(self, name: str) -> IdRange:
         if name not in self._ranges:
             known = ", ".join(map(repr, self._ranges)) or "none"
             raise OptionError(
-                f"there is no range {show(name)}.", value=name, hint=f"There are {known}."
+                f"there is no range {show(name)}.", value=name, hint=f"Choose from {known}."
             )
         return self._ranges[name]
 
     def __iter__(self) -> Any:
-        # `[]` would make Python believe that it can be iterated over.
+        # With only `__getitem__`, Python would try to iterate by index.
         raise TypeError("an IdSpace is not iterable; look at its ranges")
 
     def token_to_id(self, name: str) -> int | None:
-        """The global id of a name, out of a list or of the special tokens of text.
+        """The global id of a name, from a list of names or the special tokens of text.
 
-        None for no name, and for a special token that two tokenizers have.
+        None for an unknown name, and for a special token of two tokenizers.
         """
         return self._names.get(name)
 
     def to_global(self, range: str, local: ArrayLike) -> NDArray[np.int64]:
-        """The global ids of local ones.
+        """Convert local ids of a range to global ids.
 
         >>> import digram
         >>> space = digram.IdSpace({"text": 256, "audio": 2 * 1024}, codebooks={"audio": 2})
         >>> space.to_global("audio", [[5, 9], [0, 1023]]).tolist()  # two frames
         [261, 1289, 256, 2303]
 
-        For several codebooks `local` has the shape (frames, codebooks), and what comes out goes
-        frame by frame: the flattening pattern of Copet et al. 2023, "Simple and Controllable Music
-        Generation". Else it is in one dimension. Raises `TokenIdError` for an id outside of the
-        range, `TypeError` for what is not a whole number. Some 5 ns an id.
+        With several codebooks `local` has the shape (frames, codebooks), and the result is frame by
+        frame: the flattening pattern of Copet et al. 2023, "Simple and Controllable Music
+        Generation". Otherwise it has one dimension. Raises `TokenIdError` for an id outside of the
+        range, and `TypeError` for values that are not whole numbers. Some 5 ns per id.
         """
         return parts.to_global(self[range], local, self._lookup)
 
     def to_local(self, ids: ArrayLike) -> Located:
-        """In which range each global id is, and what it is there.
+        """Find the range and the local id of each global id.
 
         >>> import digram
         >>> space = digram.IdSpace({"text": 256, "image": 1024})
@@ -210,8 +212,9 @@ class IdSpace:
         >>> found.local.tolist()
         [[97, 0], [1023, 98]]
 
-        In the shape of `ids`. With codebooks the local id is `codebook * codes + code`. Raises
-        `TokenIdError` for an id that is in no range, as in room. Some 0.1 µs an id.
+        The results have the shape of `ids`. With codebooks the local id is `codebook * codes +
+        code`. Raises `TokenIdError` for an id that is in no range, such as a spare id. Some 0.1 µs
+        per id.
         """
         found = self._checked(ids)
         which = self._lookup.which(found)
@@ -220,10 +223,10 @@ class IdSpace:
     def encode(self, parts: Iterable[tuple[str, Content]]) -> NDArray[np.int64]:
         """The global ids of interleaved parts, with their markers, in one array.
 
-        A part is the name of a range and what it holds: text for a range with a tokenizer (`str`,
-        `bytes`, or a list of these and `digram.SpecialToken`), a sequence of numbers for one with a
-        tokenizer of numbers, names for one that has names, else local ids as `to_global` takes
-        them. The text of special tokens stays text.
+        A part is the name of a range and its content: text for a range with a tokenizer (`str`,
+        `bytes`, or a list of these and `digram.SpecialToken`), a sequence of numbers for a range
+        with a tokenizer of numbers, names for a range with names, and otherwise local ids as for
+        `to_global`. The text of special tokens is encoded as ordinary text.
 
         >>> import digram
         >>> codes = digram.train_ids([[7, 7, 9, 7, 7, 9]], symbols=16, max_merges=2)
@@ -232,16 +235,16 @@ class IdSpace:
         >>> ids.tolist(), space.decode(ids)[1].content.tolist()
         ([97, 273, 259], [7, 7, 9, 3])
 
-        What goes in can be told from what comes out: `split` gives the same local ids in the same
-        parts. So markers cannot stand inside a part, and in a range without markers a part that is
-        empty, or follows another one of its range, is an `OptionError`. Raises `TokenIdError` for
-        ids outside of the range, and for text with a token that another range replaces; else as
+        The result determines the parts: `split` returns the same local ids in the same parts. So a
+        part cannot contain markers, and in a range without markers a part that is empty, or that
+        follows another part of its range, is an `OptionError`. Raises `TokenIdError` for ids
+        outside of the range, and for text with a token that another range replaces; otherwise as
         `Tokenizer.encode`. Errors name the part.
         """
         return _encode(self._ranges, self._lookup, parts)
 
     def split(self, ids: ArrayLike) -> list[Part]:
-        """The parts that global ids are made of, each with its local ids.
+        """Split global ids into parts, each with its local ids.
 
         >>> import digram
         >>> tok = digram.train("a cat", max_merges=0, special_tokens=["<i>", "</i>"])
@@ -252,48 +255,47 @@ class IdSpace:
          Part(range='image', content=array([0]))]
 
         The exact inverse of `encode`: `encode(split(ids))` is `ids`. So a part of a range with a
-        tokenizer of numbers is a `LocalPart`: its numbers are ids, and no sequence. Arrays are
-        int64, of shape (frames, codebooks) where there are codebooks. Raises `TokenIdError` for an
-        id in no range, or in the wrong place: outside of its markers, inside those of another
-        range, out of its codebook's turn. A part that does not end, as at the length limit of a
-        model, is one too: `ids[: error.index]` is what stands before it.
+        tokenizer of numbers is a `LocalPart`: its numbers are ids, and not a sequence. Arrays are
+        int64, of shape (frames, codebooks) with codebooks. Raises `TokenIdError` for an id in no
+        range, or in the wrong place: outside of its markers, inside those of another range, or of
+        the wrong codebook. A part without an end, as at the length limit of a model, is an error
+        too: `ids[: error.index]` are the ids before it.
         """
         return parts.split(self._ranges, self._lookup, self._checked(ids, flat=True))
 
     def decode(
         self, ids: ArrayLike, *, errors: Literal["replace", "strict"] = "replace"
     ) -> list[Part]:
-        """The parts that global ids are made of: `split`, with what was said in place of ids.
+        """Split global ids into parts, each with its decoded content.
 
-        That is text, a sequence of numbers, or names; where a range has no tokenizer and no names,
-        the content is its local ids. `errors` is as for `Tokenizer.decode`: bytes that are no UTF-8
-        become U+FFFD, or raise. Special tokens of a tokenizer of numbers stand for no number, and
-        are a `TokenIdError`.
+        The content is text, a sequence of numbers, or names; for a range without a tokenizer and
+        names, local ids. `errors` is as for `Tokenizer.decode`: invalid UTF-8 becomes U+FFFD, or
+        raises. Special tokens of a tokenizer of numbers have no number, and are a `TokenIdError`.
         """
         choice("errors", errors, "replace", "strict")
         return parts.decode(self._ranges, self.split(ids), errors)
 
     def grow(self, name: str, holding: Holding) -> IdSpace:
-        """A space in which one range holds more, and every id that was stands for the same.
+        """A space in which one range has grown; all existing ids keep their meaning.
 
         >>> import digram
-        >>> space = digram.IdSpace({"image": 8192, "action": 256}, room={"image": 8192})
+        >>> space = digram.IdSpace({"image": 8192, "action": 256}, spare={"image": 8192})
         >>> space.grow("image", 12_000)["action"] == space["action"]
         True
         >>> space.grow("image", 20_000)
         Traceback (most recent call last):
             ...
-        digram.errors.OptionError: the range 'image' has room for 8,192 ids more, and 11,808 are...
+        digram.errors.OptionError: the range 'image' has 8,192 spare ids, and 11,808 are needed....
 
-        `holding` is all that the range holds then: a larger number, the longer list of names, or
-        the tokenizer extended (`digram.extend`). It grows into its room; the last range needs none,
-        and makes the space larger. Raises `OptionError` where there is too little room, or an id
-        would stand for something else.
+        `holding` is everything that the range then holds: a larger number, a longer list of names,
+        or the extended tokenizer (`digram.extend`). The range grows into its spare ids; the last
+        range needs none, and makes the space larger. Raises `OptionError` if there are too few
+        spare ids, or if an id would change its meaning.
         """
         old = self[name]
         others = [one for one in self._ranges.values() if one is not old]
-        last = not any(one.stop + one.room > old.stop or one.holds(old) for one in others)
-        new = resized(old, holding, None if last else old.room)
+        last = not any(one.stop + one.spare > old.stop or one.holds(old) for one in others)
+        new = resized(old, holding, None if last else old.spare)
         ranges = [new if one is old else one for one in self._ranges.values()]
         check_replaced(ranges, replacing([*self._ranges.values()]))
         return IdSpace._of(ranges, self._align)
@@ -303,31 +305,31 @@ class IdSpace:
         ranges: Mapping[str, Holding],
         *,
         markers: Markers | None = None,
-        room: Mapping[str, int] | None = None,
+        spare: Mapping[str, int] | None = None,
         codebooks: Mapping[str, int] | None = None,
         replace: Collection[str] = (),
     ) -> IdSpace:
-        """A space with more ranges at its end; every id that was stands for the same.
+        """A space with more ranges at its end; all existing ids keep their meaning.
 
         >>> import digram
         >>> space = digram.IdSpace({"text": 256}).with_ranges({"image": 1024})
         >>> space["image"].ids
         range(256, 1280)
 
-        The arguments are those of `IdSpace`, about the new ranges. Their markers may be names of
-        older ones, and can then no longer stand in parts of those. Only a `range` that is placed
-        inside a text takes ids that were, as those that pad its size.
+        The arguments are those of `IdSpace`, for the new ranges. Their markers may be names of
+        older ranges, which parts of those ranges can then no longer contain. Only a `range` that is
+        placed inside a text range takes existing ids, such as padding.
         """
-        mapping("ranges", ranges, "names and what they hold")
+        mapping("ranges", ranges, "names and their content")
         known = [name for name in self._ranges if name in ranges]
         if known:
             raise OptionError(
-                f"there is a range {show(known[0])} already.",
+                f"there is already a range {show(known[0])}.",
                 value=known[0],
                 hint="Choose another name, or grow the range.",
             )
         new = placed_ranges(
-            ranges, self._size, self._align, _given(room), _given(codebooks), replace
+            ranges, self._size, self._align, _given(spare), _given(codebooks), replace
         )
         found = [*self._ranges.values(), *new]
         check_overlap(found)
@@ -336,7 +338,7 @@ class IdSpace:
         return IdSpace._of(ranges_now, self._align)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the layout as JSON, so that a crash leaves the old file or the new one.
+        """Write the layout as JSON, atomically: the file is always the old one or the new one.
 
         >>> import digram
         >>> tok = digram.train("a cat", max_merges=2)
@@ -346,7 +348,7 @@ class IdSpace:
         >>> digram.IdSpace.load(path, tokenizers={"text": tok}) == space
         True
 
-        Tokenizers have files of their own; this one holds their digests.
+        Tokenizers are saved separately; this file contains their digests.
         """
         files.save(self, path)
 
@@ -359,15 +361,15 @@ class IdSpace:
     ) -> IdSpace:
         """Read what `save` wrote, with the tokenizers of its ranges.
 
-        Without its tokenizer a range takes and gives ids in place of text or numbers. Raises
-        `ConfigMismatchError` for a tokenizer that is not the one it was saved with,
-        `CorruptFileError` for a file that is damaged or none of a space.
+        A range without its tokenizer takes and returns ids instead of text or numbers. Raises
+        `ConfigMismatchError` for another tokenizer than the saved one, and `CorruptFileError` for a
+        file that is damaged or not an id space.
         """
         return files.load(path, _given(tokenizers))
 
     @property
     def digest(self) -> str:
-        """SHA-256, in hexadecimal, of what ids stand for, with the digests of tokenizers."""
+        """SHA-256, in hexadecimal, of the meaning of all ids and the digests of tokenizers."""
         return files.digest(self)
 
     def __eq__(self, other: object) -> bool:
@@ -388,20 +390,20 @@ class IdSpace:
         return table(self)
 
     def _checked(self, ids: ArrayLike, flat: bool = False) -> NDArray[np.int64]:
-        hint = "Print the space to see which ids there are."
+        hint = "Print the space to see its ids."
         found = whole_numbers("ids", ids, min(self._size, MOST), "an id of this space", hint)
         if flat and found.ndim != 1:
             raise OptionError(
-                f"ids have the shape {found.shape}, and are those of one sequence.",
+                f"ids have the shape {found.shape}, and must be one sequence.",
                 value=found.shape,
-                hint="Give the rows one by one.",
+                hint="Pass the rows one by one.",
             )
         return found
 
 
-_encode = parts.encode  # where a parameter has the name of the module
+_encode = parts.encode  # IdSpace.encode has a parameter `parts`
 
 
 def _given(option: Mapping[str, Any] | None) -> Any:
-    """What an option is given, or nothing for None; whoever uses it checks it."""
+    """The value of an option, or an empty mapping for None; not checked here."""
     return {} if option is None else option

@@ -15,13 +15,13 @@ __all__ = ["table"]
 
 
 def table(space: IdSpace) -> str:
-    """A row for each range, by its first id; those inside text are counted there and not in it."""
-    rows: list[tuple[str, ...]] = [("range", "first", "last", "ids", "room", "")]
+    """A row per range, by its first id; ids of ranges inside text do not count as text."""
+    rows: list[tuple[str, ...]] = [("range", "first", "last", "ids", "spare", "")]
     places = enumerate(space.ranges.values())
     for place, one in sorted(places, key=lambda item: item[1].start):
         numbers = one.start, one.stop - 1, space._lookup.size_of(place)
-        room = f"{one.room:,}" if one.room else ""
-        rows.append((one.name, *(f"{number:,}" for number in numbers), room, _noted(one)))
+        spare = f"{one.spare:,}" if one.spare else ""
+        rows.append((one.name, *(f"{number:,}" for number in numbers), spare, _noted(one)))
     return f"{aligned(rows, '<>>>><')}\n{several(space.size, 'id')}"
 
 

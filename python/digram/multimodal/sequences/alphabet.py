@@ -1,7 +1,7 @@
-"""Numbers as characters, which is how the core sees them.
+"""Numbers as characters, the input of the core.
 
-Number k of an alphabet is the k-th character from U+0100 on, surrogates left out. So sequences are
-merged by the same code as text, and other programs can read what was learned.
+Number k of an alphabet is the k-th character from U+0100 on, without surrogates. So sequences are
+merged by the same code as text, and other programs can read the result.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Numbers: TypeAlias = Sequence[int] | NDArray[Any]
-    """A sequence: integers of 32 bits, none of them below 0."""
+    """A sequence: unsigned 32-bit integers."""
 
 __all__ = ["Alphabet"]
 
 _FIRST, _SURROGATES, _HOW_MANY_SURROGATES = 0x100, 0xD800, 0x800
 MOST = 0x110000 - _HOW_MANY_SURROGATES - _FIRST
-"""More characters there are not."""
+"""The number of characters that exist."""
 
 
 class Alphabet:
-    """The numbers that sequences are made of, rising: those below `size`, or a list of them.
+    """The numbers that sequences consist of, ascending: those below `size`, or a list of them.
 
     >>> alphabet = Alphabet.of([7, 2, 2, 100])
     >>> len(alphabet), alphabet.numbers.tolist()
@@ -43,7 +43,7 @@ class Alphabet:
     numbers: NDArray[np.uint32]
 
     def __init__(self, numbers: NDArray[np.uint32]) -> None:
-        """Of numbers that rise; see `of`."""
+        """From ascending numbers; see `of`."""
         self.numbers = numbers
         self.numbers.setflags(write=False)
         self._is_range = not len(numbers) or int(numbers[-1]) == len(numbers) - 1
@@ -52,14 +52,13 @@ class Alphabet:
     def of(cls, symbols: int | Numbers) -> Alphabet:
         """The numbers below `symbols`, or those that it lists.
 
-        Raises `OptionError` for more than 1,111,808 of them, and for what is not a number of 32
-        bits.
+        Raises `OptionError` for more than 1,111,808 numbers, and for a number outside of 32 bits.
         """
         import numpy as np
 
         if isinstance(symbols, bool | np.bool_):
             raise TypeError(
-                f"symbols is a number of symbols, or a list of them, not {show(symbols)}"
+                f"symbols must be a number of symbols, or a list of them, not {show(symbols)}"
             )
         listed = None
         if isinstance(symbols, int | np.integer):
@@ -69,30 +68,30 @@ class Alphabet:
             number = len(listed)
         if not 1 <= number <= MOST:
             raise OptionError(
-                f"symbols: {several(number, 'symbol')} cannot be told apart.",
+                f"symbols: {several(number, 'symbol')} are not between 1 and {MOST:,}.",
                 value=number if listed is None else None,
-                hint=f"Give between 1 and {MOST:,}.",
+                hint="Pass fewer, or at least one.",
             )
         return cls(np.arange(number, dtype=np.uint32) if listed is None else listed)
 
     @property
     def size(self) -> int | None:
-        """How many there are, where they are the numbers below that; None for a list with gaps."""
+        """The number of symbols if they are the numbers below it; None for a list with gaps."""
         return len(self) if self._is_range else None
 
     def characters(self) -> list[str]:
-        """The character of each."""
+        """The character of each number."""
         return [*_text(_codes(self._places_of_all()))]
 
     def text(self, sequence: Numbers, name: str = "sequence") -> str:
         """The characters of a sequence.
 
-        Raises `InvalidTextError` for a number that is not of this alphabet, with its place.
+        Raises `InvalidTextError` for a number outside of this alphabet, with its index.
         """
         return _text(_codes(self.places(as_array(sequence, name), name)))
 
     def places(self, sequence: NDArray[np.uint32], name: str) -> NDArray[np.uint32]:
-        """Which number of the alphabet each is."""
+        """The index of each number in the alphabet."""
         import numpy as np
 
         if self._is_range:
@@ -102,18 +101,18 @@ class Alphabet:
             places = np.searchsorted(self.numbers, sequence).astype(np.uint32)
             wrong = self.numbers[np.minimum(places, len(self) - 1)] != sequence
         if wrong.any():
-            at = int(wrong.argmax())
+            index = int(wrong.argmax())
             raise InvalidTextError(
-                f"{name}[{at}] = {int(sequence[at])} is none of the "
+                f"{name}[{index}] = {int(sequence[index])} is none of the "
                 f"{several(len(self), 'symbol')}.",
-                index=at,
-                value=int(sequence[at]),
-                hint="Train with symbols= that name all there can be.",
+                index=index,
+                value=int(sequence[index]),
+                hint="Train with symbols= that include all possible numbers.",
             )
         return places
 
     def sequence(self, text: str) -> NDArray[np.uint32]:
-        """The numbers of a text made of its characters."""
+        """The numbers of a text of the alphabet's characters."""
         import numpy as np
 
         codes = np.frombuffer(text.encode("utf-32-le"), "<u4")
@@ -143,37 +142,37 @@ class Alphabet:
 
 
 def as_array(sequence: Numbers | Iterable[int], name: str) -> NDArray[np.uint32]:
-    """A sequence as an array of one dimension; without a copy where it is one of uint32.
+    """A sequence as a one-dimensional array; an array of uint32 is not copied.
 
-    Raises `TypeError` for what is not a sequence of integers, `InvalidTextError` for one below 0 or
-    above 32 bits.
+    Raises `TypeError` if it is not a sequence of integers, and `InvalidTextError` for a number
+    below 0 or above 32 bits.
     """
     import numpy as np
 
     if isinstance(sequence, str | bytes | bytearray):
-        raise TypeError(f"{name} is a sequence of integers, not {type(sequence).__name__}")
+        raise TypeError(f"{name} must be a sequence of integers, not {type(sequence).__name__}")
     found = sequence if isinstance(sequence, np.ndarray) else _listed(sequence, name)
     if not found.size:
         return np.zeros(0, np.uint32)
     if found.dtype.kind not in "iu":
-        raise TypeError(f"{name} is a sequence of integers, not of {found.dtype}")
+        raise TypeError(f"{name} must be a sequence of integers, not of {found.dtype}")
     if found.ndim != 1:
         raise TypeError(f"{name} has {found.ndim} dimensions; a sequence has one")
     if found.dtype != np.uint32:
         wrong = (found < 0) | (found > 0xFFFFFFFF)
         if wrong.any():
-            at = int(wrong.argmax())
-            _refuse_number(int(found[at]), name, at)
+            index = int(wrong.argmax())
+            _refuse_number(int(found[index]), name, index)
     return found.astype(np.uint32, copy=False)
 
 
 def as_arrays(sequences: Iterable[Numbers]) -> Iterator[NDArray[np.uint32]]:
-    """Several sequences as arrays, as they are taken; see `as_array`."""
+    """Several sequences as arrays, one at a time; see `as_array`."""
     import numpy as np
 
     for number, one in enumerate(sequences):
         if isinstance(one, int | np.integer):
-            raise TypeError(f"sequences[{number}] is an int; give a list of sequences")
+            raise TypeError(f"sequences[{number}] is an int; pass a list of sequences")
         yield as_array(one, f"sequences[{number}]")
 
 
@@ -184,25 +183,25 @@ def _listed(sequence: Iterable[int], name: str) -> NDArray[Any]:
         each = iter(sequence)
     except TypeError:
         kind = type(sequence).__name__
-        raise TypeError(f"{name} is a sequence of integers, not {kind}") from None
+        raise TypeError(f"{name} must be a sequence of integers, not {kind}") from None
     numbers = [*each]
     try:
         found = np.asarray(numbers)
-    except ValueError:  # lists of several lengths
+    except ValueError:  # lists of different lengths
         found = np.asarray(numbers, object)
     if found.dtype.kind not in "fO" or not all(isinstance(n, int | np.integer) for n in numbers):
         return found
-    # Integers, of which no type of NumPy's holds all, or which it mixed from several types.
-    for at, number in enumerate(numbers):
+    # Integers that fit no NumPy type together, or that NumPy converted to another type.
+    for index, number in enumerate(numbers):
         if not 0 <= number <= 0xFFFFFFFF:
-            _refuse_number(int(number), name, at)
+            _refuse_number(int(number), name, index)
     return np.asarray(numbers, np.uint32)
 
 
-def _refuse_number(number: int, name: str, at: int) -> NoReturn:
+def _refuse_number(number: int, name: str, index: int) -> NoReturn:
     raise InvalidTextError(
-        f"{name}[{at}] = {show(number)} is not an integer of 32 bits without a sign.",
-        index=at,
+        f"{name}[{index}] = {show(number)} is not an unsigned 32-bit integer.",
+        index=index,
         value=number,
     )
 

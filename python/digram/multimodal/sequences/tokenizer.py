@@ -1,4 +1,4 @@
-"""A tokenizer of sequences of numbers: the shortest way to say them with what was learned."""
+"""A tokenizer of sequences of numbers, such as codes or actions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FORMAT = "digram sequences"
 
 
 class SequenceTokenizer:
-    """Turns sequences of numbers into ids and back. Made by `digram.train_ids`.
+    """Encodes sequences of numbers as ids, and decodes them. Created by `digram.train_ids`.
 
     >>> import digram
     >>> tok = digram.train_ids([[5, 9, 5, 9, 7], [5, 9, 7]], max_merges=2)
@@ -46,9 +46,10 @@ class SequenceTokenizer:
     >>> tok.decode_ids([4, 2]).tolist()
     [5, 9, 7, 9]
 
-    The base ids are the symbols in rising order, then come the merges. Immutable; equal ones do
-    the same with every sequence. `tokenizer` is the tokenizer of text that it rests on, over the
-    characters of `alphabet`: for the merge log, for `digram.formats`, and for other programs.
+    The base ids are the symbols in ascending order, followed by the merges. Immutable; equal
+    tokenizers encode every sequence alike. `tokenizer` is the tokenizer of text that it is based
+    on, over the characters of `alphabet`: use it for the merge log, for `digram.formats`, and for
+    other programs.
     """
 
     __slots__ = ("alphabet", "tokenizer")
@@ -66,24 +67,24 @@ class SequenceTokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """One more than the highest id."""
+        """The highest id plus 1."""
         return self.tokenizer.vocab_size
 
     @property
     def merges(self) -> list[tuple[int, int, int]]:
-        """Left id, right id and the id they make, in the order in which they were learned."""
+        """Left id, right id and merged id, in the order in which the merges were learned."""
         return self.tokenizer._model.merges()
 
     def encode_ids(self, sequence: Numbers) -> list[int]:
-        """The ids of a sequence: a list, or any array of integers of one dimension.
+        """The ids of a sequence: a list, or a one-dimensional array of integers.
 
-        Linear in its length. Raises `InvalidTextError`, with the place, for a number that is none
-        of the symbols, and `TypeError` for what is not a sequence of integers.
+        Takes linear time. Raises `InvalidTextError`, with the index, for a number that is not a
+        symbol, and `TypeError` if it is not a sequence of integers.
         """
         return self.tokenizer.encode(self.alphabet.text(sequence))
 
     def encode_batch(self, sequences: Iterable[Numbers], *, threads: int | None = None) -> FlatIds:
-        """The ids of several sequences in one array, and where each begins.
+        """The ids of several sequences in one array, and the offset of each.
 
         >>> import digram, numpy as np
         >>> tok = digram.train_ids([[1, 2, 1, 2]], max_merges=1)
@@ -100,16 +101,15 @@ class SequenceTokenizer:
     def decode_ids(
         self, ids: Sequence[int] | NDArray[Any], *, skip_special_tokens: bool = False
     ) -> NDArray[np.uint32]:
-        """The sequence that ids stand for.
+        """Decode ids to a sequence.
 
         >>> import digram
         >>> tok = digram.train_ids([[5, 9, 5, 9]], max_merges=1, special_tokens=["<end>"])
         >>> tok.decode_ids([2, 0, 3], skip_special_tokens=True).tolist()
         [5, 9, 5]
 
-        Special tokens stand for no symbol: `skip_special_tokens` leaves them out. Raises
-        `TokenIdError`, with the place, for one of them otherwise, and for an id that is none.
-        Linear in the ids.
+        Special tokens have no symbol: `skip_special_tokens` leaves them out. Raises `TokenIdError`,
+        with the index, for a special token otherwise, and for an invalid id. Takes linear time.
         """
         if self.tokenizer.special_tokens:
             ids = self._without_special(ids, skip_special_tokens)
@@ -125,20 +125,20 @@ class SequenceTokenizer:
         plain = np.asarray(ids, np.uint32)
         special = np.isin(plain, [*names])
         if special.any() and not skip_special_tokens:
-            at = int(special.argmax())
-            id = int(plain[at])
+            index = int(special.argmax())
+            id = int(plain[index])
             raise TokenIdError(
-                f"ids[{at}] = {id} is the special token {names[id]!r}, which stands for no symbol.",
-                index=at,
+                f"ids[{index}] = {id} is the special token {names[id]!r}, which has no symbol.",
+                index=index,
                 value=id,
                 hint="Pass skip_special_tokens=True to leave special tokens out.",
             )
         return plain[~special]
 
     def symbols(self, ids: Sequence[int] | NDArray[Any]) -> list[tuple[int, ...]]:
-        """The symbols that each of some ids stands for: `()` for a special token.
+        """The symbols of each id: `()` for a special token.
 
-        Raises `TokenIdError` for an id that is none.
+        Raises `TokenIdError` for an invalid id.
         """
         special = {*self.tokenizer.special_tokens.values()}
         return [
@@ -147,11 +147,11 @@ class SequenceTokenizer:
         ]
 
     def count_ids(self, sequence: Numbers) -> int:
-        """How many ids a sequence has, without making them."""
+        """The number of ids of a sequence, without creating them."""
         return self.tokenizer.count(self.alphabet.text(sequence))
 
     def shrink(self, vocab_size: int) -> SequenceTokenizer:
-        """What training to a smaller size would have given; see `digram.shrink`."""
+        """The result of training to a smaller size; see `digram.shrink`."""
         return SequenceTokenizer(shrink(self.tokenizer, vocab_size), self.alphabet)
 
     @property
@@ -163,10 +163,11 @@ class SequenceTokenizer:
         return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write it as one JSON file, so that a crash leaves the old file or the new one.
+        """Write the tokenizer as one JSON file, atomically: the file is always the old one or the
+        new one.
 
-        Under the key `tokenizer` is a `tokenizer.json` as Hugging Face's `tokenizers` reads it,
-        over characters; `symbols` says which number each of them is.
+        The key `tokenizer` contains a `tokenizer.json` for Hugging Face's `tokenizers`, over
+        characters; `symbols` contains the number of each character.
         """
         symbols = self.alphabet.size or self.alphabet.numbers.tolist()
         top = {
@@ -174,7 +175,8 @@ class SequenceTokenizer:
             "version": 1,
             "symbols": symbols,
             "digest": self.digest,
-            # What is lost is that characters of no symbol are refused: `symbols` says it.
+            # The format cannot express that characters without a symbol are refused; `symbols`
+            # implies it.
             "tokenizer": json.loads(huggingface.dumps(self.tokenizer.definition, allow_loss=True)),
         }
         with advise_on_full_disk():
@@ -182,7 +184,7 @@ class SequenceTokenizer:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> SequenceTokenizer:
-        """Read what `save` wrote; `CorruptFileError` for what it did not write.
+        """Read a file written by `save`; `CorruptFileError` for any other file.
 
         >>> import digram, pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "actions.json"
@@ -194,17 +196,17 @@ class SequenceTokenizer:
         name = path_name(path)
         try:
             top = parse(read_file(path), name)
-        except LimitExceededError as error:  # nested without end, which `save` does not write
+        except LimitExceededError as error:  # nested too deeply; `save` does not write such files
             raise CorruptFileError(error.message, path=name, hint=error.hint) from None
         if not isinstance(top, dict) or top.get("format") != _FORMAT:
             raise CorruptFileError(
                 "this is not a file of a sequence tokenizer.",
                 path=name,
-                hint="digram.load reads tokenizers of text.",
+                hint="Use digram.load for tokenizers of text.",
             )
         if top.get("version") != 1:
             raise CorruptFileError(
-                f"version {top.get('version')!r} of this format is not known.",
+                f"version {top.get('version')!r} of this format is unknown.",
                 path=name,
                 hint="Read it with a newer digram.",
             )
@@ -212,16 +214,16 @@ class SequenceTokenizer:
             alphabet = Alphabet.of(top["symbols"])
             text = json.dumps(top["tokenizer"], ensure_ascii=False).encode()
             found = cls(Tokenizer(huggingface.loads(text, name)), alphabet)
-        except CorruptFileError:  # which names the path
+        except CorruptFileError:  # its message names the path
             raise
         except DigramError as error:
-            what = f"something is wrong: {error.message}"
+            what = f"the content is invalid: {error.message}"
             raise CorruptFileError(what, path=name, hint=error.hint) from None
         except (KeyError, TypeError) as error:
-            raise CorruptFileError(f"something is missing or wrong: {error}", path=name) from None
+            raise CorruptFileError(f"a key is missing or invalid: {error}", path=name) from None
         if found.digest != top.get("digest"):
             raise CorruptFileError(
-                "what the file holds does not fit its digest, so it was changed after it was "
+                "the content of the file does not match its digest, so it was changed after it was "
                 "saved.",
                 path=name,
             )

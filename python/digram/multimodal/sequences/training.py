@@ -1,4 +1,4 @@
-"""Learning from sequences of numbers."""
+"""Training on sequences of numbers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def train_ids(
     on_merge: Callable[[Merge], object] | None = None,
     progress: bool | None = None,
 ) -> SequenceTokenizer:
-    """Learn merges of numbers: again and again the most frequent pair of neighbours becomes one.
+    """Train byte-pair encoding on sequences of numbers: merge the most frequent pair, repeatedly.
 
     >>> import digram, numpy as np
     >>> rows = np.array([[0, 1, 2, 0, 1], [2, 0, 1, 2, 2]])  # a sequence each
@@ -50,34 +50,34 @@ def train_ids(
     >>> tok.encode_ids([2, 0, 1, 1])
     [4, 1]
 
-        sequences: lists or arrays of integers of 32 bits without a sign, or the rows of an array:
-            codes of an image or of audio, quantized actions, bases of DNA. No pair crosses from
-            one to the next, and nothing is cut inside: a sequence may have millions of symbols.
-        symbols: how many there are, from 0 on, or which. By default those that occur; others
-            cannot be encoded then.
-        weights: how often each sequence counts; 1 by default.
-        special_tokens: ids after the merges that stand for no symbol: begin, end, padding. Not
-            made of the characters of symbols (see `Alphabet`) alone.
+        sequences: lists or arrays of unsigned 32-bit integers, or the rows of an array: codes of
+            an image or of audio, quantized actions, bases of DNA. No pair crosses from one sequence
+            to the next, and none is split inside: a sequence may have millions of symbols.
+        symbols: the number of symbols, counted from 0, or a list of them. By default those that
+            occur; other numbers then cannot be encoded.
+        weights: the weight of each sequence in the counts; 1 by default.
+        special_tokens: ids after the merges that have no symbol: begin, end, padding. They must not
+            consist only of characters of symbols (see `Alphabet`).
 
-    The other arguments are those of `digram.train`, and so is the law: these are the merges of text
-    whose characters are the symbols. Raises `OptionError` for options that make no sense,
-    `InvalidTextError` for a number that is none of the symbols. Memory: some 20 bytes for each
+    The other arguments are those of `digram.train`, and so is the algorithm: the merges are those
+    of text whose characters are the symbols. Raises `OptionError` for options that contradict each
+    other, and `InvalidTextError` for a number that is not a symbol. Memory: some 20 bytes per
     symbol of the distinct sequences; nothing grows with the square of the vocabulary. A
-    `memory_limit` needs room for the longest sequence, which is one pretoken: about 20 MiB, and 16
-    bytes for each byte of UTF-8 (2 to 4 a symbol). Without it there is an `OptionError`; raise the
-    limit, or cut the sequence. Without `symbols`, all sequences are held beside it.
+    `memory_limit` must allow for the longest sequence, which is one pretoken: about 20 MiB, and 16
+    bytes per byte of UTF-8 (2 to 4 per symbol). Otherwise an `OptionError` is raised; raise the
+    limit, or split the sequence. Without `symbols`, all sequences are held in memory in addition.
     """
     read = as_arrays(sequences)
     if symbols is None:
-        held = [*read]
-        alphabet, read = _of_all(held), iter(held)
+        all_sequences = [*read]
+        alphabet, read = _of_all(all_sequences), iter(all_sequences)
     else:
         alphabet = Alphabet.of(symbols)
     texts = (alphabet.text(one, f"sequences[{number}]") for number, one in enumerate(read))
     source: Iterable[str] | Counts = texts
     if weights is not None:
         source = _weighted(texts, weights)
-    if not isinstance(special_tokens, str):  # which `train` refuses
+    if not isinstance(special_tokens, str):  # `train` refuses a str
         special_tokens = [*special_tokens]
         _refuse_spelled(special_tokens, alphabet)
     tok = train(
@@ -100,20 +100,20 @@ def train_ids(
 
 
 def _of_all(sequences: list[NDArray[np.uint32]]) -> Alphabet:
-    """Of the numbers that occur."""
+    """The alphabet of the numbers that occur."""
     import numpy as np
 
     found = [np.unique(one) for one in sequences]
     if not any(map(len, found)):
         raise OptionError(
-            "the sequences are empty, so they say nothing of the symbols.",
-            hint="Name them with symbols=.",
+            "the sequences are empty, so the symbols are unknown.",
+            hint="Pass them as symbols=.",
         )
     return Alphabet.of(np.concatenate(found))
 
 
 def _refuse_spelled(special_tokens: Iterable[str], alphabet: Alphabet) -> None:
-    """Refuses special tokens that are the text of symbols."""
+    """Raise an error for special tokens that are the text of symbols."""
     characters: set[str] = set()
     for index, token in enumerate(special_tokens):
         characters = characters or {*alphabet.characters()}
@@ -128,7 +128,7 @@ def _refuse_spelled(special_tokens: Iterable[str], alphabet: Alphabet) -> None:
 
 
 def _weighted(texts: Iterable[str], weights: Iterable[int]) -> Counts:
-    """How often each sequence counts."""
+    """The count of each sequence."""
     times: dict[str, int] = {}
     for number, (text, weight) in enumerate(zip_longest(texts, weights)):
         if text is None or weight is None:

@@ -1,10 +1,10 @@
 // Questions to the server, with the token of this run.
 
 const KEPT = "digram token";
-const LARGEST = 1 << 20; // as the server has it
-const TRIES = 4; // of a question, where the server is busy
+const LARGEST = 1 << 20; // bytes; the server has the same limit
+const TRIES = 4; // of a question, while the server is busy
 
-// An error as the server tells it: what happened, and what to do.
+// An error of the server: the message, and the remedy.
 export class Problem extends Error {
   constructor(message, remedy, kind) {
     super(message);
@@ -13,8 +13,8 @@ export class Problem extends Error {
   }
 }
 
-// The token comes in the address after the #, and goes from there into the memory of this tab, so
-// that nobody reads it over a shoulder or out of the history.
+// The token is in the address after the #. It is moved into the storage of this tab, so that it is
+// neither visible nor in the history.
 export function takeToken() {
   const found = location.hash.slice(1);
   if (/^[\w-]{32}$/.test(found)) {
@@ -23,13 +23,13 @@ export function takeToken() {
   }
 }
 
-// Where the server is busy it says when to come again, which a person need not do by hand.
+// Retries automatically while the server is busy; the server says when.
 export async function ask(question, args, { signal } = {}) {
   const body = new TextEncoder().encode(JSON.stringify(args));
   if (body.length > LARGEST) {
     throw new Problem(
-      `This text takes ${body.length.toLocaleString("en")} bytes, and the page takes up to 1 MiB.`,
-      "For longer ones there are digram count and digram encode.",
+      `This text takes ${body.length.toLocaleString("en")} bytes, and the page accepts up to 1 MiB.`,
+      "For longer texts use digram count and digram encode.",
     );
   }
   for (let left = TRIES - 1; ; left -= 1) {
@@ -54,7 +54,7 @@ async function send(question, body, signal) {
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Problem("The server does not answer.", "Start digram serve again, and open its address.");
+    throw new Problem("The server does not answer.", "Start digram serve again, and open the address that it prints.");
   }
 }
 
@@ -70,8 +70,8 @@ async function answerOf(response) {
   return answer;
 }
 
-// Only the last question of its kind matters: each stops the one before. Gives null for one that was
-// stopped.
+// Only the last question of a kind matters: each cancels the previous one. A cancelled question gives
+// null.
 export function latest() {
   let running = null;
   return async (question, args) => {

@@ -1,4 +1,4 @@
-// Bars of several series, a group for each name. The values are written beside them.
+// Bars of several series, grouped by name, with their values beside them.
 
 import { swatch } from "./chart.js";
 import { element, fill } from "./dom.js";
@@ -9,7 +9,7 @@ export function bars(series) {
   const root = element("div", { class: "chart" }, series.length > 1 ? legend : "", list);
   return {
     root,
-    // A row for each name: the name and a value for each series, null where there is none.
+    // One row per name: the name, and a value or null for each series.
     show(rows, tell, title) {
       list.setAttribute("aria-label", title);
       const most = Math.max(...rows.flatMap(([, values]) => values.map((value) => value ?? 0))) || 1;

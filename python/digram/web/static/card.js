@@ -68,9 +68,9 @@ export function card(facts, { onToken, onOpen }) {
 
   const made = {
     root,
-    // The borders of the tokens in bytes, and null where there are none.
+    // The ends of the tokens in bytes, or null without tokens.
     starts: null,
-    // Take what the server made of a text.
+    // Show the server's encoding of a text.
     take(newText, newBytes, encoding) {
       [text, bytes] = [newText, newBytes];
       if (encoding.error) {
@@ -92,12 +92,12 @@ export function card(facts, { onToken, onOpen }) {
         ...count("distinct tokens", number(new Set(ids).size)),
       );
     },
-    // Show no tokens and no counts: those of another text would stand there.
+    // Clear the tokens and counts, which belong to another text.
     clear() {
       problem.hidden = body.hidden = counts.hidden = true;
       made.starts = null;
     },
-    // Draw that, with rings around the stretches that others cut differently.
+    // Draw the tokens, with rings around the stretches that other tokenizers split differently.
     draw(stretches) {
       const flags = stretches.length ? rings(found.starts, stretches) : null;
       const each = Array.from({ length: ids.length + 1 }, (_, i) => i);
@@ -114,7 +114,7 @@ export function card(facts, { onToken, onOpen }) {
       while (after < ids.length && found.starts[after] < end) after += 1;
       for (const one of Object.values(panes)) one.lookAcross(first, after);
     },
-    // The tokens between two borders, as text.
+    // The tokens between two byte offsets, as text.
     between(start, end) {
       const shown = [];
       for (let i = lastAtMost(found.starts, start); found.starts[i] < end; i += 1) {
@@ -122,7 +122,7 @@ export function card(facts, { onToken, onOpen }) {
       }
       return shown;
     },
-    // All there is to know of a token of the text.
+    // The details of a token of the text.
     token(i) {
       return {
         index: i,

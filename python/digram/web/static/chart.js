@@ -1,4 +1,4 @@
-// Lines over a logarithmic axis, drawn as SVG: what stands at a place is told on hover and by keys.
+// Lines over a logarithmic axis, drawn as SVG; hover and arrow keys show the values at a place.
 
 import { announce, element, fill } from "./dom.js";
 import { linear, logTicks, logarithmic, roundTicks } from "./scale.js";
@@ -11,10 +11,11 @@ const MARKS = [
   "M0-4.8L4.6 3.6H-4.6z",
 ];
 
-// A chart is told what the axes say (`x` and `y`) and how to write values: `tell(value)`.
+// The options of a chart are the labels of its axes (`x` and `y`) and how to format values:
+// `tell(value)`.
 export function lineChart({ label, x, tellX }) {
-  let lines = []; // { name, points: [[x, y]], own }, of points with rising x
-  let places = []; // all x, rising
+  let lines = []; // { name, points: [[x, y]], own }, with ascending x
+  let places = []; // all x, ascending
   let at = -1;
   let y = "";
   let tellY = String;
@@ -79,7 +80,7 @@ export function lineChart({ label, x, tellX }) {
     at = Math.min(i, places.length - 1);
     cursor?.classList.toggle("there", at >= 0);
     if (at < 0) {
-      fill(told, "Point at the chart, or use the arrow keys, for the values.");
+      fill(told, "Point at the chart, or use the arrow keys, to see values.");
       return "";
     }
     const place = scaleX(places[at]);
@@ -120,7 +121,7 @@ export function lineChart({ label, x, tellX }) {
 
   return {
     root,
-    // What the y axis says, how its values are written, and the lines.
+    // Sets the label of the y axis, the format of its values, and the lines.
     show({ name, tell, of }) {
       [y, tellY, lines] = [name, tell, of];
       places = [...new Set(lines.flatMap((one) => one.points.map(([px]) => px)))].sort((a, b) => a - b);
@@ -129,7 +130,7 @@ export function lineChart({ label, x, tellX }) {
   };
 }
 
-// The sign of a line, for a legend.
+// The mark of a line, for a legend.
 export function swatch(series) {
   const svg = draw("svg", { "class": `swatch s${series % 6}`, "viewBox": "-6 -6 12 12", "aria-hidden": "true" });
   svg.append(mark(series, "translate(0 0)"));

@@ -1,4 +1,4 @@
-// A button that copies what a function gives, and says whether it could.
+// A button that copies the result of a function, and reports whether it succeeded.
 
 import { announce, element, fill } from "./dom.js";
 
@@ -12,7 +12,7 @@ export function copyButton(text, { label, copied, otherwise }) {
       announce(copied);
       fill(root, "Copied");
     } catch {
-      announce(`The browser does not allow it; ${otherwise}.`);
+      announce(`The browser does not allow copying; ${otherwise}.`);
       fill(root, "Not allowed");
     }
     setTimeout(() => fill(root, "Copy"), SAID);

@@ -1,4 +1,4 @@
-// The curve of vocabulary size: what smaller vocabularies inside each one do with a text.
+// The curve of vocabulary size: the results of the smaller vocabularies inside each tokenizer.
 
 import { latest } from "./ask.js";
 import { lineChart, swatch } from "./chart.js";
@@ -6,20 +6,20 @@ import { choice, element, fill, number, problemLine, settled, several, textArea 
 import { fileText, keep, kept, wellFormed } from "./reader.js";
 import { table } from "./table.js";
 
-const MOST = 1_000_000; // bytes of a file in a question, which may have 1 MiB
+const MOST = 1_000_000; // bytes of a file in a question, which is limited to 1 MiB
 const percent = (value) => `${(100 * value).toFixed(1)}%`;
 const MEASURES = new Map([
   ["bytes_per_token", ["bytes per token", (value) => value.toFixed(2)]],
   ["tokens", ["tokens", number]],
-  ["coverage", ["characters that stand whole in a token", percent]],
+  ["coverage", ["characters not split between tokens", percent]],
   ["vocabulary_used", ["share of the vocabulary in use", percent]],
 ]);
 
 export function curveView(tokenizers) {
   const asking = latest();
   let measure = "bytes_per_token";
-  let found = null; // what was answered, by tokenizer
-  let measured = null; // the text that it was asked for
+  let found = null; // the answer, by tokenizer
+  let measured = null; // the text of the answer
   const area = textArea({ id: "curve-text", rows: "5" });
   const file = element("input", { type: "file", id: "curve-file" });
   const note = element("p", { "class": "quiet", "role": "status" });
@@ -63,7 +63,7 @@ export function curveView(tokenizers) {
     later();
   });
   file.addEventListener("click", () => {
-    file.value = ""; // so that the same one can be chosen again, when it has changed
+    file.value = ""; // so that the same file can be chosen again after a change
   });
   file.addEventListener("change", async () => {
     if (!file.files.length) return;
@@ -83,7 +83,7 @@ export function curveView(tokenizers) {
     results.setAttribute("aria-busy", "true");
     try {
       const answer = await asking("curve", { text, tokenizers: tokenizers.map((_, i) => i) });
-      if (answer === null) return; // a later one is on its way
+      if (answer === null) return; // a later one is pending
       found = answer.curves;
       problem.clear();
       const size = new TextEncoder().encode(text).length;

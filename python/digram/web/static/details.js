@@ -1,4 +1,4 @@
-// What is known of the token that a person looks at, at the foot of the page.
+// The details of the current token, at the foot of the page.
 
 import { element, fill, number } from "./dom.js";
 import { draw, drawn, toHex, tokenPieces, tokenText } from "./visible.js";
@@ -10,9 +10,9 @@ export function tokenDetails(tokenizers) {
     clear() {
       root.hidden = true;
     },
-    // Shows a token of the text, and gives what to say of it.
+    // Shows a token of the text, and returns its description.
     show(tokenizer, { index, of, id, bytes, start, end, isShared, text }) {
-      const place = `bytes ${number(start)} to ${number(end)}`; // as Python counts
+      const place = `bytes ${number(start)} to ${number(end)}`; // as in Python, the end is exclusive
       fill(
         root,
         chip(bytes, index),
@@ -29,7 +29,7 @@ export function tokenDetails(tokenizers) {
   };
 }
 
-// A token by itself, on the colour of its place.
+// A token by itself, with the colour of its position.
 export function chip(bytes, place = 0) {
   return draw(element("span", { class: `token chip c${place % 6}` }), tokenPieces(bytes));
 }

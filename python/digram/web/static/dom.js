@@ -1,4 +1,4 @@
-// Elements with text in them, and never markup made of text: `append` makes text nodes of strings.
+// Elements with text. Text never becomes markup: `append` makes text nodes of strings.
 
 export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
@@ -23,19 +23,19 @@ export function several(value, noun) {
   return `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
-// How large a vocabulary is. Where ids stand for nothing its size is larger than its number of tokens.
+// The size of a vocabulary; it exceeds the number of tokens if some ids have no token.
 export function vocabularySize({ tokens, vocab_size: size }) {
   if (size === tokens) return several(tokens, "token");
   const unused = several(size - tokens, "id");
   return `${several(tokens, "token")} (size ${number(size)}: ${unused} ${size - tokens === 1 ? "has" : "have"} no token)`;
 }
 
-// For those who listen; what is seen says it too.
+// Announces a change to screen readers; it is visible on the page too.
 export function announce(text) {
   document.getElementById("said").textContent = text;
 }
 
-// A choice between a few things with a label: [value, what it says] each.
+// A labelled choice between [value, text] pairs.
 export function choice(label, options, onChange) {
   const select = element(
     "select",
@@ -46,13 +46,13 @@ export function choice(label, options, onChange) {
   return { select, field: element("label", { class: "field" }, element("span", {}, label), select) };
 }
 
-// A field to write text in, which nobody corrects.
+// A text field without autocorrection.
 export function textArea(attributes) {
   const plain = { spellcheck: "false", autocapitalize: "off", autocomplete: "off" };
   return element("textarea", { ...plain, ...attributes });
 }
 
-// Where a view says what went wrong.
+// The place of a view for errors.
 export function problemLine() {
   const root = element("p", { class: "problem", role: "alert", hidden: true });
   return {
@@ -67,7 +67,7 @@ export function problemLine() {
   };
 }
 
-// Calls `action` when nothing more was typed for a while.
+// Calls `action` once typing has paused.
 export function settled(action, milliseconds) {
   let waiting;
   return () => {

@@ -17,19 +17,19 @@ import { opening, wellFormed } from "./reader.js";
 import { stepper } from "./stepper.js";
 import { drawn, fromHex, tokenText } from "./visible.js";
 
-const MOST = 600; // characters of the reader's text to begin with
+const MOST = 600; // characters taken from the shared text at first
 const MOST_CANDIDATES = 12;
 const ENOUGH = 3; // merges
 const HOW = {
-  whole: "The vocabulary has it whole: where a pretoken is a token, nothing is merged.",
-  special: "A special token, which stands for its text.",
+  whole: "The vocabulary uses it whole: a pretoken that is a token is not merged.",
+  special: "A special token.",
 };
 
 export function explainView(tokenizers) {
   const explaining = latest();
   const stepping = latest();
   let tokenizer = 0;
-  let taken = null; // of the reader's text
+  let taken = null; // from the shared text
   let asked = null;
   let bytes = new Uint8Array();
   let found = { pretokens: [] };
@@ -93,7 +93,7 @@ export function explainView(tokenizers) {
     asked = { tokenizer, text, special: special.checked };
     try {
       const answer = await explaining("explain", asked);
-      if (answer === null) return; // a later one is on its way
+      if (answer === null) return; // a later one is pending
       found = answer;
       bytes = new TextEncoder().encode(text);
       problem.clear();
@@ -108,7 +108,7 @@ export function explainView(tokenizers) {
     fill(note, `${several(pretokens.length, "pretoken")}, ${several(ids, "token")}`);
     results.hidden = pretokens.length === 0;
     fill(list, ...pretokens.map(option));
-    // The first one with something to see.
+    // The first one with merges to show.
     const worth = pretokens.findIndex(({ steps, size }) => steps >= ENOUGH && size <= found.most_stepped);
     if (pretokens.length) choose(Math.max(0, worth));
   }
@@ -135,8 +135,8 @@ export function explainView(tokenizers) {
     fill(chosen, ...about(one), told);
     if (one.how !== "merges" && one.steps === 0) return;
     if (one.size > found.most_stepped) {
-      const most = `Steps are shown of pretokens of up to ${number(found.most_stepped)} bytes.`;
-      fill(told, element("p", { class: "quiet" }, `${most} See those of longer ones with digram explain.`));
+      const most = `Steps are shown for pretokens of up to ${number(found.most_stepped)} bytes.`;
+      fill(told, element("p", { class: "quiet" }, `${most} For longer ones use digram explain.`));
       return;
     }
     try {
@@ -147,7 +147,7 @@ export function explainView(tokenizers) {
     }
   }
 
-  // What a pretoken is, and why it was cut out.
+  // The facts about a pretoken, and why it was cut out.
   function about(one) {
     const heading = element("h2", {}, "Pretoken ", chip(slice(one), 5));
     const place = `bytes ${number(one.start)} to ${number(one.start + one.size)}`;
@@ -173,25 +173,25 @@ export function explainView(tokenizers) {
 function whyCut({ split, alternative, pattern, between }, pretokenizer) {
   const name = pretokenizer ?? "the pretokenizer";
   if (pattern === null && !between) {
-    return [split === null ? "Nothing cuts the text." : `Cut out by pattern ${split + 1} of ${name}.`];
+    return [split === null ? "Nothing splits the text." : `Cut out by pattern ${split + 1} of ${name}.`];
   }
   if (pattern === "rules") {
-    return [between ? "What stands between pieces that rules cut out." : "Cut out by rules."];
+    return [between ? "The text between pieces that rules cut out." : "Cut out by rules."];
   }
-  if (between) return ["What stands between two matches of ", code(pattern ?? name), "."];
-  if (split === null) return [`Cut out by the policy of digits: ${pattern}.`];
+  if (between) return ["The text between two matches of ", code(pattern ?? name), "."];
+  if (split === null) return [`Cut out by the policy for digits: ${pattern}.`];
   const part = alternative === null ? "the pattern" : `part ${alternative + 1}`;
   return [`Cut out by ${part} of ${name}: `, code(pattern)];
 }
 
-// A pattern as it is written; its own spaces are seen.
+// The text of a pattern, with visible spaces.
 function code(pattern) {
   return element("code", {}, drawn(pattern));
 }
 
 // The merges of a pretoken, one at a time and as a list.
 function steps({ first, steps: merges, ids, how }, tokenizer) {
-  // The tokens before each step, and at the end; each with the place of its first byte.
+  // The tokens before each step, and at the end; each with the offset of its first byte.
   const states = [first.map((hex, i) => ({ hex, color: i }))];
   for (const { place, hex } of merges) {
     const state = [...states.at(-1)];
@@ -228,7 +228,7 @@ function steps({ first, steps: merges, ids, how }, tokenizer) {
     stage,
     next,
     merges.length
-      ? element("details", {}, element("summary", {}, `All ${several(merges.length, "merge")}, in their order`), list)
+      ? element("details", {}, element("summary", {}, `All ${several(merges.length, "merge")}, in order`), list)
       : "",
   );
 }
@@ -243,17 +243,17 @@ function why(merge) {
     element(
       "p",
       { class: "quiet" },
-      others.length ? "Of all merges that are possible now it has the lowest rank" : "It is the only merge that is possible now",
-      places > 1 ? `; of its ${places} places the leftmost comes first.` : ".",
+      others.length ? "It has the lowest rank of all merges that are possible now" : "It is the only merge that is possible now",
+      places > 1 ? `, and the leftmost of its ${places} places comes first.` : ".",
     ),
-    others.length ? element("h3", {}, "Possible too, and not yet: their ranks are higher") : "",
+    others.length ? element("h3", {}, "Also possible, with higher ranks") : "",
     element("ul", { class: "others" }, ...shown.map((one) => element("li", {}, ...equation(one), quiet(` ${known(one)}`)))),
     more > 0 ? element("p", { class: "quiet" }, `and ${number(more)} more`) : "",
   ];
 }
 
 function end(ids, how, tokenizer) {
-  const told = how === "whole" ? "These merges lead to the same." : "No two neighbours are left that have a merge.";
+  const told = how === "whole" ? "These merges lead to the same." : "No adjacent pair has a merge.";
   return [
     element(
       "p",

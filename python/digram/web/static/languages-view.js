@@ -1,4 +1,4 @@
-// What texts of several languages cost, for each tokenizer: texts with names, bars, tables.
+// The cost of texts in several languages, for each tokenizer: named texts, bars, tables.
 
 import { Problem, latest } from "./ask.js";
 import { bars } from "./bars.js";
@@ -11,7 +11,7 @@ import { drawnName } from "./visible.js";
 const two = (value) => value.toFixed(2);
 const percent = (value) => `${(100 * value).toFixed(1)}%`;
 const times = (value) => `${two(value)}×`;
-// What is told of a text: its name, how it is written, where it stands.
+// A measure of a text: its title, its format, and its key in the answer.
 const of = (name, title, tell) => ({ name, title, tell, take: (found, text) => found.by_name[text][name] });
 const PREMIUM = {
   name: "premium",
@@ -33,7 +33,7 @@ const MEASURES = [
   of("whole_words", "whole words", percent),
   of("coverage", "coverage", percent),
 ];
-// Two lines each, which say the same.
+// Two parallel lines each.
 const SAMPLES = [
   ["English", "The river rises after the long rain.\nOur neighbours bring bread and warm blankets.\n"],
   ["German", "Nach dem langen Regen steigt der Fluss.\nUnsere Nachbarn bringen Brot und warme Decken.\n"],
@@ -76,7 +76,7 @@ export function languagesView(tokenizers) {
     asked = true;
     const written = rows.texts().filter(({ text }) => text.trim() !== "");
     const texts = written.map(({ name, text }) => [wellFormed(name), wellFormed(text)]);
-    offer(reference.select, [["", "none: texts of their own"], ...written.map(({ row, name }) => [row, drawnName(name)])]);
+    offer(reference.select, [["", "none: not parallel"], ...written.map(({ row, name }) => [row, drawnName(name)])]);
     if (texts.length === 0) {
       results.hidden = true;
       return;
@@ -86,10 +86,10 @@ export function languagesView(tokenizers) {
     if (parallel >= 0) args.reference = texts[parallel][0];
     try {
       const answer = await asking("measures", args);
-      if (answer === null) return; // a later one is on its way
+      if (answer === null) return; // a later one is pending
       const [first] = answer.measures;
       if (answer.measures.every(({ error }) => error?.message === first.error?.message) && first.error) {
-        const remedy = "reference" in args ? "Give each text as many lines, or choose none." : first.error.remedy;
+        const remedy = "reference" in args ? "Give all texts the same number of lines, or choose none." : first.error.remedy;
         throw new Problem(first.error.message, remedy);
       }
       [found, names] = [answer.measures, texts.map(([name]) => name)];
@@ -125,7 +125,7 @@ export function languagesView(tokenizers) {
   };
 }
 
-// The table of one tokenizer, and how unequal the texts are.
+// The table of one tokenizer, and the inequality of the texts.
 function card(name) {
   const listed = table(name);
   const problem = problemLine();
@@ -151,7 +151,7 @@ function card(name) {
       if (parallel) {
         fill(
           note,
-          `Fewest tokens: ${drawnName(parallel.best)}. Most: ${drawnName(parallel.worst)}. Gini coefficient of all: `,
+          `Fewest tokens: ${drawnName(parallel.best)}. Most: ${drawnName(parallel.worst)}. Gini coefficient: `,
           parallel.gini.toFixed(3),
         );
       }
@@ -159,7 +159,7 @@ function card(name) {
   };
 }
 
-// Fills a choice anew; what was chosen stays, if it is still there.
+// Replaces the options of a choice; the chosen one stays if it still exists.
 function offer(select, options, wanted = select.value) {
   fill(select, ...options.map(([value, title]) => element("option", { value }, title)));
   select.value = options.some(([value]) => value === wanted) ? wanted : options[0][0];

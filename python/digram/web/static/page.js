@@ -1,4 +1,4 @@
-// Where the page begins: the token of this run, the tokenizers, and the views.
+// The entry point of the page: the token of this run, the tokenizers, and the views.
 
 import { Problem, ask, takeToken } from "./ask.js";
 import { curveView } from "./curve-view.js";
@@ -11,8 +11,8 @@ import { treeView } from "./tree-view.js";
 import { drawnName } from "./visible.js";
 import { vocabularyView } from "./vocabulary-view.js";
 
-// A view is made once, at its first visit, of the tokenizers; `show` gets what stands in the address
-// after its name, as in `#tree/0/262`. A view of its own module and a line here is all it takes.
+// A view is made once, at its first visit, from the tokenizers; `show` gets the part of the address
+// after its name, as in `#tree/0/262`. A new view needs a module and a line here.
 const VIEWS = [
   { name: "text", title: "Text", make: textView },
   { name: "vocabulary", title: "Vocabulary", make: vocabularyView },
@@ -30,7 +30,7 @@ async function begin() {
   let tokenizers;
   try {
     ({ tokenizers } = await ask("tokenizers", {}));
-    for (const one of tokenizers) one.name = drawnName(one.name); // as files are called, which may be anything
+    for (const one of tokenizers) one.name = drawnName(one.name); // a file name may contain any character
   } catch (error) {
     fill(main, complaint(error));
     return;

@@ -1,19 +1,19 @@
-// A pane of tokens, as long as it may be. It is cut into blocks, of which those far from the eye are
-// plain text that the browser need not lay out, and become elements when they come near. So a pane has
-// some thousand of them at most, and the browser's own search finds everything.
+// A pane of any number of tokens. It is split into blocks; those far from the viewport are plain text
+// that the browser need not lay out, and get elements when they come near. So a pane has at most some
+// thousand elements, and the browser's own search finds everything.
 
 import { element } from "./dom.js";
 import { RING, RING_BEGINS, RING_ENDS, lastAtMost } from "./places.js";
 import { draw as drawInto } from "./visible.js";
 
-const BLOCK = 200; // cells, and then those up to the end of the line
-const LONGEST = 1000; // cells; a line that is longer goes on in another block, and so on a new line
-const LINE = 60; // characters, about: for the height of what was never laid out
+const BLOCK = 200; // cells, and further ones up to the end of the line
+const LONGEST = 1000; // cells; a longer line continues in another block, and so on a new line
+const LINE = 60; // approximate characters per line, for the height of blocks without a layout
 const COLOURS = 6;
 const NEAR = "400px";
 
-// `parts(first, after)` gives what to draw for the tokens of a cell, as `pieces` has it;
-// `between` stands between cells; `onToken(index, how)` is told which token a person looks at.
+// `parts(first, after)` returns what to draw for the tokens of a cell, as `pieces` does; `between` is
+// the text between cells; `onToken(index, how)` is called when another token becomes current.
 export function pane({ label, kind, between = "", parts, onToken, onOpen }) {
   const root = element("div", {
     "class": `pane ${kind}`,
@@ -55,7 +55,7 @@ export function pane({ label, kind, between = "", parts, onToken, onOpen }) {
     return drawInto(made, parts(first, after), { own: true });
   }
 
-  // Tokens that share a character have each a part of its width, by their bytes.
+  // Tokens that share a character each get a part of its width, in proportion to their bytes.
   function paintShares(made) {
     const shares = sharesOf(made);
     const stops = [];
@@ -86,7 +86,7 @@ export function pane({ label, kind, between = "", parts, onToken, onOpen }) {
     return parts(firsts[i], firsts[i + 1]).map(([text]) => text).join("");
   }
 
-  // Cuts all cells into blocks, after the ends of lines where there are any.
+  // Splits all cells into blocks, if possible after the ends of lines.
   function cut() {
     blocks = [];
     starts.length = 0;
@@ -190,7 +190,7 @@ export function pane({ label, kind, between = "", parts, onToken, onOpen }) {
   const api = {
     root,
     sizes: [],
-    // Show other tokens: the first of each cell and the number of all, their sizes, and their rings.
+    // Show other tokens: the first token of each cell and their total number, their sizes, and rings.
     show(newFirsts, sizes, newFlags) {
       observer.disconnect();
       unmark();
@@ -202,12 +202,12 @@ export function pane({ label, kind, between = "", parts, onToken, onOpen }) {
       draw(0); // at once, so that no frame shows it without colours
       for (const block of blocks) observer.observe(block.root);
     },
-    // Mark a token, and bring it into sight unless the eye is here already.
+    // Mark a token, and scroll to it unless it is already visible.
     look(token, isHere) {
       const found = mark(token);
       if (found && !isHere) bring(found);
     },
-    // Mark what another tokenizer has in the place of a token.
+    // Mark the tokens at the same place as a token of another tokenizer.
     lookAcross(first, after) {
       unmark();
       current = first;

@@ -1,9 +1,9 @@
-// Where tokens stand in a text, which of them share characters, and where tokenizers disagree.
-// Nothing here touches the page.
+// The places of tokens in a text, the characters that they share, and where tokenizers differ.
+// Nothing here changes the page.
 
-// The places of tokens of these sizes in bytes: `starts` in bytes, with the end of the last; `from`
-// and `to` in the text as JavaScript counts it. A token covers every character of which it holds a
-// byte, so tokens that share one overlap there.
+// The places of tokens of these sizes in bytes: `starts` are byte offsets, with the end of the last;
+// `from` and `to` are offsets in UTF-16 code units. A token covers every character of which it has a
+// byte, so tokens that share a character overlap there.
 export function places(text, sizes) {
   const n = sizes.length;
   const starts = new Uint32Array(n + 1);
@@ -31,17 +31,17 @@ export function places(text, sizes) {
   return { starts, from, to };
 }
 
-// The bytes that the character here takes in UTF-8.
+// The number of bytes in UTF-8 of the character at an offset.
 function widthAt(text, at) {
-  const unit = text.charCodeAt(at); // NaN at the end, for which the last is taken
+  const unit = text.charCodeAt(at); // NaN at the end, which takes the last branch
   if (unit < 0x80) return 1;
   if (unit < 0x800) return 2;
   if (unit >= 0xd800 && unit < 0xdc00) return 4;
   return 3;
 }
 
-// What is drawn as one: a token, or several that share characters. `firsts` are the first tokens, and
-// after them the number of all.
+// Cells, which are drawn as one: a token, or several that share characters. `firsts` are their first
+// tokens, followed by the number of all tokens.
 export function cells({ from, to }) {
   const firsts = [];
   for (let i = 0; i < from.length; i += 1) {
@@ -51,8 +51,8 @@ export function cells({ from, to }) {
   return firsts;
 }
 
-// The stretches, in bytes, that tokenizers cut differently: between two borders that all of them
-// have, where some have more than the one token.
+// The stretches, in bytes, that tokenizers split differently: between two boundaries that all share,
+// if some tokenizer has several tokens there.
 export function disagreements(borders) {
   if (borders.length < 2) return [];
   const found = [];
@@ -85,7 +85,7 @@ export const RING = 1;
 export const RING_BEGINS = 2;
 export const RING_ENDS = 4;
 
-// For each token whether it is in such a stretch, begins it, ends it.
+// For each token whether it is in such a stretch, begins it, or ends it.
 export function rings(starts, stretches) {
   const flags = new Uint8Array(starts.length - 1);
   let i = 0;
@@ -98,7 +98,7 @@ export function rings(starts, stretches) {
   return flags;
 }
 
-// The last of sorted numbers that is not above `value`.
+// The index of the last sorted number that is at most `value`.
 export function lastAtMost(sorted, value) {
   let low = 0;
   let high = sorted.length;

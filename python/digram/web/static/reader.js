@@ -1,4 +1,4 @@
-// The text of the reader, which views share; the tab keeps it, so that it is there after a reload.
+// The user's text, which the views share; it is kept in the tab's storage for a reload.
 
 const KEPT = "digram text";
 const SAMPLE = `Type or paste a text here. Tokenizers cut it into tokens, and each token has an id.
@@ -21,23 +21,23 @@ export function keep(given) {
   try {
     sessionStorage.setItem(KEPT, given);
   } catch {
-    sessionStorage.removeItem(KEPT); // more than a browser keeps
+    sessionStorage.removeItem(KEPT); // too large for the storage
   }
 }
 
-// How it begins: whole lines, up to so many characters.
+// The beginning of the text: whole lines, up to a number of characters.
 export function opening(most) {
   const whole = kept();
   return whole.length <= most ? whole : wholeLines(whole.slice(0, most));
 }
 
-// Half a surrogate pair is not a character, and no UTF-8.
+// A lone surrogate is not a character, and cannot be encoded as UTF-8.
 export function wellFormed(given) {
   return given.toWellFormed?.() ?? given;
 }
 
-// A file as text, and whether all of it is there: else it is its beginning, of at most `most` bytes as
-// they are sent, and of whole lines where it has lines.
+// A file as text, and whether it is complete. Otherwise it is the beginning, of at most `most` bytes
+// when sent, cut at the end of a line if possible.
 export async function fileText(file, most) {
   const found = await file.slice(0, most).text();
   let text = found.replaceAll("\r\n", "\n").replace(/^\ufeff/, "");
@@ -50,12 +50,12 @@ export async function fileText(file, most) {
   return { text, whole };
 }
 
-// What is left of a text that was cut somewhere.
+// The whole lines, or characters, of a text that was cut anywhere.
 function wholeLines(text) {
   return text.slice(0, text.lastIndexOf("\n") + 1) || wellFormed(text).replace(/\ufffd+$/, "");
 }
 
-// How many bytes a text takes in a question.
+// The number of bytes of a text in a question.
 export function sentSize(given) {
   return new TextEncoder().encode(JSON.stringify(given)).length;
 }

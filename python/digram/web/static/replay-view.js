@@ -1,4 +1,4 @@
-// Training played again on a text: merge by merge, with what each does to the text.
+// A replay of training on a text: merge by merge, with the effect of each.
 
 import { latest } from "./ask.js";
 import { chip } from "./details.js";
@@ -17,20 +17,20 @@ import { opening, wellFormed } from "./reader.js";
 import { stepper } from "./stepper.js";
 import { fromHex, tokenText } from "./visible.js";
 
-const MOST = 600; // characters of the reader's text to begin with
-const SPEEDS = [[1, "1 merge a second"], [3, "3 a second"], [10, "10 a second"], [30, "30 a second"]];
-const LATEST = 60; // tokens of the vocabulary that are shown
+const MOST = 600; // characters taken from the shared text at first
+const SPEEDS = [[1, "1 merge per second"], [3, "3 per second"], [10, "10 per second"], [30, "30 per second"]];
+const LATEST = 60; // tokens of the vocabulary to show
 const LINE_FEED = 10;
 
 export function replayView(tokenizers) {
   const asking = latest();
   let tokenizer = 0;
-  let taken = null; // of the reader's text
+  let taken = null; // from the shared text
   let played = null;
   let bytes = new Uint8Array();
-  let gone = new Map(); // at which frame a border between two tokens goes
+  let gone = new Map(); // the frame at which a boundary between two tokens goes away
   let ticking = null;
-  // Who wants little motion on the screen gets it slowly; by itself nothing moves.
+  // Slow if reduced motion is preferred; nothing moves without a click.
   let speed = matchMedia("(prefers-reduced-motion: reduce)").matches ? 1 : 3;
 
   const which = choice("Tokenizer", tokenizers.map(({ name }, i) => [i, name]), (value) => {
@@ -89,7 +89,7 @@ export function replayView(tokenizers) {
     const text = wellFormed(area.value);
     try {
       const answer = await asking("replay", { tokenizer, text });
-      if (answer === null) return; // a later one is on its way
+      if (answer === null) return; // a later one is pending
       played = answer;
       bytes = fromHex(answer.hex);
       gone = new Map(answer.frames.flatMap(({ joined }, frame) => joined.map((place) => [place, frame])));
@@ -101,13 +101,13 @@ export function replayView(tokenizers) {
       return;
     }
     const { frames, merges } = played;
-    fill(note, `${number(frames.length)} of ${several(merges, "merge")} have a place in this text`);
+    fill(note, `${number(frames.length)} of ${several(merges, "merge")} apply to this text`);
     results.hidden = bytes.length === 0;
     slider.max = String(frames.length);
     controls.to(0, frames.length);
   }
 
-  // From the first merge on, or from where one is, to the last; until something else is done.
+  // Plays from the current merge, or from the first, to the last, until the user does something else.
   function start() {
     clearInterval(ticking);
     if (Number(slider.value) >= played.frames.length) controls.to(0);
@@ -124,7 +124,7 @@ export function replayView(tokenizers) {
     fill(play, "Play");
   }
 
-  // What stands after so many merges, and which one comes next.
+  // Shows the state after this number of merges, and the next merge.
   function show(at, by) {
     if (by === "person") stop();
     const next = played.frames[at];
@@ -133,7 +133,7 @@ export function replayView(tokenizers) {
     slider.setAttribute("aria-valuetext", `${number(at)} of ${several(played.frames.length, "merge")}`);
     const tokens = drawText(at);
     const known = before ? before.vocab_size : played.base;
-    const size = next ? known : played.vocab_size; // with those that have no place here
+    const size = next ? known : played.vocab_size; // includes merges that do not apply to the text
     fill(
       facts,
       count("tokens of the text", number(tokens)),
@@ -147,7 +147,7 @@ export function replayView(tokenizers) {
     announce(`${several(tokens, "token")}. ${next ? said(next) : "No merge is left."}`);
   }
 
-  // Draws the text after so many merges, and gives how many tokens it is.
+  // Draws the text after this number of merges, and returns its number of tokens.
   function drawText(at) {
     const ends = played.borders.filter((place) => !(gone.get(place) < at));
     ends.push(bytes.length);
@@ -180,7 +180,7 @@ export function replayView(tokenizers) {
         ? element("p", { class: "quiet" }, "Next in training: ", ...pair(after), `, counted ${number(after.count)} times`)
         : "",
       skipped
-        ? element("p", { class: "quiet" }, `${several(skipped, "merge")} before it ${skipped === 1 ? "has" : "have"} no place here.`)
+        ? element("p", { class: "quiet" }, `${several(skipped, "merge")} before it ${skipped === 1 ? "does" : "do"} not apply to this text.`)
         : "",
     ];
   }
@@ -189,9 +189,9 @@ export function replayView(tokenizers) {
     const after = played.merges - 1 - (played.frames.at(-1)?.rank ?? -1);
     return [
       element("h2", {}, "No merge is left"),
-      element("p", { class: "quiet" }, "The text stands as the tokenizer encodes it."),
+      element("p", { class: "quiet" }, "These are the tokens of the tokenizer."),
       after > 0
-        ? element("p", { class: "quiet" }, `The last ${several(after, "merge")} have no place here.`)
+        ? element("p", { class: "quiet" }, `The last ${several(after, "merge")} do not apply to this text.`)
         : "",
     ];
   }
@@ -207,13 +207,13 @@ export function replayView(tokenizers) {
   };
 }
 
-// The tokens that were learned, the latest first.
+// The learned tokens, the latest first.
 function vocabulary(frames, size) {
   const latest = frames.slice(-LATEST).reverse();
   const rest = frames.length > LATEST ? `, the latest ${LATEST}` : "";
   return [
     element("h2", {}, `Vocabulary, of size ${number(size)}`),
-    element("p", { class: "quiet" }, frames.length ? `Learned so far, and in this text${rest}:` : "Before the first merge"),
+    element("p", { class: "quiet" }, frames.length ? `Learned so far and used in this text${rest}:` : "Before the first merge"),
     element("p", { class: "chips" }, ...latest.flatMap(({ hex, rank }) => [chip(fromHex(hex), rank), " "])),
   ];
 }

@@ -1,4 +1,4 @@
-// Axes: where values stand, and which of them are written.
+// Axes: the positions of values, and the values to label.
 
 // A scale from the values `first` to `last` to the pixels `from` to `to`.
 export function linear(first, last, from, to) {
@@ -11,13 +11,13 @@ export function logarithmic(first, last, from, to) {
   return (value) => place(Math.log(value));
 }
 
-// Round values from 0 to at least `last`, at most so many steps.
+// Round values from 0 to at least `last`, in at most this number of steps.
 export function roundTicks(last, most) {
   return steps(0, last, most, Math.ceil);
 }
 
 // Round values between two, for a logarithmic axis: 1 2 5 10 in each decade, or fewer; evenly spaced
-// ones where a decade is more than there is.
+// ones if the range is less than a decade.
 export function logTicks(first, last, most) {
   for (const of of [[1, 2, 5], [1, 3], [1]]) {
     const found = [];

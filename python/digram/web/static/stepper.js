@@ -1,8 +1,8 @@
-// Going through things one by one: buttons, keys, and where one is.
+// Stepping through items: buttons, keys, and the current position.
 
 import { element, fill, number } from "./dom.js";
 
-// `show(at, by)` is called for each place; `by` is "person" for one that somebody went to.
+// `show(at, by)` is called for each position; `by` is "person" if the user chose it.
 export function stepper({ name, show }) {
   let [at, last] = [0, 0];
   const buttons = [
@@ -32,7 +32,7 @@ export function stepper({ name, show }) {
 
   function go(to, by = "person") {
     at = Math.min(last, Math.max(0, to));
-    // One that has the focus stays as it is, so that the keys go on.
+    // A button with the focus stays enabled, so that keys continue to work.
     buttons.forEach((one, i) => one.setAttribute("aria-disabled", i < 2 ? at === 0 : at === last));
     fill(where, `${number(at)} of ${number(last)}`);
     show(at, by);

@@ -1,4 +1,4 @@
-// A table of texts, which scrolls in its own box, and can be copied into a spreadsheet.
+// A table of texts that scrolls in its own box and can be copied into a spreadsheet.
 
 import { copyButton } from "./copying.js";
 import { element, fill } from "./dom.js";
@@ -20,7 +20,7 @@ export function table(caption) {
   );
   return {
     root,
-    // What it shows, the names of the columns, and rows of as many texts, the first of which names its row.
+    // The caption, the names of the columns, and rows with as many texts, the first of which is a heading.
     show(told, names, rows) {
       cells = [names, ...rows];
       fill(title, told);

@@ -1,10 +1,10 @@
-// Fields for texts with names: typed, pasted, or from files; as many as one wants.
+// Any number of named texts: typed, pasted, or from files.
 
 import { announce, element, textArea } from "./dom.js";
 import { fileText, sentSize } from "./reader.js";
 
-const MOST = 1_000_000; // bytes of all texts together, as they are sent
-const MOST_ROWS = 200; // as the server has it
+const MOST = 1_000_000; // bytes of all texts together when sent
+const MOST_ROWS = 200; // the server has the same limit
 
 export function textRows(samples, { onChange, onProblem }) {
   let made = 0;
@@ -54,7 +54,7 @@ export function textRows(samples, { onChange, onProblem }) {
     onChange();
   });
   files.addEventListener("click", () => {
-    files.value = ""; // so that the same ones can be chosen again, when they have changed
+    files.value = ""; // so that the same files can be chosen again after a change
   });
   files.addEventListener("change", async () => {
     try {
@@ -64,7 +64,7 @@ export function textRows(samples, { onChange, onProblem }) {
     }
   });
 
-  // Files take the place of the samples and of rows without a text.
+  // Files replace the samples and rows without a text.
   function take(texts) {
     for (const item of [...list.children]) {
       const [name, text] = [item.querySelector("input").value, item.querySelector("textarea").value];
@@ -74,7 +74,7 @@ export function textRows(samples, { onChange, onProblem }) {
     onChange();
   }
 
-  // Each with its row, which stays the same when its name does not.
+  // Each text with its row, which identifies it when its name changes.
   function texts() {
     return [...list.children].map((item) => {
       const called = item.querySelector("input");
@@ -94,11 +94,11 @@ export function textRows(samples, { onChange, onProblem }) {
   return { root, buttons, texts };
 }
 
-// Files as texts by name. Where they are more than can be sent, each comes to the same number of lines,
-// so that parallel ones stay so.
+// Files as texts by name. If they are too large to send, each is cut to the same number of lines, so
+// that parallel texts stay parallel.
 async function read(files) {
   if (files.length > MOST_ROWS) {
-    throw new Error(`${files.length} files are more than ${MOST_ROWS}; for more there is digram evaluate.`);
+    throw new Error(`${files.length} files are more than ${MOST_ROWS}; use digram evaluate for more.`);
   }
   const found = [];
   for (const file of files) {
@@ -110,12 +110,12 @@ async function read(files) {
   let count = all;
   if (size(all) > MOST) {
     let most = all;
-    for (count = 0; most - count > 1;) { // the most lines that can be sent
+    for (count = 0; most - count > 1;) { // the maximum number of lines that can be sent
       const middle = Math.floor((count + most) / 2);
       if (size(middle) > MOST) most = middle;
       else count = middle;
     }
-    announce(`Of each file the first ${count} lines were taken.`);
+    announce(`The first ${count} lines of each file are used.`);
   }
   return found.map(([name, lines]) => [name, lines.slice(0, count).join("")]);
 }

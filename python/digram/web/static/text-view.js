@@ -1,4 +1,4 @@
-// Type text, see its tokens: by one tokenizer or by several, side by side.
+// The tokens of a text, by one tokenizer or by several side by side.
 
 import { latest } from "./ask.js";
 import { card } from "./card.js";
@@ -81,7 +81,7 @@ export function textView(tokenizers) {
       grid.removeAttribute("aria-busy");
       return;
     }
-    if (answer === null) return; // a later one is on its way
+    if (answer === null) return; // a later one is pending
     grid.removeAttribute("aria-busy");
     problem.clear();
     const bytes = utf8.encode(text);
@@ -95,7 +95,7 @@ export function textView(tokenizers) {
     details.clear();
   }
 
-  // A person looks at a token: it is marked wherever it stands, and what others have in its place.
+  // The current token is marked in all panes, together with the other tokenizers' tokens at its place.
   function look(i, token, how) {
     const mine = cards[i];
     const [start, end] = [mine.starts[token], mine.starts[token + 1]];
@@ -117,7 +117,7 @@ export function textView(tokenizers) {
   return {
     root,
     show() {
-      const text = kept(); // which another view may have changed
+      const text = kept(); // another view may have changed it
       if (area.value !== text) area.value = text;
       if (shown.text !== wellFormed(area.value)) update();
     },
@@ -134,10 +134,10 @@ function countCharacters(text) {
 }
 
 function places(count) {
-  return `${several(count, "place")} cut differently`;
+  return `${several(count, "place")} split differently`;
 }
 
-// How many places are cut differently, and a way from one to the next.
+// The number of places that are split differently, with buttons to step through them.
 function differencesBar(step) {
   let total = 0;
   let at = -1;
@@ -147,19 +147,19 @@ function differencesBar(step) {
     fill(says, `${number(at + 1)} of ${places(total)}`);
     step(at);
   };
-  const before = element("button", { "type": "button", "aria-label": "Previous place cut differently" }, "‹");
-  const after = element("button", { "type": "button", "aria-label": "Next place cut differently" }, "›");
+  const before = element("button", { "type": "button", "aria-label": "Previous place split differently" }, "‹");
+  const after = element("button", { "type": "button", "aria-label": "Next place split differently" }, "›");
   before.addEventListener("click", () => go(-1));
   after.addEventListener("click", () => go(1));
   const root = element("span", { class: "differences", hidden: true }, before, says, after);
   return {
     root,
-    // null where there is nothing to compare
+    // null if there is nothing to compare
     show(count) {
       [total, at] = [count ?? 0, -1];
       root.hidden = count === null;
       before.disabled = after.disabled = total === 0;
-      fill(says, total === 0 ? "All cut alike" : places(total));
+      fill(says, total === 0 ? "All split alike" : places(total));
     },
   };
 }

@@ -1,4 +1,4 @@
-// How tokens were merged: the tree of each token of a text, and the merges in their order.
+// The merge tree of each token of a text, and its merges in order.
 
 import { Problem, ask, latest } from "./ask.js";
 import { chip } from "./details.js";
@@ -10,7 +10,7 @@ const MOST = 24; // trees at once
 const UNMERGED = {
   byte: "a byte",
   character: "a character",
-  whole: "made by no merge",
+  whole: "no merge makes it",
   special: "a special token",
 };
 
@@ -84,7 +84,7 @@ export function treeView(tokenizers) {
 
   return {
     root,
-    // `#tree/0/262` shows one token of one tokenizer, `#tree` those of the text.
+    // `#tree/0/262` shows one token of one tokenizer, `#tree` the tokens of the text.
     show([wanted, id]) {
       if (/^\d{1,4}$/.test(wanted) && Number(wanted) < tokenizers.length && /^\d{1,12}$/.test(id)) {
         tokenizer = Number(wanted);
@@ -95,7 +95,7 @@ export function treeView(tokenizers) {
   };
 }
 
-// The tree of one token, with what it is, and the merges from first to last.
+// The tree of one token, its facts, and its merges from first to last.
 function figure(nodes, place, tokenizer) {
   const [top] = nodes;
   const bytes = fromHex(top.hex);
@@ -117,7 +117,7 @@ function figure(nodes, place, tokenizer) {
   );
 }
 
-// Nodes come each before its parts, with their levels: each is put under the last one of a level less.
+// Each node precedes its parts: it is put under the last node of the level above.
 function branches(nodes, tokenizer) {
   const above = []; // by level
   nodes.forEach((node, at) => {
@@ -142,7 +142,7 @@ function merges(nodes) {
   const made = new Map();
   nodes.forEach((node, at) => {
     if (node.kind !== "merge" || made.has(node.rank)) return;
-    // Its left part comes next, its right part is the second below it of one level more.
+    // Its left part is the next node, its right part the second node after it of the next level.
     const right = nodes.findIndex((one, i) => i > at + 1 && one.level === node.level + 1);
     made.set(node.rank, { node, parts: [nodes[at + 1], nodes[right]] });
   });
@@ -152,7 +152,7 @@ function merges(nodes) {
   return element(
     "details",
     {},
-    element("summary", {}, `${several(steps.length, "merge")}, in their order`),
+    element("summary", {}, `${several(steps.length, "merge")}, in order`),
     element(
       "ol",
       { class: "merges" },

@@ -1,12 +1,12 @@
-// Tokens as a person reads them: nothing unseen, and nothing that would rearrange the line.
-// The same signs as in the terminal: · ↵ → ␀ ⟨E4⟩ ⟨U+202E⟩.
+// Tokens as visible text: nothing is invisible, and nothing rearranges the line.
+// The same symbols as in the terminal: · ↵ → ␀ ⟨E4⟩ ⟨U+202E⟩.
 
 const UNSEEN = /[\p{C}\p{Z}]/u;
 const SPACES = /^\p{Zs}$/u;
 const MARKS = new Map([[" ", "·"], ["\n", "↵"], ["\r", "␍"], ["\t", "→"]]);
 const COMBINING = /^\p{M}/u;
 
-// The pieces of a text as [the text itself, what to draw for it; null where it is seen as it is].
+// The pieces of a text as [the text itself, what to draw for it; null to draw the text itself].
 export function pieces(text) {
   if (!UNSEEN.test(text)) return text ? [[text, null]] : [];
   const found = [];
@@ -35,9 +35,9 @@ function signOf(character, before, after) {
   return `⟨U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
 }
 
-// Puts pieces into an element. The dots of spaces are a matter of style, over the spaces themselves, so
-// that the browser finds and copies what stands there. With `own` all other signs are, too: what they
-// stand for is in the element, without a width, and where it would rearrange the line in a box of its own.
+// Puts pieces into an element. Style draws the dots of spaces over the spaces themselves, so that the
+// browser finds and copies the text. With `own` this holds for all other symbols too: the element has
+// their text without a width, in a separate box if it would rearrange the line.
 export function draw(made, drawing, { own = false } = {}) {
   for (const piece of drawing) {
     const [text, sign] = piece;
@@ -61,8 +61,8 @@ function mark(kind, text) {
   return made;
 }
 
-// A joiner between two things that are seen joins them, as in families of emoji; at the border of a
-// token it has nothing to join, and shows.
+// A joiner between two visible characters joins them, as in family emoji; at the boundary of a token
+// it joins nothing, and is shown as a symbol.
 function joins(character, before, after) {
   return /[\u200c\u200d]/.test(character) && isSeen(before) && isSeen(after);
 }
@@ -79,15 +79,15 @@ function shownOf(drawing) {
   return drawing.map(([text, sign]) => sign ?? text).join("");
 }
 
-// A name, in which a space is no matter.
+// A name, in which spaces are shown as they are.
 export function drawnName(text) {
   return text.split(" ").map((word) => drawn(word)).join(" ");
 }
 
 const STRICT = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-// The pieces of a token by itself: bytes that are not whole character stand in brackets, and a mark
-// that the token begins with sits on a circle.
+// The pieces of a token by itself: bytes that are not a whole character are in brackets, and a mark
+// at the start of the token is placed on a circle.
 export function tokenPieces(bytes) {
   const found = [];
   let start = 0;
@@ -108,7 +108,7 @@ export function tokenPieces(bytes) {
   return found;
 }
 
-// How many bytes the whole character that begins here has; 0 where none does.
+// The number of bytes of the whole character that begins here; 0 if none does.
 function characterAt(bytes, at) {
   const first = bytes[at];
   const size = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;

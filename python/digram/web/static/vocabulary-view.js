@@ -1,4 +1,4 @@
-// The vocabulary: all tokens, searched and sorted by the server, of which those in sight are here.
+// The vocabulary: all tokens, searched and sorted by the server; only visible rows are loaded.
 
 import { Problem, ask } from "./ask.js";
 import { chip } from "./details.js";
@@ -7,8 +7,8 @@ import { drawn, fromHex, tokenText } from "./visible.js";
 
 const HEIGHT = 36; // of a row, in pixels, as in lists.css
 const PAGE = 200; // rows of one answer
-const PAGES = 20; // answers that are kept
-const BYTES = /^\s*([0-9a-f]{2}\s*)*$/i; // as the server reads them
+const PAGES = 20; // answers to keep
+const BYTES = /^\s*([0-9a-f]{2}\s*)*$/i; // as the server parses them
 
 export function vocabularyView(tokenizers) {
   const asked = { tokenizer: 0, search: "", by: "text", sort: "id", descending: false };
@@ -24,7 +24,7 @@ export function vocabularyView(tokenizers) {
   let run = 0;
   let total = 0;
   let active = -1;
-  let scrolled = 0; // which the list forgets while another view is shown
+  let scrolled = 0; // the list loses it while another view is shown
 
   const which = choice("Tokenizer", tokenizers.map(({ name }, i) => [i, name]), (value) => {
     change({ tokenizer: Number(value) });
@@ -120,7 +120,7 @@ export function vocabularyView(tokenizers) {
     });
     try {
       if (asked.by === "hex" && !BYTES.test(asked.search)) {
-        throw new Problem("These are not bytes yet.", "Write two digits a byte, as in e4 b8 ad.");
+        throw new Problem("These are not bytes yet.", "Write two digits per byte, as in e4 b8 ad.");
       }
       const answer = await rows(0, mine);
       if (mine !== run) return;
@@ -145,15 +145,15 @@ export function vocabularyView(tokenizers) {
     draw();
   }
 
-  // What is said where nothing was found.
+  // The message if nothing was found.
   function none() {
     const searched = drawn(asked.search.trim());
     if (asked.by === "id") return `No token has the id ${searched}.`;
-    if (asked.by === "hex") return `No token holds the bytes ${searched}.`;
-    return `No token holds the text ${drawn(asked.search)}. A longer text is several tokens: see it under Text.`;
+    if (asked.by === "hex") return `No token contains the bytes ${searched}.`;
+    return `No token contains the text ${drawn(asked.search)}. See under Text how it is encoded.`;
   }
 
-  // The answer that holds a page of rows; asked for once.
+  // The answer with a page of rows; each is requested once.
   function rows(page, mine) {
     let answer = pages.get(page);
     if (answer === undefined) {

@@ -1,1 +1,1 @@
-"""What this room finds, as lines of text for a terminal; notebooks take the words from here."""
+"""The results of this package as lines of text for a terminal; notebooks share their wording."""

@@ -31,13 +31,13 @@ __all__ = [
     "totals",
 ]
 
-NO_MORE = "No two neighbours are left that have a merge."
+NO_MORE = "No adjacent pair has a merge."
 STEPS = 60
-"""Merges that are shown at most; more are nothing to read."""
-_WORK = 200_000  # symbols that are gone through for the merges of one pretoken
+"""The maximum number of merges that are shown."""
+_WORK = 200_000  # symbols to process for the merges of one pretoken
 OTHERS = 3
-"""Candidates that are named."""
-_STATE = 3  # lines that the tokens of a moment may take
+"""The maximum number of other candidates that are named."""
+_STATE = 3  # lines for the tokens of one step
 
 
 def explained(found: Explanation, *, color: bool = False, width: int = WIDTH) -> str:
@@ -56,7 +56,7 @@ def explained(found: Explanation, *, color: bool = False, width: int = WIDTH) ->
       [b][an][an][a]
         rank 1, count 1: [b] + [an]
       [ban][an][a] 257 256 97
-        No two neighbours are left that have a merge.
+        No adjacent pair has a merge.
     """
     parts = [totals(found)]
     for position, one in enumerate(found.pretokens):
@@ -69,7 +69,7 @@ def explained(found: Explanation, *, color: bool = False, width: int = WIDTH) ->
 
 
 def totals(found: Explanation) -> str:
-    """What an explanation is of."""
+    """The size of the explained text."""
     numbers = (
         (len(found.text), "byte"), (len(found.pretokens), "pretoken"), (len(found.ids), "token"),
     )  # fmt: skip
@@ -105,24 +105,24 @@ def _merging(
 
 
 def steps_shown(one: Merging) -> int:
-    """How many merges of a pretoken are shown: fewer of one that is as long as a book."""
+    """How many merges of a pretoken are shown: fewer for a very long one."""
     return min(len(one.steps), STEPS, max(_WORK // len(one.pretoken), 3))
 
 
 def how(one: Merging) -> str:
-    """What is to be said of a pretoken whose merges are not what made it."""
+    """A note on a pretoken that was not made by its merges."""
     if one.how == "special":
-        return "A special token, which nothing is merged with."
+        return "A special token, which takes part in no merge."
     if one.how == "merges":
         return ""
-    taken = "It is a token, and this vocabulary takes such pretokens whole (ignore_merges)"
+    used = "It is a token, and this vocabulary uses such pretokens whole (ignore_merges)"
     if one.steps:
-        return f"{taken}. Merges lead to the same:"
-    return f"{taken}, though merges do not lead to it."
+        return f"{used}. Merges lead to the same:"
+    return f"{used}, though merges do not lead to it."
 
 
 def place_of(one: Merging) -> str:
-    """Where a pretoken stands."""
+    """The bytes of a pretoken in the text."""
     last = one.start + len(one.pretoken) - 1
     return f"byte {one.start:,}" if last == one.start else f"bytes {one.start:,} to {last:,}"
 
@@ -134,8 +134,8 @@ def cut_out(one: Merging, name: str | None) -> str:
         return "a special token"
     if cut.split is None:
         by = "rules" if cut.pattern == RULES else f"digits={cut.pattern!r}"
-        how = "between what is" if cut.between else ""
-        return "the whole text" if cut.pattern is None else f"{how} cut out by {by}".strip()
+        how = "between pieces " if cut.between else ""
+        return "the whole text" if cut.pattern is None else f"{how}cut out by {by}"
     of = _pattern(cut, name)
     if cut.between:
         return f"between two matches of {of}"
@@ -145,7 +145,7 @@ def cut_out(one: Merging, name: str | None) -> str:
 
 
 def parts_used(found: Explanation) -> list[tuple[str, str]]:
-    """The parts of patterns that cut something out, in their order: which it is, and its text."""
+    """The parts of patterns that cut something out, in order: the name and text of each."""
     cuts = {one.cut for one in found.pretokens if one.cut.alternative is not None}
     found_parts = []
     for cut in sorted(cuts, key=lambda cut: (cut.split or 0, cut.alternative or 0)):
@@ -155,14 +155,14 @@ def parts_used(found: Explanation) -> list[tuple[str, str]]:
 
 
 def _pattern(cut: Cut, name: str | None) -> str:
-    """How the pattern of a cut is called."""
+    """The name of the pattern of a cut."""
     several_of_it = name is not None and len(NAMED[name].patterns) > 1
     number = f"pattern {(cut.split or 0) + 1}"
     return number if name is None else f"{number} of {name}" if several_of_it else name
 
 
 def _reason(step: Step, color: bool, width: int) -> str:
-    """Which merge was applied, and which others not yet."""
+    """The merge that was applied, and other candidates."""
     chosen, *others = step.candidates
     text = f"{named(step.merge)}: {_pair(step.merge, color)}"
     if len(chosen.places) > 1:
@@ -179,7 +179,7 @@ def _reason(step: Step, color: bool, width: int) -> str:
 
 
 def named(merge: Merge) -> str:
-    """The rank of a merge, and its count in training where that is known."""
+    """The rank of a merge, and its count in training, if known."""
     count = "" if merge.count is None else f", count {merge.count:,}"
     return f"rank {merge.rank:,}{count}"
 
@@ -190,7 +190,7 @@ def _pair(merge: Merge, color: bool) -> str:
 
 
 def _state(tokens: Sequence[bytes], color: bool, width: int) -> Iterator[str]:
-    """The tokens of a moment in a few lines."""
+    """The tokens of one step in a few lines."""
     line, used, lines = "", 2, 1
     for one in islice(chips(tokens[: WIDTH * _STATE], color=color), WIDTH * _STATE):
         wide = columns(one)

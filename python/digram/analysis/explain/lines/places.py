@@ -1,4 +1,4 @@
-"""Where a token stands, as lines of text."""
+"""The occurrences of a token, as lines of text."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _WORDS = 20
 def places(
     found: Places, *, color: bool = False, rows: int = _WORDS, width: int = WIDTH
 ) -> Iterator[str]:
-    r"""Where a token stands: its words with their counts, and lines of context.
+    r"""The occurrences of a token: its words with their counts, and lines of context.
 
     >>> import digram
     >>> tok = digram.train("low low lower lowest", max_merges=3, pretokenizer="gpt2")
     >>> print("\n".join(places(digram.find_token(tok, " low", "low low lower"))))
-    [·low]  id 258, stands 2 times
+    [·low]  id 258, occurs 2 times
       in 2 words, of 3 pretokens in 1 document, 13 bytes
     <BLANKLINE>
        count  word
@@ -35,7 +35,7 @@ def places(
       text 0, byte 3                           low[·low]·lower
       text 0, byte 7                       low·low[·low]er
     """
-    yield f"{chip(found.token, color=color)}  id {found.id}, stands {several(found.times, 'time')}"
+    yield f"{chip(found.token, color=color)}  id {found.id}, occurs {several(found.times, 'time')}"
     yield f"  {amount(found)}"
     if found.words and rows:
         yield ""
@@ -50,7 +50,7 @@ def places(
 
 
 def amount(found: Places) -> str:
-    """What was looked through."""
+    """The number of words with the token, and the amount of text that was searched."""
     return (
         f"in {several(len(found.words), 'word')}, of {several(found.pretokens, 'pretoken')} in "
         f"{several(found.documents, 'document')}, {several(found.bytes, 'byte')}"
@@ -59,11 +59,11 @@ def amount(found: Places) -> str:
 
 def left_out(found: Places) -> str:
     """How far the counts of words may be off."""
-    return f"rare words were left out; counts may be up to {found.missed:,} too low"
+    return f"rare words are omitted; counts may be up to {found.missed:,} too low"
 
 
 def located(sample: Sample) -> str:
-    """In which text a sample stands, and where; in which record of its file, which is not told."""
+    """The text and the offset of a sample; in a file, its record and its offset."""
     byte = f"byte {sample.offset:,}"
     if sample.path is None:
         return f"text {sample.document:,}, {byte}"
@@ -94,7 +94,7 @@ def _sample(sample: Sample, color: bool, width: int) -> str:
 
 
 def _fitting(parts: Sequence[Drawn], width: int) -> Sequence[Drawn]:
-    """As many of the first ones as fit into a number of columns."""
+    """The first parts that fit into a number of columns."""
     used = 0
     for at, part in enumerate(parts):
         used += columns(part.text)

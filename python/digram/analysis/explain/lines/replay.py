@@ -1,4 +1,4 @@
-"""Training played again, as lines of text: all frames one after the other, or one on a screen."""
+"""A replay as lines of text: all frames one after the other, or one on a screen."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 __all__ = ["colors", "played", "screen"]
 
-_LINES = 12  # that the tokens of a moment take at most, in a list of all frames
+_LINES = 12  # for the tokens of one frame, in a list of all frames
 _BAR = 24  # columns
 _BOLD, _END = "\x1b[1m", "\x1b[0m"
-_SMALLEST = 24, 12  # columns and lines of a screen; a smaller one cuts them off
+_SMALLEST = 24, 12  # columns and lines; a smaller screen cuts lines off
 _KEYS = ("space next", "b back", "p play", "+ - speed", "g first", "G last", "q quit")
 
 
@@ -62,10 +62,10 @@ def played(found: Replay, *, color: bool = False, width: int = WIDTH) -> Iterato
 def screen(
     found: Replay, number: int, *, color: bool = False, width: int = WIDTH, height: int = 24
 ) -> list[str]:
-    """One frame as the lines of a screen; -1 for what there is before the first.
+    """One frame as the lines of a screen; -1 is the text before the first frame.
 
-    First which merge it is and how the vocabulary grows, then the most frequent pairs of the text
-    before the merge, then the text after it, new tokens bold, and the keys.
+    First come the merge and the size of the vocabulary, then the most frequent pairs of the text
+    before the merge, then the text after it with new tokens in bold, and the keys.
     """
     width, height = max(width, _SMALLEST[0]), max(height, _SMALLEST[1])
     frame = found.frames[number] if number >= 0 else None
@@ -82,13 +82,13 @@ def screen(
     if frame is not None:
         lines += ["Pairs of this text before it", *_pairs(frame, color, max(height // 3, 3)), ""]
     keys = _keys(following is None, width)
-    room = height - len(lines) - 1 - len(keys)
-    lines += _tokens(found, number, color, width, max(room, 1))
+    available = height - len(lines) - 1 - len(keys)
+    lines += _tokens(found, number, color, width, max(available, 1))
     return [*lines[: height - len(keys)], *[""] * (height - len(lines) - len(keys)), *keys]
 
 
 def _merge(frame: Frame, color: bool) -> str:
-    """What is merged, and how often it stood in the corpus."""
+    """The merged pair, and its count in the corpus."""
     merge = frame.merge
     count = "" if merge.count is None else f", count {merge.count:,}"
     left, right = chips([merge.left, merge.right], color=color)
@@ -96,7 +96,7 @@ def _merge(frame: Frame, color: bool) -> str:
 
 
 def _next(frame: Frame, color: bool) -> list[str]:
-    """The pair that came next in training, where that is known."""
+    """The pair that came next in training, if known."""
     return [
         f"next {' + '.join(chips([one.left, one.right], color=color))} with {one.count:,}"
         for one in frame.merge.runners_up[:1]
@@ -108,8 +108,8 @@ def _pair(one: PairCount, color: bool) -> str:
 
 
 def _pairs(frame: Frame, color: bool, rows: int) -> Iterator[str]:
-    """The most frequent pairs with bars, the one that is merged among them."""
-    most = max([one.count for one in frame.pairs], default=1)
+    """The most frequent pairs with bars, including the merged pair."""
+    maximum = max([one.count for one in frame.pairs], default=1)
     chosen = (frame.merge.left, frame.merge.right)
     shown = list(frame.pairs[:rows])
     if all((one.left, one.right) != chosen for one in shown):
@@ -117,11 +117,11 @@ def _pairs(frame: Frame, color: bool, rows: int) -> Iterator[str]:
     for one in shown:
         mark = ">" if (one.left, one.right) == chosen else " "
         rank = "never merged" if one.rank is None else f"rank {one.rank:,}"
-        yield f"{mark}{one.count:>6,} {_bar(one.count / most)} {_pair(one, color)}  {rank}"
+        yield f"{mark}{one.count:>6,} {_bar(one.count / maximum)} {_pair(one, color)}  {rank}"
 
 
 def _chosen(frame: Frame) -> list[PairCount]:
-    """The pair that is merged, which may be a rare one in this text."""
+    """The merged pair, which may be rare in this text."""
     from digram.analysis.explain.frames import PairCount
 
     merge = frame.merge
@@ -138,7 +138,7 @@ def _bold(text: str, color: bool) -> str:
 
 
 def _keys(is_last: bool, width: int) -> list[str]:
-    """The keys in as many lines as they need."""
+    """The keys, on as many lines as they need."""
     lines = ["The end." if is_last else ""]
     for one in _KEYS:
         if lines[-1] and len(lines[-1]) + len(one) + 3 > width:
@@ -147,8 +147,8 @@ def _keys(is_last: bool, width: int) -> list[str]:
     return lines
 
 
-def _tokens(found: Replay, number: int, color: bool, width: int, room: int) -> list[str]:
-    """The tokens after a frame within a number of lines: those around the first new ones."""
+def _tokens(found: Replay, number: int, color: bool, width: int, height: int) -> list[str]:
+    """The tokens after a frame within a number of lines: those around the first new tokens."""
     tokens, new = found.tokens(number), _new(found, number)
     shown_tokens = chips(tokens, color=color, positions=colors(found, number))
     lines, used, first = [""], 0, None
@@ -167,22 +167,22 @@ def _tokens(found: Replay, number: int, color: bool, width: int, room: int) -> l
             used = 0
     if len(lines) > 1 and not lines[-1]:
         lines.pop()
-    start = max(0, min((first or 0) - room // 3, len(lines) - room))
-    kept = lines[start : start + room]
+    start = max(0, min((first or 0) - height // 3, len(lines) - height))
+    kept = lines[start : start + height]
     return [f"{'…' if _is_cut(n, start, kept, lines) else ' '} {x}" for n, x in enumerate(kept)]
 
 
 def _is_cut(number: int, start: int, kept: Sequence[str], lines: Sequence[str]) -> bool:
-    """Whether lines before the first or after the last one are left out."""
+    """Whether lines before the first or after the last one are omitted."""
     return (number == 0 and start > 0) or (
         number == len(kept) - 1 and start + len(kept) < len(lines)
     )
 
 
 def colors(found: Replay, number: int) -> list[int]:
-    """Numbers of colours that tokens keep while others are merged.
+    """Numbers of colours that tokens keep through later merges.
 
-    It is that of a token's first byte or character, unless the token before it has the same.
+    A token has the number of its first byte or character, unless the token before it has the same.
     """
     places = {start: at for at, start in enumerate([0, *found.ends(-1)])}
     chosen: list[int] = []
@@ -194,7 +194,7 @@ def colors(found: Replay, number: int) -> list[int]:
 
 
 def _new(found: Replay, number: int) -> set[int]:
-    """Which tokens a frame made, by their numbers."""
+    """The indices of the tokens that a frame made."""
     if number < 0:
         return set()
     ends = found.ends(number)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["branches", "made", "tree_lines"]
 
 _NODES = 500  # lines
-_DEEPEST = 20  # levels that are drawn
+_DEEPEST = 20  # levels to draw
 _KINDS = {"special": "a special token", "whole": "no merge makes it"}
 
 
@@ -42,9 +42,9 @@ def tree_lines(tree: Tree, *, color: bool = False) -> Iterator[str]:
 
 
 def branches(tree: Tree) -> Iterator[tuple[tuple[bool, ...], Tree, str]]:
-    """The nodes of a tree as they are drawn: which side each is on from the top, and what to note.
+    """The nodes of a tree in the order of drawing: the side of each from the top, and a note.
 
-    What was drawn before is not drawn again, nor what lies deeper than one can see.
+    Subtrees that were drawn before are not repeated, and very deep ones are cut off.
     """
     waiting: list[tuple[tuple[bool, ...], Tree]] = [((), tree)]
     before: set[int] = set()
@@ -64,7 +64,7 @@ def branches(tree: Tree) -> Iterator[tuple[tuple[bool, ...], Tree, str]]:
 
 
 def made(node: Tree, note: str = "") -> str:
-    """What is known of a node beside its token."""
+    """The id, rank and count of a node."""
     parts = [f"id {node.id}"]
     if note == "as above":
         return f"{parts[0]}, {note}"
