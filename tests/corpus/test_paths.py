@@ -190,7 +190,7 @@ def test_what_is_packed_in_another_way_is_refused_with_a_remedy(
     (tmp_path / "a.txt").write_bytes(b"a")
     path = tmp_path / f"b{suffix}"
     path.write_bytes(b"...")
-    with pytest.raises(OptionError, match=r"not read here.*or pack it as \.gz, \.zst") as it:
+    with pytest.raises(OptionError, match=r"not supported.*or pack it as \.gz, \.zst") as it:
         files(tmp_path)
     assert it.value.path == str(path)
 
@@ -231,7 +231,7 @@ def test_a_format_that_is_not_known(tmp_path: Path, told: str) -> None:
     for field in ("", "a.", [], [""]):
         with pytest.raises(OptionError, match="is not a name"):
             files(tmp_path, field=field)
-    with pytest.raises(TypeError, match="field is a name or a list of names"):
+    with pytest.raises(TypeError, match="field must be a name or a list of names"):
         files(tmp_path, field=[1])  # type: ignore[list-item]
 
 

@@ -4,7 +4,7 @@
 What is called is found by looking: every name of `digram.__all__`, every constructor and public
 method, and those of all that they return. In a call one argument is hostile and the others are as
 they should be. A call may give a result, `DigramError`, `TypeError`, `OSError` or `MemoryError`, or
-let through what a foreign object raised; all else is a fault. A call is told by its name and
+let through what a foreign object raised; all else is a fault. A call has a name and a
 number, and is the same each time: `--name Tokenizer.encode` makes those that have this in their
 names, `--value surrogate` those of the values that do, and `--only 17` reports one in full.
 """

@@ -279,11 +279,11 @@ def test_measures(reference: str | None) -> None:
 @pytest.mark.parametrize(
     ("question", "arguments", "message"),
     [
-        ("shutdown", {}, "'shutdown' is not a question; these are: tokenizers, encode"),
+        ("shutdown", {}, "'shutdown' is not a question; choose from tokenizers, encode"),
         ("_encode", {}, "is not a question"),
-        ("tokenizers", [], "are an object"),
-        ("tokenizers", None, "are an object"),
-        ("tokenizers", {"a": 1}, "takes no argument 'a'"),
+        ("tokenizers", [], "must be an object"),
+        ("tokenizers", None, "must be an object"),
+        ("tokenizers", {"a": 1}, "has no argument 'a'"),
         ("encode", {}, "the argument 'text' is missing"),
         ("encode", {"text": 3, "tokenizers": [0]}, "'text' is 3, not a string"),
         ("encode", {"text": ["a"], "tokenizers": [0]}, "not a string"),

@@ -237,7 +237,7 @@ def _take_lines(found: Manifest, path: Path) -> None:
 
 def _input(value: Any) -> Input:
     one = Input(**{"path": None, "bytes": None, **_is(value, dict)})
-    for text in (one.path, one.source, one.blake3):
+    for text in (one.path, one.corpus, one.blake3):
         if text is not None:
             _is(text, str)
     for number in (one.bytes, one.documents, one.skipped, one.changed):

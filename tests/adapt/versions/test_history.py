@@ -213,7 +213,7 @@ def test_faults_of_counts() -> None:
         history().add("low", weight=0)
     with pytest.raises(digram.OptionError, match="one character"):
         history().add("low", name="")
-    with pytest.raises(TypeError, match="name is a str"):
+    with pytest.raises(TypeError, match="name must be a str"):
         history().add("low", name=3)  # type: ignore[arg-type]
     with pytest.raises(digram.OptionError, match="counts hold none"):
         history().add(digram.count_pretokens("low"), separator="x")

@@ -189,7 +189,7 @@ def _check_not_replaced(of: IdRange, ids: Ids, lookup: Lookup) -> None:
             with contextlib.suppress(TokenIdError):  # the id may have no token
                 token = f", the token {of.tokens.id_to_token(id)!r},"
         raise TokenIdError(
-            f"ids[{index}] = {id} of {of.name!r}{token} stands in the range "
+            f"ids[{index}] = {id} of {of.name!r}{token} is in the range "
             f"{lookup.names[which[index]]!r}.",
             index=index,
             value=id,

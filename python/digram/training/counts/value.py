@@ -336,7 +336,7 @@ class Counts:
             # A place is an offset in bytes of the text.
             return cls._of(core.of_corpus(documents, core.bytes), cut, of)
         stated = (metadata.pretokenizer, metadata.unit)
-        check_made(stated, (cut, of), "the counts of the table", "from_arrow was told")
+        check_made(stated, (cut, of), "the counts of the table", "and from_arrow was called with")
         # Of a part of a table of ours nobody knows from how many documents it is.
         whole = (metadata.bytes, metadata.pretokens) == (core.bytes, core.pretokens)
         number = documents or (metadata.documents if whole else 0)
