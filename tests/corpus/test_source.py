@@ -130,7 +130,7 @@ def test_separators(tmp_path: Path) -> None:
         Corpus.of("a", "\udc80").documents()
     with pytest.raises(OptionError, match="is not UTF-8"):
         list(Corpus.of("a", b"\xff").documents())
-    with pytest.raises(TypeError, match="separator must be .* of type int"):
+    with pytest.raises(TypeError, match=r"separator must be .* of type int"):
         Corpus.of("a", 7).documents()  # type: ignore[arg-type]
 
 
