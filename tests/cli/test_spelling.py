@@ -105,7 +105,7 @@ def folder(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("train a.parquet --max-merges 2 -o t.json", 3, "a.parquet: pyarrow cannot read it"),
         ("train a.zip --max-merges 2 -o t.json", 2, "Unpack it into a folder first"),
         ("train b.jsonl --max-merges 2 -o t.json", 3, "Pass --on-error skip to skip and count"),
-        ("train b.arrow --max-merges 2 -o t.json", 2, "strings or bytes with --field."),
+        ("train b.arrow --max-merges 2 -o t.json", 2, "strings or bytes as --field."),
         (
             "train a.txt --source-format xml --max-merges 2 -o t.json",
             2,

@@ -263,7 +263,7 @@ def test_without_the_token_nothing_is_shown(opened: Open, server: Server) -> Non
     other = page.context.new_page()  # another tab, which has not the token
     other.goto(f"http://127.0.0.1:{server.port}/")
     other.wait_for_selector(".problem")
-    assert "with all that is after the #" in (other.text_content(".problem") or "")
+    assert "including the part after the #" in (other.text_content(".problem") or "")
     assert other.locator("nav a").count() == 0
 
 

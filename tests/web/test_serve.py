@@ -67,7 +67,7 @@ def test_a_port_that_is_taken(paths: list[str], server: Server) -> None:
     with running(paths[:1], "--port", str(server.port)) as process:
         stdout, stderr = process.communicate(timeout=20)
     assert (process.returncode, stdout) == (4, "")
-    remedy = "Give another --port, or --port 0 for any that is free."
+    remedy = "Pass another --port, or --port 0 for any free one."
     assert f"127.0.0.1:{server.port}: Address already in use. {remedy}\n" in stderr
 
 

@@ -68,9 +68,9 @@ def test_nulls_and_columns() -> None:
 
 
 def test_what_is_no_source_says_what_would_be(data: Any) -> None:
-    with pytest.raises(TypeError, match=r"name the column, as in digram.table\(data"):
+    with pytest.raises(TypeError, match=r"pass the column, as in digram.table\(data"):
         digram.count_pretokens(data)
     splits = datasets.DatasetDict({"train": data, "test": data})
-    with pytest.raises(TypeError, match="several tables; give one of them: 'train', 'test'"):
+    with pytest.raises(TypeError, match="several tables; pass one of them: 'train', 'test'"):
         list(digram.table(splits))
     assert list(digram.table(splits["test"])) == encoded(TEXTS)

@@ -209,5 +209,5 @@ def test_counts_that_are_too_much_for_the_driver() -> None:
         """,
         PYSPARK_PYTHON=sys.executable,
     )
-    assert "digram.errors.LimitExceededError: the counts are more than the driver can take." in said
+    assert "digram.errors.LimitExceededError: the counts are too large for the driver." in said
     assert "spark.driver.maxResultSize" in said
