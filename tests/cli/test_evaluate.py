@@ -118,7 +118,7 @@ def test_tokenizers_side_by_side(run: Run, tok_path: str, other: str, folder: Pa
         (["--name", "lines"], "--name 'lines' is not NAME=FILES"),
         (["--name", "a=lines", "--name", "a=lines"], "--name 'a' is given twice"),
         (["lines", "--by-file", "--name", "en=lines"], "is also the name of a file"),
-        (["lines", "--by-file", "--reference", "de"], "--reference de is none of the corpora"),
+        (["lines", "--by-file", "--reference", "de"], "--reference de is not the name of a corpus"),
         (["lines", "--by-file", "--separator", " ", "--reference", "en"], "line by line"),
         (["lines", "--alpha", "-1"], "--alpha -1.0 is not an order"),
         (["-t", "OTHER"], "stdin can be read only once"),
