@@ -1,13 +1,11 @@
-//! A pattern as a table: one look-up a character, whatever the pattern.
-//!
-//! The program of a pattern is turned into a deterministic automaton over character classes once,
-//! so that the published patterns and one's own run at the same speed. A state is the ordered
-//! list of places where a backtracking matcher could stand, most preferred first; a list ends at
-//! the first place that has matched, since what comes after it is less preferred. This gives the
-//! match that backtracking would give, without going back.
-//!
-//! Whether a match ends at a place may depend on the next character (`\s+(?!\S)`), so a
-//! transition, not a state, carries the mark "matched before this character".
+//! A pattern as a table: one look-up per character, whatever the pattern. The program of a pattern
+//! is compiled once to a deterministic automaton over character classes, so that published patterns
+//! and a user's own run at the same speed. A state is the ordered list of program positions that a
+//! backtracking matcher could be at, most preferred first; a list ends at the first position that
+//! has matched, since later ones are less preferred. This gives the match that backtracking would
+//! give, without backtracking. Whether a match ends at a position may depend on the next character
+//! (`\s+(?!\S)`), so the flag "matched before this character" belongs to a transition, not to a
+//! state.
 
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -22,24 +20,23 @@ use super::partition::Partition;
 use super::pattern::{self, Condition, Inst, Program};
 use super::{GoesOn, PAUSE_INTERVAL};
 
-/// Where the text goes on with nothing that could still match.
+/// The state from which no match is possible.
 pub(super) const DEAD: u16 = 0;
 
 /// States are numbered in 15 bits; the published patterns need 10 to 60.
 const MAX_STATES: usize = 10_000;
 
-/// The most steps of a table, one for each state and each class of characters: 2 MiB.
+/// The maximum number of steps in a table, one for each state and class of characters: 2 MiB.
 const MAX_TABLE: usize = 1 << 20;
 
-/// How far a match may look ahead before the places it passed in vain are noted down, in bytes.
-/// Up to here the notes would cost more than looking again.
+/// How many bytes a match may look ahead before failed positions are recorded. For shorter
+/// distances, recording would cost more than searching again.
 const UNNOTED: usize = 256;
 
 /// The state to go to, and in the lowest bit whether the pattern has matched before the character.
 type Step = u16;
 
-/// A compiled pattern. Matching takes time linear in the text and no memory but for the notes of
-/// [`Notes`].
+/// A compiled pattern. Matching takes time linear in the text and no memory except for [`Notes`].
 pub(super) struct Automaton {
     alphabet: Alphabet,
     /// `ascii[state * 128 + byte]`
@@ -48,12 +45,12 @@ pub(super) struct Automaton {
     wide: Vec<Step>,
     /// Whether the pattern has matched if the text ends in this state.
     at_end: Vec<bool>,
-    /// Where to start, by what stands before: an index made of the bits of [`LookBehind`].
+    /// The start state for each preceding context, indexed by the bits of [`LookBehind`].
     starts: [u16; 8],
     behind: Option<LookBehindSets>,
 }
 
-/// What a pattern may ask about the character before a place.
+/// The facts about the character before a position on which a pattern may depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 struct LookBehind {
     text_start: bool,
@@ -71,8 +68,8 @@ impl LookBehind {
     }
 }
 
-/// The sets that decide [`LookBehind`]; absent from patterns that never look behind, as the published
-/// ones.
+/// The sets that determine [`LookBehind`]; patterns that never look behind, such as the published
+/// ones, have none.
 #[derive(Debug, Clone, Copy, Default)]
 struct LookBehindSets {
     newline: Option<usize>,
@@ -108,18 +105,18 @@ impl LookBehindSets {
     }
 }
 
-/// The places of one text from which looking further was in vain, so that no pattern looks at the
-/// same text again and again. Only every 64th byte is noted.
+/// The positions of one text from which searching further failed, so that no pattern searches the
+/// same text repeatedly. Only every 64th byte is recorded.
 #[derive(Default)]
 pub(super) struct Notes {
     in_vain: HashSet<(u16, usize)>,
     trail: Vec<(u16, usize)>,
-    /// Whether a match could have been another one if the text went on.
+    /// Whether a match could have been different if the text continued.
     pub(super) open: bool,
 }
 
 impl Automaton {
-    /// Compiles `pattern`, as far as the effort goes.
+    /// Compiles `pattern` within the limits of `effort`.
     pub(super) fn new(pattern: &str, effort: &mut Effort) -> Result<Automaton> {
         let mut build = || {
             let program = pattern::compile(pattern, effort)?;
@@ -128,23 +125,23 @@ impl Automaton {
         build().map_err(|stopped: Stopped| stopped.at(pattern))
     }
 
-    /// The same for a test, with all effort there is.
+    /// The same for tests.
     #[cfg(test)]
     pub(super) fn of(pattern: &str) -> Automaton {
         Automaton::new(pattern, &mut Effort::new(&crate::interrupt::Never)).unwrap()
     }
 
-    /// How characters are told apart.
+    /// The classes of characters.
     pub(super) fn alphabet(&self) -> &Alphabet {
         &self.alphabet
     }
 
-    /// How many states there are, the dead one included.
+    /// The number of states, including the dead one.
     pub(super) fn state_count(&self) -> usize {
         self.at_end.len()
     }
 
-    /// Whether the pattern asks what stands before a place.
+    /// Whether the pattern depends on the text before a position.
     pub(super) fn looks_behind(&self) -> bool {
         self.behind.is_some()
     }
@@ -166,9 +163,10 @@ impl Automaton {
     }
 
     /// Calls `ends` with the end of each match and of each gap between matches, in order, from
-    /// `start` until one of them ends at `until` or beyond, and returns that end. A text that may
-    /// go on is left at the first match or gap that depends on how. While none comes, `ends` is
-    /// called with the last end again now and then, so that it may break.
+    /// `start` until one of them ends at `until` or later, and returns that end. For a text that
+    /// may continue, stops at the first match or gap that depends on the continuation. During a
+    /// long search, `ends` is called again with the last end from time to time, so that it can
+    /// break.
     pub(super) fn split_from<B>(
         &self,
         text: &[u8],
@@ -214,8 +212,8 @@ impl Automaton {
         self.step(self.start_state(text, 0), class as usize).0 != DEAD
     }
 
-    /// Where the match that starts at `start` ends; `start` itself if there is none. Where it is
-    /// long, `pause` is called now and then, and may break.
+    /// The end of the match that starts at `start`; `start` itself if there is none. During a long
+    /// match, `pause` is called from time to time, and may break.
     #[inline]
     pub(super) fn longest<B>(
         &self,
@@ -251,7 +249,8 @@ impl Automaton {
         ControlFlow::Continue(if self.at_end[state as usize] { at } else { end })
     }
 
-    /// Goes on from `state` at `at` when the match found so far ends at `end`, noting the way.
+    /// Continues from `state` at `at`, where the match found so far ends at `end`, and records the
+    /// positions passed.
     #[cold]
     fn longest_noted<B>(
         &self,
@@ -267,8 +266,8 @@ impl Automaton {
         let mut far = at + PAUSE_INTERVAL;
         while at < text.len() {
             if at >= next_note {
-                // A place is noted by where it is, not by how it was come to, so any later match
-                // that passes here in the same state meets the note.
+                // The key is the position and the state, not the start of the match, so any later
+                // match that passes here in the same state finds it.
                 next_note = (at + 1).next_multiple_of(64);
                 if at >= far {
                     far = at + PAUSE_INTERVAL;
@@ -318,11 +317,10 @@ impl Automaton {
     }
 }
 
-/// Makes one state of those that do the same on every text, and gives the new number of each.
-///
-/// Two places where a matcher could stand may differ and yet lead to the same, and fewer states are
-/// not only smaller: in a run the automaton then stays where it is. States that tell different
-/// things are put apart, then those whose steps lead to states that were, until none are.
+/// Merges equivalent states, and returns the new number of each. Different lists of program
+/// positions may be equivalent. With fewer states the table is smaller, and the automaton stays in
+/// one state inside a run. States with different outputs are separated first, then those whose
+/// steps lead to separated states, until nothing changes.
 fn merge_equal(
     wide: &mut Vec<Step>,
     at_end: &mut Vec<bool>,
@@ -355,7 +353,7 @@ fn merge_equal(
     Ok(numbers)
 }
 
-/// A state before it has a number: where a matcher could stand, and what is behind it.
+/// A state before it has a number: the program positions, and the context before them.
 type StateKey = (Rc<[u16]>, LookBehind);
 
 struct AutomatonBuilder<'p, 'e, 'w> {
@@ -368,7 +366,7 @@ struct AutomatonBuilder<'p, 'e, 'w> {
     effort: &'e mut Effort<'w>,
 }
 
-/// Which places of a program were come to, since it was last begun anew.
+/// Which positions of a program were visited since the last call of `begin`.
 struct VisitedPlaces {
     when: Vec<u32>,
     now: u32,
@@ -389,11 +387,11 @@ impl VisitedPlaces {
     }
 }
 
-/// Where a matcher gets to without taking a character.
+/// The positions that a matcher reaches without reading a character.
 struct Closure {
-    /// The places that take one, in order of preference.
+    /// The positions that read one, in order of preference.
     takes: Vec<u16>,
-    /// Whether the pattern matches before less preferred ones come.
+    /// Whether the pattern matches here, which discards less preferred positions.
     matched: bool,
     /// Whether another next character might change this.
     asked: bool,
@@ -468,7 +466,7 @@ impl<'p, 'e, 'w> AutomatonBuilder<'p, 'e, 'w> {
                 return Err("it can match nothing, which cuts no text. Make one part required.".into());
             }
         }
-        // What is found out from it later goes over it some times.
+        // The later analyses of the automaton read it several times.
         self.effort.after(8 * wide.len() + 128 * at_end.len())?;
         let ascii: Vec<Step> = (0..at_end.len())
             .flat_map(|state| (0..128u8).map(move |byte| (state, byte)))
@@ -477,7 +475,7 @@ impl<'p, 'e, 'w> AutomatonBuilder<'p, 'e, 'w> {
         Ok(Automaton { alphabet: self.alphabet, ascii, wide, at_end, starts, behind: self.behind })
     }
 
-    /// The number of the state of these places, a new one if there is none yet.
+    /// The number of the state of these positions, a new one if there is none yet.
     fn number(&mut self, places: &[u16], before: LookBehind) -> std::result::Result<u16, Stopped> {
         self.effort.after(places.len())?;
         let key = (Rc::from(places), before);
@@ -497,8 +495,8 @@ impl<'p, 'e, 'w> AutomatonBuilder<'p, 'e, 'w> {
         Ok(states as u16)
     }
 
-    /// Where a matcher gets to from `places`, before a character of the class `next`, or at the end
-    /// of the text.
+    /// The positions that a matcher reaches from `places`, before a character of the class `next`,
+    /// or at the end of the text.
     fn closure(
         &mut self,
         places: &[u16],

@@ -1,19 +1,18 @@
-//! Which characters of a run need no step of the automaton.
+//! The characters of a run for which the automaton need not step.
 //!
-//! Inside a word, a number or white space the automaton stays in one state, so it is enough to
-//! step where a run begins. What a run is, is found out from the automaton: two classes are in one
-//! group if in every state that reading the one can lead to, the other changes nothing.
-//!
-//! A few characters spoil this. After an apostrophe the published patterns look for `'ll` and its
-//! kind, so there letters are told apart which are alike everywhere else. So one class may be named
-//! disturbing: for some characters after it every character is stepped, and the groups are those
-//! that hold everywhere else.
+//! Inside a word, a number or white space the automaton stays in one state, so it is enough to step
+//! where a run begins. Runs are derived from the automaton: two classes are in one group if, in
+//! every state that reading one of them can lead to, the other changes nothing. A few characters
+//! prevent this. After an apostrophe the published patterns look for contractions such as `'ll`, so
+//! they distinguish letters there that are alike everywhere else. So one class may be named
+//! disturbing: for some characters after it every character is stepped, and the groups are those of
+//! all other positions.
 
 use super::after::{Classes, Disturbing, states_after};
 use super::alphabet::Class;
 use super::automaton::Automaton;
 
-/// For each class the group it is in; [`ALWAYS`] marks one that is stepped wherever it stands.
+/// The group of each class; [`ALWAYS`] marks a class that is stepped everywhere.
 pub(super) struct Grouping {
     pub(super) groups: Vec<u8>,
     pub(super) disturbing: Option<Disturbing>,
@@ -25,15 +24,15 @@ const ALWAYS: u8 = 0x80;
 /// The longest disturbance: `'ll` reaches three characters far.
 const MAX_REACH: usize = 4;
 
-/// Larger automata are not looked into, to bound the time of loading.
+/// Larger automata are not analysed, to bound the time of loading.
 const MAX_STEPS: usize = 1 << 14;
 
 /// After this number of steps no further class is tried, for the same reason.
 const MAX_STEPS_OF_ALL: usize = 1 << 24;
 
 impl Grouping {
-    /// The groups of an automaton that lets the most pairs of ASCII characters go unstepped; `None`
-    /// if it is too large to tell.
+    /// The grouping of an automaton with the most pairs of ASCII characters that need no step;
+    /// `None` if the automaton is too large to analyse.
     pub(super) fn new(automaton: &Automaton) -> Option<Grouping> {
         let classes = automaton.alphabet().len();
         if automaton.state_count() * classes > MAX_STEPS || classes > usize::from(ALWAYS) {
@@ -47,7 +46,8 @@ impl Grouping {
         let mut groups = |disturbing| groups(automaton, &alike, disturbing, &mut steps);
         let mut best = Grouping { groups: groups(None).0, disturbing: None };
         let mut maximum = best.pairs_alike(&sizes);
-        // A class of one character, since a frequent disturbance helps nobody.
+        // Only classes of one character are tried, since a frequent disturbing class saves no
+        // steps.
         for class in (0..classes).filter(|&class| sizes[class] == 1) {
             for (byte, reach) in
                 of_class(class).flat_map(|byte| (1..=MAX_REACH).map(move |reach| (byte, reach)))
@@ -67,12 +67,12 @@ impl Grouping {
         Some(best)
     }
 
-    /// Whether characters of a group are stepped wherever they stand.
+    /// Whether characters of a group are stepped everywhere.
     pub(super) fn is_always_stepped(group: u8) -> bool {
         group & ALWAYS != 0
     }
 
-    /// How many pairs of ASCII characters are in one group.
+    /// The number of pairs of ASCII characters that are in the same group.
     fn pairs_alike(&self, sizes: &[usize]) -> usize {
         let mut in_group = [0usize; 256];
         for (&group, size) in self.groups.iter().zip(sizes).filter(|(group, _)| **group & ALWAYS == 0) {
@@ -82,8 +82,8 @@ impl Grouping {
     }
 }
 
-/// The groups where no character of `disturbing` stands shortly before, and the steps that were made
-/// in all.
+/// The groups for positions without a character of `disturbing` shortly before, and the number of
+/// steps made in total.
 fn groups(
     automaton: &Automaton,
     alike: &Alike,
@@ -95,7 +95,7 @@ fn groups(
     *steps += automaton.state_count() * classes * (disturbing.map_or(0, |found| found.reach) + 1);
     let is_disturbing = |class: usize| disturbing.is_some_and(|other| class == other.class as usize);
     let mut groups = Vec::with_capacity(classes);
-    // Of each group its classes, and the states that reading one of them can lead to.
+    // For each group its classes, and the states that reading one of them can lead to.
     let mut members: Vec<(Classes, Vec<u16>)> = Vec::new();
     let mut always = 0;
     for (class, states) in after.iter().enumerate() {
@@ -128,8 +128,8 @@ fn groups(
     (groups, *steps)
 }
 
-/// For each state of an automaton the classes that leave it in that state: those before which the
-/// pattern has matched, and those before which it has not.
+/// For each state of an automaton, the classes on which it stays in that state: those before which
+/// the pattern has matched, and those before which it has not.
 pub(super) struct Alike {
     matched: Vec<Classes>,
     unmatched: Vec<Classes>,
@@ -141,8 +141,8 @@ impl Alike {
         Alike { matched: stays(true), unmatched: stays(false) }
     }
 
-    /// Whether in these states any of these classes changes nothing: the automaton stays in its state,
-    /// and it depends on the state alone whether it has matched before the character.
+    /// Whether none of these classes changes anything in these states: the automaton stays in its
+    /// state, and only the state determines whether it has matched before the character.
     pub(super) fn are<'a>(&self, states: impl IntoIterator<Item = &'a u16>, classes: Classes) -> bool {
         states.into_iter().all(|&state| {
             let is_in = |all: Classes| all.and(classes) == classes;

@@ -1,14 +1,12 @@
-//! A pattern as a tree of what it matches, made simple while it is built.
-//!
-//! Simple, since what a pattern can tell apart makes its automaton large: `a|b|c` is one set, as
-//! `[abc]` is, and what alternatives begin with alike is written once.
+//! A pattern as a tree, simplified while it is built. Simplifying keeps the automaton small:
+//! `a|b|c` becomes one set, like `[abc]`, and a common beginning of alternatives is written once.
 
 use hashbrown::HashMap;
 
 use super::effort::{Effort, Stopped};
 use super::set::Set;
 
-/// Steps that a range of a set costs wherever something is done with it.
+/// The steps counted for each range of a set that is processed.
 pub(super) const RANGE_STEPS: usize = 4;
 
 /// A node of a parsed pattern. Sets of characters are referred to by index.
@@ -16,7 +14,7 @@ pub(super) const RANGE_STEPS: usize = 4;
 pub(super) enum Node {
     Empty,
     Literal(Vec<char>),
-    /// A character of a set that has none, or several.
+    /// A character of a set that does not have exactly one character.
     Set(usize),
     Look(Look),
     Repeat {
@@ -25,13 +23,13 @@ pub(super) enum Node {
         max: Option<u32>,
         greedy: bool,
     },
-    /// A group that captures, by its number. It is a part of its own.
+    /// A capturing group, with its number. It is not joined with its neighbours.
     Group(u32, Box<Node>),
     Concat(Vec<Node>),
     Alternation(Vec<Node>),
 }
 
-/// What is asked about a place.
+/// An assertion about a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
     Start,
@@ -40,11 +38,11 @@ pub(super) enum Look {
     LineEnd,
     WordBorder,
     NotWordBorder,
-    /// What our automata do not ask.
+    /// An assertion that the automata do not support.
     Other,
 }
 
-/// The sets of a pattern, each once.
+/// The distinct sets of a pattern.
 #[derive(Default)]
 pub(super) struct Sets {
     all: Vec<Set>,
@@ -76,7 +74,7 @@ impl Node {
         }
     }
 
-    /// One after the other. What is simple already in them stays as it is.
+    /// A sequence of parts, which are already simplified.
     pub(super) fn concat(parts: Vec<Node>) -> Node {
         let mut joined: Vec<Node> = Vec::with_capacity(parts.len());
         let mut add = |part: Node| match (joined.last_mut(), part) {
@@ -97,7 +95,7 @@ impl Node {
         }
     }
 
-    /// One of two parts or more, those before preferred.
+    /// An alternation, with earlier parts preferred.
     pub(super) fn alternation(
         parts: Vec<Node>,
         sets: &mut Sets,
@@ -133,9 +131,9 @@ impl Node {
         Ok(Node::concat(start))
     }
 
-    /// A part again and again.
+    /// A repetition of a part.
     pub(super) fn repeat(part: Node, min: u32, max: Option<u32>, greedy: bool) -> Node {
-        // What matches nothing but places matches none the better for being repeated.
+        // Repeating a part that matches only positions has no further effect.
         let (min, max) = match part.is_place() {
             true => (min.min(1), Some(max.map_or(1, |max| max.min(1)))),
             false => (min, max),
@@ -173,7 +171,7 @@ impl Node {
         }
     }
 
-    /// How many parts it is made of: the work that it takes to go through them.
+    /// The number of its parts, which is the work of visiting them.
     fn size(&self) -> usize {
         match self {
             Node::Literal(text) => 1 + text.len(),
@@ -184,7 +182,7 @@ impl Node {
     }
 }
 
-/// The one set that alternatives are: if each is one character, or each a set.
+/// The union of alternatives, if each is one character, or each a set.
 fn one_set(parts: &[Node], sets: &Sets, effort: &mut Effort) -> Result<Option<Set>, Stopped> {
     let single = |part: &Node| match part {
         Node::Literal(text) if text.len() == 1 => Some((text[0], text[0])),
@@ -204,7 +202,7 @@ fn one_set(parts: &[Node], sets: &Sets, effort: &mut Effort) -> Result<Option<Se
     Ok(Some(Set::new(ranges)))
 }
 
-/// How many parts all alternatives begin with alike.
+/// The number of parts that all alternatives begin with in common.
 fn alike_at_the_start(parts: &[Node], effort: &mut Effort) -> Result<usize, Stopped> {
     let of = |part: &Node| match part {
         Node::Concat(parts) => parts.len(),

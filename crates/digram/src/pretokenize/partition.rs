@@ -1,4 +1,4 @@
-//! States that do the same are found by taking apart those that do not (Hopcroft, "An n log n
+//! Finds equivalent states by splitting blocks of states that differ (Hopcroft, "An n log n
 //! algorithm for minimizing states in a finite automaton", 1971).
 
 use hashbrown::HashMap;
@@ -8,15 +8,15 @@ use super::effort::{Effort, Stopped};
 
 /// States in blocks.
 pub(super) struct Partition {
-    /// All states, those of a block one after the other.
+    /// All states, grouped by block.
     states: Vec<u16>,
-    /// Where each state is among them, and its block.
+    /// The index of each state in `states`; `blocks` has its block.
     places: Vec<usize>,
     blocks: Vec<usize>,
     bounds: Vec<Bounds>,
 }
 
-/// Where a block begins and ends, and how many at its start are marked.
+/// The start and end of a block, and the number of marked states at its start.
 #[derive(Clone, Copy)]
 struct Bounds {
     start: usize,
@@ -25,7 +25,8 @@ struct Bounds {
 }
 
 impl Partition {
-    /// States with the same key in one block: the keys of the states in order.
+    /// A partition with the states of equal keys in one block; `keys` are those of the states in
+    /// order.
     pub(super) fn new<K: Hash + Eq>(keys: impl Iterator<Item = K>) -> Partition {
         let mut known = HashMap::new();
         let mut members: Vec<Vec<u16>> = Vec::new();
@@ -49,7 +50,7 @@ impl Partition {
         Partition { states, places, blocks, bounds }
     }
 
-    /// Takes blocks apart until for each class the states of a block lead to states of one block:
+    /// Splits blocks until for each class the states of a block lead to states of one block:
     /// `next[state * classes + class]`.
     pub(super) fn refine(
         &mut self,
@@ -59,7 +60,7 @@ impl Partition {
     ) -> Result<(), Stopped> {
         let count = self.states.len();
         effort.after(2 * next.len())?;
-        // For each class and state the states that the class leads from to that one.
+        // For each class and target state, the states from which the class leads to it.
         let mut ends = vec![0u32; classes * count + 1];
         let place = |state: usize, class: usize| class * count + usize::from(next[state * classes + class]);
         let all = || (0..count).flat_map(|state| (0..classes).map(move |class| (state, class)));
@@ -70,7 +71,7 @@ impl Partition {
             *end = sum;
         }
         let mut sources = vec![0u16; next.len()];
-        // From the ends to the starts.
+        // Filling the lists turns the ends into starts.
         for (state, class) in all() {
             let start = &mut ends[place(state, class)];
             *start -= 1;
@@ -90,14 +91,15 @@ impl Partition {
                     sources.iter().for_each(|&source| self.mark(source, &mut touched));
                 }
                 effort.after(steps)?;
-                // Where a block waits, both of its parts have to; where not, the smaller is enough.
+                // If a block was waiting, both of its parts must wait; otherwise the smaller is
+                // enough.
                 waiting.extend(touched.drain(..).filter_map(|block| self.split(block)));
             }
         }
         Ok(())
     }
 
-    /// Moves a state to the marked ones of its block.
+    /// Marks a state of its block.
     fn mark(&mut self, state: u16, touched: &mut Vec<usize>) {
         let place = self.places[usize::from(state)];
         let block = self.blocks[usize::from(state)];
@@ -112,8 +114,8 @@ impl Partition {
         self.places[usize::from(state)] = first;
     }
 
-    /// Takes the marked states of a block apart from the others: gives the smaller part, which is a
-    /// new block, if there are both.
+    /// Splits the marked states of a block from the others, if there are both; returns the smaller
+    /// part, which is a new block.
     fn split(&mut self, block: usize) -> Option<usize> {
         let Bounds { start, end, marked } = self.bounds[block];
         self.bounds[block].marked = 0;
@@ -134,7 +136,7 @@ impl Partition {
         Some(new)
     }
 
-    /// For each state the number of its block: in the order of the first state of each.
+    /// The number of each state's block; blocks are numbered by their first state.
     pub(super) fn numbers(&self) -> Vec<u16> {
         let mut numbers = vec![None; self.bounds.len()];
         let mut count = 0;
@@ -153,7 +155,7 @@ mod tests {
     use super::*;
     use crate::interrupt::Never;
 
-    /// The same by asking all states again and again, until none are put apart.
+    /// The same by comparing all states repeatedly, until no block is split.
     fn slowly(keys: &[u8], next: &[u16], classes: usize) -> Vec<u16> {
         let mut numbers = vec![0u16; keys.len()];
         let mut count = 0;
@@ -182,7 +184,7 @@ mod tests {
         for round in 0..2_000 {
             let (states, classes) = (1 + below(12), 1 + below(3));
             let keys: Vec<u8> = (0..states).map(|_| u8::from(below(4) == 0)).collect();
-            // In every second round many states lead to few, so that some do the same.
+            // In every second round many states lead to few, so that some are equivalent.
             let targets = if round % 2 == 0 { states } else { 1 + states / 3 };
             let next: Vec<u16> = (0..states * classes).map(|_| below(targets) as u16).collect();
             let mut partition = Partition::new(keys.iter());

@@ -1,9 +1,7 @@
-//! What becomes of a pretoken when the text is cut inside it.
-//!
-//! Mostly the part that is left is a pretoken again: a word without its end is a word. Where that is
-//! so can be told for all places of a text in one pass, since an automaton that is read over a text
-//! says at each place what would be if the text ended there; and two matches that are in the same
-//! state at the same place end together.
+//! The pretokens of a text that is cut inside a pretoken. Usually the remaining part is a pretoken
+//! again: a word without its end is a word. One pass decides this for all positions of a text: at
+//! each position the automaton reports whether it would match if the text ended there, and two
+//! matches that are in the same state at the same position have the same end.
 
 use std::ops::ControlFlow;
 
@@ -13,28 +11,28 @@ use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
 use crate::utf8::complete;
 
-/// A match that began somewhere else is followed so far, in characters. In words, numbers and white
-/// space it is in the same state after one to three.
+/// The maximum number of characters for which a match with another start is followed. In words,
+/// numbers and white space it reaches the same state after one to three.
 const FOLLOWED: usize = 8;
 
 impl Pretokenizer {
-    /// For each place of `text[from..]`, where a pretoken starts at `from`, whether the text up to
-    /// there is known to end with one pretoken from `from` on, if nothing follows. Where it is
-    /// `false` that may be so nevertheless.
+    /// For each position of `text[from..]`, where a pretoken starts at `from`: whether
+    /// `text[from..position]` is known to be one pretoken if the text ends there. `false` means
+    /// unknown.
     pub(crate) fn whole_prefixes(
         &self,
         text: &[u8],
         from: usize,
         interrupt: &dyn Interrupt,
     ) -> Result<Vec<bool>> {
-        // Nothing is known of what rules would cut out.
+        // The matches of rules are not analysed here.
         let mut whole = vec![!self.has_rules(); text.len() - from + 1];
         whole[0] = false;
         for (number, stage) in self.stages.iter().enumerate().filter(|_| !self.has_rules()) {
             let Some(pattern) = stage.pattern() else { continue };
             let state = match number {
                 0 => pattern.automaton.start_state(text, from),
-                // The others know nothing of what is before the piece that they split.
+                // Later stages do not see the text before the piece that they split.
                 _ => pattern.automaton.start_state(&text[from..], 0),
             };
             let grouped = matches!(stage, Compiled::ThreesFromRight(_));
@@ -43,7 +41,7 @@ impl Pretokenizer {
         Ok(whole)
     }
 
-    /// Whether rules come first.
+    /// Whether there are rules.
     pub(super) fn has_rules(&self) -> bool {
         self.stages.iter().any(|stage| matches!(stage, Compiled::Rules(_)))
     }
@@ -53,18 +51,18 @@ impl Pretokenizer {
         matches!(self.stages.first(), Some(Compiled::Rules(rules)) if rules.are_of(pretoken))
     }
 
-    /// Whether a split asks what stands before a place.
+    /// Whether a split depends on the text before a position.
     pub(crate) fn looks_behind(&self) -> bool {
         self.has_rules()
             || self.stages.iter().filter_map(Compiled::pattern).any(|found| found.automaton.looks_behind())
     }
 
-    /// Whether the pretokens of a text are, from the start of any of them on, those of what is left.
+    /// Whether a text from the start of any pretoken on has the same pretokens as before.
     pub(crate) fn may_begin_at_pretokens(&self) -> bool {
         self.stages.len() == 1 && !self.looks_behind()
     }
 
-    /// Whether a pretoken that starts at `from` ends at `end`, however `text` goes on.
+    /// Whether a pretoken that starts at `from` ends at `end`, however `text` continues.
     pub(crate) fn ends_for_certain(
         &self,
         text: &[u8],
@@ -75,7 +73,7 @@ impl Pretokenizer {
         let Some(stage) = self.stages.first() else { return Ok(false) };
         let text = &text[..complete(text).max(from)];
         let Some(pattern) = stage.pattern() else { return Ok(self.is_border(text, end)) };
-        // What the first split cuts, the others do not join.
+        // Later splits never join pieces of the first one.
         let flow = pattern.split(text, from, GoesOn::Maybe, |_, ends| match watch_if(ends, interrupt) {
             Err(error) => ControlFlow::Break(Err(error)),
             Ok(()) if ends.contains(&(end - from)) => ControlFlow::Break(Ok(true)),
@@ -84,7 +82,7 @@ impl Pretokenizer {
         flow.break_value().unwrap_or(Ok(false))
     }
 
-    /// Tells at which places of a text a text may begin without changing where pretokens end.
+    /// Finds the positions from which the rest of a text has the same pretoken ends.
     pub(crate) fn suffixes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<Suffixes<'_>> {
         let mut pieces = vec![text.len()];
         let mut stages = Vec::new();
@@ -100,7 +98,7 @@ impl Pretokenizer {
                 let piece = &text[start..end];
                 let before = run.ends.len();
                 run.split(piece, start, interrupt)?;
-                // Groups of digits that are counted from the right do not ask what the left one is.
+                // Groups of digits counted from the right do not depend on the text to their left.
                 if let Compiled::ThreesFromRight(_) = stage {
                     let mut at = start;
                     let flow = super::split_by(std::slice::from_ref(stage), piece, &mut |group| {
@@ -124,13 +122,13 @@ impl Pretokenizer {
     }
 }
 
-/// Checks the interrupt when a split gives no ends because it takes long.
+/// Checks the interrupt when a long search calls back without new ends.
 fn watch_if(ends: &[usize], interrupt: &dyn Interrupt) -> Result<()> {
     if ends.is_empty() { interrupt.check() } else { Ok(()) }
 }
 
-/// Keeps the places up to which the text is one match from `state` on, or a gap. A match that is
-/// `grouped` has three characters at most.
+/// Keeps the positions up to which the text is one match from `state` on, or a gap. A `grouped`
+/// match has at most three characters.
 fn keep_whole_prefixes(
     automaton: &Automaton,
     grouped: bool,
@@ -158,7 +156,7 @@ fn keep_whole_prefixes(
 /// See [`Pretokenizer::suffixes`].
 pub(crate) struct Suffixes<'p> {
     stages: Vec<StageRun<'p>>,
-    /// Not where a split looks behind.
+    /// False if a split looks behind.
     are_known: bool,
 }
 
@@ -172,7 +170,7 @@ struct StageRun<'p> {
 
 impl Suffixes<'_> {
     /// Whether the pretokens of `text[at..]` are known to be those of `text` that end after `at`,
-    /// the first of them without what is before `at`.
+    /// the first of them without the part before `at`.
     pub(crate) fn is_regular(&self, text: &[u8], at: usize) -> bool {
         self.are_known && self.stages.iter().all(|stage| stage.is_regular(text, at))
     }

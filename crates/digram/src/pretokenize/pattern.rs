@@ -1,4 +1,4 @@
-//! From the text of a regex to a small program over character sets.
+//! Compiles the text of a regex to a small program over character sets.
 //!
 //! The syntax is that of the `regex` crate, plus one character of look-ahead: `(?!X)` and `(?=X)`
 //! where X is one character or one set, as in `\s+(?!\S)`.
@@ -14,17 +14,17 @@ use super::{syntax, unicode};
 /// One instruction; targets are indices into the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Inst {
-    /// Take one character of the set, then go on at the target.
+    /// Read one character of the set, then continue at the target.
     Take { set: usize, then: u16 },
     /// Try the targets in order.
     Split(Vec<u16>),
-    /// Go on at the target if the condition holds here.
+    /// Continue at the target if the condition is true here.
     If { condition: Condition, then: u16 },
     /// The pattern has matched.
     Match,
 }
 
-/// A condition on the characters on either side of a place.
+/// A condition on the characters on either side of a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Condition {
     /// The next character exists and is in the set.
@@ -60,10 +60,10 @@ pub(super) struct Program {
 /// Repetitions are written out, so that `a{1,1000}` costs a thousand instructions.
 const MAX_INSTRUCTIONS: usize = 20_000;
 
-/// The most bytes of a pattern: the published ones have 500 at most.
+/// The maximum length of a pattern in bytes; the published ones have at most 500.
 const MAX_BYTES: usize = 1 << 16;
 
-/// The most characters of a look-ahead that an error shows.
+/// The maximum number of characters of a look-ahead that an error shows.
 const SHOWN: usize = 60;
 
 type Result<T> = std::result::Result<T, Stopped>;
@@ -81,7 +81,7 @@ pub(super) fn compile(pattern: &str, effort: &mut Effort) -> Result<Program> {
     program(&node, &sets, conditions, effort)
 }
 
-/// The program of a tree. Characters that stand for look-ahead are conditions.
+/// The program of a tree. Characters that represent look-aheads become conditions.
 fn program(
     node: &Node,
     sets: &Sets,
@@ -112,14 +112,14 @@ struct Lifted {
 }
 
 /// Replaces each `(?!X)` and `(?=X)` by a noncharacter that occurs nowhere else in the pattern,
-/// since the parser knows no look-around; returns what each stands for.
+/// since the parser does not support look-around; also returns the look-ahead of each.
 fn lift_lookahead(pattern: &str, effort: &mut Effort) -> Result<(String, HashMap<char, Lifted>)> {
     let mut free = ('\u{fdd0}'..='\u{fdef}').filter(|&c| !pattern.contains(c));
     let mut source = String::with_capacity(pattern.len());
     let mut conditions = HashMap::new();
     let mut rest = pattern;
     let mut in_set = 0usize;
-    // Whether the character before is the end of a repeat.
+    // Whether the previous character ends a repeat.
     let mut repeats = false;
     while let Some(c) = rest.chars().next() {
         if c == '\\' {
@@ -168,7 +168,7 @@ fn escape_length(text: &str) -> usize {
     }
 }
 
-/// What stands before the parenthesis that closes a group.
+/// The text before the parenthesis that closes a group.
 fn lookahead_body(text: &str) -> Option<&str> {
     let (mut depth, mut in_set, mut escaped) = (0usize, false, false);
     for (at, c) in text.char_indices() {
@@ -206,13 +206,13 @@ struct Compiler<'s, 'e, 'w> {
     insts: Vec<Inst>,
     sets: Vec<Set>,
     known: HashMap<Set, usize>,
-    /// Those that the tree names by number.
+    /// The sets that the tree refers to by number.
     pattern_sets: &'s Sets,
     conditions: HashMap<char, Lifted>,
     effort: &'e mut Effort<'w>,
 }
 
-/// Programs are built back to front: each piece is given the place to go on at.
+/// Programs are built back to front: each node is given the position to continue at.
 impl Compiler<'_, '_, '_> {
     fn push(&mut self, inst: Inst) -> Result<u16> {
         if self.insts.len() >= MAX_INSTRUCTIONS {
@@ -256,7 +256,7 @@ impl Compiler<'_, '_, '_> {
             Node::Group(_, part) => self.node(part, then),
             Node::Concat(parts) => parts.iter().rev().try_fold(then, |then, part| self.node(part, then)),
             Node::Alternation(parts) => {
-                // Of parts that match nothing the list of targets is all there is.
+                // Empty parts add no instructions, only targets, so the targets are counted here.
                 self.effort.after(4 * parts.len())?;
                 let targets = parts.iter().map(|part| self.node(part, then)).collect::<Result<_>>()?;
                 self.push(Inst::Split(targets))
@@ -286,7 +286,8 @@ impl Compiler<'_, '_, '_> {
         let mut then = then;
         match max {
             None => {
-                // The loop points back at itself, so its place is taken before its body is known.
+                // The loop refers to itself, so its instruction is reserved before its body is
+                // known.
                 let again = self.push(Inst::Split(Vec::new()))?;
                 let body = self.node(sub, again)?;
                 self.insts[usize::from(again)] = split(body, then);

@@ -1,9 +1,8 @@
-//! What is cut out of a text before anything else, and never cut again: terms, units after a number,
-//! matches of patterns, whole numbers.
-//!
-//! At each place the longest term is looked for, then the longest unit, then a match of each pattern,
-//! then a number; the first that is found is a piece, and the search goes on behind it. Nothing is
-//! found that begins or ends inside a word. `python/digram/reference/rules.py` is the definition.
+//! Rules split pieces off a text before any other pretokenizer, and no later split divides them:
+//! terms, units after a number, matches of patterns, whole numbers. At each position the longest
+//! term is tried, then the longest unit, then a match of each pattern, then a number; the first
+//! match is a piece, and the search continues after it. No match begins or ends inside a word.
+//! `python/digram/reference/rules.py` is the definition.
 
 use std::iter::once;
 use std::ops::ControlFlow;
@@ -22,27 +21,27 @@ use super::{ASCII_PAIRS, PAUSE_INTERVAL};
 use crate::error::Result;
 use crate::utf8::{decode, is_inside};
 
-/// What is cut out of a text as it stands.
+/// The rules that apply to a text before any other split.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// Texts that are pieces with a space before them, or without where there is none.
+    /// Texts that are pieces, together with the space before them if there is one.
     pub terms: Vec<String>,
-    /// Texts that are pieces after a number, also where one of [`SEPARATORS`] stands between.
+    /// Texts that are pieces after a number, also with one of [`SEPARATORS`] in between.
     pub units: Vec<String>,
-    /// Regexes whose matches are pieces. They cannot look behind.
+    /// Regexes whose matches are pieces. They must not look behind.
     pub patterns: Vec<String>,
     /// Whether numbers are pieces with their decimals: `1,234.5`.
     pub whole_numbers: bool,
-    /// Whether numbers are cut out, here or by the next split, so that what else is cut out may stand
-    /// right beside one.
+    /// Whether numbers are split off, here or by the next split, so that other matches may be
+    /// directly beside a number.
     pub numbers: bool,
 }
 
-/// What may stand between a number and its unit: a space, also one that does not break or is thin, or
-/// a hyphen.
+/// Characters allowed between a number and its unit: spaces, including non-breaking and thin ones,
+/// and hyphens.
 pub const SEPARATORS: [char; 7] = [' ', '\u{a0}', '\u{2009}', '\u{202f}', '-', '\u{2010}', '\u{2011}'];
 
-/// What a piece that was cut out is.
+/// The kind of rule that matched a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleMatch {
     /// One of the terms.
@@ -55,7 +54,7 @@ pub enum RuleMatch {
     Number,
 }
 
-/// What a character is, as far as rules ask.
+/// The kinds of characters that rules distinguish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CharKind {
     /// `\p{L}` or `\p{M}`
@@ -71,23 +70,23 @@ fn kinds() -> [Set; 2] {
     [category("L").union(&category("M")), category("N")]
 }
 
-/// What stands before a place.
+/// The character before a position.
 #[derive(Clone, Copy)]
 struct PlaceBefore {
     kind: CharKind,
-    /// Whether it is a separator behind a number.
+    /// Whether it is a separator after a number.
     separates: bool,
 }
 
-/// Rules made ready.
+/// Compiled rules.
 pub(super) struct RuleFinder {
     kinds: Alphabet,
     ascii: [CharKind; 128],
     terms: Trie,
     units: Trie,
     patterns: Vec<Automaton>,
-    /// For each pattern and two classes of its characters whether a match may go on from one to the
-    /// other, or ask for the other.
+    /// For each pattern and two classes of its characters: whether a match that has read the first
+    /// may depend on the second.
     spans: Vec<Vec<bool>>,
     /// Neighbours inside a term or unit.
     inside: HashSet<(char, char)>,
@@ -98,7 +97,7 @@ pub(super) struct RuleFinder {
 impl RuleFinder {
     pub(super) fn new(rules: &Rules, effort: &mut Effort) -> Result<RuleFinder> {
         let automaton = |pattern: &String| {
-            // What its neighbours tell is asked of each pattern for all pairs of ASCII characters.
+            // `between_two` is later called for all pairs of ASCII characters.
             effort.after(ASCII_PAIRS).map_err(|stopped| stopped.at(pattern))?;
             let found = Automaton::new(pattern, effort)?;
             if found.looks_behind() {
@@ -128,8 +127,8 @@ impl RuleFinder {
         Ok(finder)
     }
 
-    /// Calls `visit` with each piece that is cut out and with what stands between them, in order; and
-    /// with an empty piece now and then, inside a long one.
+    /// Calls `visit` with each piece that a rule matches and with the text between them, in order.
+    /// Inside a long piece it is called with an empty piece from time to time.
     pub(super) fn split<'t, B>(
         &self,
         text: &'t [u8],
@@ -139,7 +138,7 @@ impl RuleFinder {
         let (mut last, mut at, mut pause) = (0, 0, PAUSE_INTERVAL);
         let mut before = PlaceBefore { kind: CharKind::Other, separates: false };
         while at < text.len() {
-            // Inside a word nothing begins, and that is most of a text.
+            // No match begins inside a word, and most of a text is inside words.
             if before.kind == CharKind::Letter {
                 let letters = text[at..].iter().take(PAUSE_INTERVAL).take_while(|b| b.is_ascii_alphabetic());
                 at += letters.count();
@@ -173,14 +172,14 @@ impl RuleFinder {
         if last < at { visit(&text[last..at], None) } else { ControlFlow::Continue(()) }
     }
 
-    /// Whether a piece is a term, with a space before it or without, or a unit.
+    /// Whether a piece is a unit, or a term with or without a space before it.
     pub(super) fn are_of(&self, piece: &[u8]) -> bool {
         let start = usize::from(piece.starts_with(b" "));
         let is_all = |trie: &Trie, start| trie.longest(piece, start, |_| true) == Some(piece.len());
         is_all(&self.terms, start) || is_all(&self.units, 0)
     }
 
-    /// Where what begins at a place ends, and what it is. `c` is the character there.
+    /// The end and kind of the match that begins at a position. `c` is the character there.
     #[expect(clippy::too_many_arguments, reason = "what is known of the place")]
     fn at<B>(
         &self,
@@ -196,7 +195,7 @@ impl RuleFinder {
         let may_end = |end: usize| self.may_end(text, end) || self.ends_before_unit(text, end);
         let may_begin = self.may_meet(kind, before.kind);
         let start = match c {
-            // Behind a number a space is as it is before a unit: a piece of its own.
+            // After a number a space is a piece of its own, as it is before a unit.
             ' ' if before.kind != CharKind::Number || self.units.is_empty() => Some(at + 1),
             ' ' => None,
             _ => may_begin.then_some(at),
@@ -220,8 +219,8 @@ impl RuleFinder {
         found(is_number.then(|| self.number_end(text, at)), RuleMatch::Number)
     }
 
-    /// Where the number ends that begins at a place: digits, and more of them after each point or
-    /// comma.
+    /// The end of the number that begins at a position: digits, and more of them after each point
+    /// or comma.
     fn number_end(&self, text: &[u8], mut at: usize) -> usize {
         let (mut end, mut points) = (at, 0);
         while at < text.len() {
@@ -239,7 +238,7 @@ impl RuleFinder {
         end
     }
 
-    /// Whether what is cut out may end, or begin, with the one kind beside the other.
+    /// Whether a match may begin or end with the kind `inner` beside the kind `outer`.
     fn may_meet(&self, inner: CharKind, outer: CharKind) -> bool {
         match (inner, outer) {
             (_, CharKind::Other) | (CharKind::Other, _) => true,
@@ -251,7 +250,7 @@ impl RuleFinder {
         end == text.len() || self.may_meet(self.last(&text[..end]).0, self.first(&text[end..]).0)
     }
 
-    /// Whether a number ends at a place and its unit begins there.
+    /// Whether a number ends at a position and its unit begins there.
     fn ends_before_unit(&self, text: &[u8], end: usize) -> bool {
         !self.units.is_empty()
             && self.last(&text[..end]).0 == CharKind::Number
@@ -294,23 +293,23 @@ impl RuleFinder {
         (self.kind(c.unwrap_or(char::REPLACEMENT_CHARACTER)), width)
     }
 
-    /// A gap where in every text that has these two characters there, and before them what this one
-    /// has, none of what is found goes over the place, or ends or begins otherwise for what is on the
-    /// other side of it. Then the text is cut there or is not, and the pieces are in both cases those
-    /// of its two parts, but for the one that is cut.
+    /// Returns `Gap` if, in every text with these two characters and the same text before them, no
+    /// match crosses the position, and no match begins or ends differently because of the character
+    /// on the other side. Then the pieces of the two parts are those of the text, except for the
+    /// piece that the position divides.
     pub(super) fn between(&self, text: &[u8], at: usize) -> Between {
         self.between_two(text, at, || self.goes_over(text, at))
     }
 
-    /// The same of any text that has these two characters there.
+    /// The same for every text with these two characters there.
     pub(super) fn between_any(&self, text: &[u8], at: usize) -> Between {
         self.between_two(text, at, || true)
     }
 
-    /// Whether a term or a unit may begin before a place and go on behind it.
+    /// Whether a term or a unit may cross a position.
     fn goes_over(&self, text: &[u8], at: usize) -> bool {
         let known = at + decode(&text[at..]).1;
-        // A space before a term is a part of the piece.
+        // A space before a term is part of the piece.
         if text[at - 1] == b' ' && self.terms.leads_through(&text[at..known]) {
             return true;
         }
@@ -323,8 +322,8 @@ impl RuleFinder {
         })
     }
 
-    /// What two characters tell; where they are neighbours inside a term or unit, what `goes_over`
-    /// says.
+    /// Decides from two characters; if they are neighbours inside a term or unit, `goes_over`
+    /// decides.
     fn between_two(&self, text: &[u8], at: usize, goes_over: impl FnOnce() -> bool) -> Between {
         let before = bstr::decode_last_utf8(&text[..at]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
         let after = decode(&text[at..]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
@@ -347,8 +346,8 @@ impl RuleFinder {
     }
 }
 
-/// For each two classes whether a match that has read the first may do anything at the second that it
-/// would not at the end of the text.
+/// For each two classes: whether a match that has read the first may behave differently at the
+/// second than at the end of the text.
 fn spans(automaton: &Automaton) -> Vec<bool> {
     let classes = automaton.alphabet().len();
     let after = states_after(automaton, None, 1);

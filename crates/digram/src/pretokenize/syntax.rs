@@ -1,8 +1,6 @@
-//! From the text of a regex to a tree of what it matches.
-//!
-//! The syntax is that of the `regex` crate, read by its own parser. What it means is said here, by
-//! tables of one version of Unicode and in steps that are counted: folding the case of a thousand
-//! large sets takes longer than all that comes after it.
+//! Parses the text of a regex into a tree. The syntax is that of the `regex` crate, read by its own
+//! parser. The translation is done here, with tables of one version of Unicode and with counted
+//! steps: folding the case of a thousand large sets would take longer than everything after it.
 
 use regex_syntax::ast::{self, Ast, ClassPerlKind, ClassSet, ClassSetBinaryOpKind, ClassSetItem, Flag, Span};
 
@@ -13,10 +11,10 @@ use super::unicode::{self, Case, Unknown};
 
 type Result<T> = std::result::Result<T, Stopped>;
 
-/// How deep groups, sets and repeats may stand in each other.
+/// How deep groups, sets and repeats may be nested.
 const MOST_DEPTH: u32 = 100;
 
-/// The steps of the parser for a byte, of which each may become a part of the tree.
+/// The steps of the parser for a byte, each of which may become part of the tree.
 const BYTE_STEPS: usize = 16;
 
 /// The tree of a pattern without look-around.
@@ -30,7 +28,7 @@ pub(super) fn read(pattern: &str, sets: &mut Sets, effort: &mut Effort) -> Resul
     PatternParser { flags: Flags::default(), case: None, sets, effort }.node(&ast)
 }
 
-/// What cannot be read, in the parser's own words, and where.
+/// The error for an unsupported construct, with the parser's message and the position.
 fn refused(span: &Span, what: &dyn std::fmt::Display) -> Stopped {
     let at = span.start.offset;
     format!("{what} (at byte {at}). Write it without, or split with several patterns one after the other.")
@@ -40,7 +38,7 @@ fn refused(span: &Span, what: &dyn std::fmt::Display) -> Stopped {
 const NOT_UTF8: &str = "pattern can match invalid UTF-8";
 const NOT_UNICODE: &str = "Unicode not allowed here";
 
-/// What letters in groups such as `(?i)` turn on and off.
+/// The flags that groups such as `(?i)` turn on and off.
 #[derive(Clone, Copy)]
 struct Flags {
     any_case: bool,
@@ -70,7 +68,7 @@ impl Flags {
                 ast::FlagsItemKind::Flag(Flag::SwapGreed) => self.lazy = on,
                 ast::FlagsItemKind::Flag(Flag::Unicode) => self.unicode = on,
                 ast::FlagsItemKind::Flag(Flag::CRLF) => self.crlf = on,
-                // The parser itself obeys it.
+                // The parser itself handles it.
                 ast::FlagsItemKind::Flag(Flag::IgnoreWhitespace) => {}
             }
         }
@@ -79,13 +77,13 @@ impl Flags {
 
 struct PatternParser<'e, 'w> {
     flags: Flags,
-    /// Made when it is first asked for.
+    /// Made at first use.
     case: Option<Case>,
     sets: &'e mut Sets,
     effort: &'e mut Effort<'w>,
 }
 
-/// Goes as deep as the parser allows.
+/// Recursion is limited by the parser's nesting limit.
 impl PatternParser<'_, '_> {
     fn node(&mut self, ast: &Ast) -> Result<Node> {
         self.effort.after(1)?;
@@ -151,8 +149,7 @@ impl PatternParser<'_, '_> {
         Node::set(set, self.sets, self.effort)
     }
 
-    /// The character of a literal. One that names a byte outside of ASCII is none where bytes are
-    /// meant.
+    /// The character of a literal. In byte mode, a literal for a byte outside ASCII is an error.
     fn character(&self, literal: &ast::Literal) -> Result<char> {
         match literal.byte() {
             Some(128..) if !self.flags.unicode => Err(refused(&literal.span, &NOT_UTF8)),
@@ -196,7 +193,7 @@ impl PatternParser<'_, '_> {
         }
     }
 
-    /// The set with what differs from its characters in case alone.
+    /// The set with all characters that differ from its own only in case.
     fn folded(&mut self, set: Set) -> Result<Set> {
         if !self.flags.any_case {
             return Ok(set);
@@ -220,7 +217,8 @@ impl PatternParser<'_, '_> {
         Ok(Set::new(ranges))
     }
 
-    /// The set, or what is not in it. Of bytes there would be some that are no UTF-8.
+    /// The set, or its complement. In byte mode the complement is an error, since it would contain
+    /// bytes that are not UTF-8.
     fn negated(&mut self, set: Set, negated: bool, span: &Span) -> Result<Set> {
         if !negated {
             return Ok(set);
@@ -254,7 +252,8 @@ impl PatternParser<'_, '_> {
         self.negated(set, class.is_negated(), &class.span)
     }
 
-    /// `\w`, `\s`, `\d`, which hold all forms of each of their characters.
+    /// `\w`, `\s`, `\d`. They need no case folding, since they contain all forms of each of their
+    /// characters.
     fn perl(&mut self, class: &ast::ClassPerl) -> Result<Set> {
         let set = match (self.flags.unicode, &class.kind) {
             (true, ClassPerlKind::Word) => unicode::word(),
@@ -299,7 +298,7 @@ impl PatternParser<'_, '_> {
         }
     }
 
-    /// Adds what one item of a set holds.
+    /// Adds the characters of one item of a set.
     fn item(&mut self, item: &ClassSetItem, ranges: &mut Vec<(char, char)>) -> Result<()> {
         self.effort.after(1)?;
         let set = match item {
@@ -329,7 +328,7 @@ impl PatternParser<'_, '_> {
         Ok(())
     }
 
-    /// A character in a set, where bytes are meant one of ASCII.
+    /// A character in a set; in byte mode it must be ASCII.
     fn item_character(&self, literal: &ast::Literal) -> Result<char> {
         let c = self.character(literal)?;
         if self.flags.unicode || c.is_ascii() { Ok(c) } else { Err(refused(&literal.span, &NOT_UNICODE)) }
@@ -366,7 +365,7 @@ mod tests {
     use super::*;
     use crate::interrupt::Never;
 
-    /// The same tree by what regex-syntax makes of a pattern, with its own tables.
+    /// The same tree made from regex-syntax's own translation and tables.
     fn theirs(hir: &Hir, sets: &mut Sets, effort: &mut Effort) -> Node {
         let mut set = |set: &hir::ClassUnicode| {
             let ranges = set.iter().map(|range| (range.start(), range.end())).collect();
@@ -402,7 +401,7 @@ mod tests {
         }
     }
 
-    /// What stands in patterns, and some of what cannot.
+    /// Parts of patterns, some of them invalid.
     const ATOMS: [&str; 58] = [
         "a",
         "b",

@@ -1,47 +1,46 @@
-//! Unicode's properties of characters, as far as patterns name them.
-//!
-//! They are those of one version, whatever the parser of patterns brings along, since ids depend on
-//! which characters are letters.
+//! The properties of characters that patterns can name. They are those of one version of Unicode,
+//! independent of the pattern parser's own tables, since ids depend on which characters are
+//! letters.
 
 mod tables;
 
 use super::set::Set;
 
-/// What `\w` stands for.
+/// The characters of `\w`.
 pub(super) fn word() -> Set {
     set(tables::WORD)
 }
 
-/// What `\s` stands for.
+/// The characters of `\s`.
 pub(super) fn space() -> Set {
     set(tables::SPACE)
 }
 
-/// What `\d` stands for.
+/// The characters of `\d`.
 pub(super) fn digit() -> Set {
     set(tables::DIGIT)
 }
 
-/// What is not known of a name.
+/// The unknown part of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unknown {
     Property,
     Value,
 }
 
-/// The characters of a property that stands alone, or of a general category or script.
+/// The characters of a property without a value, or of a general category or script.
 pub(super) fn alone(name: &str) -> Result<Set, Unknown> {
     find(tables::ALONE, &plain(name)).map(set).ok_or(Unknown::Property)
 }
 
-/// The characters of which a property has a value.
+/// The characters for which a property has a value.
 pub(super) fn by_value(property: &str, value: &str) -> Result<Set, Unknown> {
     let values = find(tables::BY_VALUE, &plain(property)).ok_or(Unknown::Property)?;
     let number = find(values, &plain(value)).ok_or(Unknown::Value)?;
     if usize::from(number) >= tables::AGES {
         return Ok(set(number));
     }
-    // A version has the characters of all before it.
+    // A version includes the characters of all earlier ones.
     Ok(Set::new((0..=number).flat_map(|age| set(age).ranges().to_vec()).collect()))
 }
 
@@ -49,7 +48,7 @@ fn find<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
     table.binary_search_by_key(&name, |&(known, _)| known).ok().map(|found| table[found].1)
 }
 
-/// A name without what does not matter in it: case, spaces, hyphens, low lines, and `is` before it.
+/// A name normalized for comparison: without case, spaces, hyphens, underscores and a leading `is`.
 /// So `\p{Is_Greek}` is `\p{greek}`.
 fn plain(name: &str) -> String {
     let bytes = name.as_bytes();
@@ -57,11 +56,11 @@ fn plain(name: &str) -> String {
     let rest = if is { &bytes[2..] } else { bytes };
     let kept = rest.iter().filter(|byte| byte.is_ascii() && !b" _-".contains(byte));
     let plain: String = kept.map(|byte| byte.to_ascii_lowercase() as char).collect();
-    // The name of a property that is known by no other: no category with `is` before it.
+    // `isc` is the name of a property, not the category C with `is` before it.
     if is && plain == "c" { "isc".into() } else { plain }
 }
 
-/// The set of a number, written as in the generator.
+/// The set of a number, decoded from the generator's format.
 fn set(number: u16) -> Set {
     let mut numbers = Numbers(tables::SETS[usize::from(number)].bytes());
     let (mut ranges, mut at) = (Vec::new(), 0);
@@ -77,11 +76,12 @@ fn character(code: u32) -> char {
     char::from_u32(code).expect("a character")
 }
 
-/// Which characters differ in case alone, one to one: each with each other form of it, in order.
+/// The characters that differ only in case, one to one: each with each of its other forms, in
+/// order.
 pub(super) struct Case(Vec<(char, char)>);
 
 impl Case {
-    /// How many steps it takes to find them.
+    /// The steps counted for making the table.
     pub(super) const STEPS: usize = 1 << 13;
 
     pub(super) fn new() -> Case {
@@ -142,7 +142,7 @@ mod tests {
         }
     }
 
-    /// Whether the tables of regex-syntax are those of a later version than ours.
+    /// Whether the tables of regex-syntax are of a later version.
     fn theirs_are_later() -> bool {
         regex_syntax::parse(r"\p{age=17.0}").is_ok()
     }
@@ -167,7 +167,7 @@ mod tests {
         }
     }
 
-    /// Of all names that are that short, as well.
+    /// Also tries all names of up to three letters.
     #[test]
     fn no_name_is_missing() {
         if theirs_are_later() {
@@ -215,7 +215,7 @@ mod tests {
         for c in ('\0'..=char::MAX).filter(|c| !c.is_ascii_punctuation()) {
             let mut forms: Vec<(char, char)> =
                 case.others(&Set::one(c)).map(|other| (other, other)).collect();
-            // What the standard library says has no other form, and we too: that is most.
+            // Skip characters without other forms in the standard library too: these are most.
             if forms.is_empty() && c.to_lowercase().eq([c]) && c.to_uppercase().eq([c]) {
                 continue;
             }
@@ -229,7 +229,7 @@ mod tests {
         let count =
             |set: Set| set.ranges().iter().map(|&(first, last)| (first..=last).count()).sum::<usize>();
         assert_eq!(count(alone("L").unwrap()), 141_028);
-        // Those that are taken, and 66 that never will be.
+        // The assigned characters, and 66 noncharacters.
         assert_eq!(count(by_value("age", "16.0").unwrap()), count(alone("assigned").unwrap()) + 66);
         assert_eq!(by_value("age", "17.0"), Err(Unknown::Value));
     }
