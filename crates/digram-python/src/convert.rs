@@ -1,4 +1,4 @@
-//! Between Python's values and the core's.
+//! Conversions between Python's values and the core's.
 
 use digram::merges::Merge;
 use digram::{Error, Tokenizer};
@@ -11,7 +11,7 @@ use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyList, PyString, PyTup
 use crate::errors::{self, kind, shown};
 use crate::objects::{BETWEEN_SIGNALS, Turns, bytes, collected, integer, list, reserve, tuple};
 
-/// A text as Python gave it, borrowed.
+/// A borrowed text from Python.
 #[derive(Clone, Copy)]
 pub(crate) enum Text<'a> {
     Str(&'a str),
@@ -42,7 +42,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// How many characters start before byte `offset`.
+    /// The number of characters that start before byte `offset`.
     pub(crate) fn characters_before(&self, offset: usize) -> usize {
         self.bytes()[..offset].iter().filter(|byte| **byte & 0xc0 != 0x80).count()
     }
@@ -60,7 +60,7 @@ pub(crate) fn bytes_of<'a>(py: Python<'_>, texts: &[Text<'a>]) -> PyResult<Vec<&
     collected(py, texts.iter().map(|text| Ok(text.bytes())))
 }
 
-/// The text at an index of an argument, which an error names.
+/// The text at an index of an argument; errors name both.
 pub(crate) fn text<'a>(object: &'a Bound<'_, PyAny>, argument: &str, index: usize) -> PyResult<Text<'a>> {
     match object.cast::<PyString>() {
         Ok(text) => text
@@ -80,7 +80,7 @@ fn not_text(object: &Bound<'_, PyAny>, name: &str) -> PyErr {
         || object.is_instance_of::<PyList>()
         || object.is_instance_of::<PyTuple>()
     {
-        // Where a list is several texts it cannot be the parts of one.
+        // An argument that takes several texts in a list cannot take the parts of one in it.
         "; encode and count take the parts of one text, in a list"
     } else if object.hasattr("__fspath__").unwrap_or(false) {
         "; read the file first"
@@ -90,7 +90,7 @@ fn not_text(object: &Bound<'_, PyAny>, name: &str) -> PyErr {
     PyTypeError::new_err(format!("{name} is str or bytes, not {kind}{remedy}"))
 }
 
-/// Python's complaint that a `str` has no UTF-8, as digram tells it everywhere.
+/// Turns Python's error for a `str` with lone surrogates into digram's.
 fn lone_surrogate(py: Python<'_>, error: &PyErr, name: Option<&str>) -> PyErr {
     let place = || -> PyResult<(usize, u32)> {
         let error = error.value(py).cast::<pyo3::exceptions::PyUnicodeEncodeError>()?;
@@ -113,17 +113,16 @@ fn lone_surrogate(py: Python<'_>, error: &PyErr, name: Option<&str>) -> PyErr {
     })
 }
 
-/// Ids from a list, a tuple, an array of any integer type, or any iterable of integers.
-///
-/// `bool` and `float` are a `TypeError`, numbers that no id can be a `TokenIdError`. Of an iterable
-/// that may have no end the first id without a token ends it.
+/// Ids from a list, a tuple, an array of any integer type, or any iterable of integers. `bool` and
+/// `float` raise `TypeError`, numbers that cannot be ids `TokenIdError`. An iterable, which may be
+/// endless, is read up to the first id without a token.
 pub(crate) fn ids(object: &Bound<'_, PyAny>, tokenizer: &Tokenizer) -> PyResult<Vec<u32>> {
     let mut ids = Vec::new();
     append_ids(object, tokenizer, &mut ids)?;
     Ok(ids)
 }
 
-/// The same, put after those that are there; on an error some may have been put there.
+/// The same, appended to `ids`; on an error some may have been appended.
 pub(crate) fn append_ids(
     object: &Bound<'_, PyAny>,
     tokenizer: &Tokenizer,
@@ -159,7 +158,7 @@ pub(crate) fn append_ids(
     Ok(())
 }
 
-/// What to say of one id where several are expected; any other error stays.
+/// The error for a single id where several are expected; other errors are kept.
 fn no_sequence(object: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     if !object.hasattr("__index__").unwrap_or(false) {
         return error;
@@ -185,12 +184,12 @@ fn append_list(list: &Bound<'_, PyList>, vocab_size: usize, ids: &mut Vec<u32>) 
         }
         for index in index..until {
             let id = id(&list.get_item(index)?, index, vocab_size)?;
-            // An `__index__` may have put more into the list than was asked room for.
+            // An `__index__` method may have appended items to the list since memory was reserved.
             reserve(ids, 1)?;
             ids.push(id);
         }
         index = until;
-        // What a handler does to the list is its own affair: the length is asked for again.
+        // A signal handler may change the list, so its length is read again in each round.
         if index < list.len() {
             list.py().check_signals()?;
         }
@@ -198,29 +197,27 @@ fn append_list(list: &Bound<'_, PyList>, vocab_size: usize, ids: &mut Vec<u32>) 
     Ok(())
 }
 
-/// Items of a list that are looked at together.
+/// The number of list items that are read together.
 const TOGETHER: usize = 64;
 
-/// Appends the items of a list from one index until another that are plain ints and can be ids, up
-/// to the first that is not, and gives the index of that.
-///
-/// The ints of a list lie all over memory. To ask for those of many items before one of them is
-/// needed took a third off the time.
+/// Appends the items of a list between two indices up to the first that is not a plain int or
+/// cannot be an id, and returns the index of that item. The ints of a list are scattered in memory.
+/// Touching those of many items before the first is needed saved a third of the time.
 fn append_plain(list: &Bound<'_, PyList>, start: usize, until: usize, ids: &mut Vec<u32>) -> usize {
     let py = list.py();
     let is_int = |item: *mut ffi::PyObject| {
-        // SAFETY: the item is alive, as said below.
+        // SAFETY: the item is alive, see below.
         unsafe { ffi::Py_TYPE(item) == &raw mut ffi::PyLong_Type }
     };
-    // Nobody changes the list meanwhile: the GIL or this section forbids it, and nothing here runs
-    // Python. So its items live, although no reference to them is taken.
+    // The list cannot change meanwhile: the GIL or this section prevents it, and nothing here runs
+    // Python code. So its items stay alive although no reference to them is taken.
     pyo3::sync::critical_section::with_critical_section(list, || {
         let mut index = start;
         loop {
             let mut items = [std::ptr::null_mut(); TOGETHER];
             let many = until.min(list.len()).saturating_sub(index).min(TOGETHER);
             for (number, item) in items[..many].iter_mut().enumerate() {
-                // SAFETY: the list is one, and the index is inside.
+                // SAFETY: the object is a list, and the index is inside it.
                 *item = unsafe { ffi::PyList_GetItem(list.as_ptr(), (index + number) as ffi::Py_ssize_t) };
             }
             let ints = items[..many].iter().filter(|item| is_int(**item)).count();
@@ -232,7 +229,8 @@ fn append_plain(list: &Bound<'_, PyList>, start: usize, until: usize, ids: &mut 
                 match u32::try_from(unsafe { ffi::PyLong_AsLong(item) }) {
                     Ok(id) => ids.push(id),
                     Err(_) => {
-                        // A negative or a large number; whoever looks again tells which.
+                        // A negative or a large number; the caller reads it again and raises the
+                        // error.
                         _ = PyErr::take(py);
                         return index;
                     }
@@ -246,7 +244,7 @@ fn append_plain(list: &Bound<'_, PyList>, start: usize, until: usize, ids: &mut 
     })
 }
 
-/// True or False, as all of digram takes them.
+/// A flag argument, checked as everywhere in digram.
 pub(crate) fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(value) = value.cast::<PyBool>() {
         return Ok(value.is_true());
@@ -255,7 +253,7 @@ pub(crate) fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     checks.getattr("flag")?.call1((name, value))?.extract()
 }
 
-/// One id, as the argument of `push`; told in errors as the first of a sequence.
+/// One id, as the argument of `push`; errors report it as the first of a sequence.
 pub(crate) fn one_id(item: &Bound<'_, PyAny>, vocab_size: usize) -> PyResult<u32> {
     id(item, 0, vocab_size).map_err(|error| {
         let remedy = if item.is_instance_of::<PyString>() || item.is_instance_of::<PyBytes>() {
@@ -281,8 +279,9 @@ fn id(item: &Bound<'_, PyAny>, index: usize, vocab_size: usize) -> PyResult<u32>
     item.extract::<u32>().map_err(|error| no_id(error, item, index, vocab_size))
 }
 
-/// What to say of an item that cannot be an id. To ask it may have run code of others: what that
-/// raises beside exceptions, such as Ctrl-C, comes through, and so does a want of memory.
+/// The error for an item that cannot be an id. Converting it may have run other Python code:
+/// `MemoryError` and exceptions that are not `Exception`, such as `KeyboardInterrupt`, are passed
+/// on.
 #[cold]
 fn no_id(error: PyErr, item: &Bound<'_, PyAny>, index: usize, vocab_size: usize) -> PyErr {
     let py = item.py();
@@ -305,7 +304,7 @@ fn out_of_range(value: &Bound<'_, PyAny>, index: usize, vocab_size: usize) -> Py
     errors::token_id(value.py(), message, index, value.clone())
 }
 
-/// Appends numbers, each of which can be an id.
+/// Appends numbers; one that cannot be an id is an error.
 fn append_numbers<T: TryInto<u32> + Copy>(
     object: &Bound<'_, PyAny>,
     numbers: &[T],
@@ -314,7 +313,7 @@ fn append_numbers<T: TryInto<u32> + Copy>(
 ) -> PyResult<()> {
     let before = ids.len();
     reserve(ids, numbers.len())?;
-    // Numbers that no id can be are looked for afterwards, so that this loop has no exit.
+    // Numbers that cannot be ids are searched for afterwards, so that this loop has no early exit.
     let mut all = true;
     for some in numbers.chunks(16 * BETWEEN_SIGNALS) {
         object.py().check_signals()?;
@@ -335,9 +334,8 @@ fn append_numbers<T: TryInto<u32> + Copy>(
 }
 
 /// Appends the numbers of a one-dimensional buffer (NumPy, array, memoryview); false if it is none.
-///
-/// They are copied: what is borrowed could change while other threads run, and copying is a small
-/// part of decoding.
+/// The numbers are copied: a borrowed buffer could change while other threads run, and copying is a
+/// small part of decoding.
 fn append_buffer(object: &Bound<'_, PyAny>, vocab_size: usize, ids: &mut Vec<u32>) -> PyResult<bool> {
     fn read<T: Element + TryInto<u32> + Copy>(
         object: &Bound<'_, PyAny>,
@@ -346,7 +344,7 @@ fn append_buffer(object: &Bound<'_, PyAny>, vocab_size: usize, ids: &mut Vec<u32
     ) -> PyResult<bool> {
         let Ok(buffer) = PyBuffer::<T>::get(object) else { return Ok(false) };
         if matches!(buffer.format().to_bytes().first(), Some(b'>' | b'!')) && size_of::<T>() > 1 {
-            // Of the other byte order; its items know that, and are asked one by one.
+            // The other byte order: the items are converted one by one in Python.
             return Ok(false);
         }
         if buffer.dimensions() != 1 {
@@ -355,7 +353,7 @@ fn append_buffer(object: &Bound<'_, PyAny>, vocab_size: usize, ids: &mut Vec<u32
                 buffer.dimensions()
             )));
         }
-        // The copy is made by PyO3, which does not ask whether there is memory for it.
+        // PyO3 makes the copy, and does not check whether there is memory for it.
         reserve(&mut Vec::<T>::new(), buffer.item_count())?;
         append_numbers(object, &buffer.to_vec(object.py())?, vocab_size, ids)?;
         Ok(true)

@@ -18,7 +18,8 @@ use crate::errors;
 use crate::signals::{BETWEEN_REPORTS, Signals};
 use crate::tokenizer::Core;
 
-/// What no merge may make: pairs of tokens, the bytes of tokens, and regexes that match whole tokens.
+/// Forbidden results of merges: pairs of tokens, the bytes of tokens, and regexes that match whole
+/// tokens.
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct Forbidden(Arc<digram::train::Forbidden>);
 
@@ -48,13 +49,14 @@ type Next = (u32, u32, u64);
 /// Tokens, merges, counts, the runners-up of each merge, and the reason to stop.
 type Trained<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<Vec<Next>>, &'static str);
 
-/// Learns merges: (tokens, merges, counts, runners-up, why it stopped), with ids that start with the
-/// base.
+/// Learns merges: (tokens, merges, counts, runners-up, reason to stop), with ids that start with
+/// the base.
 ///
 /// `base` is the 256 bytes in the order of their ids, or the characters in the order of theirs,
-/// after the 256 bytes if `with_bytes`; or a tokenizer, whose tokens are there already. With `memory`, a number of bytes and a folder, what does not
-/// fit goes to the folder. `journal` is a file that merges are noted in, and taken from where an
-/// earlier run was broken off. `forbid` says what no merge makes.
+/// after the 256 bytes if `with_bytes`; or a tokenizer whose tokens come first. With `memory`, a
+/// number of bytes and a folder, data that does not fit is written to the folder. `journal` is a
+/// file in which merges are recorded, and from which an interrupted run is resumed. `forbid` has
+/// the forbidden merges.
 #[pyfunction]
 #[pyo3(signature = (counts, base, *, with_bytes, max_merges, min_frequency, max_token_length, whole_characters, ties, runners_up, memory, journal, on_merge, on_progress, forbid=None))]
 #[expect(clippy::too_many_arguments, reason = "the options of training, each named by the caller")]
@@ -91,19 +93,19 @@ pub(crate) fn train<'py>(
         .map_err(|error| errors::from_core(py, error, None))?
         .map_or((None, Vec::new()), |(journal, known)| (Some(journal), known));
     let signals = Signals::new();
-    let mut teller = Teller::new(on_merge, on_progress, &signals);
-    let mut tell = |learned: &Learned| {
+    let mut reporter = Reporter::new(on_merge, on_progress, &signals);
+    let mut report = |learned: &Learned| {
         if let Some(journal) = &mut journal
-            && teller.done >= known.len() as u64
+            && reporter.done >= known.len() as u64
         {
             journal.push(learned)?;
         }
-        teller.tell(learned)
+        reporter.report(learned)
     };
     let pieces = counts.pieces();
     let limit = memory.as_ref().map(|(bytes, folder)| MemoryLimit { bytes: *bytes, folder });
-    let learned = py.detach(|| train_within(pieces, limit, &options, &known, &mut tell, &signals));
-    // What was learned before an error or an interruption is kept too.
+    let learned = py.detach(|| train_within(pieces, limit, &options, &known, &mut report, &signals));
+    // Keep the merges learned before an error or an interruption too.
     let synced = journal.as_mut().map_or(Ok(()), Journal::sync);
     let trained = learned.and_then(|trained| synced.map(|()| trained));
     let trained = trained.map_err(|error| signals.error(py, error, None))?;
@@ -115,11 +117,9 @@ pub(crate) fn train<'py>(
 /// Tokens, merges, counts, for each merge the number of its language, and the reason to stop.
 type TrainedFair<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<Option<u32>>, &'static str);
 
-/// Learns merges for one language after the other: as `train`, and for each merge the number of its
-/// language, or none.
-///
-/// `counts` are those of each language, and so are `dev` and `ratios`, where they are given;
-/// `window` is a size and an alpha.
+/// Learns merges that are chosen for one language each: as `train`, and for each merge the number
+/// of its language, or none. `counts` has those of each language, and so have `dev` and `ratios`,
+/// if given; `window` is a size and an alpha.
 #[pyfunction]
 #[pyo3(signature = (counts, dev, base, *, with_bytes, max_merges, min_frequency, max_token_length, whole_characters, ties, global_merges, ratios, window, on_merge, on_progress))]
 #[expect(clippy::too_many_arguments, reason = "the options of training, each named by the caller")]
@@ -154,7 +154,7 @@ pub(crate) fn train_fair<'py>(
     let window = window.map(|(size, alpha)| Window { size, alpha });
     let fairness = Fairness { global_merges, ratios, window };
     let signals = Signals::new();
-    let mut teller = Teller::new(on_merge, on_progress, &signals);
+    let mut reporter = Reporter::new(on_merge, on_progress, &signals);
     let pieces: Vec<_> = counts.iter().map(Held::pieces).collect();
     let dev_pieces: Option<Vec<_>> = dev.as_ref().map(|dev| dev.iter().map(Held::pieces).collect());
     let learned = py.detach(|| {
@@ -166,7 +166,7 @@ pub(crate) fn train_fair<'py>(
             .enumerate()
             .map(|(number, counts)| Language { counts, dev: dev.get(number).map(|counts| &**counts) });
         let languages: Vec<_> = languages.collect();
-        learn_fair(&languages, &fairness, &options, &mut |learned| teller.tell(learned), &signals)
+        learn_fair(&languages, &fairness, &options, &mut |learned| reporter.report(learned), &signals)
     });
     let trained = learned.map_err(|error| signals.error(py, error, None))?;
     let languages = trained.merges.iter().map(|learned| learned.language).collect();
@@ -177,10 +177,10 @@ pub(crate) fn train_fair<'py>(
 /// Tokens, merges, counts, the ranks of merges that join words, and the reason to stop.
 type Joined<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<u32>, &'static str);
 
-/// Learns which words join, after the words were learned: merges of both kinds, in their order.
-///
-/// `words` cuts the pretokens of `counts` and merges what they hold, by merges of `word_counts`;
-/// `may_join` says of each of its ids whether that token may join others.
+/// Learns merges that join words, after the merges inside words: returns merges of both kinds in
+/// order. `words` splits the pretokens of `counts` into words and merges these; `word_counts` has
+/// the counts of its merges; `may_join` states for each of its ids whether that token may join
+/// others.
 #[pyfunction]
 #[pyo3(signature = (counts, words, word_counts, may_join, *, max_merges, min_frequency, max_token_length, whole_characters, ties, on_merge, on_progress))]
 #[expect(clippy::too_many_arguments, reason = "the options of training, each named by the caller")]
@@ -201,14 +201,14 @@ pub(crate) fn join_words<'py>(
     let ties = ties_named(py, ties)?;
     let options = JoinOptions { max_merges, min_frequency, max_token_length, whole_characters, ties };
     let signals = Signals::new();
-    let mut teller = Teller::new(on_merge, on_progress, &signals);
-    let mut tell = |learned: &Learned| teller.tell(learned);
+    let mut reporter = Reporter::new(on_merge, on_progress, &signals);
+    let mut report = |learned: &Learned| reporter.report(learned);
     let tokenizer = &*words.get().tokenizer;
     let words = WordMerges { tokenizer, counts: &word_counts, may_join: &may_join };
     let pieces = counts.pieces();
     let joined = py.detach(|| {
         let counts = pieces.to_memory(&signals)?;
-        digram::train::join_words(&counts, words, &options, &mut tell, &signals)
+        digram::train::join_words(&counts, words, &options, &mut report, &signals)
     });
     let joined = joined.map_err(|error| signals.error(py, error, None))?;
     let tokens = tokens_to_python(py, &joined.tokens)?;
@@ -218,7 +218,7 @@ pub(crate) fn join_words<'py>(
     Ok((tokens, merges_to_python(py, &merges)?, counts, ranks, stop_named(joined.stop)))
 }
 
-/// What training starts from: bytes in their order, characters in theirs, or a tokenizer.
+/// The base of training: bytes or characters in the order of their ids, or a tokenizer.
 pub(crate) fn base_of(base: &Bound<'_, PyAny>, with_bytes: bool) -> PyResult<Base> {
     if let Ok(order) = base.cast::<PyBytes>() {
         return Ok(Base::Bytes(Box::new(order.as_bytes().try_into()?)));
@@ -248,8 +248,8 @@ pub(crate) fn stop_named(stop: Stop) -> &'static str {
     }
 }
 
-/// Tells Python of merges, and how many there are.
-struct Teller<'a> {
+/// Reports merges, and their number, to Python.
+struct Reporter<'a> {
     on_merge: Option<Py<PyAny>>,
     on_progress: Option<Py<PyAny>>,
     signals: &'a Signals,
@@ -257,24 +257,29 @@ struct Teller<'a> {
     reported: Instant,
 }
 
-impl<'a> Teller<'a> {
-    fn new(on_merge: Option<Py<PyAny>>, on_progress: Option<Py<PyAny>>, signals: &'a Signals) -> Teller<'a> {
-        Teller { on_merge, on_progress, signals, done: 0, reported: Instant::now() }
+impl<'a> Reporter<'a> {
+    fn new(
+        on_merge: Option<Py<PyAny>>,
+        on_progress: Option<Py<PyAny>>,
+        signals: &'a Signals,
+    ) -> Reporter<'a> {
+        Reporter { on_merge, on_progress, signals, done: 0, reported: Instant::now() }
     }
 
-    fn tell(&mut self, learned: &Learned) -> CoreResult<()> {
+    fn report(&mut self, learned: &Learned) -> CoreResult<()> {
         self.done += 1;
         if let Some(on_merge) = &self.on_merge {
             let Learned { merge, count, language, .. } = learned;
-            let told = (merge.left, merge.right, merge.id, *count, next(learned), *language);
-            Python::attach(|py| on_merge.call1(py, told)).map_err(|raised| self.signals.keep(raised))?;
+            let arguments = (merge.left, merge.right, merge.id, *count, next(learned), *language);
+            Python::attach(|py| on_merge.call1(py, arguments)).map_err(|raised| self.signals.keep(raised))?;
         }
         if let Some(on_progress) = &self.on_progress
             && (self.done.is_multiple_of(1024) || self.reported.elapsed() >= BETWEEN_REPORTS)
         {
             self.reported = Instant::now();
-            let told = (self.done,);
-            Python::attach(|py| on_progress.call1(py, told)).map_err(|raised| self.signals.keep(raised))?;
+            let arguments = (self.done,);
+            Python::attach(|py| on_progress.call1(py, arguments))
+                .map_err(|raised| self.signals.keep(raised))?;
         }
         Ok(())
     }
@@ -283,7 +288,7 @@ impl<'a> Teller<'a> {
 /// Tokens, merges, counts, and the reason to stop.
 type Common<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, &'static str);
 
-/// What every training gives, as Python's.
+/// The common results of training as Python values.
 fn to_python<'py>(py: Python<'py>, trained: &CoreTrained) -> PyResult<Common<'py>> {
     let tokens = tokens_to_python(py, &trained.tokens())?;
     let merges: Vec<_> = trained.merges.iter().map(|learned| learned.merge).collect();

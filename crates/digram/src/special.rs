@@ -1,4 +1,4 @@
-//! Special tokens: finding their text, only where the caller asks for it.
+//! Special tokens: finding their text, only if the caller requests it.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
@@ -8,13 +8,13 @@ use crate::vocabulary::TokenId;
 /// What to do with text that spells a special token.
 #[derive(Debug, Clone, Copy)]
 pub enum OnSpecial<'a> {
-    /// It is text like any other.
+    /// It is encoded as plain text.
     Text,
     /// It becomes the special token.
     Parse,
     /// It is an error.
     Fail,
-    /// It becomes the special token if it is one of these, and is text otherwise.
+    /// It becomes the special token if it is one of these, and is plain text otherwise.
     Allow(&'a SpecialTokens),
 }
 
@@ -22,13 +22,13 @@ pub enum OnSpecial<'a> {
 #[derive(Debug, Clone)]
 pub struct SpecialTokens {
     tokens: Vec<(String, TokenId)>,
-    /// Rising.
+    /// In ascending order.
     ids: Vec<TokenId>,
     finder: Option<AhoCorasick>,
 }
 
 impl SpecialTokens {
-    /// A set of special tokens; fails if one is empty, or if a text or an id is there twice.
+    /// A set of special tokens; fails if one is empty, or if a text or an id occurs twice.
     pub fn new(tokens: Vec<(String, TokenId)>) -> Result<SpecialTokens> {
         let fail = |reason: String| Err(Error::Vocabulary { reason });
         let mut texts: Vec<&str> = tokens.iter().map(|(text, _)| &text[..]).collect();
@@ -62,10 +62,10 @@ impl SpecialTokens {
         &self.tokens
     }
 
-    /// Whether an id is that of one of them.
+    /// Whether an id is one of theirs.
     #[inline]
     pub fn has(&self, id: TokenId) -> bool {
-        // They mostly stand together, above all others.
+        // Their ids are usually above all others, so the first comparison decides most calls.
         self.ids.first().is_some_and(|&first| id >= first) && self.ids.binary_search(&id).is_ok()
     }
 
@@ -74,8 +74,8 @@ impl SpecialTokens {
         self.tokens.iter().map(|(text, _)| text.len()).max().unwrap_or(0)
     }
 
-    /// The first special token at or after `from`, the longest of those that start there: where it
-    /// starts and ends in bytes, and which it is.
+    /// The first special token at or after `from`, the longest of those that start there: its start
+    /// and end in bytes, and the token.
     pub(crate) fn find(&self, text: &[u8], from: usize) -> Option<(usize, usize, &(String, TokenId))> {
         let input = aho_corasick::Input::new(text).range(from..);
         let found = self.finder.as_ref()?.find(input)?;

@@ -2,22 +2,23 @@
 
 use crate::error::{Error, Result};
 
-/// The number of a token.
+/// The id of a token.
 pub type TokenId = u32;
 
-/// Ids are below this, so that one wrong id in a file cannot ask for gigabytes of memory, and so
-/// that a pair and its rank fit into 64 bits. The largest published vocabularies stay below 2^19.
+/// Ids are below this, so that one wrong id in a file cannot cause the allocation of gigabytes, and
+/// so that a pair and its rank fit into 64 bits. The largest published vocabularies stay below
+/// 2^19.
 pub const MAX_VOCAB_SIZE: usize = 1 << 21;
 
-/// The bytes of each token, in one run of memory. Ids may have holes. One may stand for no text at all:
-/// nothing becomes it, and it decodes to nothing.
+/// The bytes of all tokens, in one buffer. Ids may have gaps ("holes"). One token may be empty: no
+/// text is encoded to it, and it decodes to nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Vocabulary {
     bytes: Vec<u8>,
     /// Token `id` is `bytes[ends[id] .. ends[id + 1]]`; a hole is empty.
     ends: Vec<u32>,
     tokens: usize,
-    /// The token of no bytes, which is not a hole.
+    /// The empty token, which is not a hole.
     empty: Option<TokenId>,
 }
 
@@ -47,10 +48,9 @@ impl Vocabulary {
         Ok(vocabulary)
     }
 
-    /// A vocabulary of tokens whose bytes lie one after the other: token `id` ends before byte
-    /// `ends[id]`, and one that ends where it starts is a hole.
-    ///
-    /// Fails if the ends fall, are not those of the bytes, or if there are more than 2^21.
+    /// A vocabulary of tokens whose bytes are concatenated: token `id` ends before byte `ends[id]`,
+    /// and one that ends where it starts is a hole. Fails if the ends are not ascending or do not
+    /// match the bytes, or if there are more than 2^21.
     pub fn from_ends(bytes: Vec<u8>, mut ends: Vec<u32>) -> Result<Vocabulary> {
         ends.insert(0, 0);
         let rising = ends.windows(2).all(|pair| pair[0] <= pair[1]);
@@ -64,7 +64,7 @@ impl Vocabulary {
         Ok(Vocabulary { bytes, ends, tokens, empty: None })
     }
 
-    /// The same, in which this hole is the token of no bytes. Fails for what is not a hole.
+    /// The same vocabulary with this hole as the empty token. Fails if the id is not a hole.
     pub(crate) fn with_empty(mut self, id: Option<TokenId>) -> Result<Vocabulary> {
         if let Some(id) = id {
             if self.empty.is_some() || id as usize >= self.size() || self.len_of(id) > 0 {
@@ -76,18 +76,17 @@ impl Vocabulary {
         Ok(self)
     }
 
-    /// The token of no bytes, if there is one.
+    /// The empty token, if there is one.
     pub fn empty(&self) -> Option<TokenId> {
         self.empty
     }
 
-    /// The bytes of all tokens, one after the other, and where each ends; see
-    /// [`Vocabulary::from_ends`].
+    /// The concatenated bytes of all tokens, and the end of each; see [`Vocabulary::from_ends`].
     pub fn ends(&self) -> (&[u8], &[u32]) {
         (&self.bytes, &self.ends[1..])
     }
 
-    /// These tokens and some more, given by rising id, whose ids are free here.
+    /// These tokens and `more`, in ascending order of ids, which must be free.
     pub(crate) fn with(&self, more: &[(TokenId, &[u8])]) -> Result<Vocabulary> {
         let longer: usize = more.iter().map(|(_, token)| token.len()).sum();
         let size = more.last().map_or(0, |(id, _)| *id as usize + 1).max(self.size());
@@ -105,7 +104,7 @@ impl Vocabulary {
                 ends.push(bytes.len() as u32);
                 continue;
             }
-            // All up to the next of the others at once.
+            // Copy all tokens up to the next added one at once.
             let (from, to) = (ends.len(), more.peek().map_or(size, |(id, _)| *id as usize));
             let known = from.min(self.size())..to.min(self.size());
             bytes.extend_from_slice(
@@ -122,7 +121,7 @@ impl Vocabulary {
         self.ends.len() - 1
     }
 
-    /// How many tokens there are: the size less the holes.
+    /// The number of tokens: the size without the holes.
     pub fn token_count(&self) -> usize {
         self.tokens
     }
@@ -140,7 +139,7 @@ impl Vocabulary {
         (self.ends[id as usize + 1] - self.ends[id as usize]) as usize
     }
 
-    /// All tokens that have bytes with their ids, by id.
+    /// All tokens except the empty one with their ids, in the order of ids.
     pub fn iter(&self) -> impl Iterator<Item = (TokenId, &[u8])> {
         (0..self.size() as TokenId)
             .filter_map(|id| Some((id, self.get(id)?)))

@@ -1,4 +1,4 @@
-//! Ids as Arrow data, handed over without a copy.
+//! Ids as Arrow data, passed without a copy.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(crate) struct ArrowIds {
 }
 
 impl ArrowIds {
-    /// Takes all ids and where each text ends in them, with a zero before the first.
+    /// Makes it from all ids and the offset of the end of each text, with a zero before the first.
     pub(crate) fn new(ids: Vec<u32>, offsets: Vec<u64>) -> ArrowIds {
         let len = offsets.len();
         // Offsets are far below 2^63, so as signed numbers they are the same bytes.
@@ -32,7 +32,7 @@ impl ArrowIds {
         ArrowIds { lists: LargeListArray::new(item, offsets, Arc::new(values), None) }
     }
 
-    /// All ids, and where each text ends in them, with a zero before the first.
+    /// All ids, and the offset of the end of each text, with a zero before the first.
     pub(crate) fn parts(&self) -> (&[u32], &[i64]) {
         let ids = self.lists.values().as_primitive::<UInt32Type>();
         (ids.values(), self.lists.value_offsets())
@@ -45,7 +45,7 @@ impl ArrowIds {
 
 #[pymethods]
 impl ArrowIds {
-    /// How many texts there are.
+    /// The number of texts.
     fn __len__(&self) -> usize {
         self.lists.len()
     }
@@ -54,7 +54,7 @@ impl ArrowIds {
         PyCapsule::new_with_value(py, self.exported(py)?.1, SCHEMA)
     }
 
-    /// The array. Its type is what it is: another one that is asked for is left to the asker.
+    /// The array. A requested type is ignored, as the protocol allows; the caller converts.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_array__<'py>(
         &self,

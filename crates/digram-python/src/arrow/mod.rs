@@ -1,10 +1,9 @@
-//! Arrow data from others and for others, through the PyCapsule protocol.
-//!
-//! What comes in is not believed: the protocol hands over pointers and lengths, and whoever reads a
-//! file into memory need not have looked at what it says of itself. So `Strings`, through which all
-//! texts are taken, looks at offsets, views, keys and UTF-8 before it gives one. How long a buffer is
-//! the protocol does not say: there the producer's last offset is all there is to go by. Where the
-//! producer is pyarrow, which knows, it is asked (`digram.corpus.arrow_checks`).
+//! Arrow data exchanged with other libraries through the PyCapsule protocol. Received data is not
+//! trusted: the protocol passes pointers and lengths, and a library that maps a file into memory
+//! may not have validated it. So `Strings`, through which all texts are read, checks offsets,
+//! views, keys and UTF-8 first. The protocol does not pass the lengths of buffers, so only the
+//! producer's last offset is known. If the producer is pyarrow, it validates them itself
+//! (`digram.corpus.arrow_checks`).
 
 mod ids;
 mod strings;
@@ -30,17 +29,17 @@ pub(crate) const SCHEMA: &CStr = c"arrow_schema";
 pub(crate) const ARRAY: &CStr = c"arrow_array";
 pub(crate) const STREAM: &CStr = c"arrow_array_stream";
 
-/// What an object of Python's gives through the protocol.
+/// The data of a Python object that supports the protocol.
 pub(crate) enum Given {
-    /// Arrays of one type, as they are asked for. The producer may be Python itself, so they are
-    /// asked for with the GIL held.
+    /// A lazy stream of arrays of one type. The producer may be Python code, so arrays are
+    /// requested with the GIL held.
     Stream(ArrayStreamReader),
-    /// One array, and what its type is.
+    /// One array, and its type.
     Array(ArrayRef, Field),
 }
 
 impl Given {
-    /// What the type of its arrays is.
+    /// The type of its arrays.
     pub(crate) fn field(&self) -> Field {
         match self {
             Given::Stream(stream) => stream.field().as_ref().clone(),
@@ -54,13 +53,13 @@ pub(crate) fn next(py: Python<'_>, stream: &mut ArrayStreamReader) -> PyResult<O
     guarded(|| stream.next().transpose()).map_err(|error| unreadable(py, &error))
 }
 
-/// What an object gives; `None` where it does not know the protocol.
+/// The data of an object; `None` if it does not support the protocol.
 pub(crate) fn given(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<Option<Given>> {
     if data.hasattr("__arrow_c_stream__")? {
         let capsule = data.call_method0("__arrow_c_stream__")?;
         let pointer = capsule.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?;
-        // SAFETY: a capsule of this name holds such a stream, and whoever takes it owns it; what is
-        // left in its place is released.
+        // SAFETY: a capsule of this name contains such a stream, and taking it transfers ownership;
+        // the empty stream left in its place is marked as released.
         let stream = unsafe { ArrayStreamReader::from_raw(pointer.as_ptr().cast()) };
         return Ok(Some(Given::Stream(stream.map_err(|error| unreadable(py, &error))?)));
     }
@@ -70,27 +69,27 @@ pub(crate) fn given(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<Option<
     let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) =
         data.call_method0("__arrow_c_array__")?.extract()?;
     let (schema, array) = (schema.pointer_checked(Some(SCHEMA))?, array.pointer_checked(Some(ARRAY))?);
-    // SAFETY: capsules of these names hold these, and whoever takes them owns them.
+    // SAFETY: capsules of these names contain these structs, and taking them transfers ownership.
     let (schema, array) = unsafe {
         (FFI_ArrowSchema::from_raw(schema.as_ptr().cast()), FFI_ArrowArray::from_raw(array.as_ptr().cast()))
     };
     let taken = guarded(|| {
         let field = Field::try_from(&schema)?;
-        // SAFETY: the array is what its producer says, which the protocol has to take for granted.
+        // SAFETY: the protocol requires the producer to describe the array correctly.
         let array = unsafe { from_ffi(array, &schema) }?;
         Ok(Given::Array(make_array(array), field))
     });
     taken.map(Some).map_err(|error| unreadable(py, &error))
 }
 
-/// What takes arrays apart panics where they are not of the form that their type has.
+/// Turns panics into errors: importing panics if an array does not have the layout of its type.
 fn guarded<T>(take: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, ArrowError> {
     catch_unwind(AssertUnwindSafe(take)).unwrap_or_else(|_| {
         Err(ArrowError::CDataInterface("an array is not of the form that its type has".into()))
     })
 }
 
-/// The exception for what a producer gave and nobody can read.
+/// The exception for unreadable data of a producer.
 pub(crate) fn unreadable(py: Python<'_>, error: &ArrowError) -> PyErr {
     errors::raise(py, "OptionError", format!("what came through Arrow cannot be read: {error}."))
 }

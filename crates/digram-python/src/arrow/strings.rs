@@ -1,4 +1,4 @@
-//! A column of texts or bytes, of whichever of Arrow's types for these.
+//! A column of texts or bytes, of any of Arrow's types for these.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
@@ -7,22 +7,22 @@ use arrow_schema::DataType;
 /// A column of texts or bytes.
 pub(crate) struct Strings {
     array: ArrayRef,
-    /// Of a dictionary the number of each row's value in `array`, and whether a row has one.
+    /// For a dictionary, the index of each row's value in `array`, and whether the row has one.
     keys: Option<(ArrayRef, Vec<usize>)>,
     get: fn(&ArrayRef, usize) -> &[u8],
 }
 
-/// Why a column gives no texts.
+/// The reason why a column has no readable texts.
 #[derive(Debug)]
 pub(crate) enum Unfit {
     /// It is of another type.
     Type,
-    /// What it says of itself cannot be: why, as Arrow says it.
+    /// It is invalid, with Arrow's message.
     Damaged(String),
 }
 
 impl Strings {
-    /// Whether a column of this type holds texts.
+    /// Whether a column of this type contains texts.
     pub(crate) fn fit(of: &DataType) -> bool {
         match of {
             DataType::Dictionary(_, values) => getter(values).is_some(),
@@ -30,14 +30,14 @@ impl Strings {
         }
     }
 
-    /// Looks at all of the column: offsets rise and stay within the bytes, views and keys too, and
-    /// strings are UTF-8. Nothing after it checks again.
+    /// Validates the whole column: offsets ascend and are within the bytes, views and keys are
+    /// valid, and strings are UTF-8. Later code does not check again.
     pub(crate) fn new(array: &ArrayRef) -> Result<Strings, Unfit> {
         let texts = array.as_any_dictionary_opt().map_or(array, |dictionary| dictionary.values());
         let get = getter(texts.data_type()).ok_or(Unfit::Type)?;
         array.to_data().validate_full().map_err(|error| Unfit::Damaged(error.to_string()))?;
         if let Some(dictionary) = array.as_any_dictionary_opt() {
-            // Keys of nothing need not be numbers of values.
+            // The keys of null rows need not be valid.
             let keys = if dictionary.values().is_empty() {
                 vec![0; dictionary.len()]
             } else {

@@ -1,4 +1,4 @@
-//! The texts in a column of a table, some at a time.
+//! The texts in a column of a table, in batches.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
@@ -12,7 +12,7 @@ use crate::errors;
 use crate::objects::bytes;
 use crate::turn::InTurn;
 
-/// Bytes that an object of Python takes beside its text, about.
+/// The approximate number of bytes that a Python string takes in addition to its text.
 const PER_TEXT: usize = 64;
 
 /// The texts of a column; see the stub.
@@ -22,17 +22,17 @@ pub(crate) struct ArrowTexts {
 }
 
 struct State {
-    /// What gives more rows, and the name of the column, by parts where it is nested.
+    /// The source of further rows, and the name of the column, in parts if it is nested.
     rows: Given,
     column: Vec<String>,
-    /// The rows that are being given, and the first that was not.
+    /// The current rows, and the first of them that was not returned yet.
     now: Option<Rows>,
     at: usize,
 }
 
 /// The column in some rows.
 struct Rows {
-    /// What it is nested in: where one of these is null, so is the text.
+    /// The structs that contain it: if one of these is null, so is the text.
     within: Vec<ArrayRef>,
     texts: Strings,
     len: usize,
@@ -40,8 +40,8 @@ struct Rows {
 
 #[pymethods]
 impl ArrowTexts {
-    /// Takes a table of Arrow, or something that gives one; a single array where `column` is empty
-    /// or the data has no columns.
+    /// Takes an Arrow table, or an object that provides one; a single array if `column` is empty or
+    /// the data has no columns.
     #[new]
     fn new(py: Python<'_>, data: &Bound<'_, PyAny>, column: Vec<String>) -> PyResult<ArrowTexts> {
         let Some(rows) = given(py, data)? else {
@@ -51,7 +51,7 @@ impl ArrowTexts {
             )));
         };
         let field = rows.field();
-        // One array is its own column, whatever that is called.
+        // A single array is its own column, whatever the name.
         let column = if matches!(field.data_type(), DataType::Struct(_)) { column } else { Vec::new() };
         check(py, &field, &column)?;
         let now = match &rows {
@@ -61,7 +61,7 @@ impl ArrowTexts {
         Ok(ArrowTexts { state: InTurn::new("reader of Arrow data", State { rows, column, now, at: 0 }) })
     }
 
-    /// The next texts, None for a null, as many as have some `size` bytes; None at the end.
+    /// The next texts, with None for a null, of about `size` bytes in total; None at the end.
     fn next<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Option<Bound<'py, PyList>>> {
         let mut taken = self.state.take(py)?;
         let state = &mut *taken;
@@ -82,7 +82,7 @@ impl ArrowTexts {
                 }
                 return Ok(Some(texts));
             }
-            // What was given is let go before more is asked for.
+            // Free the current rows before requesting more.
             state.now = None;
             state.at = 0;
             let Given::Stream(stream) = &mut state.rows else { return Ok(None) };
@@ -95,7 +95,7 @@ impl ArrowTexts {
 }
 
 impl Rows {
-    /// `check` saw that the column is there, and what it is.
+    /// `check` has verified that the column exists, and its type.
     fn of(py: Python<'_>, array: &ArrayRef, column: &[String]) -> PyResult<Rows> {
         let mut within = Vec::new();
         let mut inner = array.clone();

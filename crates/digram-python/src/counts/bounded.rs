@@ -1,4 +1,4 @@
-//! Counting in bounded memory, and from where an earlier run was.
+//! Counting in bounded memory, and resuming an earlier run.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::Splitter;
 use crate::errors;
 use crate::signals::Signals;
 
-/// The names of the files that hold the counts, and the numbers of documents, bytes and pretokens.
+/// The names of the files with the counts, and the numbers of documents, bytes and pretokens.
 type State = (Vec<String>, (u64, u64, u64));
 
 fn state(checkpoint: Checkpoint) -> State {
@@ -21,8 +21,8 @@ fn state(checkpoint: Checkpoint) -> State {
 
 #[pymethods]
 impl Counter {
-    /// A counter that goes on from a checkpoint whose files are in `folder`; without one, a counter
-    /// that writes its checkpoints there. Other files of counters in the folder are deleted.
+    /// A counter that resumes from a checkpoint whose files are in `folder`; without one, a new
+    /// counter that writes its checkpoints there. Other counter files in the folder are deleted.
     #[staticmethod]
     #[pyo3(signature = (splitter, folder, checkpoint=None, *, memory_limit=None))]
     fn resumed(
@@ -40,8 +40,8 @@ impl Counter {
             .map_err(|error| errors::from_core(py, error, None))
     }
 
-    /// Brings all that was counted to the disk, and says what to note down to go on from there. It
-    /// must be noted before the next call.
+    /// Writes all counts to the disk, and returns the checkpoint from which to resume. The caller
+    /// must store it before the next call.
     fn checkpoint(&self, py: Python<'_>) -> PyResult<State> {
         let mut counter = self.counter.take(py)?;
         let signals = Signals::new();
@@ -54,9 +54,9 @@ impl Counter {
         Ok(state(made))
     }
 
-    /// The counts of all batches, on disk if they were too many; the counter is used up. While what
-    /// lies on disk is brought together, `on_progress` is called with numbers of pretokens: those
-    /// done, and all.
+    /// The counts of all batches, on disk if they do not fit; the counter cannot be used
+    /// afterwards. While files are merged, `on_progress` is called with the number of pretokens
+    /// done, and of all.
     #[pyo3(signature = (on_progress=None))]
     fn finish_bounded<'py>(
         &self,
@@ -103,13 +103,13 @@ impl SortedCounts {
         self.counts.totals().pretokens
     }
 
-    /// Where the file is.
+    /// The path of the file.
     #[getter]
     fn path(&self) -> PathBuf {
         self.counts.path()
     }
 
-    /// From where `Counter.resumed` comes to these counts at once.
+    /// The checkpoint from which `Counter.resumed` returns these counts at once.
     fn checkpoint(&self, py: Python<'_>) -> PyResult<State> {
         py.detach(|| self.counts.checkpoint()).map(state).map_err(|error| errors::from_core(py, error, None))
     }
@@ -120,7 +120,7 @@ impl SortedCounts {
         characters(py, &self.counts, limit)
     }
 
-    /// What tells these counts from others, in memory or on disk.
+    /// The digest of these counts, equal in memory and on disk.
     fn digest(&self, py: Python<'_>) -> PyResult<String> {
         digest(py, &self.counts)
     }

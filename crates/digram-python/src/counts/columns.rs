@@ -15,14 +15,14 @@ use crate::arrow::{Strings, Unfit};
 use crate::errors;
 use crate::signals::Signals;
 
-/// The key in the metadata of a schema under which digram says what else there is to say.
+/// The key of digram's entry in the metadata of a schema.
 pub(super) const KEY: &str = "digram";
 
 /// A batch ends with the row that reaches one of these.
 const ROWS: usize = 1 << 16;
 const BYTES: usize = 16 << 20;
 
-/// Counts as record batches, in the order of their pieces, made as they are asked for.
+/// Counts as record batches, in the order of their pieces, made lazily.
 pub(super) struct Batches {
     counts: Arc<count::Counts>,
     schema: SchemaRef,
@@ -30,8 +30,8 @@ pub(super) struct Batches {
 }
 
 impl Batches {
-    /// Numbers of 64 bits with a sign are what every reader of Arrow takes, so a count beyond 2^63
-    /// is a `LimitExceededError`.
+    /// Every reader of Arrow supports signed 64-bit numbers, so a count of 2^63 or more is a
+    /// `LimitExceededError`.
     pub(super) fn new(py: Python<'_>, counts: Arc<count::Counts>, metadata: String) -> PyResult<Batches> {
         let signals = Signals::new();
         py.detach(|| counts.sort_by_piece(&signals)).map_err(|error| signals.error(py, error, None))?;
@@ -40,7 +40,7 @@ impl Batches {
             let message = "a count is more than 2^63 - 1, the most that an Arrow column of int64 holds.";
             return Err(errors::raise(py, "LimitExceededError", message));
         }
-        // Offsets of 32 bits, which every reader knows, are enough but for a piece of 2 GiB.
+        // Every reader supports offsets of 32 bits; they suffice except for a piece of 2 GiB.
         let long = counts.iter().any(|(piece, _)| piece.len() > i32::MAX as usize - BYTES);
         let pieces = if long { DataType::LargeBinary } else { DataType::Binary };
         let mut fields =
@@ -89,7 +89,7 @@ impl RecordBatchReader for Batches {
     }
 }
 
-/// The columns of some rows, of any types that can hold them.
+/// The columns of some rows, of any suitable types.
 pub(super) struct Columns<'a> {
     pieces: Strings,
     counts: Numbers<'a>,
@@ -97,7 +97,7 @@ pub(super) struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// Takes the columns out by their names. The error says what is wrong with them.
+    /// Finds the columns by their names. The error contains the reason.
     pub(super) fn new(fields: &Fields, columns: &'a [ArrayRef]) -> Result<Columns<'a>, String> {
         let find = |name: &str| fields.iter().position(|field| field.name() == name);
         let missing = |name: &str| {
@@ -117,7 +117,7 @@ impl<'a> Columns<'a> {
         })
     }
 
-    /// Whether first occurrences are among them.
+    /// Whether there is a column of first occurrences.
     pub(super) fn ordered(&self) -> bool {
         self.firsts.is_some()
     }
@@ -126,7 +126,7 @@ impl<'a> Columns<'a> {
         self.counts.array.len()
     }
 
-    /// The piece, its count and its first occurrence in a row. The error says what is wrong there.
+    /// The piece, its count and its first occurrence in a row. The error contains the reason.
     pub(super) fn row(&self, row: usize) -> Result<(&[u8], u64, u64), String> {
         let piece = self.pieces.get(row).ok_or("the piece is null.")?;
         let first = self.firsts.as_ref().map_or(Ok(0), |firsts| firsts.get("first", row))?;

@@ -1,7 +1,6 @@
-//! Counts as a file: Arrow's file format, and in its footer the digest of all before it.
-//!
-//! Whoever reads compares the digest first, so that nothing damaged is ever decoded. Computing it
-//! and touching the disk are left to Python.
+//! Counts as a file: Arrow's file format, with the digest of all data before the footer in the
+//! footer. The reader checks the digest first, so that damaged data is never decoded. Python
+//! computes the digest and accesses the disk.
 
 use std::sync::Mutex;
 
@@ -24,14 +23,14 @@ use super::columns::{Batches, Columns, KEY};
 use crate::errors;
 use crate::signals::Signals;
 
-/// With which the format begins, padded to the alignment, and ends.
+/// The format begins with this, padded to the alignment, and ends with it.
 const MAGIC: &[u8] = b"ARROW1\0\0";
 /// Footer's length and the magic without padding.
 const TAIL: usize = 10;
-/// What stands between the digested part and the footer: the end of the stream of batches.
+/// The bytes between the digested part and the footer: the end of the stream of batches.
 const END_OF_STREAM: usize = 8;
 const DIGEST: &str = "digram.sha256";
-/// Decoded between two checks of the interrupt.
+/// The number of rows decoded between two checks of the interrupt.
 const BLOCK: usize = 1 << 20;
 
 const COPY: &str = "Copy the file again, or count again.";
@@ -68,7 +67,7 @@ impl CountsWriter {
         Ok((!written.is_empty()).then(|| PyBytes::new(py, &written)))
     }
 
-    /// The rest of the file, given the digest of all that came before.
+    /// The rest of the file, given the digest of everything before it.
     fn footer<'py>(&self, py: Python<'py>, digest: &str) -> PyResult<Bound<'py, PyBytes>> {
         let mut state = self.state.lock_py_attached(py).unwrap_or_else(|poisoned| poisoned.into_inner());
         let (_, writer) = &mut *state;
@@ -82,30 +81,30 @@ impl CountsWriter {
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct CountsReader {
     data: Py<PyBytes>,
-    /// Where the digested part ends.
+    /// The end of the digested part.
     #[pyo3(get)]
     digested: usize,
-    /// The digest that the footer tells, in hexadecimal.
+    /// The digest in the footer, in hexadecimal.
     #[pyo3(get)]
     digest: String,
 }
 
 #[pymethods]
 impl CountsReader {
-    /// Looks at both ends of the file.
+    /// Checks both ends of the file.
     #[new]
     fn new(py: Python<'_>, data: &Bound<'_, PyBytes>) -> PyResult<Self> {
         let (digested, digest) = ends(data.as_bytes()).map_err(|wrong| wrong.raise(py))?;
         Ok(CountsReader { data: data.clone().unbind(), digested, digest })
     }
 
-    /// What the file says beside its columns. Only to be asked once the digest was found right.
+    /// The metadata of the file. The caller must have checked the digest.
     fn metadata(&self, py: Python<'_>) -> PyResult<String> {
         let data = &self.data.as_bytes(py)[..self.digested + END_OF_STREAM];
         guarded(|| said(data)).map_err(|failed| failed.raise(py, &Signals::new()))
     }
 
-    /// The counts, of so many documents and of a corpus that ends there; see `metadata`.
+    /// The counts, with the given number of documents and end of the corpus; see `metadata`.
     fn counts(&self, py: Python<'_>, documents: u64, end: Option<u64>) -> PyResult<Counts> {
         let data = &self.data.as_bytes(py)[..self.digested + END_OF_STREAM];
         let signals = Signals::new();
@@ -117,18 +116,17 @@ impl CountsReader {
     }
 }
 
-/// What decodes was written with care, but not for a file that was forged, digest and all: there
-/// it may panic, and the file is as wrong as any other.
+/// Turns a panic of the decoder into an error: it may panic for a forged file with a valid digest.
 fn guarded<T>(decode: impl FnOnce() -> Result<T, Failed>) -> Result<T, Failed> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(decode))
         .unwrap_or_else(|_| Err(Failed::Wrong(Wrong::at(MAGIC.len(), "the batches cannot be decoded."))))
 }
 
-/// What the schema says of digram.
+/// digram's entry in the metadata of the schema.
 fn said(data: &[u8]) -> Result<String, Failed> {
     let wrong = || Failed::Wrong(Wrong::at(MAGIC.len(), "the schema says nothing of digram."));
-    // A message is a mark, its length, and so many bytes; the decoder takes it in when it sees
-    // that something follows.
+    // A message is a marker, a length, and its bytes; the decoder reads it only if more data
+    // follows.
     let start = MAGIC.len() + 8;
     let length = data.get(start - 4..start).and_then(|length| length.try_into().ok());
     let end = start + u32::from_le_bytes(length.ok_or_else(wrong)?) as usize;
@@ -138,7 +136,7 @@ fn said(data: &[u8]) -> Result<String, Failed> {
     decoder.schema().and_then(|schema| schema.metadata().get(KEY).cloned()).ok_or_else(wrong)
 }
 
-/// Where the digested part ends, and its digest.
+/// The end of the digested part, and its digest.
 fn ends(data: &[u8]) -> Result<(usize, String), Wrong> {
     if !data.starts_with(MAGIC) {
         return Err(Wrong::at(0, "the file does not begin as one of Arrow does."));
@@ -195,7 +193,7 @@ fn push(rows: &mut Rows, batch: &RecordBatch) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What is wrong with a file, and about where.
+/// The reason why a file is damaged, and its approximate position.
 struct Wrong {
     offset: usize,
     reason: String,

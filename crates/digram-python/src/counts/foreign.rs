@@ -24,7 +24,7 @@ pub(super) fn stream(py: Python<'_>, batches: Batches) -> PyResult<Bound<'_, PyC
     PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM)
 }
 
-/// The rows of a stream or an array of Arrow, and what digram's own say beside them.
+/// The rows of an Arrow stream or array, and digram's metadata if it has any.
 pub(super) fn added_up(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<(Adder, Option<String>)> {
     let mut adding = Adding::default();
     let field = match given(py, data)? {
@@ -60,7 +60,7 @@ struct Adding {
 }
 
 impl Adding {
-    /// Before the first rows, which need not come, whether their columns are those of counts.
+    /// Checks the columns before the first rows, since there may be no rows.
     fn check(&mut self, py: Python<'_>, field: &Field) -> PyResult<()> {
         let DataType::Struct(fields) = field.data_type() else {
             let message =

@@ -1,4 +1,4 @@
-//! Counts as arguments, and what can be asked of them wherever they lie.
+//! Counts as arguments, in memory or on disk.
 
 use digram::count::{self, Pieces};
 use digram::train;
@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use super::{Counts, SortedCounts};
 use crate::signals::Signals;
 
-/// Counts that Python holds, in memory or on disk.
+/// Counts owned by Python, in memory or on disk.
 #[derive(FromPyObject)]
 pub(crate) enum Held<'py> {
     Memory(Bound<'py, Counts>),
@@ -15,7 +15,7 @@ pub(crate) enum Held<'py> {
 }
 
 impl Held<'_> {
-    /// The counts themselves, for the time without the GIL.
+    /// The counts themselves, for use without the GIL.
     pub(crate) fn pieces(&self) -> &(dyn Pieces + Sync) {
         match self {
             Held::Memory(counts) => &*counts.get().counts,
@@ -36,7 +36,7 @@ pub(super) fn characters(
         .map_err(|error| signals.error(py, error, None))
 }
 
-/// What tells counts from others.
+/// The digest of counts.
 pub(super) fn digest(py: Python<'_>, counts: &(impl Pieces + Sync)) -> PyResult<String> {
     let signals = Signals::new();
     py.detach(|| count::digest(counts, &signals))

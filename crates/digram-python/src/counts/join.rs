@@ -1,4 +1,4 @@
-//! Counts of several corpora, brought together on disk.
+//! Counts of several corpora, merged on disk.
 
 use std::path::PathBuf;
 
@@ -10,17 +10,17 @@ use super::{Held, SortedCounts};
 use crate::errors;
 use crate::signals::Signals;
 
-/// Brings together counts of several corpora, weighted, and holds none of them.
+/// Merges weighted counts of several corpora without keeping them in memory.
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct Joiner {
-    /// An error or an interruption leaves a part of a corpus.
+    /// An error or an interruption leaves a corpus partly added.
     joiner: Underway<count::Joiner>,
 }
 
 #[pymethods]
 impl Joiner {
-    /// What comes goes to a new folder in `folder`. `ordered` says whether it is known of all where
-    /// each pretoken first stands.
+    /// Data is written to a new folder in `folder`. `ordered` states whether first occurrences are
+    /// known for all corpora.
     #[new]
     fn new(py: Python<'_>, memory_limit: u64, folder: PathBuf, ordered: bool) -> PyResult<Joiner> {
         count::Joiner::new(memory_limit, &folder, ordered)
@@ -28,7 +28,7 @@ impl Joiner {
             .map_err(|error| errors::from_core(py, error, None))
     }
 
-    /// The next corpus, each count times a fraction.
+    /// Adds the next corpus, each count times a fraction.
     fn add(&self, py: Python<'_>, counts: Held<'_>, numerator: u64, denominator: u64) -> PyResult<()> {
         let weight = Weight::new(numerator, denominator).map_err(|e| errors::from_core(py, e, None))?;
         let mut joiner = self.joiner.take(py)?;

@@ -30,7 +30,7 @@ pub(crate) use value::Counts;
 /// Counts the pretokens of texts, batch by batch.
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct Counter {
-    /// An error or an interruption leaves a batch half counted.
+    /// An error or an interruption leaves a batch partly counted.
     counter: Underway<count::Counter>,
 }
 
@@ -42,8 +42,8 @@ impl Counter {
 
 #[pymethods]
 impl Counter {
-    /// With `memory`, a number of bytes and a folder, what does not fit goes to a new folder in that
-    /// one.
+    /// With `memory`, a number of bytes and a folder, data that does not fit is written to a new
+    /// folder in that one.
     #[new]
     #[pyo3(signature = (splitter, *, memory=None))]
     fn new(py: Python<'_>, splitter: &Splitter, memory: Option<(u64, PathBuf)>) -> PyResult<Self> {
@@ -56,7 +56,8 @@ impl Counter {
             .map_err(|error| errors::from_core(py, error, None))
     }
 
-    /// Counts a batch of texts, without the GIL; of texts in parts so many as `documents` says.
+    /// Counts a batch of texts, without the GIL. If documents are divided into several texts,
+    /// `documents` is their number.
     #[pyo3(signature = (batch, threads=None, documents=None))]
     fn add(
         &self,
@@ -76,7 +77,7 @@ impl Counter {
         Ok(())
     }
 
-    /// The counts of all batches; the counter is used up.
+    /// The counts of all batches; the counter cannot be used afterwards.
     fn finish(&self, py: Python<'_>) -> PyResult<Counts> {
         let counter = self.counter.take(py)?;
         let signals = Signals::new();

@@ -1,4 +1,4 @@
-//! Work that Python takes further call by call, and that an error leaves half done.
+//! State that Python advances call by call, and that an error leaves unusable.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -6,11 +6,11 @@ use pyo3::prelude::*;
 
 use crate::errors;
 
-/// What is taken out while it is worked at, and put back where that went well.
+/// A value that is taken out during a call, and put back if the call succeeds.
 pub(super) struct Underway<T> {
     /// `None` after the end, and after an error or an interruption.
     work: Mutex<Option<T>>,
-    /// What errors call it.
+    /// Its name in errors.
     name: &'static str,
 }
 

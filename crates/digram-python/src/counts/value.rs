@@ -1,4 +1,4 @@
-//! Counts as a value: what can be asked of them, and made from them.
+//! Counts as a value: queries and operations.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl Counts {
         Counts { counts: Arc::new(counts) }
     }
 
-    /// What the core makes of these counts, without the GIL.
+    /// The result of an operation of the core on these counts, without the GIL.
     fn made(
         py: Python<'_>,
         make: impl Send + FnOnce(&Signals) -> digram::Result<count::Counts>,
@@ -52,15 +52,15 @@ impl Counts {
         Counts::made(py, |signals| adder.finish(0, signals))
     }
 
-    /// Counts from whatever has `__arrow_c_stream__` or `__arrow_c_array__`, and what digram said
-    /// beside its columns, if it did.
+    /// Counts from any object with `__arrow_c_stream__` or `__arrow_c_array__`, and digram's
+    /// metadata, if there is any.
     #[staticmethod]
     fn from_arrow(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<(Counts, Option<String>)> {
         let (adder, metadata) = foreign::added_up(py, data)?;
         Ok((Counts::made(py, |signals| adder.finish(0, signals))?, metadata))
     }
 
-    /// The same, of so many documents and of a corpus that ends at `end` or later.
+    /// The same counts with the given number of documents, of a corpus that ends at `end` or later.
     fn of_corpus(&self, py: Python<'_>, documents: u64, end: Option<u64>) -> PyResult<Counts> {
         Counts::made(py, |_| Ok(self.counts.of_corpus(documents, end)))
     }
@@ -86,7 +86,7 @@ impl Counts {
         Counts::made(py, |signals| self.counts.scale(weight, signals))
     }
 
-    /// Counts of what a pretokenizer cuts the pretokens into.
+    /// Counts of the pieces into which a pretokenizer splits the pretokens.
     fn cut_again(&self, py: Python<'_>, splitter: &Splitter) -> PyResult<Counts> {
         let pretokenizer = &splitter.pretokenizer;
         Counts::made(py, |signals| self.counts.cut_again(pretokenizer, signals))
@@ -100,7 +100,7 @@ impl Counts {
         self.counts.len()
     }
 
-    /// How often a pretoken was counted.
+    /// The count of a pretoken.
     fn get(&self, py: Python<'_>, piece: &Bound<'_, PyAny>) -> PyResult<u64> {
         let piece = text(piece, "pieces", 0)?;
         let (piece, signals) = (piece.bytes(), Signals::new());
@@ -150,7 +150,7 @@ impl Counts {
         self.counts.totals().pretokens
     }
 
-    /// Where the corpus ends, in the measure of first occurrences; `None` where those are unknown.
+    /// The end of the corpus in the unit of first occurrences; `None` if those are unknown.
     #[getter]
     fn end(&self) -> Option<u64> {
         self.counts.end()
@@ -162,7 +162,7 @@ impl Counts {
         characters(py, &*self.counts, limit)
     }
 
-    /// What tells these counts from others, in memory or on disk.
+    /// The digest of these counts, equal in memory and on disk.
     fn digest(&self, py: Python<'_>) -> PyResult<String> {
         digest(py, &*self.counts)
     }

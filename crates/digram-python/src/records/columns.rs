@@ -1,4 +1,4 @@
-//! Rows of CSV (RFC 4180), of which one column holds the texts. Nothing but that column is held.
+//! Rows of CSV (RFC 4180) with the texts in one column. Only that column is kept in memory.
 
 use memchr::{memchr, memchr3};
 use pyo3::prelude::*;
@@ -7,22 +7,23 @@ use pyo3::types::PyBytes;
 use super::{Fatal, Found, Texts};
 use crate::errors;
 
-/// The most bytes of a text. Behind a quote that is not closed all else is one field.
+/// The maximum number of bytes of a text. After a quote that is not closed, the rest of the file is
+/// one field.
 const LONGEST: usize = 64 << 20;
 
-/// The most bytes of a header.
+/// The maximum number of bytes of a header.
 const LONGEST_HEADER: usize = 1 << 20;
 
-/// Names that an error lists of those in a header.
+/// The maximum number of header names that an error lists.
 const NAMED: usize = 16;
 
-/// Where in a row the next byte stands.
+/// The position of the next byte within a row.
 #[derive(Clone, Copy, PartialEq)]
 enum State {
     /// Before a row, or before a field.
     Row,
     Field,
-    /// In a field without quotes, in one with quotes, and there behind a quote.
+    /// In a field without quotes, in one with quotes, and after a quote in one with quotes.
     Plain,
     Quoted,
     Quote,
@@ -31,7 +32,7 @@ enum State {
 /// The texts in a column of a file of CSV; see the stub.
 #[pyclass(module = "digram._core")]
 pub(crate) struct CsvTexts {
-    /// None where places are asked for alone.
+    /// None if only offsets are needed.
     column: Option<String>,
     delimiter: u8,
     state: State,
@@ -49,7 +50,7 @@ pub(crate) struct CsvTexts {
     /// Bytes and records that were read.
     done: usize,
     records: usize,
-    /// The record whose place is asked for, from 1, and that place.
+    /// The number, from 1, of the record whose offset is needed, and that offset.
     wanted: usize,
     place: Option<usize>,
 }
@@ -89,7 +90,7 @@ impl CsvTexts {
         self.given(py, &texts, fatal)
     }
 
-    /// What there is to say at the end of the file.
+    /// The results at the end of the file.
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Found<'py>> {
         let mut texts = Texts::default();
         let fatal = match self.state {
@@ -103,13 +104,13 @@ impl CsvTexts {
         self.given(py, &texts, fatal)
     }
 
-    /// Bytes of a record that is not at its end.
+    /// The bytes of an incomplete record.
     #[getter]
     fn held(&self) -> usize {
         self.text.len()
     }
 
-    /// Where the record begins that was asked for.
+    /// The offset of the requested record.
     #[getter]
     fn place(&self) -> Option<usize> {
         self.place
@@ -119,7 +120,7 @@ impl CsvTexts {
 /// Why reading ends before the file does.
 enum Stop {
     Fatal(Fatal),
-    /// What is wrong with the header, and what it has.
+    /// The problem of the header, and its names.
     Header(String, String),
 }
 
@@ -196,7 +197,7 @@ impl CsvTexts {
         Ok(())
     }
 
-    /// Keeps bytes of a field, where it is the column or in the header.
+    /// Stores bytes of a field if it is in the column or in the header.
     fn keep(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         let (what, maximum, held) = match self.header {
             None => {
@@ -231,7 +232,7 @@ impl CsvTexts {
         }
     }
 
-    /// Takes what ends a field: a delimiter, or the end of a line.
+    /// Handles the end of a field: a delimiter, or the end of a line.
     fn end_field(&mut self, end: u8, texts: &mut Texts) -> Result<(), Stop> {
         if end == self.delimiter {
             self.state = State::Field;
@@ -275,7 +276,7 @@ impl CsvTexts {
         Ok(())
     }
 
-    /// Which of the names in the header is that of the column.
+    /// The index of the column in the header.
     fn found(&self) -> Result<usize, Stop> {
         let Some(column) = &self.column else { return Ok(usize::MAX - 1) }; // no row has that many fields
         let is_it = |name: &&Vec<u8>| name.as_slice() == column.as_bytes();

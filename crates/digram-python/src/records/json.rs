@@ -7,13 +7,13 @@ use serde_core::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAc
 
 use super::{Reason, Texts};
 
-/// Nothing that is meant is nested deeper, and readers of others stop at some depth as well.
+/// The maximum nesting depth; other JSON readers have a limit as well.
 const DEEPEST: usize = 64;
 
-/// Names that an error lists of those that a record has.
+/// The maximum number of a record's names that an error lists.
 const NAMED: usize = 8;
 
-/// Adds the texts that a record has in a field, or says why it has none.
+/// Adds the texts of a record's field, or returns the reason why it has none.
 pub(super) fn read(line: &[u8], field: &[String], texts: &mut Texts) -> Result<(), Reason> {
     let begun = texts.len();
     let read = of_field(line, field, texts);
@@ -24,7 +24,7 @@ pub(super) fn read(line: &[u8], field: &[String], texts: &mut Texts) -> Result<(
     read.map(|_| ())
 }
 
-/// Adds the texts of a record, and says whether they are those of a list.
+/// Adds the texts of a record, and returns whether they are in a list.
 fn of_field(line: &[u8], field: &[String], texts: &mut Texts) -> Result<bool, Reason> {
     let json = std::str::from_utf8(line)
         .map_err(|error| (format!("no UTF-8 at byte {} of the record.", error.valid_up_to()), None))?;
@@ -38,7 +38,7 @@ fn of_field(line: &[u8], field: &[String], texts: &mut Texts) -> Result<bool, Re
         .and_then(|found| deserializer.end().map(|()| found))
         .map_err(|error| {
             let detail = error.to_string();
-            // These two are said of surrogates alone.
+            // These two messages are only about surrogates.
             let lone =
                 detail.starts_with("lone leading surrogate") || detail.starts_with("unexpected end of hex");
             let reason = if lone { "a lone surrogate, which is not a character." } else { "invalid JSON." };
@@ -62,7 +62,7 @@ fn of_field(line: &[u8], field: &[String], texts: &mut Texts) -> Result<bool, Re
     Err((reason, None))
 }
 
-/// A field by its name, and by the numbers of items where it is in lists: `messages[2].content`.
+/// The path of a field, with the index of items in lists: `messages[2].content`.
 fn named(parts: &[String], places: &[(usize, usize)]) -> String {
     let mut name = String::new();
     for (depth, part) in parts.iter().enumerate() {
@@ -75,7 +75,7 @@ fn named(parts: &[String], places: &[(usize, usize)]) -> String {
     name
 }
 
-/// Whether something is nested deeper than allowed. Most records have fewer brackets than that.
+/// Whether a record is nested deeper than allowed. Most records have fewer brackets than that.
 fn is_deep(line: &[u8]) -> bool {
     let opening = line.iter().filter(|&&byte| byte == b'{' || byte == b'[').count();
     if opening <= DEEPEST {
@@ -101,7 +101,7 @@ fn is_deep(line: &[u8]) -> bool {
     false
 }
 
-/// The names that a record has, for a message.
+/// The names of a record, for a message.
 fn names(json: &str) -> String {
     let found: BTreeMap<String, IgnoredAny> = serde_json::from_str(json).unwrap_or_default();
     if found.is_empty() {
@@ -111,10 +111,10 @@ fn names(json: &str) -> String {
     format!(" beside {}{}", shown.join(", "), if found.len() > NAMED { ", …" } else { "" })
 }
 
-/// What was found in place of a text; `left` of the parts of the field's name were not used.
+/// The value found instead of a text; `left` parts of the field's name were not used.
 enum Found {
     Text,
-    /// Those of the items of a list.
+    /// The texts of the items of a list.
     Texts,
     Missing {
         left: usize,
@@ -134,15 +134,15 @@ impl Found {
     }
 }
 
-/// Looks for the field of a name, passes by all else, and adds its text, or in lists those of the
-/// items. Of repeated names the last one wins, as with all parsers that make a dictionary.
+/// Finds the field with a name, skips everything else, and adds its text, or the texts of the items
+/// of a list. The last of repeated names wins, as in all parsers that make a dictionary.
 struct Sought<'a> {
     path: &'a [String],
-    /// How many parts of the name led here.
+    /// The number of parts of the name used so far.
     depth: usize,
     texts: &'a mut Texts,
-    /// In which items of lists the fault stands, innermost first: how many parts of the name led to
-    /// the list, and the number of the item.
+    /// The list items that contain the fault, innermost first: the number of parts of the name that
+    /// lead to the list, and the index of the item.
     places: &'a mut Vec<(usize, usize)>,
 }
 
@@ -198,7 +198,7 @@ impl<'de> Visitor<'de> for Sought<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Found, A::Error> {
         let (mut found, mut item) = (Found::Empty { left: self.path.len() }, 0);
-        // A record that is a list has no name for its items.
+        // The items of a record that is a list have no name.
         while self.depth > 0 && (found.is_text() || item == 0) {
             let (path, depth) = (self.path, self.depth);
             let (texts, places) = (&mut *self.texts, &mut *self.places);

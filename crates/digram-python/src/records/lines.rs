@@ -6,8 +6,8 @@ use pyo3::types::{PyBytes, PyList};
 use super::json;
 use super::{Fault, Texts};
 
-/// The number of records in whole lines, the texts that they have in a field, and what is wrong with
-/// the others; see the stub.
+/// The number of records in complete lines, the texts of one of their fields, and the faults of the
+/// others; see the stub.
 #[pyfunction]
 pub(crate) fn json_texts<'py>(
     py: Python<'py>,

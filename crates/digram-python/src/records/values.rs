@@ -6,18 +6,18 @@ use pyo3::types::PyBytes;
 use super::json;
 use super::{Fatal, Found, Texts};
 
-/// Where in a file of JSON the next byte stands.
+/// The position of the next byte within a file of JSON.
 #[derive(Clone, Copy, PartialEq)]
 enum State {
     /// Before anything.
     Start,
-    /// Between values that are in no list.
+    /// Between values outside of a list.
     Between,
-    /// Behind the bracket that begins the list, or behind a comma, or behind a value in it.
+    /// After the bracket that begins the list, after a comma, or after a value in it.
     First,
     Next,
     Behind,
-    /// Behind the end of the list.
+    /// After the end of the list.
     After,
     /// Within a value.
     Value,
@@ -29,8 +29,8 @@ pub(crate) struct JsonTexts {
     field: Vec<String>,
     state: State,
     listed: bool,
-    /// What is known of the value that is not at its end: its bytes of blocks before, where it
-    /// begins, and at its last byte how deep it is nested, whether in a string, behind a backslash.
+    /// The state of an incomplete value: its bytes in previous blocks, its offset, and at its last
+    /// byte the nesting depth, whether it is in a string, and after a backslash.
     held: Vec<u8>,
     begun: usize,
     depth: usize,
@@ -40,7 +40,7 @@ pub(crate) struct JsonTexts {
     /// Bytes and records that were read.
     done: usize,
     records: usize,
-    /// The record whose place is asked for, from 1, and that place.
+    /// The number, from 1, of the record whose offset is needed, and that offset.
     wanted: usize,
     place: Option<usize>,
 }
@@ -78,20 +78,20 @@ impl JsonTexts {
         Ok((texts.given(py)?, texts.faults, fatal))
     }
 
-    /// What there is to say at the end of the file.
+    /// The results at the end of the file.
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Found<'py>> {
         let mut texts = Texts::default();
         let fatal = self.end(&mut texts).err();
         Ok((texts.given(py)?, texts.faults, fatal))
     }
 
-    /// Bytes of a record that is not at its end.
+    /// The bytes of an incomplete record.
     #[getter]
     fn held(&self) -> usize {
         self.held.len()
     }
 
-    /// Where the record begins that was asked for.
+    /// The offset of the requested record.
     #[getter]
     fn place(&self) -> Option<usize> {
         self.place
@@ -129,7 +129,7 @@ impl JsonTexts {
         Ok(())
     }
 
-    /// Takes a byte between values; whether a value begins with it.
+    /// Reads a byte between values; returns whether a value begins with it.
     fn begins(&mut self, byte: u8) -> Result<bool, Fatal> {
         match (self.state, byte) {
             (State::Start, b'[') => {
@@ -159,7 +159,7 @@ impl JsonTexts {
         Ok(true)
     }
 
-    /// How many bytes more are of the value, and whether it ends there.
+    /// The number of further bytes of the value, and whether it ends there.
     fn scan(&mut self, bytes: &[u8], offset: usize) -> Result<(usize, bool), Fatal> {
         for (at, &byte) in bytes.iter().enumerate() {
             if self.scalar {
@@ -177,7 +177,7 @@ impl JsonTexts {
                             return Ok((at + 1, true));
                         }
                     }
-                    // Not allowed there; what follows can no longer be told apart.
+                    // Not allowed there; the rest cannot be divided into values.
                     b'\n' => {
                         self.done = offset + at;
                         return Err(self.fatal("a line ends within a string."));

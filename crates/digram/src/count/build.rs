@@ -1,4 +1,4 @@
-//! Counts from rows: pieces that were counted elsewhere, or that a file holds.
+//! Counts from rows: pieces that were counted elsewhere or are stored in a file.
 
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
@@ -9,23 +9,23 @@ use super::{CountTable, Counts, Entry, Totals, added_up, shown};
 /// Adds up pieces that were counted elsewhere, in any order; a piece may come several times.
 pub struct Adder {
     table: CountTable,
-    /// One more than the last first occurrence; `None` where those are unknown.
+    /// One more than the last first occurrence; `None` if first occurrences are unknown.
     end: Option<u64>,
 }
 
 impl Adder {
-    /// Nothing yet. `ordered` says whether first occurrences are known.
+    /// An empty sum. `ordered` states whether first occurrences are known.
     pub fn new(ordered: bool) -> Adder {
         Adder { table: CountTable::default(), end: ordered.then_some(0) }
     }
 
-    /// Makes room for so many more pieces; none needed, but quicker than as they come.
+    /// Reserves memory for `more` pieces; optional, but faster than growing.
     pub fn reserve(&mut self, more: usize) {
         self.table.reserve(more);
     }
 
-    /// Adds `count` occurrences of a piece, the first of them at `first`, which counts only where
-    /// first occurrences are known.
+    /// Adds `count` occurrences of a piece, the first of them at `first`, which is ignored if first
+    /// occurrences are unknown.
     pub fn add(&mut self, piece: &[u8], count: u64, first: u64) -> Result<()> {
         let Some(end) = &mut self.end else { return self.table.add(piece, count, 0) };
         let after = first.checked_add(1).ok_or_else(too_far)?;
@@ -33,14 +33,14 @@ impl Adder {
         self.table.add(piece, count, first)
     }
 
-    /// What was added, of so many documents.
+    /// The sum as counts of `documents` documents.
     pub fn finish(self, documents: u64, interrupt: &dyn Interrupt) -> Result<Counts> {
         Counts::assembled(self.table.bytes, self.table.entries, documents, self.end, interrupt)
     }
 }
 
-/// Rows in the order of their pieces, each once, as a file holds them: nothing needs to be looked
-/// up or sorted by piece.
+/// Distinct rows in the order of their pieces, as in a file: they need no look-up and no sorting by
+/// piece.
 pub struct Rows {
     bytes: Vec<u8>,
     entries: Vec<Entry>,
@@ -48,12 +48,12 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// No rows yet, of a corpus that ends at `end`; `None` where first occurrences are unknown.
+    /// No rows yet. The corpus ends at `end`; `None` if first occurrences are unknown.
     pub fn new(end: Option<u64>) -> Rows {
         Rows { bytes: Vec::new(), entries: Vec::new(), end }
     }
 
-    /// The next row; an [`Error::Option`] where it cannot be one.
+    /// Appends a row; an invalid one is an [`Error::Option`].
     pub fn push(&mut self, piece: &[u8], count: u64, first: u64) -> Result<()> {
         let wrong = |reason: String| Err(Error::Option { reason });
         if piece.is_empty() || count == 0 {
@@ -74,7 +74,7 @@ impl Rows {
         Ok(())
     }
 
-    /// The rows as counts of so many documents.
+    /// The rows as counts of `documents` documents.
     pub fn finish(self, documents: u64, interrupt: &dyn Interrupt) -> Result<Counts> {
         let Rows { bytes, entries, end } = self;
         if end.is_some() {

@@ -1,4 +1,5 @@
-//! Distinct pretokens of more than 15 bytes: a table of places, the bytes end to end.
+//! Distinct pretokens of more than 15 bytes: a table of slots, and the bytes of all of them in one
+//! buffer.
 
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -15,13 +16,13 @@ use super::limits::length;
 use super::parts::in_part;
 use super::sort::sort_taken;
 
-/// Where the bytes of a pretoken are, with its count: half a line of memory.
+/// The range of a pretoken's bytes, with its count: half a cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]
 pub(super) struct LongSlot {
     start: u64,
     len: u32,
-    /// The upper half of its hash: nothing else needs be known to tell its place.
+    /// The upper half of its hash, which determines its slot.
     tag: u32,
     count: u64,
     first: u64,
@@ -41,17 +42,17 @@ impl LongSlot {
     }
 }
 
-/// How large a table may grow.
+/// The maximum size of a table.
 #[derive(Clone, Copy)]
 pub(super) struct TableLimits {
     pub(super) slots: usize,
     pub(super) bytes: usize,
 }
 
-/// Pretokens in the order of their tags but for those that had to move on, as in `Short`.
+/// Pretokens in the order of their tags, except for those moved by collisions, as in `ShortTable`.
 pub(super) struct LongTable {
     slots: Box<[LongSlot]>,
-    /// What of a tag does not tell the place.
+    /// The number of bits of a tag that are not part of the slot's index.
     shift: u32,
     taken: usize,
     bytes: Vec<u8>,
@@ -63,7 +64,7 @@ impl LongTable {
     const FEWEST: usize = 1 << 6;
     const MAX: u64 = 1 << 32;
 
-    /// An empty one that never grows beyond `maximum`.
+    /// An empty table that never grows beyond `maximum`.
     pub(super) fn new(maximum: TableLimits, hasher: DefaultHashBuilder) -> LongTable {
         let (slots, shift) = (vec![LongSlot::FREE; LongTable::FEWEST], LongTable::shift(LongTable::FEWEST));
         let slots = slots.into();
@@ -82,18 +83,18 @@ impl LongTable {
         Piece { bytes: &self.bytes[slot.range()], count: slot.count, first: slot.first }
     }
 
-    /// The memory that is taken, in bytes.
+    /// The memory in use, in bytes.
     pub(super) fn memory(&self) -> usize {
         size_of_val(&*self.slots) + self.bytes.len()
     }
 
-    /// Whether so many more have a place, with enough free ones among them that all are found soon.
+    /// Whether `more` pretokens fit without filling the table so far that look-ups become slow.
     #[inline(always)]
     pub(super) fn has_room(&self, more: usize) -> bool {
         (self.taken + more) * 8 <= self.slots.len() * 5
     }
 
-    /// The tag of a piece; the memory where it would be is fetched.
+    /// The tag of a piece, whose slot is prefetched.
     #[inline]
     pub(super) fn prefetch(&self, piece: &[u8]) -> u32 {
         let tag = (self.hasher.hash_one(piece) >> 32) as u32;
@@ -101,7 +102,7 @@ impl LongTable {
         tag
     }
 
-    /// Fetches the bytes that a piece of this tag is to be compared with.
+    /// Prefetches the bytes with which a piece of this tag will be compared.
     #[inline]
     pub(super) fn prefetch_bytes(&self, tag: u32) {
         let slot = &self.slots[self.home(tag)];
@@ -133,7 +134,8 @@ impl LongTable {
     fn insert(&mut self, at: usize, piece: &[u8], tag: u32, first: u64) -> Result<()> {
         let len = length(piece.len())?;
         if self.maximum.bytes < usize::MAX && self.bytes.capacity() < self.maximum.bytes {
-            // Only what is written to takes memory, and a larger room elsewhere would take it twice.
+            // Reserve the maximum at once: only pages that are written take memory, while moving to
+            // a larger buffer would need both at the same time.
             let more = self.maximum.bytes - self.bytes.len();
             memory::check_available(more)?;
             self.bytes.reserve_exact(more);
@@ -154,7 +156,7 @@ impl LongTable {
         self.slots.len() <= self.maximum.slots / 2
     }
 
-    /// Whether there is room for so many more bytes.
+    /// Whether `more` bytes fit.
     pub(super) fn has_bytes(&self, more: usize) -> bool {
         more <= self.maximum.bytes - self.bytes.len()
     }
@@ -179,12 +181,12 @@ impl LongTable {
         Ok(())
     }
 
-    /// Those whose tag lies in the `part`th of `parts` equal ranges, with a hash.
+    /// The slots whose tag is in the `part`th of `parts` equal ranges, with a hash.
     pub(super) fn part(&self, part: usize, parts: usize) -> impl Iterator<Item = (u64, &LongSlot)> {
         in_part(&self.slots, part, parts, LongSlot::is_free, |slot| u64::from(slot.tag) << 32)
     }
 
-    /// The bytes of all, end to end.
+    /// The bytes of all pretokens, concatenated.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -193,7 +195,7 @@ impl LongTable {
         self.bytes
     }
 
-    /// All in the order of their pieces; only `clear` may follow.
+    /// All pretokens in the order of their bytes; only `clear` may be called afterwards.
     pub(super) fn sort(&mut self, interrupt: &dyn Interrupt) -> Result<impl Iterator<Item = Piece<'_>>> {
         let bytes = &self.bytes;
         let order = |a: &LongSlot, b: &LongSlot| bytes[a.range()].cmp(&bytes[b.range()]);

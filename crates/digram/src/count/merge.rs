@@ -1,4 +1,4 @@
-//! Many runs as one.
+//! Merging many runs into one.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -12,11 +12,11 @@ use super::Piece;
 use super::limits::too_often;
 use super::run::{RunReader, RunWriter};
 
-/// What a run holds.
+/// The totals of a run.
 #[derive(Default)]
 pub(crate) struct Merged {
     pub(crate) pieces: u64,
-    /// The bytes of the pieces, each once.
+    /// The bytes of the distinct pieces.
     pub(crate) text: u64,
     /// The counts, summed.
     pub(crate) pretokens: u128,
@@ -25,7 +25,7 @@ pub(crate) struct Merged {
 }
 
 impl Merged {
-    /// What a run holds that is all there is; each of its blocks is held against its digest.
+    /// The totals of a single run; each of its blocks is checked against its digest.
     pub(crate) fn of_one(run: &Path, interrupt: &dyn Interrupt) -> Result<Merged> {
         let (mut held, mut reader) = (Merged::default(), RunReader::open(run)?);
         let mut pacer = Pacer::new(interrupt);
@@ -46,7 +46,7 @@ impl Merged {
 }
 
 /// Writes the pieces of several runs as one run, each once, in blocks of `size` bytes. Memory: a
-/// block for each of them and one more, and as many times the longest piece.
+/// block and the longest piece for each of them and for the output.
 pub(crate) fn merge<P: AsRef<Path>>(
     runs: impl IntoIterator<Item = P>,
     to: &Path,
@@ -89,7 +89,7 @@ pub(crate) fn merge<P: AsRef<Path>>(
     Ok(merged)
 }
 
-/// Goes on to the next piece of the run with the least.
+/// Advances the run with the smallest piece.
 fn advance(heads: &mut BinaryHeap<RunHead>) -> Result<()> {
     if let Some(mut head) = heads.peek_mut()
         && !head.0.next()?
@@ -99,7 +99,7 @@ fn advance(heads: &mut BinaryHeap<RunHead>) -> Result<()> {
     Ok(())
 }
 
-/// A run; the greatest one is that whose piece is the least.
+/// A run in the heap; the greatest one is the run with the smallest piece.
 struct RunHead(Box<RunReader>);
 
 impl Ord for RunHead {

@@ -1,4 +1,4 @@
-//! The two orders of counts, by first occurrence and by piece; what is looked up in the latter.
+//! The two orders of counts, by first occurrence and by piece, and look-ups in the latter.
 
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Never};
@@ -9,14 +9,14 @@ use super::{Counts, Entry};
 /// Items sorted between two checks of the interrupt: some milliseconds.
 const RUN: usize = 1 << 16;
 
-/// Puts entries in order: of first occurrence where it is known, else of the pieces.
+/// Sorts entries by first occurrence if it is known, otherwise by piece.
 pub(super) fn sort(
     entries: &mut Vec<Entry>,
     bytes: &[u8],
     by_first: bool,
     interrupt: &dyn Interrupt,
 ) -> Result<()> {
-    // A key and a number for each, and then the entries once more.
+    // A key and a number for each entry, and a copy of the entries.
     memory::check_available(
         entries.len() * (size_of::<(u64, u32)>() + size_of::<u32>() + size_of::<Entry>()),
     )?;
@@ -34,17 +34,16 @@ pub(super) fn sort(
 
 /// The numbers of the entries in the order of their pieces.
 fn in_order_of_pieces(entries: &[Entry], bytes: &[u8], interrupt: &dyn Interrupt) -> Result<Vec<u32>> {
-    // The first bytes as a number decide nearly every comparison without a look at the pieces,
-    // which lie all over memory.
+    // The first bytes as a number decide nearly every comparison without reading the pieces, which
+    // are scattered in memory.
     let keys = entries.iter().enumerate().map(|(number, entry)| (head(entry.piece(bytes)), number as u32));
     numbers_in_order(keys.collect(), entries, bytes, interrupt)
 }
 
-/// The numbers of entries in the order of their keys, and where those are equal of their pieces.
-///
-/// Runs are sorted and then merged, two by two, so that the interrupt is checked in between. Of two million
-/// pieces, `sort` took 0.2 s and not 0.3 where the keys are random, but 20 s and not 8 where they are
-/// all equal, and twice as long where they are nearly in order.
+/// The numbers of entries in the order of their keys, and for equal keys of their pieces. Runs are
+/// sorted and then merged in pairs, so that the interrupt is checked in between. For two million
+/// pieces, `sort` alone took 0.2 s instead of 0.3 with random keys, but 20 s instead of 8 with
+/// equal keys, and twice as long with nearly sorted ones.
 fn numbers_in_order(
     mut keys: Vec<(u64, u32)>,
     entries: &[Entry],
@@ -77,7 +76,7 @@ fn numbers_in_order(
     Ok(keys.into_iter().map(|(_, number)| number).collect())
 }
 
-/// The first eight bytes as a number that compares as they do.
+/// The first eight bytes as a number with the same order.
 fn head(piece: &[u8]) -> u64 {
     let mut head = [0; 8];
     let len = piece.len().min(8);
@@ -86,7 +85,7 @@ fn head(piece: &[u8]) -> u64 {
 }
 
 impl Counts {
-    /// The number of the entry that comes at `place` in the order of the pieces.
+    /// The number of the entry at `place` in the order of the pieces.
     fn nth(&self, place: usize) -> usize {
         if self.end.is_none() {
             return place;
@@ -95,8 +94,8 @@ impl Counts {
         self.by_piece.get_or_make(|| order().expect("nothing was there to interrupt it"))[place] as usize
     }
 
-    /// Does what the first call of [`Counts::by_piece`] or [`Counts::get`] would do, watched: it
-    /// sorts, some 0.2 µs for each distinct pretoken.
+    /// Sorts by piece, which the first call of [`Counts::by_piece`] or [`Counts::get`] would
+    /// otherwise do without checking the interrupt: some 0.2 µs for each distinct pretoken.
     pub fn sort_by_piece(&self, interrupt: &dyn Interrupt) -> Result<()> {
         if self.end.is_some() && self.by_piece.get().is_none() {
             let order = in_order_of_pieces(&self.entries, &self.bytes, interrupt)?;
@@ -105,14 +104,14 @@ impl Counts {
         Ok(())
     }
 
-    /// The pretoken at `place` in the order of the pieces, how often it stands in the corpus, and
-    /// where it first does (0 where that is unknown).
+    /// The pretoken at `place` in the order of the pieces, its count, and its first occurrence (0
+    /// if unknown).
     pub fn by_piece(&self, place: usize) -> (&[u8], u64, u64) {
         let entry = &self.entries[self.nth(place)];
         (entry.piece(&self.bytes), entry.count, entry.first)
     }
 
-    /// How often a pretoken stands in the corpus, by bisection.
+    /// The count of a pretoken, by binary search.
     pub fn get(&self, piece: &[u8]) -> u64 {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -127,7 +126,7 @@ impl Counts {
         0
     }
 
-    /// The `n` most frequent pretokens; of equal counts the one whose bytes come first.
+    /// The `n` most frequent pretokens; those of equal counts in the order of their bytes.
     pub fn most_common(&self, n: usize, interrupt: &dyn Interrupt) -> Result<Vec<(&[u8], u64)>> {
         let mut found: Vec<(&[u8], u64)> = memory::try_collect(self.iter())?;
         let rule = |a: &(&[u8], u64), b: &(&[u8], u64)| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0));

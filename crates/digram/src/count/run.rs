@@ -1,10 +1,9 @@
-//! Runs: files of pieces in the order of their bytes.
-//!
-//! A run begins with [`MAGIC`]. Then come blocks: the length of what the block holds and a digest of
-//! it, eight bytes each, the lower ones first, and what it holds. It ends with a length of zero, the
-//! number of pieces and the digest of that. In a block stand pieces: how many bytes are those of the
-//! piece before, how many follow, these, the count, the first occurrence; numbers by seven bits,
-//! the lower ones first. The form is private to a run of the program: it may change with a version.
+//! Runs: files of pieces in the order of their bytes. A run begins with [`MAGIC`]. Then come
+//! blocks: the length of the content and its digest, eight bytes each, little-endian, and the
+//! content. The run ends with a length of zero, the number of pieces and the digest of that number.
+//! A block contains pieces: the number of bytes shared with the previous piece, the number of
+//! further bytes, these bytes, the count, and the first occurrence. Numbers have seven bits per
+//! byte, lowest first. The format is private and may change with a version.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -18,14 +17,14 @@ use super::digest::{FACTORS, mixed};
 
 const MAGIC: [u8; 8] = *b"digram\x00\x01";
 
-/// What follows the last block.
+/// The number of bytes after the last block.
 const END: usize = 24;
 
 /// Writes a run.
 pub(crate) struct RunWriter {
     file: File,
     path: PathBuf,
-    /// A block is written when it holds this much.
+    /// A block is written when it has this many bytes.
     size: usize,
     block: Vec<u8>,
     last: Vec<u8>,
@@ -42,7 +41,8 @@ impl RunWriter {
         Ok(writer)
     }
 
-    /// Appends a piece, which comes after all before it; says whether a block was written.
+    /// Appends a piece, which must be greater than the previous ones; returns whether a block was
+    /// written.
     pub(crate) fn push(&mut self, piece: Piece<'_>) -> Result<bool> {
         let shared = match self.block.is_empty() {
             true => 0,
@@ -64,7 +64,7 @@ impl RunWriter {
         Ok(full)
     }
 
-    /// Writes what is left, and returns how many pieces there are.
+    /// Writes the last block, and returns the number of pieces.
     pub(crate) fn finish(mut self) -> Result<u64> {
         if !self.block.is_empty() {
             self.end_block()?;
@@ -98,7 +98,7 @@ impl RunWriter {
 pub(crate) struct RunReader {
     file: File,
     path: PathBuf,
-    /// How much of the file is not read yet.
+    /// The number of bytes of the file that are not read yet.
     left: u64,
     /// Where the block begins in the file.
     offset: u64,
@@ -111,7 +111,7 @@ pub(crate) struct RunReader {
 }
 
 impl RunReader {
-    /// A run, before its first piece.
+    /// Opens a run before its first piece.
     pub(crate) fn open(path: &Path) -> Result<RunReader> {
         let failed = |error: io::Error| Error::of_file(&error, path);
         let file = File::open(path).map_err(failed)?;
@@ -132,11 +132,13 @@ impl RunReader {
         reader.read(&mut magic)?;
         match magic == MAGIC {
             true => Ok(reader),
-            false => Err(reader.corrupt("it does not begin as counts of this version of digram do.")),
+            false => {
+                Err(reader.corrupt("it does not begin like a file of counts of this version of digram."))
+            }
         }
     }
 
-    /// How many pieces a run has, as it says at its end.
+    /// The number of pieces that is stored at the end of a run.
     pub(crate) fn pieces(path: &Path) -> Result<u64> {
         let mut reader = RunReader::open(path)?;
         if reader.left < END as u64 {
@@ -147,7 +149,7 @@ impl RunReader {
         reader.left = END as u64;
         match reader.read_number()? {
             0 => reader.end(),
-            _ => Err(reader.corrupt("the file does not end as it should.")),
+            _ => Err(reader.corrupt("the end of the file is damaged.")),
         }
     }
 
@@ -155,13 +157,13 @@ impl RunReader {
         Piece { bytes: &self.piece, count: self.count, first: self.first }
     }
 
-    /// Goes on to the next piece, if there is one.
+    /// Advances to the next piece, if there is one.
     pub(crate) fn next(&mut self) -> Result<bool> {
         if self.at == self.block.len() && !self.next_block()? {
             return Ok(false);
         }
         if self.next_in_block().is_none() {
-            return Err(self.corrupt("a block is not what its digest says."));
+            return Err(self.corrupt("a block does not match its digest."));
         }
         self.pieces += 1;
         Ok(true)
@@ -186,14 +188,14 @@ impl RunReader {
         self.offset += self.block.len() as u64;
         let len = self.read_number()?;
         if len == 0 {
-            let said = self.end()?;
-            return match said == self.pieces && self.left == 0 {
+            let stored = self.end()?;
+            return match stored == self.pieces && self.left == 0 {
                 true => Ok(false),
-                false => Err(self.corrupt("there are not as many pieces as the file says.")),
+                false => Err(self.corrupt("the number of pieces differs from the one stored at the end.")),
             };
         }
         let expected = self.read_number()?;
-        // Nothing is allocated that the file does not hold.
+        // Check the length before allocating, since a damaged file may contain any length.
         if len > self.left {
             return Err(self.corrupt("the file ends early."));
         }
@@ -208,16 +210,16 @@ impl RunReader {
         self.at = 0;
         match digest(&self.block) == expected {
             true => Ok(true),
-            false => Err(self.corrupt("a block is not what its digest says.")),
+            false => Err(self.corrupt("a block does not match its digest.")),
         }
     }
 
-    /// The number of pieces that stands at the end.
+    /// Reads the number of pieces at the end of the file.
     fn end(&mut self) -> Result<u64> {
         let pieces = self.read_number()?;
         match self.read_number()? == digest(&pieces.to_le_bytes()) {
             true => Ok(pieces),
-            false => Err(self.corrupt("the file does not end as it should.")),
+            false => Err(self.corrupt("the end of the file is damaged.")),
         }
     }
 
@@ -263,7 +265,7 @@ pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// What tells a block from others.
+/// The digest of a block.
 fn digest(bytes: &[u8]) -> u64 {
     mixed(bytes, FACTORS[0])
 }

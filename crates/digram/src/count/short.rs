@@ -10,11 +10,11 @@ use super::Piece;
 use super::parts::in_part;
 use super::sort::sort_taken;
 
-/// A pretoken with its count: half a line of memory.
+/// A pretoken with its count: half a cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]
 pub(super) struct ShortSlot {
-    /// Its key, as bytes: they can be lent out.
+    /// Its key as bytes, so that a piece can borrow them.
     key: [u8; 16],
     count: u64,
     first: u64,
@@ -45,16 +45,14 @@ impl ShortSlot {
     }
 }
 
-/// Pretokens by hash, in the order of their hashes but for those that had to move on.
-///
-/// So a table grows from its start to its end, and the part of it that holds a range of hashes lies
-/// together.
+/// Pretokens in the order of their hashes, except for those moved by collisions. So growing reads a
+/// table from start to end, and the slots of a range of hashes are contiguous.
 pub(super) struct ShortTable {
     slots: Box<[ShortSlot]>,
-    /// What of a hash does not tell the place.
+    /// The number of bits of a hash that are not part of the slot's index.
     shift: u32,
     taken: usize,
-    /// The most slots.
+    /// The maximum number of slots.
     maximum: usize,
     seeds: [u64; 2],
 }
@@ -62,7 +60,7 @@ pub(super) struct ShortTable {
 impl ShortTable {
     const FEWEST: usize = 1 << 8;
 
-    /// An empty one that never has more than `maximum` slots.
+    /// An empty table that never has more than `maximum` slots.
     pub(super) fn new(maximum: usize, seeds: [u64; 2]) -> ShortTable {
         ShortTable::of(vec![ShortSlot::FREE; ShortTable::FEWEST], maximum, seeds)
     }
@@ -76,18 +74,18 @@ impl ShortTable {
         self.taken
     }
 
-    /// The memory that is taken, in bytes.
+    /// The memory in use, in bytes.
     pub(super) fn memory(&self) -> usize {
         size_of_val(&*self.slots)
     }
 
-    /// Whether so many more have a place, with enough free ones among them that all are found soon.
+    /// Whether `more` pretokens fit without filling the table so far that look-ups become slow.
     #[inline(always)]
     pub(super) fn has_room(&self, more: usize) -> bool {
         (self.taken + more) * 8 <= self.slots.len() * 5
     }
 
-    /// Where a key would be, whose memory is fetched.
+    /// The home slot of a key, which is prefetched.
     #[inline(always)]
     pub(super) fn prefetch(&self, key: TokenKey) -> usize {
         let home = self.home(key);
@@ -100,7 +98,7 @@ impl ShortTable {
         (key.hash(self.seeds) >> self.shift) as usize
     }
 
-    /// Counts a key once more if it is in its place `home`, and says whether it is.
+    /// Increments the count of a key if it is in its slot `home`, and returns whether it is.
     #[inline(always)]
     pub(super) fn count_known(&mut self, key: TokenKey, home: usize) -> bool {
         let slot = &mut self.slots[home];
@@ -111,8 +109,8 @@ impl ShortTable {
         known
     }
 
-    /// Counts a key once more, wherever it is. Not part of the loop over all: most are in their
-    /// place.
+    /// Increments the count of a key in any slot. Not inlined, since most keys are in their home
+    /// slot.
     #[inline(never)]
     pub(super) fn count(&mut self, key: TokenKey, home: usize, first: u64) {
         let slot = self.slot(key, home);
@@ -151,14 +149,14 @@ impl ShortTable {
         Ok(())
     }
 
-    /// Those whose hash lies in the `part`th of `parts` equal ranges, with their hashes. There are
-    /// no more parts than places.
+    /// The slots whose hash is in the `part`th of `parts` equal ranges, with their hashes. `parts`
+    /// is at most the number of slots.
     pub(super) fn part(&self, part: usize, parts: usize) -> impl Iterator<Item = (u64, &ShortSlot)> {
         let hash = |slot: &ShortSlot| TokenKey::new(&slot.key, 0, usize::from(slot.key[15])).hash(self.seeds);
         in_part(&self.slots, part, parts, ShortSlot::is_free, hash)
     }
 
-    /// All in the order of their pieces; only `clear` may follow.
+    /// All pretokens in the order of their bytes; only `clear` may be called afterwards.
     pub(super) fn sort(&mut self, interrupt: &dyn Interrupt) -> Result<impl Iterator<Item = Piece<'_>>> {
         let order = |a: &ShortSlot, b: &ShortSlot| a.order().cmp(&b.order());
         let taken = sort_taken(&mut self.slots, ShortSlot::is_free, &order, interrupt)?;

@@ -15,35 +15,36 @@ use super::run::RunReader;
 use super::sort::sort;
 use super::{Checkpoint, Counts, Entry, Piece, Pieces, Totals};
 
-/// Distinct pretokens and how often each stands in the corpus, in a file, in the order of their
-/// bytes. The file is deleted with this, unless it lies in a folder of checkpoints.
+/// Distinct pretokens with their counts in a file, in the order of their bytes. The file is deleted
+/// when this value is dropped, unless it is in a checkpoint folder.
 pub struct SortedCounts {
     pub(super) folder: Arc<Folder>,
     pub(super) name: String,
     pub(super) run: Merged,
     pub(super) totals: Totals,
-    /// Where the corpus ends, in the measure of first occurrences; `None` where those are unknown.
+    /// The end of the corpus in the unit of first occurrences; `None` if those are unknown.
     pub(super) end: Option<u64>,
 }
 
 impl SortedCounts {
-    /// Where the file is. Its form is private to digram.
+    /// The path of the file. Its format is private to digram.
     pub fn path(&self) -> PathBuf {
         self.folder.file(&self.name)
     }
 
-    /// A state from which a counter that is finished at once has these counts again.
+    /// A checkpoint with these counts: a counter that resumes from it and is finished at once
+    /// returns them.
     pub fn checkpoint(&self) -> Result<Checkpoint> {
         self.folder.sync([&self.name[..]])?;
         Ok(Checkpoint { runs: vec![self.name.clone()], totals: self.totals })
     }
 
-    /// Where the corpus ends, in the measure of first occurrences; `None` where those are unknown.
+    /// The end of the corpus in the unit of first occurrences; `None` if those are unknown.
     pub fn end(&self) -> Option<u64> {
         self.end
     }
 
-    /// The same counts in memory, in the order of first occurrence where that is known.
+    /// The same counts in memory, in the order of first occurrence if it is known.
     pub fn read(&self, interrupt: &dyn Interrupt) -> Result<Counts> {
         if u32::try_from(self.run.pieces).is_err() {
             return Err(Error::TooManyPretokens);
@@ -96,7 +97,7 @@ impl Pieces for SortedCounts {
     }
 }
 
-/// Counts in memory, or on disk where they did not fit.
+/// Counts in memory, or on disk if they did not fit.
 pub enum Counted {
     /// In the order of first occurrence.
     Memory(Counts),
@@ -104,7 +105,7 @@ pub enum Counted {
     Disk(SortedCounts),
 }
 
-/// Bytes read and bytes counted must be the same.
+/// Checks that all bytes read were counted.
 pub(super) fn check_sum(totals: Totals, counted: u128) -> Result<()> {
     if counted == u128::from(totals.bytes) {
         return Ok(());

@@ -1,9 +1,9 @@
-//! Deciding whether two neighbouring tokens stay apart, without merging their bytes.
+//! Deciding whether two neighbouring tokens remain separate, without merging their bytes.
 //!
-//! Between two tokens that each encode to themselves, a merge can only happen between the last token of the
-//! left one, as it was at some rank, and the first token of the right one, and only if that pair has a
-//! merge of that rank. Undoing the merges of both, the latest first, enumerates all such pairs: a few,
-//! where merging the bytes again would look up every pair on the way.
+//! Between two tokens that each encode to themselves, a merge can only happen between the last
+//! token of the left one, as it was at some rank, and the first token of the right one, and only if
+//! that pair has a merge of that rank. Undoing the merges of both, the latest first, enumerates all
+//! such pairs. These are few, while merging the bytes again would look up every pair on the way.
 
 use super::{Merges, NO_RANK, Rank};
 use crate::vocabulary::TokenId;
@@ -12,12 +12,12 @@ use crate::vocabulary::TokenId;
 pub(crate) struct MadeBy(Vec<Rank>);
 
 impl MadeBy {
-    /// A table for `size` ids, none of which is made yet.
+    /// A table for `size` ids, without merges.
     pub(crate) fn new(size: usize) -> MadeBy {
         MadeBy(vec![0; size])
     }
 
-    /// Records the merge that makes a token; returns whether none did before.
+    /// Records the merge that makes a token; returns whether it is the first one.
     #[inline]
     pub(crate) fn by(&mut self, id: TokenId, rank: Rank) -> bool {
         std::mem::replace(&mut self.0[id as usize], rank + 1) == 0
@@ -29,12 +29,11 @@ impl MadeBy {
         self.0[id as usize] != 0
     }
 
-    /// Whether the merges below a rank leave two neighbours as they are, apart from the merge of
-    /// the pair itself. Both encode to themselves, each token is made by one merge at most, and the
-    /// list of merges rises.
-    ///
-    /// In the pass of a rank, what stands to the left comes first. So the left part is gone when
-    /// its own merge has that rank, and the right one only after it: hence the two limits.
+    /// Whether the merges below a rank leave two neighbours unchanged, ignoring the merge of the
+    /// pair itself. Both must encode to themselves, each token must be made by at most one merge,
+    /// and the merges must be in order. The pass of a rank goes from left to right. So at the rank
+    /// of its own merge the left part no longer exists, while the right part exists until after it:
+    /// hence the two limits.
     #[inline]
     pub(crate) fn stay_apart(
         &self,

@@ -1,4 +1,4 @@
-//! The merges of a vocabulary: which neighbours join, in which order of preference.
+//! The merges of a vocabulary, in the order of their ranks.
 
 mod apart;
 
@@ -8,7 +8,7 @@ use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 
 pub(crate) use apart::MadeBy;
 
-/// The place of a merge in the order of preference; 0 is applied first.
+/// The position of a merge in the order of preference; 0 is applied first.
 pub type Rank = u32;
 
 /// Two neighbouring tokens and the token that they become.
@@ -18,19 +18,17 @@ pub struct Merge {
     pub left: TokenId,
     /// The right part.
     pub right: TokenId,
-    /// The token that both become.
+    /// The resulting token.
     pub id: TokenId,
 }
 
 /// The rank of a pair that is not merged.
 pub(crate) const NO_RANK: Rank = Rank::MAX;
 
-/// The merges in rank order, and an index from a pair to its rank.
-///
-/// Most questions are about pairs that are not merged, and the answers must come from near: the
-/// pairs of the first 256 ids, which are bytes nearly everywhere, have a table of their own, and
-/// of the others eight lie in a line of memory. Tried and lost: a table of their own for the pairs
-/// of lowest rank too, which most merges of a word are; merging words took as long.
+/// The merges in rank order, and an index from a pair to its rank. Most look-ups are for pairs
+/// without a merge and must be fast: the pairs of the first 256 ids, which are nearly always bytes,
+/// have a table of their own, and eight of the others fit into a cache line. A separate table for
+/// the pairs of lowest rank, which are most merges of a word, was tried and was not faster.
 #[derive(Clone)]
 pub struct Merges {
     in_order: Vec<Merge>,
@@ -39,12 +37,11 @@ pub struct Merges {
     /// The others: left, right and rank in 21 bits each, or [`FREE`].
     slots: Vec<u64>,
     mask: usize,
-    /// The hash of each pair in `slots`, so that most questions about others are answered from memory
-    /// that is near.
+    /// The hash of each pair in `slots`, which rejects most other pairs without reading `slots`.
     filter: BloomFilter,
     seeds: [u64; 2],
-    /// Where the id of a merge is its rank and a number added: that number. Published and trained
-    /// vocabularies are so.
+    /// The difference between the id and the rank of every merge, if it is constant, as in
+    /// published and trained vocabularies.
     first_id: Option<TokenId>,
     rising: bool,
 }
@@ -55,10 +52,9 @@ const BITS: u32 = MAX_VOCAB_SIZE.ilog2();
 const FREE: u64 = u64::MAX;
 
 impl Merges {
-    /// Indexes merges given in rank order.
-    ///
-    /// Fails if a part or a result is not in the vocabulary, if the result's bytes are not those
-    /// of its parts, if a pair stands there twice, or if a part is made only by a later merge.
+    /// Indexes merges given in rank order. Fails if a part or a result is not in the vocabulary, if
+    /// the result's bytes are not those of its parts, if a pair occurs twice, or if a part is made
+    /// only by a later merge.
     pub fn new(in_order: Vec<Merge>, vocabulary: &Vocabulary) -> Result<Merges> {
         if in_order.len() > MAX_VOCAB_SIZE {
             return Err(Error::Limit { reason: format!("there are more than {MAX_VOCAB_SIZE} merges.") });
@@ -100,7 +96,7 @@ impl Merges {
         Ok(merges)
     }
 
-    /// No merges, with room for so many.
+    /// No merges yet, with capacity for `merges`.
     pub(crate) fn with_capacity(merges: usize) -> Merges {
         let slots = vec![FREE; (merges * 2).next_power_of_two().max(8)];
         Merges {
@@ -115,8 +111,8 @@ impl Merges {
         }
     }
 
-    /// Adds the merge of the next rank, for which there must be room, and says whether its pair was
-    /// not there yet. The caller knows that it fits the tokens, and that the list rises.
+    /// Adds the merge of the next rank within the capacity, and returns whether its pair is new.
+    /// The caller guarantees that the merge fits the tokens and that the list stays in order.
     pub(crate) fn push(&mut self, merge: Merge) -> bool {
         let rank = self.in_order.len() as Rank;
         match low(merge.left, merge.right) {
@@ -175,14 +171,14 @@ impl Merges {
         }
     }
 
-    /// Whether every merge comes after all merges that make its parts, so that applying one can
-    /// only bring merges of higher rank. Trained vocabularies are so; a list in which two merges
-    /// make the same token may not be.
+    /// Whether every merge comes after all merges that make its parts, so that applying one makes
+    /// only merges of higher rank possible. This is true of trained vocabularies; a list in which
+    /// two merges make the same token may violate it.
     pub(crate) fn is_rising(&self) -> bool {
         self.rising
     }
 
-    /// The slot of a pair, or the free one where it would stand.
+    /// The slot of a pair, or the free slot for it.
     #[inline]
     fn probe(&self, pair: u64, hash: u64) -> usize {
         let mut at = hash as usize & self.mask;
@@ -195,7 +191,7 @@ impl Merges {
 
 const LOW: usize = 256;
 
-/// The place of a pair in the table of low ids.
+/// The index of a pair in the table of low ids.
 #[inline]
 fn low(left: TokenId, right: TokenId) -> Option<usize> {
     ((left | right) < LOW as TokenId).then_some((left as usize) << 8 | right as usize)
@@ -212,7 +208,7 @@ fn hash(pair: u64, seeds: [u64; 2]) -> u64 {
     (product >> 64) as u64 ^ product as u64
 }
 
-/// For each token the ranks of the first and of the last merge that make it.
+/// For each token the ranks of the first and the last merge that make it.
 fn spans(merges: &[Merge], size: usize) -> (Vec<Option<Rank>>, Vec<Option<Rank>>) {
     let (mut first, mut last) = (vec![None; size], vec![None; size]);
     for (rank, merge) in merges.iter().enumerate() {
@@ -231,8 +227,8 @@ mod tests {
 
     #[test]
     fn no_pairs_share_a_place_in_all_tables() {
-        // With numbers that are known, the place of a pair is as well: here the pairs that one such
-        // table has in its first places.
+        // With known seeds the slots of pairs are known too: these pairs all have one of the first
+        // slots.
         const COUNT: usize = 1 << 13;
         let known = [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9];
         let mask = (COUNT * 2).next_power_of_two() - 1;

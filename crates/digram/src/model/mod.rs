@@ -1,4 +1,4 @@
-//! Tokens and merges that belong together, shared by all tokenizers that are made of them.
+//! Tokens with their merges, shared by all tokenizers made from them.
 
 mod stored;
 
@@ -11,8 +11,8 @@ use crate::merges::{Merge, Merges};
 use crate::ranks::Ranks;
 use crate::vocabulary::{TokenId, Vocabulary};
 
-/// Ordinary tokens and their merges: the large part of a tokenizer, without what it does at the
-/// edges (special tokens, pretokens, unknown characters). Cheap to clone.
+/// Ordinary tokens and their merges: the large part of a tokenizer, without special tokens,
+/// pretokenizer and unknown characters. Cheap to clone.
 #[derive(Clone)]
 pub struct Model {
     pub(crate) vocabulary: Arc<Vocabulary>,
@@ -21,17 +21,17 @@ pub struct Model {
     pub(crate) known: Option<Known>,
 }
 
-/// What need not be found out again.
+/// Results that need not be computed again.
 #[derive(Clone)]
 pub(crate) struct Known {
     /// All tokens by their bytes.
     pub(crate) index: Arc<TokenIndex>,
-    /// Those that no text becomes by merging, in rising order.
+    /// The tokens that merging never makes from any text, in ascending order.
     pub(crate) unreachable: Arc<[TokenId]>,
 }
 
 impl Model {
-    /// Tokens and merges in rank order. Fails where the merges do not fit the tokens; see
+    /// Tokens and merges in rank order. Fails if the merges do not fit the tokens; see
     /// [`Merges::new`].
     pub fn new(vocabulary: Vocabulary, merges: Vec<Merge>) -> Result<Model> {
         let merges = Merges::new(merges, &vocabulary)?;
@@ -48,7 +48,7 @@ impl Model {
         })
     }
 
-    /// The tokens that no text becomes by merging, in rising order, where that is known.
+    /// The tokens that merging never makes from any text, in ascending order, if known.
     pub fn unreachable(&self) -> Option<&[TokenId]> {
         self.known.as_ref().map(|known| &known.unreachable[..])
     }

@@ -1,9 +1,8 @@
-//! A model as bytes, for another process of the same version: not a file format.
-//!
-//! Numbers have seven bits to a byte, the lowest first, and a bit that says whether more follow.
-//! First how many ids and merges there are, one more than the id of no bytes or 0, then the length of
-//! each token, then the merges (left, right, and the id less that of the merge before), then the bytes
-//! of the tokens.
+//! A model as bytes, for another process of the same version: not a file format. Numbers have seven
+//! bits per byte, the lowest first, and a bit that is set if more bytes follow. First come the
+//! number of ids, the number of merges, and the id of the empty token plus one (0 if there is
+//! none), then the length of each token, then the merges (left, right, and the difference to the id
+//! of the previous merge), then the bytes of the tokens.
 
 use super::Model;
 use crate::error::{Error, Result};
@@ -33,8 +32,8 @@ impl Model {
         stored
     }
 
-    /// The model that [`Model::to_bytes`] wrote down. Fails for any other bytes, or gives a model
-    /// that holds together: all is checked again.
+    /// The model that [`Model::to_bytes`] stored. Everything is checked again, so other bytes
+    /// either fail or give a consistent model.
     pub fn from_bytes(stored: &[u8]) -> Result<Model> {
         let mut rest = stored;
         let mut number = || read(&mut rest).ok_or_else(broken);

@@ -327,11 +327,11 @@ fn merge_equal(
     classes: usize,
     effort: &mut Effort,
 ) -> std::result::Result<Vec<u16>, Stopped> {
-    let told = |state: usize| {
+    let outputs = |state: usize| {
         let matched = wide[state * classes..][..classes].iter().map(|step| step & 1 == 1);
         (at_end[state], matched.collect::<Vec<bool>>())
     };
-    let mut partition = Partition::new((0..at_end.len()).map(told));
+    let mut partition = Partition::new((0..at_end.len()).map(outputs));
     let next: Vec<u16> = wide.iter().map(|step| step >> 1).collect();
     partition.refine(&next, classes, effort)?;
     let numbers = partition.numbers();
