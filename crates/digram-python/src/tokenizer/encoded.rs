@@ -1,4 +1,4 @@
-//! Texts with their ids, and where these stand: what `digram.Encoding` is made of.
+//! Texts with their ids and positions, from which `digram.Encoding` is made.
 
 use std::sync::OnceLock;
 
@@ -16,7 +16,7 @@ use crate::errors;
 use crate::objects::{Turns, collected, integer, list, tuple};
 use crate::signals::Signals;
 
-/// Texts with their ids. What else there is to know of them is found at the first question.
+/// Texts with their ids. Spans and pretokens are computed at first use.
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct Encoded {
     core: Py<Core>,
@@ -28,7 +28,7 @@ pub(crate) struct Encoded {
     unit: Option<OffsetUnit>,
     threads: Option<usize>,
     ids: Vec<u32>,
-    /// Where each text ends in `ids`, with a zero before the first.
+    /// The end of each text in `ids`, with a zero before the first.
     offsets: Vec<u64>,
     // Not `PyOnceLock`, nor filled under its lock: others may need the GIL meanwhile.
     spans: OnceLock<Vec<[usize; 2]>>,
@@ -99,7 +99,7 @@ impl Core {
 
 #[pymethods]
 impl Encoded {
-    /// Where each text ends among the ids of all, with a zero before the first.
+    /// The end of each text among all ids, with a zero before the first.
     fn bounds(&self) -> &[u64] {
         &self.offsets
     }
@@ -109,7 +109,7 @@ impl Encoded {
         self.core.get().list(py, slice(&self.ids, start, stop))
     }
 
-    /// Where some of the tokens start and end in their texts.
+    /// The start and end of some of the tokens in their texts.
     fn spans<'py>(&self, py: Python<'py>, start: usize, stop: usize) -> PyResult<Bound<'py, PyList>> {
         let spans = slice(self.all_spans(py)?, start, stop);
         let span =
@@ -117,13 +117,13 @@ impl Encoded {
         list(py, spans.iter().map(span), &mut Turns::new())
     }
 
-    /// The numbers of the pretokens, in its text, of some of the tokens.
+    /// For some of the tokens, the number of the pretoken in its text.
     fn pretokens<'py>(&self, py: Python<'py>, start: usize, stop: usize) -> PyResult<Bound<'py, PyList>> {
         let pretokens = slice(self.all_pretokens(py)?, start, stop);
         list(py, pretokens.iter().map(|&number| integer(py, number.into())), &mut Turns::new())
     }
 
-    /// The first of some tokens of one text that covers a place of it.
+    /// The first of some tokens of one text that covers a position of it.
     fn token_at(
         &self,
         py: Python<'_>,
@@ -131,13 +131,14 @@ impl Encoded {
         stop: usize,
         position: usize,
     ) -> PyResult<Option<usize>> {
-        // Neither starts nor ends ever fall.
+        // Starts and ends never decrease.
         let spans = slice(self.all_spans(py)?, start, stop);
         let index = spans.partition_point(|[_, end]| *end <= position);
         Ok(spans.get(index).filter(|[from, _]| *from <= position).map(|_| start + index))
     }
 
-    /// Which of some tokens of one text are of a pretoken: the first, and the one after the last.
+    /// The range of a pretoken among some tokens of one text: the first, and the one after the
+    /// last.
     fn of_pretoken(
         &self,
         py: Python<'_>,
@@ -155,7 +156,7 @@ impl Encoded {
         arrays::copied(py, &self.ids)
     }
 
-    /// All spans, a row each.
+    /// All spans, one per row.
     fn numpy_spans<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let flat = self.all_spans(py)?.as_flattened().iter().map(|&place| Ok(place as i64));
         let flat = collected(py, flat)?;
@@ -189,7 +190,7 @@ impl Encoded {
         })
     }
 
-    /// What `find` finds of the texts, at the first question without the GIL.
+    /// The result of `find` for the texts, computed at first use without the GIL.
     fn found<'a, R: Send + Sync>(
         &'a self,
         py: Python<'_>,
@@ -226,8 +227,8 @@ impl Encoded {
     }
 }
 
-/// How many threads to use for so many bytes. Finding out how many there are reads files and takes
-/// ten times as long as a short text.
+/// The number of threads for a number of bytes. Querying the number of processors reads files and
+/// takes ten times as long as encoding a short text.
 fn threads_for(py: Python<'_>, threads: Option<usize>, bytes: usize) -> PyResult<usize> {
     if threads.is_none() && bytes < KEEP_GIL { Ok(1) } else { crate::threads::threads(py, threads) }
 }
